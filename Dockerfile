@@ -23,7 +23,8 @@ RUN /opt/build/bin/pip wheel --no-build-isolation --no-deps --wheel-dir /wheels 
 RUN /opt/qosforge/bin/pip install --no-index --no-deps /wheels/*.whl
 
 FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
-# What a service's optional parts need (app/system_packages.yaml); PostgreSQL's clients are as new as the server.
+# What a service's optional parts need (app/qosforge/system_packages.yaml); PostgreSQL's clients are as new as
+# the server.
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends fonts-dejavu-core git libharfbuzz-subset0 libpango-1.0-0 \
       libpangoft2-1.0-0 openssh-client postgresql-client-15 \

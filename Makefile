@@ -85,9 +85,9 @@ lint-rust: setup
 
 # The texts of the pages, for translators to begin from: docs/web.md says how a language is added.
 messages: setup
-	@mkdir -p app/web/locale
-	@$(BIN)/pybabel --quiet extract -F app/web/babel.cfg -k text -o app/web/locale/pages.pot app/web
-	@echo "app/web/locale/pages.pot"
+	@mkdir -p app/qosforge/web/locale
+	@$(BIN)/pybabel --quiet extract -F app/qosforge/web/babel.cfg -k text -o app/qosforge/web/locale/pages.pot app/qosforge/web
+	@echo "app/qosforge/web/locale/pages.pot"
 
 bench: setup
 	@$(BIN)/python -m benchmarks

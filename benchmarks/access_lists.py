@@ -7,12 +7,12 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from app.compiler.compile import compile_devices
-from app.intent.models import MatchTerm
-from app.inventory.models import Network, Role
-from app.platforms.ios_switch.acl import read_entry
 from benchmarks.fleet import fleet, flow_classes
 from benchmarks.timing import Ratio, best
+from qosforge.compiler.compile import compile_devices
+from qosforge.intent.models import MatchTerm
+from qosforge.inventory.models import Network, Role
+from qosforge.platforms.ios_switch.acl import read_entry
 
 DEVICES = 100
 REPEATS = 3

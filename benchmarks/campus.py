@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.intent.loader import LoadedIntent, parse_intent
-from app.inventory.models import Device
+from qosforge.intent.loader import LoadedIntent, parse_intent
+from qosforge.inventory.models import Device
 
 PORTS = 48
 FAN_OUT = 8

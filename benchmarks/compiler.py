@@ -9,13 +9,13 @@ from unittest.mock import patch
 
 from jinja2 import Template
 
-from app import templating
-from app.compiler.compile import compile_devices
-from app.intent.loader import LoadedIntent
-from app.inventory.models import Network
-from app.sharing import forget
 from benchmarks.fleet import fleet, numbered_classes, recognised_classes
 from benchmarks.timing import Ratio, alone_in_its_process, best, peak, seconds
+from qosforge import templating
+from qosforge.compiler.compile import compile_devices
+from qosforge.intent.loader import LoadedIntent
+from qosforge.inventory.models import Network
+from qosforge.sharing import forget
 
 COUNTS = (100, 1_000, 10_000)
 CLASSES = (6, 12, 24)

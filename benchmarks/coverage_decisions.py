@@ -11,15 +11,15 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from app.deltaq.error_spending import LOOKS
-from app.deltaq.objective import Objective, Verdict
-from app.deltaq.sample import Sample
-from app.deltaq.verdict import judge, together
-from app.deltaq.warm_up import STILL_FELT, start_felt
-from app.tester.replications import REPLICATIONS
 from benchmarks.coverage_report import BURSTS, DECISIONS, TOGETHER, Row
 from benchmarks.coverage_trials import measured, row_of_outcomes
 from benchmarks.known_truth import PS, QUANTILES, Draw, exact, exponential, poisson
+from qosforge.deltaq.error_spending import LOOKS
+from qosforge.deltaq.objective import Objective, Verdict
+from qosforge.deltaq.sample import Sample
+from qosforge.deltaq.verdict import judge, together
+from qosforge.deltaq.warm_up import STILL_FELT, start_felt
+from qosforge.tester.replications import REPLICATIONS
 
 CLASSES = 12
 

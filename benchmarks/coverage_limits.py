@@ -11,11 +11,6 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from app.deltaq.objective import Objective
-from app.deltaq.sample import Sample
-from app.deltaq.verdict import judge
-from app.deltaq.warm_up import STILL_FELT, start_felt
-from app.tester.replications import MOST_FELT
 from benchmarks.coverage_report import HARD, INDEPENDENT, LOSS, MEANS, QUEUES, Promise, Row
 from benchmarks.coverage_trials import measured
 from benchmarks.known_truth import (
@@ -34,6 +29,11 @@ from benchmarks.known_truth import (
     warm,
     waves,
 )
+from qosforge.deltaq.objective import Objective
+from qosforge.deltaq.sample import Sample
+from qosforge.deltaq.verdict import judge
+from qosforge.deltaq.warm_up import STILL_FELT, start_felt
+from qosforge.tester.replications import MOST_FELT
 
 
 def limits(pool: ProcessPoolExecutor, trials: int) -> Iterator[Row]:

@@ -11,22 +11,22 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from app.compiler.compile import compile_intent
-from app.deltaq.error_spending import LOOKS
-from app.deltaq.objective import Objective
-from app.deltaq.sample import Sample
-from app.deltaq.verdict import judge
-from app.intent.loader import load_intent
-from app.intent.models import Verify
-from app.inventory.loader import load_network
-from app.prediction.holding import would_hold
-from app.resources import root
-from app.tester.judging import path_delay_of
-from app.tester.measurement import class_sample
-from app.tester.twin import TwinTester
 from benchmarks.coverage_report import POLICIES, POWER, Row
 from benchmarks.coverage_trials import AGAIN
 from benchmarks.known_truth import QUANTILES
+from qosforge.compiler.compile import compile_intent
+from qosforge.deltaq.error_spending import LOOKS
+from qosforge.deltaq.objective import Objective
+from qosforge.deltaq.sample import Sample
+from qosforge.deltaq.verdict import judge
+from qosforge.intent.loader import load_intent
+from qosforge.intent.models import Verify
+from qosforge.inventory.loader import load_network
+from qosforge.prediction.holding import would_hold
+from qosforge.resources import root
+from qosforge.tester.judging import path_delay_of
+from qosforge.tester.measurement import class_sample
+from qosforge.tester.twin import TwinTester
 
 SEEDS = 60
 

@@ -13,14 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlencode
 
-from app.inventory.loader import load_network
-from app.resources import root
-from app.runs.artifacts import open_artifacts
-from app.runs.held import keep_readings
-from app.runs.store import RunStore
-from app.settings import Settings
 from benchmarks.serving import served, viewer_token
 from benchmarks.timing import Percentiles, Ratio, Size, percentiles
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
+from qosforge.runs.artifacts import open_artifacts
+from qosforge.runs.held import keep_readings
+from qosforge.runs.store import RunStore
+from qosforge.settings import Settings
 
 NETWORK = "campus"
 MOST_MS = 200.0

@@ -6,9 +6,9 @@ import json
 from functools import cache
 from typing import Any
 
-from app.intent.loader import LoadedIntent, parse_intent
-from app.inventory.models import Device, Interface, Network, Role
-from app.platforms.base import installed
+from qosforge.intent.loader import LoadedIntent, parse_intent
+from qosforge.inventory.models import Device, Interface, Network, Role
+from qosforge.platforms.base import installed
 
 IMAGES = {
     "catalyst_2950": "12.1EA-EI",

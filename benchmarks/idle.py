@@ -13,17 +13,17 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.resources import root
-from app.runs.artifacts import open_artifacts
-from app.runs.desk import Desk, Order
-from app.runs.store import RunStore
-from app.runs.tables import RunStatus
-from app.settings import Settings
 from benchmarks.databases import postgres
 from benchmarks.serving import command, environment, served
 from benchmarks.timing import Median
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
+from qosforge.runs.artifacts import open_artifacts
+from qosforge.runs.desk import Desk, Order
+from qosforge.runs.store import RunStore
+from qosforge.runs.tables import RunStatus
+from qosforge.settings import Settings
 
 SETTLED_SECONDS = 20.0
 """For what a process does once, after it has begun."""

@@ -26,15 +26,15 @@ from nornir.core.inventory import Defaults, Groups, Host, Hosts, Inventory
 from nornir.core.task import Result, Task
 from nornir.plugins.runners import ThreadedRunner
 
-from app.deploy.credentials import Credentials, lab_credentials
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.inventory.overlay import state_folder
-from app.inventory.rollout import MOST_AT_ONCE
-from app.lab import control
 from benchmarks.campus import INTENT_OF_ALL, write_campus
 from benchmarks.serving import command
 from benchmarks.timing import Ratio
+from qosforge.deploy.credentials import Credentials, lab_credentials
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.inventory.overlay import state_folder
+from qosforge.inventory.rollout import MOST_AT_ONCE
+from qosforge.lab import control
 
 DEVICES = 300
 FEWER = 100

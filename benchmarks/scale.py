@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.compiler.compile import compile_intent
-from app.intent.loader import LoadedIntent
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.reports.preview import Checks, check, compile_document, policy_document
 from benchmarks.campus import PORTS, bare_configuration, change, change_of_all, write_campus
 from benchmarks.timing import Ratio, alone_in_its_process, best, peak, seconds
+from qosforge.compiler.compile import compile_intent
+from qosforge.intent.loader import LoadedIntent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.reports.preview import Checks, check, compile_document, policy_document
 
 LARGE = 1_000
 MANY = 300

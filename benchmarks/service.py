@@ -16,13 +16,13 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
-from app.intent.written import Written, load_written
-from app.inventory.loader import load_network
-from app.reports.preview import check, compile_document
-from app.resources import root
-from app.settings import Settings
 from benchmarks.serving import served, viewer_token
 from benchmarks.timing import Median, Ratio, Throughput, median, percentiles
+from qosforge.intent.written import Written, load_written
+from qosforge.inventory.loader import load_network
+from qosforge.reports.preview import check, compile_document
+from qosforge.resources import root
+from qosforge.settings import Settings
 
 NETWORK = "campus-10"
 CLIENTS = 16

@@ -12,18 +12,18 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from app.access.roles import EVERY_NETWORK, Role
-from app.access.tokens import create_token
-from app.access.users import add_user, find_user, grant
-from app.database.connections import Database
-from app.settings import Settings
+from qosforge.access.roles import EVERY_NETWORK, Role
+from qosforge.access.tokens import create_token
+from qosforge.access.users import add_user, find_user, grant
+from qosforge.database.connections import Database
+from qosforge.settings import Settings
 
 _START_SECONDS = 60
 
 
 def command(*arguments: str) -> list[str]:
     """The command line of this very application."""
-    return [sys.executable, "-c", "from app.cli.entry import main; main()", *arguments]
+    return [sys.executable, "-c", "from qosforge.cli.entry import main; main()", *arguments]
 
 
 def environment(settings: Settings) -> dict[str, str]:

@@ -14,21 +14,21 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.emulation import start_lab
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.inventory.overlay import state_folder
-from app.lab import control
-from app.resources import root
-from app.runs.desk import Order
-from app.runs.ids import new_run_id
-from app.runs.service import open_service
-from app.runs.store import RunStore
-from app.runs.tables import EVENTS, JOURNAL, RUNS, STAGES
-from app.settings import Settings
 from benchmarks.databases import postgres
 from benchmarks.serving import served, viewer_token
 from benchmarks.timing import Median, median
+from qosforge.emulation import start_lab
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
+from qosforge.resources import root
+from qosforge.runs.desk import Order
+from qosforge.runs.ids import new_run_id
+from qosforge.runs.service import open_service
+from qosforge.runs.store import RunStore
+from qosforge.runs.tables import EVENTS, JOURNAL, RUNS, STAGES
+from qosforge.settings import Settings
 
 NETWORK = "infn-fnal"
 POLICY = root() / "examples" / "policies" / "remote-control.yaml"

@@ -10,21 +10,21 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.emulation import start_lab
-from app.intent.written import Written, load_written
-from app.inventory.loader import load_network
-from app.inventory.overlay import state_folder
-from app.lab import control
-from app.resources import root
-from app.runs.artifacts import open_artifacts
-from app.runs.desk import Desk, Order
-from app.runs.slots import executors
-from app.runs.store import RunStore
-from app.runs.tables import RunStatus
-from app.settings import Settings
 from benchmarks.databases import postgres
 from benchmarks.serving import command, environment
 from benchmarks.timing import Ratio
+from qosforge.emulation import start_lab
+from qosforge.intent.written import Written, load_written
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
+from qosforge.resources import root
+from qosforge.runs.artifacts import open_artifacts
+from qosforge.runs.desk import Desk, Order
+from qosforge.runs.slots import executors
+from qosforge.runs.store import RunStore
+from qosforge.runs.tables import RunStatus
+from qosforge.settings import Settings
 
 RUNS = 8
 AT_ONCE = 2

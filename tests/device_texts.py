@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from app.platforms.device_text import DeviceText, DeviceWords
+from qosforge.platforms.device_text import DeviceText, DeviceWords
 
 K = TypeVar("K")
 

@@ -7,13 +7,13 @@ from multiprocessing import get_context
 FORKSERVER = get_context("forkserver")
 FORKSERVER.set_forkserver_preload(
     [
-        "app.cli.main",
-        "app.cli.policies",
-        "app.cli.local_runs",
-        "app.cli.runs",
-        "app.cli.lab",
-        "app.cli.worker",
-        "app.cli.service",
+        "qosforge.cli.main",
+        "qosforge.cli.policies",
+        "qosforge.cli.local_runs",
+        "qosforge.cli.runs",
+        "qosforge.cli.lab",
+        "qosforge.cli.worker",
+        "qosforge.cli.service",
         "tests.runs.executor_process",
         "tests.system.crashes",
     ]

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-from app.system_packages import install_command, parts
+from qosforge.system_packages import install_command, parts
 
 # Offline, so that a server that a package brings is not started: tests start their own.
 _UNATTENDED = ("env", "DEBIAN_FRONTEND=noninteractive", "SYSTEMD_OFFLINE=1")

@@ -7,8 +7,8 @@ from functools import cache
 import httpx2
 import pytest
 
-from app.resources import root
-from app.system_packages import install_command, parts
+from qosforge.resources import root
+from qosforge.system_packages import install_command, parts
 
 SAMPLES = root().parent / "shared" / "samples"
 """Configurations that makers and users published: they are not ours to keep in the checkout."""

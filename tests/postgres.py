@@ -16,7 +16,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from app.database.connections import Database
+from qosforge.database.connections import Database
 from tests.parts import need
 
 _BINARIES = Path("/usr/lib/postgresql")

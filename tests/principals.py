@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.access.roles import EVERY_NETWORK, Principal, Role
+from qosforge.access.roles import EVERY_NETWORK, Principal, Role
 
 
 def somebody(name: str, role: Role = Role.ADMIN, network: str = EVERY_NETWORK) -> Principal:

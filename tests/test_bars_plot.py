@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.plots import Bar, ClassBars, bars_table, class_bars
+from qosforge.plots import Bar, ClassBars, bars_table, class_bars
 
 VOICE = ClassBars(
     "voice",

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from app.compute import Compute, ComputeDied, NotWanted, TooBusy, TookTooLong, _Process
-from app.compute_process import Limits, TookTooMuch
-from app.errors import InputError, InputErrors, Place, StoreError
+from qosforge.compute import Compute, ComputeDied, NotWanted, TooBusy, TookTooLong, _Process
+from qosforge.compute_process import Limits, TookTooMuch
+from qosforge.errors import InputError, InputErrors, Place, StoreError
 from tests.stopwatch import Stopwatch
 
 
@@ -123,7 +123,7 @@ def leave(ending: str, computation: str) -> tuple[list[int], float]:
     """Have a process end while it computes: what is left of its children after 2 s, and how long it took to end."""
     program = f"""
 import threading, time
-from app.compute import Compute
+from qosforge.compute import Compute
 
 def ask(compute, caller):
     compute.call({computation}, timeout=60, caller=caller)
@@ -173,7 +173,7 @@ def test_no_computation_outlives_its_service(ending: str, computation: str) -> N
 
 
 def test_no_process_outlives_a_killed_service() -> None:
-    program = "from app.compute import Compute; c = Compute(1); c.start(); print(*c.pids, flush=True); input()"
+    program = "from qosforge.compute import Compute; c = Compute(1); c.start(); print(*c.pids, flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as service:

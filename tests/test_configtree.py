@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.configtree import as_text, merge, transition
-from app.platforms.cisco_ios.grammar import GRAMMAR
+from qosforge.configtree import as_text, merge, transition
+from qosforge.platforms.cisco_ios.grammar import GRAMMAR
 
 SETTINGS = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 CLASSES = ("CA", "CB", "CC", "CD")

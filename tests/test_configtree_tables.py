@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.configtree import Grammar, LineRule, merge, transition
+from qosforge.configtree import Grammar, LineRule, merge, transition
 
 GRAMMAR = Grammar(
     rules=(

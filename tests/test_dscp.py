@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.dscp import DSCP_NAMES, dscp_name, parse_dscp
+from qosforge.dscp import DSCP_NAMES, dscp_name, parse_dscp
 
 
 @pytest.mark.parametrize(

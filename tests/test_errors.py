@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.errors import (
+from qosforge.errors import (
     DeviceError,
     EngineBusy,
     InputError,

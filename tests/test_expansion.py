@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.errors import InputError
-from app.expansion import MOST_COMBINATIONS, combine, count_combinations
+from qosforge.errors import InputError
+from qosforge.expansion import MOST_COMBINATIONS, combine, count_combinations
 from tests.stopwatch import Stopwatch
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import InputError
-from app.finding_codes import SOURCE, explain, load_codes, page
-from app.findings import Severity
+from qosforge.errors import InputError
+from qosforge.finding_codes import SOURCE, explain, load_codes, page
+from qosforge.findings import Severity
 
 ROOT = Path(__file__).resolve().parents[1]
 TREES = {
@@ -224,6 +224,6 @@ def test_an_unknown_code_is_told_with_the_nearest() -> None:
 def test_the_page_is_current() -> None:
     published = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
 
-    assert published == page(), "python -m app.finding_codes > docs/findings.md"
+    assert published == page(), "python -m qosforge.finding_codes > docs/findings.md"
     assert all(f"| `{code}` |" in published for code in CODES)
     assert Severity.ERROR in explain("round-trip").severity

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from multiprocessing.reduction import ForkingPickler
 
-from app.compute import Compute
-from app.packed import Packed
+from qosforge.compute import Compute
+from qosforge.packed import Packed
 
 
 def sent(packed: Packed[list[str]]) -> Packed[list[str]]:

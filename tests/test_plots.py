@@ -9,11 +9,11 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from app.deltaq.distribution import DeltaQ
-from app.deltaq.objective import Objective
-from app.deltaq.sample import Sample
-from app.plots import Curve, delta_q_cdf, plot_table
-from app.plots.style import COLOURS
+from qosforge.deltaq.distribution import DeltaQ
+from qosforge.deltaq.objective import Objective
+from qosforge.deltaq.sample import Sample
+from qosforge.plots import Curve, delta_q_cdf, plot_table
+from qosforge.plots.style import COLOURS
 
 SVG = "{http://www.w3.org/2000/svg}"
 MS = 10**9

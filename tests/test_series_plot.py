@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.plots import Panel, Series, series_plot
+from qosforge.plots import Panel, Series, series_plot
 
 LINE = Series("switch.q3", ((100.0, 12.0), (600.0, 4000.0)))
 MODEL = Series("switch.q3, expected", ((100.0, 12.0), (600.0, 4100.0)), dashed=True)

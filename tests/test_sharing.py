@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from app import sharing
-from app.plan.model import Term
-from app.sharing import forget, shared
+from qosforge import sharing
+from qosforge.plan.model import Term
+from qosforge.sharing import forget, shared
 
 
 @pytest.fixture(autouse=True)

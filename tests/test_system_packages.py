@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.system_packages import Part, Probe, parts
+from qosforge.system_packages import Part, Probe, parts
 from tests import install_system_packages
 
 ROOT = Path(__file__).parents[1]

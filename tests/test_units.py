@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from app.units import (
+from qosforge.units import (
     WRITTEN,
     Rate,
     Ratio,

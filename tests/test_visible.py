@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jinja2 import Environment
 from markupsafe import Markup
 
-from app.visible import visible, visible_in_page, visible_json
+from qosforge.visible import visible, visible_in_page, visible_json
 from tests.counted import tried
 
 pytestmark = pytest.mark.hostile

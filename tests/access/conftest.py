@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from app.access.access import Access
-from app.access.roles import Role
-from app.access.tokens import Token, create_token
-from app.access.users import add_user, find_user, grant
-from app.database.connections import Database
-from app.settings import Settings
+from qosforge.access.access import Access
+from qosforge.access.roles import Role
+from qosforge.access.tokens import Token, create_token
+from qosforge.access.users import add_user, find_user, grant
+from qosforge.database.connections import Database
+from qosforge.settings import Settings
 
 
 @dataclass

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from app.access.browsers import KNOWN, MOST, known_browser, remember_browser
-from app.access.passwords import set_password
-from app.access.tables import BROWSERS
-from app.access.users import disable, find_user
-from app.database.connections import Database
+from qosforge.access.browsers import KNOWN, MOST, known_browser, remember_browser
+from qosforge.access.passwords import set_password
+from qosforge.access.tables import BROWSERS
+from qosforge.access.users import disable, find_user
+from qosforge.database.connections import Database
 from tests.access.conftest import AddUser, HandClock
 
 

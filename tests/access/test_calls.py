@@ -7,10 +7,10 @@ import json
 import pytest
 import sqlalchemy as sa
 
-from app.access.access import Access
-from app.access.calls import Call, as_csv, as_json_lines, calls_page
-from app.database.connections import Database
-from app.errors import StoreError
+from qosforge.access.access import Access
+from qosforge.access.calls import Call, as_csv, as_json_lines, calls_page
+from qosforge.database.connections import Database
+from qosforge.errors import StoreError
 
 
 def log(access: Access, *networks: str) -> None:

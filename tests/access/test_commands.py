@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from joserfc.jwk import OKPKey, RSAKey
 
-from app.access.access import Access
-from app.access.calls import calls_page
-from app.access.roles import NotAuthenticated, Role
-from app.database.connections import Database
-from app.settings import Settings
+from qosforge.access.access import Access
+from qosforge.access.calls import calls_page
+from qosforge.access.roles import NotAuthenticated, Role
+from qosforge.database.connections import Database
+from qosforge.settings import Settings
 from tests.cli.conftest import Command, qosforge
 
 __all__ = ["qosforge"]

@@ -19,12 +19,12 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 from joserfc.util import urlsafe_b64encode
 
-from app.access import oidc
-from app.access.credentials import new_secret
-from app.access.oidc import Provider, open_provider
-from app.access.roles import NotAuthenticated
-from app.errors import InputError, ServiceError
-from app.settings import Settings
+from qosforge.access import oidc
+from qosforge.access.credentials import new_secret
+from qosforge.access.oidc import Provider, open_provider
+from qosforge.access.roles import NotAuthenticated
+from qosforge.errors import InputError, ServiceError
+from qosforge.settings import Settings
 from tests.access.provider import CLIENT, SECRET, IdentityProvider, Signer, serving, sign
 from tests.stopwatch import Stopwatch
 

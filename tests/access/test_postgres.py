@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
-from app.access.access import Access
-from app.access.calls import Call, calls_page
-from app.access.roles import NotAuthenticated, Role
-from app.access.tokens import create_token, revoke_token
-from app.access.users import LastAdmin, NameTaken, add_user, disable, find_user, grant, users
-from app.database.connections import Database
-from app.errors import StoreError
-from app.settings import Settings
+from qosforge.access.access import Access
+from qosforge.access.calls import Call, calls_page
+from qosforge.access.roles import NotAuthenticated, Role
+from qosforge.access.tokens import create_token, revoke_token
+from qosforge.access.users import LastAdmin, NameTaken, add_user, disable, find_user, grant, users
+from qosforge.database.connections import Database
+from qosforge.errors import StoreError
+from qosforge.settings import Settings
 from tests.access.conftest import HandClock
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)

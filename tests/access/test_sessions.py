@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.access.access import Access
-from app.access.roles import NotAllowed, NotAuthenticated, Role
-from app.access.sessions import (
+from qosforge.access.access import Access
+from qosforge.access.roles import NotAllowed, NotAuthenticated, Role
+from qosforge.access.sessions import (
     SessionUnknown,
     csrf_token,
     end_one_session,
@@ -15,9 +15,9 @@ from app.access.sessions import (
     session_id,
     sessions,
 )
-from app.access.tables import SESSIONS
-from app.access.users import disable, find_user, grant
-from app.database.connections import Database
+from qosforge.access.tables import SESSIONS
+from qosforge.access.users import disable, find_user, grant
+from qosforge.database.connections import Database
 from tests.access.conftest import AddUser, HandClock
 
 

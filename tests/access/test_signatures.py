@@ -14,10 +14,10 @@ from joserfc import jws
 from joserfc.jwk import OKPKey
 from joserfc.util import urlsafe_b64encode
 
-from app.access.roles import NotAllowed, NotAuthenticated
-from app.access.signatures import TYPE, Signatures, Signer
-from app.access.tables import TESTERS
-from app.database.connections import Database
+from qosforge.access.roles import NotAllowed, NotAuthenticated
+from qosforge.access.signatures import TYPE, Signatures, Signer
+from qosforge.access.tables import TESTERS
+from qosforge.database.connections import Database
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 RUN = "019a0000-0000-7000-8000-000000000001"

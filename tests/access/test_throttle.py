@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.access.throttle import (
+from qosforge.access.throttle import (
     PER_ADDRESS,
     PER_NAME,
     PER_NAME_AND_ADDRESS,

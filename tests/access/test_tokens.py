@@ -6,13 +6,13 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.access.access import Access
-from app.access.roles import NotAllowed, NotAuthenticated, Role
-from app.access.tables import TOKENS
-from app.access.tokens import TokenUnknown, find_token, revoke_token, tokens
-from app.access.users import disable, enable, grant, revoke
-from app.database.connections import Database
-from app.errors import InputError
+from qosforge.access.access import Access
+from qosforge.access.roles import NotAllowed, NotAuthenticated, Role
+from qosforge.access.tables import TOKENS
+from qosforge.access.tokens import TokenUnknown, find_token, revoke_token, tokens
+from qosforge.access.users import disable, enable, grant, revoke
+from qosforge.database.connections import Database
+from qosforge.errors import InputError
 from tests.access.conftest import AddToken, AddUser, HandClock
 
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.access.roles import Role
-from app.access.users import (
+from qosforge.access.roles import Role
+from qosforge.access.users import (
     LastAdmin,
     NameTaken,
     UserUnknown,
@@ -17,8 +17,8 @@ from app.access.users import (
     revoke,
     users,
 )
-from app.database.connections import Database
-from app.errors import InputError
+from qosforge.database.connections import Database
+from qosforge.errors import InputError
 from tests.access.conftest import AddUser
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)

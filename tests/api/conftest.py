@@ -16,14 +16,14 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from app.access.credentials import new_token, stored
-from app.access.roles import EVERY_NETWORK, Role
-from app.access.tables import TOKENS
-from app.access.users import add_user, grant
-from app.api.application import create_app
-from app.api.backend import Backend, open_backend
-from app.api.slow_callers import TimedProtocol
-from app.settings import Settings
+from qosforge.access.credentials import new_token, stored
+from qosforge.access.roles import EVERY_NETWORK, Role
+from qosforge.access.tables import TOKENS
+from qosforge.access.users import add_user, grant
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend, open_backend
+from qosforge.api.slow_callers import TimedProtocol
+from qosforge.settings import Settings
 
 Headers = dict[str, str]
 

@@ -17,8 +17,10 @@ from typing import Any, Self
 
 import httpx2
 
+from tests.checkout import PYTHONPATH
+
 ROOT = Path(__file__).parents[2]
-QOSFORGE = (sys.executable, "-c", "from app.cli.main import main; main()")
+QOSFORGE = (sys.executable, "-c", "from qosforge.cli.main import main; main()")
 _START_SECONDS = 60
 
 
@@ -36,7 +38,7 @@ class Served:
         """Start it on a free port of the loopback, and wait until it listens."""
         environment = {
             **os.environ,
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": PYTHONPATH,
             "QOSFORGE_VAR_DIR": str(var_dir),
             "QOSFORGE_COMPUTE_PROCESSES": "1",
             **{f"QOSFORGE_{name.upper()}": value for name, value in settings.items()},

@@ -8,10 +8,10 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from app.api.application import create_app
-from app.api.backend import Backend
-from app.api.docs import needs_of
-from app.api.headers import Door
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend
+from qosforge.api.docs import needs_of
+from qosforge.api.headers import Door
 
 PUBLIC = {
     "/api/v1/health",

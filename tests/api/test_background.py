@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.api import background
-from app.api.background import Background, Lane, Progress
-from app.compute import TooBusy
-from app.compute_process import Limits, TookTooMuch
-from app.errors import InputError
+from qosforge.api import background
+from qosforge.api.background import Background, Lane, Progress
+from qosforge.compute import TooBusy
+from qosforge.compute_process import Limits, TookTooMuch
+from qosforge.errors import InputError
 
 
 def slow(seconds: float, answer: str) -> str:

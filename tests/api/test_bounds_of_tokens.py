@@ -8,12 +8,12 @@ from datetime import timedelta
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.access.sessions import open_session
-from app.access.tokens import MOST_TOKENS, create_token
-from app.access.users import add_user, find_user
-from app.api.application import create_app
-from app.api.backend import Backend
+from qosforge.access.roles import Role
+from qosforge.access.sessions import open_session
+from qosforge.access.tokens import MOST_TOKENS, create_token
+from qosforge.access.users import add_user, find_user
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend
 from tests.api.conftest import Headers, People
 
 pytestmark = pytest.mark.hostile

@@ -11,11 +11,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.calls import UNKNOWN
-from app.access.roles import Role
-from app.api.backend import Backend
-from app.resources import root as root_folder
+from qosforge.access.calls import UNKNOWN
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend
+from qosforge.resources import root as root_folder
 from tests.api.conftest import Headers, People
+from tests.checkout import PYTHONPATH
 
 CALLS = "/api/v1/calls"
 
@@ -85,10 +86,10 @@ _CRASH = """
 import os, sys
 from pathlib import Path
 from starlette.testclient import TestClient
-from app.api.application import create_app
-from app.api.backend import open_backend
-from app.runs.desk import Desk
-from app.settings import Settings
+from qosforge.api.application import create_app
+from qosforge.api.backend import open_backend
+from qosforge.runs.desk import Desk
+from qosforge.settings import Settings
 
 place = Desk.place
 def place_and_die(*given):
@@ -107,9 +108,7 @@ def test_a_call_whose_process_died_is_in_the_log(
 ) -> None:
     headers = people.admin()
     command = [sys.executable, "-c", _CRASH, str(backend.settings.var_dir), headers["Authorization"]]
-    ended = subprocess.run(
-        command, cwd=root_folder(), env={**os.environ, "PYTHONPATH": str(root_folder())}, check=False
-    )
+    ended = subprocess.run(command, cwd=root_folder(), env={**os.environ, "PYTHONPATH": PYTHONPATH}, check=False)
     assert ended.returncode == 9
     assert len(client.get("/api/v1/runs", headers=headers).json()["runs"]) == 1
     assert client.get(CALLS, headers=headers).json()["calls"] == []  # it may be at work still

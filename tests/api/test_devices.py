@@ -8,15 +8,15 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.application import create_app
-from app.api.backend import Backend, open_backend
-from app.emulation import start_lab
-from app.inventory.overlay import state_folder
-from app.lab import control
-from app.resources import root
-from app.runs.executor import Executor
-from app.settings import Settings
+from qosforge.access.roles import Role
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend, open_backend
+from qosforge.emulation import start_lab
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
+from qosforge.resources import root
+from qosforge.runs.executor import Executor
+from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
 
 NETWORK = "infn-fnal"

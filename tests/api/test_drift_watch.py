@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend
-from app.runs.drift_watch import DeviceDrift, Look, claim_look, settle_look
-from app.web.site import create_site
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend
+from qosforge.runs.drift_watch import DeviceDrift, Look, claim_look, settle_look
+from qosforge.web.site import create_site
 from tests.api.conftest import Headers, People
 from tests.web.people import Persons
 

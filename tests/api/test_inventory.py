@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.application import create_app
-from app.api.backend import Backend, open_backend
-from app.resources import root
-from app.settings import Settings
+from qosforge.access.roles import Role
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend, open_backend
+from qosforge.resources import root
+from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
 
 NETWORKS = "/api/v1/networks"

@@ -15,13 +15,13 @@ from fastapi.responses import StreamingResponse
 from httpx2 import Client, Response
 from pydantic import BaseModel
 
-from app.access.calls import calls_page
-from app.access.roles import Role
-from app.api.application import create_app
-from app.api.backend import Backend
-from app.api.limits import BoundRate
-from app.api.security import Needs
-from app.settings import Settings
+from qosforge.access.calls import calls_page
+from qosforge.access.roles import Role
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend
+from qosforge.api.limits import BoundRate
+from qosforge.api.security import Needs
+from qosforge.settings import Settings
 from tests.api.conftest import People, served
 
 BYTES = 2048

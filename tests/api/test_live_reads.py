@@ -10,13 +10,13 @@ from typing import Any, cast
 import pytest
 from ruamel.yaml import YAML
 
-from app.api.previews import Previews
-from app.api.recording import CallNote
-from app.compute import Compute
-from app.errors import DeviceErrors
-from app.inventory.catalogue import Networks
-from app.inventory.models import Device, Network, Role
-from app.settings import Settings
+from qosforge.api.previews import Previews
+from qosforge.api.recording import CallNote
+from qosforge.compute import Compute
+from qosforge.errors import DeviceErrors
+from qosforge.inventory.catalogue import Networks
+from qosforge.inventory.models import Device, Network, Role
+from qosforge.settings import Settings
 from tests.drivers.hostile import HEALTHY, Devices, Way, drip
 from tests.stopwatch import Stopwatch
 

@@ -11,13 +11,13 @@ import pytest
 from joserfc.jwk import RSAKey
 from starlette.testclient import TestClient
 
-from app.access.calls import calls_page
-from app.access.passwords import hashed, set_password
-from app.access.roles import Role
-from app.access.users import add_user, disable, find_user, grant
-from app.api.application import create_app
-from app.api.backend import Backend, open_backend
-from app.settings import Settings
+from qosforge.access.calls import calls_page
+from qosforge.access.passwords import hashed, set_password
+from qosforge.access.roles import Role
+from qosforge.access.users import add_user, disable, find_user, grant
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend, open_backend
+from qosforge.settings import Settings
 from tests.access.provider import CLIENT, SECRET, IdentityProvider, serving
 from tests.api.conftest import People
 

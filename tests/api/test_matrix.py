@@ -14,16 +14,16 @@ import pytest
 import sqlalchemy as sa
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.access.tables import TOKENS, USERS
-from app.api.application import create_app
-from app.api.backend import Backend, open_backend
-from app.api.problems import NOT_INSTALLED
-from app.intent.written import load_written
-from app.resources import root
-from app.runs.desk import Order
-from app.runs.policy_versions import shipped
-from app.settings import Settings
+from qosforge.access.roles import Role
+from qosforge.access.tables import TOKENS, USERS
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend, open_backend
+from qosforge.api.problems import NOT_INSTALLED
+from qosforge.intent.written import load_written
+from qosforge.resources import root
+from qosforge.runs.desk import Order
+from qosforge.runs.policy_versions import shipped
+from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
 from tests.api.test_application import PUBLIC, SIGNED
 from tests.counted import tried

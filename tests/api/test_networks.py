@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api import previews
-from app.api.backend import Backend
-from app.resources import root
+from qosforge.access.roles import Role
+from qosforge.api import previews
+from qosforge.api.backend import Backend
+from qosforge.resources import root
 from tests.api.conftest import Headers, People
 
 V1 = "/api/v1"

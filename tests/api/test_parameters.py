@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from starlette.testclient import TestClient
 
-from app.api.application import create_app
-from app.api.backend import Backend
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend
 from tests.api.conftest import People
 
 

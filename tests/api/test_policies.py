@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.access.users import revoke
-from app.api.backend import Backend
-from app.intent.written import Written
+from qosforge.access.roles import Role
+from qosforge.access.users import revoke
+from qosforge.api.backend import Backend
+from qosforge.intent.written import Written
 from tests.api.conftest import Headers, People
 
 V1 = "/api/v1"

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.application import create_app
-from app.api.backend import Backend, open_backend
-from app.compiler.compile import compile_intent
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.prediction.predict import predict
-from app.reports.prediction import PredictionDocument, prediction_document
-from app.resources import root
-from app.settings import Settings
+from qosforge.access.roles import Role
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend, open_backend
+from qosforge.compiler.compile import compile_intent
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.prediction.predict import predict
+from qosforge.reports.prediction import PredictionDocument, prediction_document
+from qosforge.resources import root
+from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
 
 V1 = "/api/v1"

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.application import create_app
-from app.api.backend import Backend, open_backend
-from app.deploy.fleet import Fleet
-from app.deploy.not_saved import LiveState
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.reports.preview import CompilePreview, ValidatePreview, check, compile_document
-from app.resources import root
-from app.settings import Settings
+from qosforge.access.roles import Role
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend, open_backend
+from qosforge.deploy.fleet import Fleet
+from qosforge.deploy.not_saved import LiveState
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.reports.preview import CompilePreview, ValidatePreview, check, compile_document
+from qosforge.resources import root
+from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
 from tests.device_texts import said_by
 
@@ -171,7 +171,7 @@ def test_only_the_devices_in_scope_are_read(
         asked.append(set(devices))
         return LiveState(said_by(dict.fromkeys(devices, "")))
 
-    monkeypatch.setattr("app.api.previews.read_now", read)
+    monkeypatch.setattr("qosforge.api.previews.read_now", read)
     text = (
         "version: 1\nintent: few\n"
         "classes: [{name: voice, match: {any: [{dscp: [ef]}]}, treatment: {priority: {percent: 20}}}]\n"

@@ -11,14 +11,14 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
-import app.errors
-from app.access.roles import NotAllowed, NotAuthenticated
-from app.api.application import create_app
-from app.api.backend import Backend
-from app.api.policy_choice import PolicyChoice
-from app.api.problems import KINDS, MEDIA_TYPE, Problem, error_response
-from app.compute import ComputeDied, TooBusy, TookTooLong
-from app.errors import (
+import qosforge.errors
+from qosforge.access.roles import NotAllowed, NotAuthenticated
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend
+from qosforge.api.policy_choice import PolicyChoice
+from qosforge.api.problems import KINDS, MEDIA_TYPE, Problem, error_response
+from qosforge.compute import ComputeDied, TooBusy, TookTooLong
+from qosforge.errors import (
     DeviceError,
     DeviceErrors,
     EngineBusy,
@@ -30,11 +30,11 @@ from app.errors import (
     ServiceError,
     StoreError,
 )
-from app.findings import Finding, Severity
-from app.inventory.catalogue import NetworkUnknown
-from app.runs.idempotency import KeyReused
-from app.runs.store import RunUnknown
-from app.runs.wrong_state import WrongState
+from qosforge.findings import Finding, Severity
+from qosforge.inventory.catalogue import NetworkUnknown
+from qosforge.runs.idempotency import KeyReused
+from qosforge.runs.store import RunUnknown
+from qosforge.runs.wrong_state import WrongState
 
 
 class Asked(BaseModel):
@@ -56,7 +56,7 @@ class Asked(BaseModel):
         (NotAllowed("wrong"), 403),
         (DeviceError("wrong"), 502),
         (DeviceErrors("wrong"), 502),
-        (app.errors.TesterError("wrong"), 502),
+        (qosforge.errors.TesterError("wrong"), 502),
         (StoreError("wrong"), 503),
         (EngineBusy("wrong"), 503),
         (ComputeDied("wrong"), 503),

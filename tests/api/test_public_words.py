@@ -9,11 +9,11 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from app.api.application import create_app
-from app.api.backend import Backend
-from app.cli.main import application
-from app.finding_codes import page
-from app.resources import root
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend
+from qosforge.cli.main import application
+from qosforge.finding_codes import page
+from qosforge.resources import root
 
 KEYS = {"mend", "asked", "will_be", "asked_percent", "will_be_percent", "box", "boxes"}
 """What was said before `hint`, `requested`, `applied` and `device`."""
@@ -58,7 +58,7 @@ def test_help_has_no_other_words() -> None:
 
 
 def test_pages_and_findings_have_no_other_words() -> None:
-    templates = [*root().glob("app/web/templates/**/*.j2"), *root().glob("app/reports/*.j2")]
+    templates = [*root().glob("app/qosforge/web/templates/**/*.j2"), *root().glob("app/qosforge/reports/*.j2")]
     said = [
         (path.name, " ".join(found))
         for path in templates

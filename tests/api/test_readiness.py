@@ -13,11 +13,11 @@ import pytest
 from sqlalchemy import make_url
 from starlette.testclient import TestClient
 
-import app.api.backend
-from app.api.backend import Backend, open_backend
-from app.runs.slots import Slot, SlotTimes, new_executor
-from app.settings import Settings
-from app.web.site import create_site
+import qosforge.api.backend
+from qosforge.api.backend import Backend, open_backend
+from qosforge.runs.slots import Slot, SlotTimes, new_executor
+from qosforge.settings import Settings
+from qosforge.web.site import create_site
 from tests.postgres import PostgresServer
 from tests.runs.conftest import spawn
 from tests.runs.support import Spawn, finish
@@ -76,10 +76,10 @@ FULL = """
 import json, resource, signal, sys, time
 from pathlib import Path
 from starlette.testclient import TestClient
-from app.api.application import create_app
-from app.api.backend import open_backend
-from app.runs.slots import Slot, SlotTimes
-from app.settings import Settings
+from qosforge.api.application import create_app
+from qosforge.api.backend import open_backend
+from qosforge.runs.slots import Slot, SlotTimes
+from qosforge.settings import Settings
 from tests.stopwatch import Stopwatch
 
 with open_backend(Settings(var_dir=Path(sys.argv[1]), compute_processes=1)) as backend:
@@ -133,7 +133,7 @@ def on_server(
     postgres: PostgresServer, postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Backend, TestClient]]:
     """The service on a server, which waits half a second for it."""
-    monkeypatch.setattr(app.api.backend, "PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(qosforge.api.backend, "PATIENCE_SECONDS", 0.5)
     settings = Settings(var_dir=tmp_path / "var", database_url=postgres_url, compute_processes=1)
     with open_backend(settings) as backend, TestClient(create_site(backend), follow_redirects=False) as client:
         slot = Slot(backend.database, new_executor(embedded=False), "1", SlotTimes(600, 600, 600))

@@ -13,19 +13,19 @@ from xml.etree import ElementTree
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.application import create_app
-from app.api.backend import open_backend
-from app.emulation import start_lab
-from app.intent.loader import parse_intent
-from app.inventory.loader import load_network
-from app.inventory.overlay import state_folder
-from app.lab import control
-from app.resources import root
-from app.runs.contents import Kind
-from app.runs.desk import Order
-from app.runs.service import open_service
-from app.settings import Settings
+from qosforge.access.roles import Role
+from qosforge.api.application import create_app
+from qosforge.api.backend import open_backend
+from qosforge.emulation import start_lab
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
+from qosforge.resources import root
+from qosforge.runs.contents import Kind
+from qosforge.runs.desk import Order
+from qosforge.runs.service import open_service
+from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
 
 SECRET = "s3cr3t-of-r1"

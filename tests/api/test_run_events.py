@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.application import create_app
-from app.api.backend import Backend
-from app.api.routes import run_events
-from app.api.routes.run_events import Streams, watch
-from app.runs.tables import RunStatus, Verdict
+from qosforge.access.roles import Role
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend
+from qosforge.api.routes import run_events
+from qosforge.api.routes.run_events import Streams, watch
+from qosforge.runs.tables import RunStatus, Verdict
 from tests.api.conftest import Headers, People, served
 
 STREAM = {"Accept": "text/event-stream"}

@@ -14,15 +14,15 @@ import sqlalchemy as sa
 from joserfc.jwk import OKPKey
 from starlette.testclient import TestClient
 
-from app.access.calls import calls_page
-from app.access.tables import TESTERS
-from app.api.backend import Backend
-from app.intent.written import load_written
-from app.resources import root
-from app.runs.desk import Order
-from app.runs.outside import OUTSIDE_SECONDS, waiting_for
-from app.runs.tables import OUTSIDE_MEASUREMENTS, RunStatus
-from app.tester.measurement import Measurement
+from qosforge.access.calls import calls_page
+from qosforge.access.tables import TESTERS
+from qosforge.api.backend import Backend
+from qosforge.intent.written import load_written
+from qosforge.resources import root
+from qosforge.runs.desk import Order
+from qosforge.runs.outside import OUTSIDE_SECONDS, waiting_for
+from qosforge.runs.tables import OUTSIDE_MEASUREMENTS, RunStatus
+from qosforge.tester.measurement import Measurement
 from tests.principals import somebody
 from tests.tester.outside_document import document, web
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.calls import calls_page
-from app.access.roles import Role
-from app.api.backend import Backend
-from app.runs.policy_versions import shipped
-from app.runs.tables import RunStatus, Verdict
-from app.settings import Settings
+from qosforge.access.calls import calls_page
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend
+from qosforge.runs.policy_versions import shipped
+from qosforge.runs.tables import RunStatus, Verdict
+from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
 
 RUNS = "/api/v1/runs"

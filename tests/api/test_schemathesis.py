@@ -31,18 +31,18 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from app.api.application import create_app
-from app.api.backend import open_backend
-from app.api.problems import NOT_INSTALLED
-from app.emulation import start_lab
-from app.intent.written import Written, load_written
-from app.inventory.overlay import state_folder
-from app.lab import control
-from app.resources import root
-from app.runs.desk import Order
-from app.runs.engine import WORKFLOW_VERSION
-from app.runs.tables import EXECUTORS
-from app.settings import Settings
+from qosforge.api.application import create_app
+from qosforge.api.backend import open_backend
+from qosforge.api.problems import NOT_INSTALLED
+from qosforge.emulation import start_lab
+from qosforge.intent.written import Written, load_written
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
+from qosforge.resources import root
+from qosforge.runs.desk import Order
+from qosforge.runs.engine import WORKFLOW_VERSION
+from qosforge.runs.tables import EXECUTORS
+from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
 from tests.counted import tried
 from tests.principals import somebody

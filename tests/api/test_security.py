@@ -9,13 +9,13 @@ import pytest
 from fastapi import APIRouter, Depends, FastAPI
 from starlette.testclient import TestClient
 
-from app.access.calls import LoggedCall, calls_page
-from app.access.roles import Role
-from app.api.application import create_app
-from app.api.backend import Backend
-from app.api.dependencies import Caller, TheNote
-from app.api.security import Needs
-from app.runs.store import RunStore
+from qosforge.access.calls import LoggedCall, calls_page
+from qosforge.access.roles import Role
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend
+from qosforge.api.dependencies import Caller, TheNote
+from qosforge.api.security import Needs
+from qosforge.runs.store import RunStore
 from tests.api.conftest import People
 
 router = APIRouter()

@@ -18,11 +18,12 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from app.access.roles import Role
-from app.api.backend import open_backend
-from app.settings import Settings
+from qosforge.access.roles import Role
+from qosforge.api.backend import open_backend
+from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
-from tests.api.served import QOSFORGE, ROOT, serving
+from tests.api.served import QOSFORGE, serving
+from tests.checkout import PYTHONPATH
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ def test_it_serves_owns_the_runs_and_ends_in_order(
 
         second = subprocess.run(
             [*QOSFORGE, "serve", "--port", "0"],
-            env={**os.environ, "PYTHONPATH": str(ROOT), "QOSFORGE_VAR_DIR": str(var_dir)},
+            env={**os.environ, "PYTHONPATH": PYTHONPATH, "QOSFORGE_VAR_DIR": str(var_dir)},
             capture_output=True,
             text=True,
             timeout=60,
@@ -164,7 +165,7 @@ def test_a_worker_drains_when_its_terminal_goes_away(postgres_url: str, var_dir:
         [*QOSFORGE, "worker", "--json"],
         env={
             **os.environ,
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": PYTHONPATH,
             "QOSFORGE_VAR_DIR": str(var_dir),
             "QOSFORGE_DATABASE_URL": postgres_url,
         },
@@ -185,7 +186,7 @@ def test_a_port_in_use_is_told(var_dir: Path) -> None:
         port = str(taken.getsockname()[1])
         done = subprocess.run(
             [*QOSFORGE, "serve", "--port", port],
-            env={**os.environ, "PYTHONPATH": str(ROOT), "QOSFORGE_VAR_DIR": str(var_dir)},
+            env={**os.environ, "PYTHONPATH": PYTHONPATH, "QOSFORGE_VAR_DIR": str(var_dir)},
             capture_output=True,
             text=True,
             timeout=60,

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import pytest
 from httpx2 import Client
 
-from app.api import slow_callers
-from app.api.application import create_app
-from app.api.backend import Backend
-from app.settings import Settings
+from qosforge.api import slow_callers
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend
+from qosforge.settings import Settings
 from tests.api.conftest import served
 from tests.stopwatch import Stopwatch
 

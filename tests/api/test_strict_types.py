@@ -9,8 +9,8 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from app.api.application import create_app
-from app.api.backend import Backend
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend
 
 WRONG: dict[str, tuple[Any, ...]] = {"integer": (False, "1", 1.0), "boolean": (0, 1, "yes", "false")}
 
@@ -36,7 +36,7 @@ def bodies(backend: Backend) -> dict[str, type[BaseModel]]:
 
 def _is_own(kind: type[BaseModel], found: dict[str, type[BaseModel]]) -> bool:
     # A measurement that a tester signed is a document of its own, not a request of ours.
-    return kind.__module__.startswith("app.api.") and kind.__name__ not in found
+    return kind.__module__.startswith("qosforge.api.") and kind.__name__ not in found
 
 
 def wrong_values(field: FieldInfo, kind: str) -> list[Any]:

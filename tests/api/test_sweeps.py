@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend
-from app.api.sweep_models import PointResult
-from app.runs.sweeps import PointOutcome, Sweeps
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend
+from qosforge.api.sweep_models import PointResult
+from qosforge.runs.sweeps import PointOutcome, Sweeps
 from tests.api.conftest import Headers, People
 
 V1 = "/api/v1"

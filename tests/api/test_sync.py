@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.application import create_app
-from app.api.backend import Backend, open_backend
-from app.inventory.loader import load_network
-from app.resources import root
-from app.settings import Settings
+from qosforge.access.roles import Role
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend, open_backend
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
+from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
 from tests.sources.conftest import DESCRIPTION
 from tests.sources.netbox_server import TOKEN, NetBoxServer, recorded, serving

@@ -6,10 +6,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend
-from app.database.revisions import known
-from app.runs.slots import Slot, new_executor
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend
+from qosforge.database.revisions import known
+from qosforge.runs.slots import Slot, new_executor
 from tests.api.conftest import People
 
 

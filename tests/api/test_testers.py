@@ -4,7 +4,7 @@ import pytest
 from joserfc.jwk import OKPKey
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
+from qosforge.access.roles import Role
 from tests.api.conftest import People
 
 TESTERS = "/api/v1/testers"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
+from qosforge.access.roles import Role
 from tests.api.conftest import Headers, People
 
 TOKENS = "/api/v1/tokens"

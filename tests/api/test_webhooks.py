@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend
-from app.api.webhook_docs import MESSAGES
-from app.runs.tables import RunStatus, Verdict
-from app.settings import Settings
-from app.webhooks.messages import EventType
-from app.webhooks.sender import Sender
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend
+from qosforge.api.webhook_docs import MESSAGES
+from qosforge.runs.tables import RunStatus, Verdict
+from qosforge.settings import Settings
+from qosforge.webhooks.messages import EventType
+from qosforge.webhooks.sender import Sender
 from tests.api.conftest import Headers, People
 from tests.runs.support import wait_for
 from tests.webhooks.receiver import Receiver, receiving

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.audit import Audit, audit
-from app.audit.table import rows
-from app.findings import Finding, Severity, has_errors
-from app.inventory.loader import load_network
-from app.inventory.models import Device, Interface, Link, Network, Role, Station
-from app.resources import root
+from qosforge.audit import Audit, audit
+from qosforge.audit.table import rows
+from qosforge.findings import Finding, Severity, has_errors
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Device, Interface, Link, Network, Role, Station
+from qosforge.resources import root
 
 CAMPUS = load_network(root() / "inventories" / "campus")
 

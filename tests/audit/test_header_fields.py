@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.intent.models import MatchTerm
-from app.inventory.models import Station
-from app.plan.model import Ingress
-from app.validation.known import Known
-from app.validation.marks import _sample, check_marks
+from qosforge.intent.models import MatchTerm
+from qosforge.inventory.models import Station
+from qosforge.plan.model import Ingress
+from qosforge.validation.known import Known
+from qosforge.validation.marks import _sample, check_marks
 from tests.validation.support import INTENT, compiled, with_interface
 
 FLOWS = "{protocol: udp, source: 10.0.0.0/8, destination: 10.0.0.0/8, destination_port: 5000-5010}"

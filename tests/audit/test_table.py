@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.audit import audit
-from app.audit.table import rows
-from app.inventory.models import Device, Interface, Network, Role
-from app.plan.model import Plan
-from app.platforms.base import platform
+from qosforge.audit import audit
+from qosforge.audit.table import rows
+from qosforge.inventory.models import Device, Interface, Network, Role
+from qosforge.plan.model import Plan
+from qosforge.platforms.base import platform
 
 TEXT = """\
 version 12.4

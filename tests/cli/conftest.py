@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.main import main
+from qosforge.cli.main import main
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from app.cli.account import account
+from qosforge.cli.account import account
 
 
 def test_an_account_has_its_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from app.cli import claims
-from app.cli.claims import obtained, print_claims, published
-from app.experiments import Comparison
-from app.experiments.model import Claim
+from qosforge.cli import claims
+from qosforge.cli.claims import obtained, print_claims, published
+from qosforge.experiments import Comparison
+from qosforge.experiments.model import Claim
 
 
 def claim(**fields: Any) -> Claim:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.run_output import exit_code, print_whole
-from app.reports.model import DeviceReport, RunReport
-from app.runs.store import Run, RunStore
-from app.runs.tables import RunStatus
+from qosforge.cli.run_output import exit_code, print_whole
+from qosforge.reports.model import DeviceReport, RunReport
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import RunStatus
 
 from .conftest import Command
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.experiments import running
-from app.experiments.model import Experiment
+from qosforge.experiments import running
+from qosforge.experiments.model import Experiment
 
 from .conftest import Command
 
@@ -35,7 +35,7 @@ ROW = {
 
 def test_the_list_names_experiments_with_their_claims(qosforge: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     claims = {"cern-strict-priority": 32, "cern-wrr": 21, NAME: 21, "cern-comparison": 139}
-    monkeypatch.setattr("app.cli.experiments.experiment_names", lambda: tuple(claims))
+    monkeypatch.setattr("qosforge.cli.experiments.experiment_names", lambda: tuple(claims))
     listed = json.loads(qosforge("experiment", "list", "--json").stdout)
     assert {one["name"]: one["claims"] for one in listed} == claims
     assert {one["paper"]["year"] for one in listed} == {2004}
@@ -73,7 +73,7 @@ def test_a_claim_without_a_reason_ends_with_one(qosforge: Command, monkeypatch: 
     explained = unexplained.model_copy(update={"reasons": {wrong.id: "frames of other sizes"}})
 
     def run_as(experiment: Experiment) -> tuple[int, str]:
-        monkeypatch.setattr("app.cli.experiments.load_experiment", lambda name: experiment)
+        monkeypatch.setattr("qosforge.cli.experiments.load_experiment", lambda name: experiment)
         ended = qosforge("experiment", "run", NAME)
         return ended.code, " ".join(ended.stdout.split())
 
@@ -84,7 +84,7 @@ def test_a_claim_without_a_reason_ends_with_one(qosforge: Command, monkeypatch: 
 
 
 def test_all_of_them_end_with_a_total(qosforge: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.cli.experiments.experiment_names", lambda: (NAME, NAME))
+    monkeypatch.setattr("qosforge.cli.experiments.experiment_names", lambda: (NAME, NAME))
     ended = qosforge("experiment", "run", "--all")
     assert ended.code == 0
     assert ended.stdout.splitlines() == [f"{NAME}  21 of 21 claims hold"] * 2 + ["all  42 of 42 claims hold"]
@@ -121,7 +121,7 @@ def test_a_plot_that_cannot_be_is_told_before_anything_runs(
 
 
 def test_only_a_plot_loads_what_draws() -> None:
-    code = "import sys, app.cli.experiments; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, qosforge.cli.experiments; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

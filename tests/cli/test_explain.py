@@ -7,8 +7,8 @@ import json
 import pytest
 from typer.main import get_command
 
-from app.cli.main import application
-from app.finding_codes import explain, load_codes
+from qosforge.cli.main import application
+from qosforge.finding_codes import explain, load_codes
 
 from .conftest import Command
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from app.cli import local_runs
-from app.cli.main import COMMANDS, application
-from app.resources import root
+from qosforge.cli import local_runs
+from qosforge.cli.main import COMMANDS, application
+from qosforge.resources import root
 
 from .conftest import Command
 
@@ -93,7 +93,7 @@ def test_what_nobody_expected_is_told_without_its_traceback(
     qosforge: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("app.cli.main.print_explanation", lambda *_, **__: {}["unexpected"])
+    monkeypatch.setattr("qosforge.cli.main.print_explanation", lambda *_, **__: {}["unexpected"])
     ended = qosforge("--explain", "scope-empty", "--json")
     assert ended.code == 3
     assert "Traceback" not in ended.stderr + ended.stdout
@@ -104,7 +104,7 @@ def test_what_nobody_expected_is_told_without_its_traceback(
 
 
 def test_a_reader_that_goes_away_is_no_fault() -> None:
-    command = [sys.executable, "-c", "from app.cli.main import main; main()", "--help"]
+    command = [sys.executable, "-c", "from qosforge.cli.main import main; main()", "--help"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=root()) as process:
         assert process.stdout is not None
         process.stdout.close()

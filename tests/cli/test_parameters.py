@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.findings import Finding
+from qosforge.findings import Finding
 
 from .conftest import Command
 

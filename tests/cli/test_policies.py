@@ -8,15 +8,15 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from app.cli import policies, previewing
-from app.cli.output import print_findings
-from app.compiler.candidate import Candidate
-from app.configtree import Gap
-from app.deploy.not_saved import LiveState
-from app.findings import Finding, Severity
-from app.inventory.loader import load_network
-from app.reports import preview
-from app.resources import root
+from qosforge.cli import policies, previewing
+from qosforge.cli.output import print_findings
+from qosforge.compiler.candidate import Candidate
+from qosforge.configtree import Gap
+from qosforge.deploy.not_saved import LiveState
+from qosforge.findings import Finding, Severity
+from qosforge.inventory.loader import load_network
+from qosforge.reports import preview
+from qosforge.resources import root
 from tests.device_texts import said_by
 
 from .conftest import Command

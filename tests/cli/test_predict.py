@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from app.resources import root
+from qosforge.resources import root
 
 from .conftest import Command
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.client import following
-from app.resources import root
+from qosforge.client import following
+from qosforge.resources import root
 from tests.client.support import Answer, Asked, document, scripted, stream
 from tests.reports.test_run_report import report
 

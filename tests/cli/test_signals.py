@@ -9,7 +9,7 @@ WAITS = """
 import signal
 import threading
 import time
-from app.cli.signals import Ending
+from qosforge.cli.signals import Ending
 
 def send():
     time.sleep({later})  # the main thread waits by then, or does not yet

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.cli import output
-from app.cli.output import print_verdicts, print_verdicts_of
-from app.deltaq.objective import Objective
-from app.deltaq.verdict import judge
-from app.tester.judging import ClassVerdict
+from qosforge.cli import output
+from qosforge.cli.output import print_verdicts, print_verdicts_of
+from qosforge.deltaq.objective import Objective
+from qosforge.deltaq.verdict import judge
+from qosforge.tester.judging import ClassVerdict
 
 MS = 10**9
 OBJECTIVE = Objective(delay={"p99": 0.040}, episode_packets=1)

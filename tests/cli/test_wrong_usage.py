@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.resources import root
+from qosforge.resources import root
 
 from .conftest import Command
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from app.access.roles import NotAllowed, NotAuthenticated
-from app.client import connection as module
-from app.client.connection import Connection, Unreachable
-from app.client.problems import RefusedThere
-from app.errors import DeviceErrors, InputError, InputErrors, QosforgeError, ServiceError
+from qosforge.access.roles import NotAllowed, NotAuthenticated
+from qosforge.client import connection as module
+from qosforge.client.connection import Connection, Unreachable
+from qosforge.client.problems import RefusedThere
+from qosforge.errors import DeviceErrors, InputError, InputErrors, QosforgeError, ServiceError
 
 from .support import Answer, Asked, document, scripted
 

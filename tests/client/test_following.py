@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.client import following
-from app.client.connection import Connection
-from app.client.following import Happened, StillGoing, follow
-from app.client.sse import ServerSentEvent, sent_events
-from app.errors import InputError, ServiceError
+from qosforge.client import following
+from qosforge.client.connection import Connection
+from qosforge.client.following import Happened, StillGoing, follow
+from qosforge.client.sse import ServerSentEvent, sent_events
+from qosforge.errors import InputError, ServiceError
 
 from .support import document, scripted, stream
 

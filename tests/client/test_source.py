@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.client.source import Source, source_of, without_credentials
-from app.errors import InputError
+from qosforge.client.source import Source, source_of, without_credentials
+from qosforge.errors import InputError
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from app.compiler.compile import Compilation, compile_intent
-from app.findings import Finding, Severity, has_errors
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Network
+from qosforge.compiler.compile import Compilation, compile_intent
+from qosforge.findings import Finding, Severity, has_errors
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
 
 from .support import POLICIES, ROOT, ROUTERS, compiled, device
 

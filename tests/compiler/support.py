@@ -12,15 +12,15 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from app.compiler.compile import Compilation, CompiledDevice, compile_intent
-from app.intent.loader import LoadedIntent, load_intent, parse_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.lab.box import Box
-from app.lab.boxes import make_box
-from app.lab.clock import Clock
-from app.lab.spec import BoxSpec
-from app.lab.storage import Storage
+from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
+from qosforge.intent.loader import LoadedIntent, load_intent, parse_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.lab.box import Box
+from qosforge.lab.boxes import make_box
+from qosforge.lab.clock import Clock
+from qosforge.lab.spec import BoxSpec
+from qosforge.lab.storage import Storage
 
 ROOT = Path(__file__).resolve().parents[2]
 CAMPUS = ROOT / "inventories" / "campus"

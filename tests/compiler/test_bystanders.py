@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from unittest.mock import patch
 
-from app.compiler import bystanders
-from app.compiler.compile import compile_intent
-from app.inventory.loader import load_network
 from benchmarks.campus import change_of_all, write_campus
+from qosforge.compiler import bystanders
+from qosforge.compiler.compile import compile_intent
+from qosforge.inventory.loader import load_network
 
 
 def test_sides_are_brought_into_one_order_once_and_only_where_they_differ(tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from app.compiler.candidate import differences, make_candidate, undo, unlike
-from app.compiler.compile import CompiledDevice, compile_intent
-from app.findings import has_errors
-from app.intent.loader import parse_intent
-from app.lab.box import Box
-from app.platforms.cisco_ios import PLATFORM
+from qosforge.compiler.candidate import differences, make_candidate, undo, unlike
+from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.findings import has_errors
+from qosforge.intent.loader import parse_intent
+from qosforge.lab.box import Box
+from qosforge.platforms.cisco_ios import PLATFORM
 
 from .support import (
     POLICIES,

@@ -9,15 +9,15 @@ from typing import Any
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from app.compiler.compile import compile_intent
-from app.findings import has_errors
-from app.intent.loader import parse_intent
-from app.intent.models import MatchTerm
-from app.inventory.models import Network, Source, Station, TrafficFlow
-from app.lab.boxes.ios_base import IosBox
-from app.lab.boxes.ios_classes import in_class
-from app.lab.packets import Packets
-from app.tester.traffic import flow_class
+from qosforge.compiler.compile import compile_intent
+from qosforge.findings import has_errors
+from qosforge.intent.loader import parse_intent
+from qosforge.intent.models import MatchTerm
+from qosforge.inventory.models import Network, Source, Station, TrafficFlow
+from qosforge.lab.boxes.ios_base import IosBox
+from qosforge.lab.boxes.ios_classes import in_class
+from qosforge.lab.packets import Packets
+from qosforge.tester.traffic import flow_class
 
 from .support import a_class, device, emulated, made_text, matches, routers, running
 from .test_candidate import push

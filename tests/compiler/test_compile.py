@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.compiler.candidate import differences
-from app.compiler.compile import compile_intent
-from app.findings import Finding, Severity, has_errors
-from app.intent.loader import load_intent
-from app.intent.models import fragment_bytes
-from app.inventory.loader import load_network
-from app.plan.model import Discipline
-from app.platforms.cisco_ios import PLATFORM
+from qosforge.compiler.candidate import differences
+from qosforge.compiler.compile import compile_intent
+from qosforge.findings import Finding, Severity, has_errors
+from qosforge.intent.loader import load_intent
+from qosforge.intent.models import fragment_bytes
+from qosforge.inventory.loader import load_network
+from qosforge.plan.model import Discipline
+from qosforge.platforms.cisco_ios import PLATFORM
 
 from .goldens import golden_file
 from .support import (

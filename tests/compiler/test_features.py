@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from app.compiler.compile import compile_intent
-from app.compiler.features import CORE_MATCH, MATCH_FEATURES, refusals, within
-from app.findings import Finding, Severity
-from app.intent.loader import parse_intent
-from app.intent.models import MatchTerm, Treatment
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.plan.request import Feature, Term
-from app.platforms.base import installed, platform
+from qosforge.compiler.compile import compile_intent
+from qosforge.compiler.features import CORE_MATCH, MATCH_FEATURES, refusals, within
+from qosforge.findings import Finding, Severity
+from qosforge.intent.loader import parse_intent
+from qosforge.intent.models import MatchTerm, Treatment
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.plan.request import Feature, Term
+from qosforge.platforms.base import installed, platform
 
 from .support import CAMPUS, a_class, made, made_text, routers
 

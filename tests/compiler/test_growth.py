@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.compiler import compile as compiling
-from app.compiler.compile import CompiledDevice, Compiler, compile_devices, compile_intent
-from app.compiler.features import refusals, within
-from app.compiler.resolve import resolve
-from app.errors import InputError
-from app.findings import Finding
-from app.intent.loader import LoadedIntent, load_intent, parse_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Device, Network
-from app.plan.request import DeviceRequest
-from app.platforms.base import platform
-from app.platforms.cisco_ios import PLATFORM, CiscoIos
 from benchmarks.fleet import fleet, flow_classes, recognised_classes
+from qosforge.compiler import compile as compiling
+from qosforge.compiler.compile import CompiledDevice, Compiler, compile_devices, compile_intent
+from qosforge.compiler.features import refusals, within
+from qosforge.compiler.resolve import resolve
+from qosforge.errors import InputError
+from qosforge.findings import Finding
+from qosforge.intent.loader import LoadedIntent, load_intent, parse_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Device, Network
+from qosforge.plan.request import DeviceRequest
+from qosforge.platforms.base import platform
+from qosforge.platforms.cisco_ios import PLATFORM, CiscoIos
 
 from .support import CAMPUS, ROOT, intents, policy, routers
 

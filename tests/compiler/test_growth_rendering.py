@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 from jinja2 import UndefinedError
 
-from app.compiler.compile import compile_intent
-from app.intent.loader import LoadedIntent
-from app.templating import render
 from benchmarks.compiler import renderings
 from benchmarks.fleet import fleet, flow_classes, recognised_classes
+from qosforge.compiler.compile import compile_intent
+from qosforge.intent.loader import LoadedIntent
+from qosforge.templating import render
 
 
 @pytest.mark.parametrize("made", [recognised_classes, flow_classes])

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from app import sharing
-from app.compiler.compile import Compilation, compile_intent
-from app.intent.loader import LoadedIntent, load_intent, parse_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.plan import core
 from benchmarks.fleet import IMAGES, fleet, flow_classes, numbered_classes, recognised_classes
+from qosforge import sharing
+from qosforge.compiler.compile import Compilation, compile_intent
+from qosforge.intent.loader import LoadedIntent, load_intent, parse_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.plan import core
 
 from .support import CAMPUS, ROOT, intents
 from .test_growth import calls, taken

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from app.compiler.compile import compile_intent
-from app.errors import InputErrors, Place, QosforgeError
-from app.intent.loader import parse_intent
-from app.inventory.models import Device
+from qosforge.compiler.compile import compile_intent
+from qosforge.errors import InputErrors, Place, QosforgeError
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.models import Device
 from tests.counted import tried
 
 from .goldens import every_platform

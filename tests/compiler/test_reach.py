@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from app.compiler.reach import links_of, ports_in
-from app.compiler.resolve import resolve
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.resources import root
+from qosforge.compiler.reach import links_of, ports_in
+from qosforge.compiler.resolve import resolve
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.resources import root
 
 POLICIES = sorted((root() / "policies").glob("*.yaml"))
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from app.compiler.compile import compile_intent
-from app.compiler.resolve import resolve
-from app.findings import Finding, Severity
-from app.intent.loader import parse_intent
-from app.inventory.models import Circuit, Device, Framing, Interface, Network, Role
-from app.plan.request import DeviceRequest
+from qosforge.compiler.compile import compile_intent
+from qosforge.compiler.resolve import resolve
+from qosforge.findings import Finding, Severity
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.models import Circuit, Device, Framing, Interface, Network, Role
+from qosforge.plan.request import DeviceRequest
 
 from .support import a_class, made
 

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.compiler.compile import Compilation, compile_intent
-from app.compiler.resolve import resolve
-from app.findings import Severity
-from app.intent.loader import parse_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Device, Interface, Network, Role
-from app.plan.request import DeviceRequest
-from app.platforms.base import installed, platform
+from qosforge.compiler.compile import Compilation, compile_intent
+from qosforge.compiler.resolve import resolve
+from qosforge.findings import Severity
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Device, Interface, Network, Role
+from qosforge.plan.request import DeviceRequest
+from qosforge.platforms.base import installed, platform
 
 from .support import CAMPUS, made_text
 

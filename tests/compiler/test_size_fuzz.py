@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from app.compiler.compile import compile_intent
-from app.compute import Compute
-from app.compute_process import Limits
-from app.errors import InputError
-from app.findings import Severity
-from app.intent.loader import parse_intent
+from qosforge.compiler.compile import compile_intent
+from qosforge.compute import Compute
+from qosforge.compute_process import Limits
+from qosforge.errors import InputError
+from qosforge.findings import Severity
+from qosforge.intent.loader import parse_intent
 from tests.counted import tried
 from tests.properties.budget import EXAMPLES, SEED
 

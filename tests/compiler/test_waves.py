@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from app.compiler.waves import Wave, joined_ends, plan_waves, require_canary, stranded, without_canary
-from app.errors import InputError
-from app.inventory.changes import ChangeRules
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.inventory.rollout import Rollout, Selection
-from app.plan.model import Efficiency, InterfacePlan, Plan
-from app.resources import root
+from qosforge.compiler.waves import Wave, joined_ends, plan_waves, require_canary, stranded, without_canary
+from qosforge.errors import InputError
+from qosforge.inventory.changes import ChangeRules
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.inventory.rollout import Rollout, Selection
+from qosforge.plan.model import Efficiency, InterfacePlan, Plan
+from qosforge.resources import root
 
 CAMPUS = load_network(root() / "inventories" / "campus")
 NAMES = tuple(device.name for device in CAMPUS.devices)

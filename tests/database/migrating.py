@@ -5,14 +5,14 @@ from __future__ import annotations
 from alembic import command
 from alembic.config import Config
 
-from app.database.connections import Database, Schema
+from qosforge.database.connections import Database, Schema
 
 
 def take_back(database: Database, revision: str) -> None:
     """Bring the tables back to an earlier revision."""
     with database.write() as connection:
         config = Config(attributes={"connection": connection})
-        config.set_main_option("script_location", "app.database:migrations")
+        config.set_main_option("script_location", "qosforge.database:migrations")
         command.downgrade(config, revision)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.database.changes import Changes
-from app.database.connections import Database
+from qosforge.database.changes import Changes
+from qosforge.database.connections import Database
 from tests.stopwatch import Stopwatch
 
 LONG = 30.0

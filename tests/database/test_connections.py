@@ -15,18 +15,18 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 
-import app.access.tables
-import app.runs.tables  # noqa: F401  # tables join the metadata when they are imported
-from app.database.connections import Database
-from app.database.schema import METADATA
-from app.errors import InputError, StoreError
-from app.runs.store import RunStore
+import qosforge.access.tables
+import qosforge.runs.tables  # noqa: F401  # tables join the metadata when they are imported
+from qosforge.database.connections import Database
+from qosforge.database.schema import METADATA
+from qosforge.errors import InputError, StoreError
+from qosforge.runs.store import RunStore
 from tests.postgres import PostgresServer
 from tests.runs.support import Spawn, finish
 
 OPEN = """
 import sys
-from app.runs.store import RunStore
+from qosforge.runs.store import RunStore
 print("ready", flush=True)
 sys.stdin.readline()
 with RunStore(sys.argv[1]) as store:
@@ -66,7 +66,7 @@ def test_two_processes_open_a_new_store_at_once(name: str, request: pytest.Fixtu
 
 def test_the_migration_can_be_written_as_sql(capsys: pytest.CaptureFixture[str]) -> None:
     config = Config()
-    config.set_main_option("script_location", "app.database:migrations")
+    config.set_main_option("script_location", "qosforge.database:migrations")
     command.upgrade(config, "head", sql=True)
     script = capsys.readouterr().out
     with closing(sqlite3.connect(":memory:")) as plain:
@@ -222,7 +222,7 @@ def test_the_file_is_its_owners_alone_whatever_its_directory(tmp_path: Path, mod
 WRITE_ELSEWHERE = """
 import sys
 from contextlib import closing
-from app.database.connections import Database
+from qosforge.database.connections import Database
 with closing(Database(sys.argv[1])) as database, database.write() as connection:
     connection.exec_driver_sql("CREATE TABLE scratch (x INTEGER)")
 """

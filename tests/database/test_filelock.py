@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from app.database.filelock import FileLock, held
-from app.errors import StoreError
+from qosforge.database.filelock import FileLock, held
+from qosforge.errors import StoreError
 from tests.runs.support import Spawn
 
 HOLD = """
 import sys
 from pathlib import Path
-from app.database.filelock import FileLock
+from qosforge.database.filelock import FileLock
 assert FileLock(Path(sys.argv[1])).try_acquire()
 print("held", flush=True)
 sys.stdin.readline()

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from app.access.roles import Role
-from app.access.users import add_user, grant
-from app.intent.written import Written
-from app.runs.artifacts import ArtifactStore
-from app.runs.lineage import hands_in
-from app.runs.policies import PolicyLibrary
-from app.runs.store import RunStore
+from qosforge.access.roles import Role
+from qosforge.access.users import add_user, grant
+from qosforge.intent.written import Written
+from qosforge.runs.artifacts import ArtifactStore
+from qosforge.runs.lineage import hands_in
+from qosforge.runs.policies import PolicyLibrary
+from qosforge.runs.store import RunStore
 from tests.database.migrating import bring_up, take_back
 from tests.principals import somebody
 

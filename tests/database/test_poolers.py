@@ -15,10 +15,10 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
-from app.database.connections import Database
-from app.errors import StoreError
-from app.runs.executor import Executor
-from app.settings import Settings
+from qosforge.database.connections import Database
+from qosforge.errors import StoreError
+from qosforge.runs.executor import Executor
+from qosforge.settings import Settings
 from tests.parts import need
 from tests.postgres import PostgresServer
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import signal
 
-from app.deltaq.comparison import compare_samples
-from app.deltaq.sample import Sample
+from qosforge.deltaq.comparison import compare_samples
+from qosforge.deltaq.sample import Sample
 
 MS = 10**9
 CONFIDENCE = 0.95

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.deltaq.composition import CELLS, along, first_to_finish, last_to_finish
-from app.deltaq.distribution import DeltaQ, mixture
+from qosforge.deltaq.composition import CELLS, along, first_to_finish, last_to_finish
+from qosforge.deltaq.distribution import DeltaQ, mixture
 from tests.deltaq.test_distribution import bounded, delays, outcomes, same
 from tests.stopwatch import Stopwatch
 

@@ -9,9 +9,15 @@ import pytest
 from numpy.typing import NDArray
 from scipy import signal
 
-from app.deltaq.dependence import effective_size, effective_size_at_quantile, group_sums, groupings, persistence
-from app.deltaq.intervals import quantile_interval
-from app.deltaq.sample import Sample
+from qosforge.deltaq.dependence import (
+    effective_size,
+    effective_size_at_quantile,
+    group_sums,
+    groupings,
+    persistence,
+)
+from qosforge.deltaq.intervals import quantile_interval
+from qosforge.deltaq.sample import Sample
 
 CONFIDENCE = 0.95
 TRIALS = 300

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from app.deltaq.difference import MARGIN, Difference, differences
-from app.deltaq.objective import Objective
-from app.deltaq.sample import Sample
+from qosforge.deltaq.difference import MARGIN, Difference, differences
+from qosforge.deltaq.objective import Objective
+from qosforge.deltaq.sample import Sample
 
 P95 = Objective(delay={"p95": 0.05})
 CONFIDENCE = 0.95

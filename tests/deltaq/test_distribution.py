@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.deltaq.distribution import DeltaQ, mixture
+from qosforge.deltaq.distribution import DeltaQ, mixture
 
 delays = st.lists(st.integers(-1, 10**12), min_size=1, max_size=12)
 outcomes = st.one_of(delays.map(DeltaQ.from_delays), st.just(DeltaQ.lost()), st.just(DeltaQ.identity()))

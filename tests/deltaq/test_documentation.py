@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from app.deltaq.presets import Preset, presets, service_classes
-from app.units import format_ratio, format_seconds
+from qosforge.deltaq.presets import Preset, presets, service_classes
+from qosforge.units import format_ratio, format_seconds
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "deltaq.md").read_text(encoding="utf-8")
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.deltaq.distribution import DeltaQ
-from app.deltaq.gsv import decompose, g_interval_ps, least_without_waiting
+from qosforge.deltaq.distribution import DeltaQ
+from qosforge.deltaq.gsv import decompose, g_interval_ps, least_without_waiting
 from tests.deltaq.test_distribution import bounded, delays, same
 
 US = 10**6

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import signal, stats
 
-from app.deltaq.dependence import effective_size
-from app.deltaq.intervals import (
+from qosforge.deltaq.dependence import effective_size
+from qosforge.deltaq.intervals import (
     cdf_band,
     packets_to_decide,
     quantile_interval,
@@ -18,7 +18,7 @@ from app.deltaq.intervals import (
     ratio_lower,
     ratio_upper,
 )
-from app.deltaq.sample import Sample
+from qosforge.deltaq.sample import Sample
 
 CONFIDENCE = 0.95
 MIDDLE = 100.0

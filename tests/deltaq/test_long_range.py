@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
-from app.deltaq.dependence import level_ps
-from app.deltaq.long_range import remembers_throughout
-from app.deltaq.objective import Objective
-from app.deltaq.sample import Sample
-from app.deltaq.verdict import judge
+from qosforge.deltaq.dependence import level_ps
+from qosforge.deltaq.long_range import remembers_throughout
+from qosforge.deltaq.objective import Objective
+from qosforge.deltaq.sample import Sample
+from qosforge.deltaq.verdict import judge
 
 MS = 1e9
 

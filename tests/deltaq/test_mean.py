@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from app.deltaq.mean import BATCHES, mean_interval
-from app.deltaq.objective import LEAST_FOR_MEAN, Objective
-from app.deltaq.sample import Sample
-from app.deltaq.verdict import judge
+from qosforge.deltaq.mean import BATCHES, mean_interval
+from qosforge.deltaq.objective import LEAST_FOR_MEAN, Objective
+from qosforge.deltaq.sample import Sample
+from qosforge.deltaq.verdict import judge
 from tests.deltaq.test_dependence import waits
 
 MS = 10**9

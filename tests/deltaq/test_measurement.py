@@ -11,10 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from app import errors
-from app.deltaq.distribution import DeltaQ
-from app.tester.measurement import FlowResult, Measurement, ScenarioResult, class_flows, class_sample, quantiles_ps
-from app.tester.pooling import class_summary, pooled_deltaq, summarise
+from qosforge import errors
+from qosforge.deltaq.distribution import DeltaQ
+from qosforge.tester.measurement import (
+    FlowResult,
+    Measurement,
+    ScenarioResult,
+    class_flows,
+    class_sample,
+    quantiles_ps,
+)
+from qosforge.tester.pooling import class_summary, pooled_deltaq, summarise
 
 MS = 10**9
 

@@ -7,8 +7,8 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from app.deltaq.objective import LEAST_FOR_MEAN, Objective, Quantity, combine, least_packets, quantile_of
-from app.deltaq.verdict import judge
+from qosforge.deltaq.objective import LEAST_FOR_MEAN, Objective, Quantity, combine, least_packets, quantile_of
+from qosforge.deltaq.verdict import judge
 
 
 @pytest.mark.parametrize(("label", "value"), [("p50", 0.5), ("p95", 0.95), ("p99.9", 0.999), ("p99.999", 0.99999)])

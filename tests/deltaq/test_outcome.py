@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from app.deltaq.distribution import DeltaQ
-from app.deltaq.outcome import Range, Requirement, quality_of_outcome, score
+from qosforge.deltaq.distribution import DeltaQ
+from qosforge.deltaq.outcome import Range, Requirement, quality_of_outcome, score
 from tests.deltaq.test_distribution import bounded
 
 MS = 10**9

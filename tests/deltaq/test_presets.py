@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.deltaq.objective import Objective
-from app.deltaq.presets import preset, presets, service_classes
-from app.intent.loader import parse_intent
-from app.resources import read_text
+from qosforge.deltaq.objective import Objective
+from qosforge.deltaq.presets import preset, presets, service_classes
+from qosforge.intent.loader import parse_intent
+from qosforge.resources import read_text
 
 TABLES = {
     # class: mean (s), variation (s), quantile, loss

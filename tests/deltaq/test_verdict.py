@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import signal
 
-from app.deltaq.objective import UNSEEN_EPISODE, Objective, Verdict
-from app.deltaq.sample import Sample, Stream
-from app.deltaq.verdict import judge, together
+from qosforge.deltaq.objective import UNSEEN_EPISODE, Objective, Verdict
+from qosforge.deltaq.sample import Sample, Stream
+from qosforge.deltaq.verdict import judge, together
 
 MS = 10**9
 alone = partial(Objective, episode_packets=1)

@@ -7,8 +7,8 @@ from statistics import median
 import numpy as np
 from scipy.signal import lfilter
 
-from app.deltaq.sample import Sample
-from app.deltaq.warm_up import start_felt
+from qosforge.deltaq.sample import Sample
+from qosforge.deltaq.warm_up import start_felt
 
 
 def replications(trend: float, reach: int, n: int = 1_000) -> Sample:

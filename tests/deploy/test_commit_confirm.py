@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from app.compiler.waves import plan_waves
-from app.deploy.commit_confirm import LEAST_SECONDS, Lengths, revert_seconds, too_short
-from app.inventory.loader import load_network
-from app.inventory.rollout import Rollout
-from app.resources import root
+from qosforge.compiler.waves import plan_waves
+from qosforge.deploy.commit_confirm import LEAST_SECONDS, Lengths, revert_seconds, too_short
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.rollout import Rollout
+from qosforge.resources import root
 
 CAMPUS = load_network(root() / "inventories" / "campus")
 NAMES = [device.name for device in CAMPUS.devices]

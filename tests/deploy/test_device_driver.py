@@ -15,12 +15,20 @@ from napalm.base.exceptions import (
     NapalmException,
 )
 
-from app.deploy.credentials import Credentials
-from app.deploy.device_driver import DeviceDriver
-from app.deploy.failures import problem_of
-from app.errors import ChangeRefused, CommandRefused, CommitPending, DeviceError, InputError, Place, QosforgeError
-from app.platforms.device_text import DeviceText, DeviceWords
-from app.platforms.secret_forms import BLOT
+from qosforge.deploy.credentials import Credentials
+from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.failures import problem_of
+from qosforge.errors import (
+    ChangeRefused,
+    CommandRefused,
+    CommitPending,
+    DeviceError,
+    InputError,
+    Place,
+    QosforgeError,
+)
+from qosforge.platforms.device_text import DeviceText, DeviceWords
+from qosforge.platforms.secret_forms import BLOT
 
 pytestmark = pytest.mark.hostile
 

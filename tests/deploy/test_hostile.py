@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from app.deploy.device_driver import DeviceDriver
-from app.deploy.fleet import GRACE_SECONDS, Fleet, Outcome
-from app.deploy.route import LabRoute
-from app.deploy.sessions import Sessions
-from app.deploy.traits import DRIVERS
-from app.deploy.transaction import running
-from app.errors import DeviceError
-from app.inventory.models import Device, Network, Role
-from app.inventory.overlay import Address, Overlay
-from app.platforms.device_text import DeviceText
-from app.settings import DeviceLimits
+from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.fleet import GRACE_SECONDS, Fleet, Outcome
+from qosforge.deploy.route import LabRoute
+from qosforge.deploy.sessions import Sessions
+from qosforge.deploy.traits import DRIVERS
+from qosforge.deploy.transaction import running
+from qosforge.errors import DeviceError
+from qosforge.inventory.models import Device, Network, Role
+from qosforge.inventory.overlay import Address, Overlay
+from qosforge.platforms.device_text import DeviceText
+from qosforge.settings import DeviceLimits
 from tests.counted import tried
 from tests.drivers.hostile import HEALTHY, KINDS, WAYS, Devices, Way, drip
 from tests.stopwatch import Stopwatch

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from app.deploy.device_driver import DeviceDriver
-from app.deploy.fleet import Fleet
-from app.deploy.route import InventoryRoute
-from app.deploy.sessions import Sessions
-from app.deploy.traits import DRIVERS
-from app.deploy.transaction import running
-from app.errors import DeviceError, LoginRefused
-from app.inventory.models import Device, Network, Role
-from app.inventory.reach import Reach
-from app.platforms.device_text import DeviceText
-from app.settings import DeviceLimits, Settings
+from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.fleet import Fleet
+from qosforge.deploy.route import InventoryRoute
+from qosforge.deploy.sessions import Sessions
+from qosforge.deploy.traits import DRIVERS
+from qosforge.deploy.transaction import running
+from qosforge.errors import DeviceError, LoginRefused
+from qosforge.inventory.models import Device, Network, Role
+from qosforge.inventory.reach import Reach
+from qosforge.platforms.device_text import DeviceText
+from qosforge.settings import DeviceLimits, Settings
 from tests import sshd
 from tests.counted import tried
 from tests.drivers.hostile import HEALTHY, KINDS, WAYS, Devices, Way, hang_up

@@ -9,24 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.waves import Wave
-from app.deploy.commit_confirm import too_wide
-from app.deploy.connection import DeviceConnection
-from app.deploy.device_driver import DeviceDriver
-from app.deploy.fleet import Fleet
-from app.deploy.open_sessions import Close, OpenSessions
-from app.deploy.route import lab_route
-from app.deploy.sessions import Sessions
-from app.deploy.traits import traits
-from app.deploy.transaction import Target, apply, confirm, running
-from app.emulation import start_lab
-from app.errors import InputErrors
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.lab import control
-from app.platforms.device_text import DeviceText
-from app.settings import load_settings
 from benchmarks.campus import write_campus
+from qosforge.compiler.waves import Wave
+from qosforge.deploy.commit_confirm import too_wide
+from qosforge.deploy.connection import DeviceConnection
+from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.fleet import Fleet
+from qosforge.deploy.open_sessions import Close, OpenSessions
+from qosforge.deploy.route import lab_route
+from qosforge.deploy.sessions import Sessions
+from qosforge.deploy.traits import traits
+from qosforge.deploy.transaction import Target, apply, confirm, running
+from qosforge.emulation import start_lab
+from qosforge.errors import InputErrors
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.lab import control
+from qosforge.platforms.device_text import DeviceText
+from qosforge.settings import load_settings
 
 from .test_transaction import Rows
 

@@ -14,12 +14,12 @@ from nornir.core.configuration import Config
 from nornir.core.inventory import Defaults, Groups, Host, Hosts, Inventory
 from nornir.core.task import Result, Task
 
-from app.deploy.pace import Pace, PacedRunner
-from app.inventory.changes import ChangeRules
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.inventory.rollout import Rollout
-from app.resources import root
+from qosforge.deploy.pace import Pace, PacedRunner
+from qosforge.inventory.changes import ChangeRules
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.inventory.rollout import Rollout
+from qosforge.resources import root
 from tests.stopwatch import Stopwatch
 
 CAMPUS = load_network(root() / "inventories" / "campus")

@@ -11,11 +11,11 @@ from cli_candidate import CandidateDriver
 from cli_candidate.bounded_ios import BoundedIosDriver
 from napalm_ios_legacy import IOSLegacyDriver
 
-from app.deploy.device_driver import DeviceDriver
-from app.deploy.traits import DRIVERS
-from app.deploy.transaction import MOST_LOOKS, Target, apply, confirm, restore, running
-from app.errors import DeviceError
-from app.platforms.device_text import DeviceText, DeviceWords
+from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.traits import DRIVERS
+from qosforge.deploy.transaction import MOST_LOOKS, Target, apply, confirm, restore, running
+from qosforge.errors import DeviceError
+from qosforge.platforms.device_text import DeviceText, DeviceWords
 from tests import doors
 from tests.doors import PASSWORD, SECRET, USERNAME, Doors
 

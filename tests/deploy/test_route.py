@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from app.deploy.route import lab_of, route_of_run, route_to
-from app.errors import InputError, InputErrors, QosforgeError
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.resources import root
-from app.settings import Settings
+from qosforge.deploy.route import lab_of, route_of_run, route_to
+from qosforge.errors import InputError, InputErrors, QosforgeError
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.resources import root
+from qosforge.settings import Settings
 
 HOST = """\
 {name}:

@@ -8,10 +8,10 @@ import keyring
 import pytest
 from keyring.backends import null
 
-from app.deploy.credentials import CredentialStore
-from app.deploy.credentials_file import read_credentials_file
-from app.deploy.secret_source import FromFile, FromKeyring, FromVariable, FromVault
-from app.errors import InputError, InputErrors, Place
+from qosforge.deploy.credentials import CredentialStore
+from qosforge.deploy.credentials_file import read_credentials_file
+from qosforge.deploy.secret_source import FromFile, FromKeyring, FromVariable, FromVault
+from qosforge.errors import InputError, InputErrors, Place
 from tests.vault_servers import interface_vault
 
 ONE = "a value has one source"

@@ -9,11 +9,11 @@ from dataclasses import fields
 import pytest
 from cli_candidate.limits import Limits
 
-from app.deploy.commit_confirm import LEAST_SECONDS
-from app.deploy.sessions import Sessions, setting_of
-from app.errors import InputErrors
-from app.resources import root
-from app.settings import load_settings
+from qosforge.deploy.commit_confirm import LEAST_SECONDS
+from qosforge.deploy.sessions import Sessions, setting_of
+from qosforge.errors import InputErrors
+from qosforge.resources import root
+from qosforge.settings import load_settings
 
 
 def test_what_is_not_chosen_is_as_the_drivers_have_it(monkeypatch: pytest.MonkeyPatch) -> None:

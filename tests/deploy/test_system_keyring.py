@@ -14,10 +14,10 @@ from keyring.backend import KeyringBackend
 from keyring.backends import fail, null
 from keyring.errors import InitError, KeyringLocked
 
-from app.deploy import system_keyring
-from app.deploy.secret_source import FromKeyring
-from app.deploy.system_keyring import KeyringReader
-from app.errors import InputError, Place
+from qosforge.deploy import system_keyring
+from qosforge.deploy.secret_source import FromKeyring
+from qosforge.deploy.system_keyring import KeyringReader
+from qosforge.errors import InputError, Place
 
 WHERE = Place(file="credentials.yaml", path="core.password")
 SECRET = "PLANTED-value"

@@ -8,11 +8,11 @@ import pytest
 from cli_candidate.pending import PendingCommit
 from napalm.base.base import NetworkDriver
 
-from app.deploy.device_driver import DeviceDriver
-from app.deploy.traits import DRIVERS
-from app.deploy.transaction import Target, apply, confirm, restore, running
-from app.errors import DeviceError
-from app.platforms.device_text import DeviceWords
+from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.traits import DRIVERS
+from qosforge.deploy.transaction import Target, apply, confirm, restore, running
+from qosforge.errors import DeviceError
+from qosforge.platforms.device_text import DeviceWords
 from tests.device_texts import said
 
 BEFORE = "hostname R3\ninterface Serial0/1\n bandwidth 2000\n"

@@ -11,9 +11,9 @@ from napalm import get_network_driver
 from napalm.base.base import NetworkDriver
 from napalm.base.exceptions import CommitConfirmException
 
-from app.deploy.traits import DRIVERS
-from app.deploy.unsaved import in_the_way, unsaved
-from app.resources import root
+from qosforge.deploy.traits import DRIVERS
+from qosforge.deploy.unsaved import in_the_way, unsaved
+from qosforge.resources import root
 from tests import doors
 from tests.device_texts import said
 from tests.doors import PASSWORD, SECRET, USERNAME, Doors

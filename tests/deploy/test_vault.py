@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from app.deploy import lookup, vault
-from app.deploy.secret_source import FromVault
-from app.deploy.vault import VaultReader
-from app.deploy.vault_access import vault_access
-from app.errors import InputError, Place
+from qosforge.deploy import lookup, vault
+from qosforge.deploy.secret_source import FromVault
+from qosforge.deploy.vault import VaultReader
+from qosforge.deploy.vault_access import vault_access
+from qosforge.errors import InputError, Place
 from tests.certificates import make_certificates
 from tests.stopwatch import Stopwatch
 from tests.vault_servers import LEGACY_MOUNT, InterfaceVault, VaultServer, interface_vault, openbao

@@ -11,11 +11,11 @@ from typing import Any, Self
 
 from napalm import get_network_driver
 
-from app.discovery.facts import Neighbour
-from app.discovery.names import label
-from app.errors import DeviceError
-from app.lab import control
-from app.platforms.device_text import DeviceText
+from qosforge.discovery.facts import Neighbour
+from qosforge.discovery.names import label
+from qosforge.errors import DeviceError
+from qosforge.lab import control
+from qosforge.platforms.device_text import DeviceText
 from tests.device_texts import said
 
 DRIVERS = {"nortel_5510": "ers", "force10_e300": "force10"}

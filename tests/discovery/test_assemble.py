@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.discovery.assemble import assemble
-from app.discovery.crawler import Crawl, Visit
-from app.discovery.facts import DeviceFacts, Neighbour, Note, Port, Topic
-from app.discovery.folder import write_new
-from app.discovery.model import Discovery
-from app.inventory.models import Framing
+from qosforge.discovery.assemble import assemble
+from qosforge.discovery.crawler import Crawl, Visit
+from qosforge.discovery.facts import DeviceFacts, Neighbour, Note, Port, Topic
+from qosforge.discovery.folder import write_new
+from qosforge.discovery.model import Discovery
+from qosforge.inventory.models import Framing
 
 MBPS = 1_000_000
 

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.compile import CompiledDevice, compile_intent
-from app.discovery.assemble import assemble
-from app.discovery.crawler import Progress, crawl
-from app.discovery.difference import Change
-from app.discovery.facts import Topic
-from app.discovery.folder import add, compare, write_new
-from app.discovery.model import Discovery
-from app.errors import InputError, InputErrors, ServiceError
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Network
+from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.discovery.assemble import assemble
+from qosforge.discovery.crawler import Progress, crawl
+from qosforge.discovery.difference import Change
+from qosforge.discovery.facts import Topic
+from qosforge.discovery.folder import add, compare, write_new
+from qosforge.discovery.model import Discovery
+from qosforge.errors import InputError, InputErrors, ServiceError
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
 from tests.discovery.conftest import CAMPUS, ROOT
 from tests.discovery.lab_session import LabSession
 

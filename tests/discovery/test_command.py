@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.inventory.loader import load_network
-from app.lab import control
+from qosforge.inventory.loader import load_network
+from qosforge.lab import control
 from tests.system.command import Command, Ended
 
 Discover = Callable[..., Ended]

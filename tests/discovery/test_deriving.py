@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from app.emulation import start_lab
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.lab import control
+from qosforge.emulation import start_lab
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.lab import control
 from tests.discovery.conftest import CAMPUS
 from tests.system.command import Command, Ended
 

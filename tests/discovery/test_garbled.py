@@ -8,12 +8,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from app.discovery.assemble import assemble
-from app.discovery.crawler import crawl
-from app.discovery.documents import documents
-from app.discovery.facts import Neighbour
-from app.errors import DeviceError
-from app.platforms.device_text import DeviceText
+from qosforge.discovery.assemble import assemble
+from qosforge.discovery.crawler import crawl
+from qosforge.discovery.documents import documents
+from qosforge.discovery.facts import Neighbour
+from qosforge.errors import DeviceError
+from qosforge.platforms.device_text import DeviceText
 from tests.device_texts import said
 from tests.discovery.test_readers import CDP, ERS, FTOS, INVALID, VERSION, shown
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.discovery.measured_scenario import pairs_of
-from app.discovery.port_traffic import Sending, StationTraffic
-from app.inventory.models import Device, Interface, Network, Role, Station
-from app.platforms.base import platform
-from app.platforms.port_counters import PortCounterForm, PortCounters
+from qosforge.discovery.measured_scenario import pairs_of
+from qosforge.discovery.port_traffic import Sending, StationTraffic
+from qosforge.inventory.models import Device, Interface, Network, Role, Station
+from qosforge.platforms.base import platform
+from qosforge.platforms.port_counters import PortCounterForm, PortCounters
 
 # From the records of ntc-templates (cisco_ios_show_interfaces.raw), shortened to the lines around counters.
 CISCO = """\

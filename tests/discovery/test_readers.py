@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from app.discovery.facts import Channel, DeviceFacts, Neighbour, Topic, Vlan
-from app.discovery.names import is_station, numbers, port_named
-from app.discovery.readers import READERS, cisco, force10, nortel
-from app.discovery.readers.problems import NotAnswered, UnknownPlatform
-from app.inventory.models import Framing
+from qosforge.discovery.facts import Channel, DeviceFacts, Neighbour, Topic, Vlan
+from qosforge.discovery.names import is_station, numbers, port_named
+from qosforge.discovery.readers import READERS, cisco, force10, nortel
+from qosforge.discovery.readers.problems import NotAnswered, UnknownPlatform
+from qosforge.inventory.models import Framing
 
 INVALID = "      ^\n% Invalid input detected at '^' marker.\n"
 VERSION = """\

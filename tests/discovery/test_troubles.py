@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from app.discovery.assemble import assemble
-from app.discovery.crawler import crawl
-from app.discovery.facts import Neighbour, Note, Topic
-from app.discovery.folder import write_new
-from app.discovery.model import Discovery
-from app.lab import control
-from app.lab.spec import BoxSpec, LinkSpec, NetworkSpec
-from app.platforms.device_text import DeviceText
+from qosforge.discovery.assemble import assemble
+from qosforge.discovery.crawler import crawl
+from qosforge.discovery.facts import Neighbour, Note, Topic
+from qosforge.discovery.folder import write_new
+from qosforge.discovery.model import Discovery
+from qosforge.lab import control
+from qosforge.lab.spec import BoxSpec, LinkSpec, NetworkSpec
+from qosforge.platforms.device_text import DeviceText
 from tests.device_texts import said
 from tests.discovery.lab_session import LabSession
 

@@ -17,12 +17,12 @@ from typing import Any, TypeVar
 
 import asyncssh
 
-from app.lab.box import Box
-from app.lab.boxes import make_box
-from app.lab.clock import Clock
-from app.lab.session import Session
-from app.lab.spec import BoxSpec
-from app.lab.storage import Storage
+from qosforge.lab.box import Box
+from qosforge.lab.boxes import make_box
+from qosforge.lab.clock import Clock
+from qosforge.lab.session import Session
+from qosforge.lab.spec import BoxSpec
+from qosforge.lab.storage import Storage
 
 from .hostile import Way, drip, endless, garbage, huge
 from .hostile_telnet import serve_telnet

@@ -9,8 +9,8 @@ import pytest
 from cli_candidate.bounded_ios import BoundedIosDriver
 from napalm.base.exceptions import CommandErrorException
 
-from app.lab import control
-from app.lab.spec import BoxSpec, NetworkSpec
+from qosforge.lab import control
+from qosforge.lab.spec import BoxSpec, NetworkSpec
 
 STARTUP = """\
 hostname R1

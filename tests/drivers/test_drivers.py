@@ -77,7 +77,7 @@ def test_napalm_finds_exactly_one_class(name, module):
 
 
 def test_the_drivers_stand_alone():
-    code = "import sys, napalm_ers, napalm_force10, napalm_ios_legacy; print('app' in sys.modules)"
+    code = "import sys, napalm_ers, napalm_force10, napalm_ios_legacy; print('qosforge' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, timeout=60
     )

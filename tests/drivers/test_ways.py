@@ -19,8 +19,8 @@ from cli_candidate.way import Way, connect
 from napalm import get_network_driver
 from napalm.base.exceptions import ConnectAuthError, ConnectionException
 
-from app.deploy.failures import problem_of
-from app.platforms.device_text import DeviceWords
+from qosforge.deploy.failures import problem_of
+from qosforge.platforms.device_text import DeviceWords
 from tests import doors, sshd
 from tests.doors import LEGACY, PASSWORD, SECRET, USERNAME, Doors
 from tests.runs.support import wait_for

@@ -18,16 +18,17 @@ from typing import Any
 
 import pytest
 
-from app.access.roles import Role
-from app.access.tokens import create_token
-from app.access.users import add_user, find_user, grant
-from app.client.connection import Connection
-from app.database.connections import Database
-from app.emulation import start_lab
-from app.inventory.loader import load_network
-from app.inventory.overlay import state_folder
-from app.lab import control
-from app.settings import Settings
+from qosforge.access.roles import Role
+from qosforge.access.tokens import create_token
+from qosforge.access.users import add_user, find_user, grant
+from qosforge.client.connection import Connection
+from qosforge.database.connections import Database
+from qosforge.emulation import start_lab
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
+from qosforge.settings import Settings
+from tests.checkout import PYTHONPATH
 from tests.parts import need
 
 from .pipelines import ROOT
@@ -49,7 +50,7 @@ class Instance:
     def start(self) -> None:
         """Start it; again at the same port."""
         port = self.url.rpartition(":")[2] or "0"
-        command = [sys.executable, "-c", "from app.cli.main import main; main()", "serve", "--port", port]
+        command = [sys.executable, "-c", "from qosforge.cli.main import main; main()", "serve", "--port", port]
         with self.log.open("w") as log:
             self._process = subprocess.Popen(command, env=self.environment, stderr=log, stdout=log)
         deadline = time.monotonic() + 90
@@ -111,7 +112,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
     (folder / "changes.yaml").write_text("approval: four_eyes\n")
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("QOSFORGE_")},
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": PYTHONPATH,
         "QOSFORGE_VAR_DIR": str(place / "var"),
         "QOSFORGE_INVENTORIES_DIR": str(folder.parent),
         "QOSFORGE_LOG_FORMAT": "json",

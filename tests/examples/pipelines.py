@@ -16,6 +16,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from tests.checkout import PYTHONPATH
+
 ROOT = Path(__file__).parents[2]
 GITHUB = ROOT / "examples" / "github" / "qosforge.yml"
 GITLAB = ROOT / "examples" / "gitlab" / ".gitlab-ci.yml"
@@ -76,7 +78,7 @@ def carry_out(job: Job, folder: Path, more: Mapping[str, str]) -> Ended:
     """Run a job's scripts in ``folder``; ``more`` are the variables that the platform gives."""
     environment = {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": PYTHONPATH,
         "HOME": str(folder),
         **job.variables,
         **more,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.experiments.cases import Selection
-from app.experiments.model import Claim, Experiment
-from app.experiments.rows import Row
-from app.experiments.running import Outcome, Point, Session
+from qosforge.experiments.cases import Selection
+from qosforge.experiments.model import Claim, Experiment
+from qosforge.experiments.rows import Row
+from qosforge.experiments.running import Outcome, Point, Session
 
 
 def experiment(*claims: Mapping[str, Any], **fields: Any) -> Experiment:

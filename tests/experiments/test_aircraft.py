@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from app.errors import ServiceError
-from app.experiments.benches.switch_fan_in import cases
-from app.experiments.catalogue import load_experiment
-from app.experiments.compare import Comparison, compare
-from app.experiments.model import Experiment
-from app.experiments.running import Outcome, Session
+from qosforge.errors import ServiceError
+from qosforge.experiments.benches.switch_fan_in import cases
+from qosforge.experiments.catalogue import load_experiment
+from qosforge.experiments.compare import Comparison, compare
+from qosforge.experiments.model import Experiment
+from qosforge.experiments.running import Outcome, Session
 
 NAMES = ("aircraft-best-effort", "aircraft-platinum", "aircraft-mixed")
 PREAMBLE, GAP = 8, 12

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from app.errors import InputError
-from app.experiments import experiment_names, load_experiment
-from app.experiments.benches import bench
-from app.experiments.model import Ascending, Operand, Ratio
+from qosforge.errors import InputError
+from qosforge.experiments import experiment_names, load_experiment
+from qosforge.experiments.benches import bench
+from qosforge.experiments.model import Ascending, Operand, Ratio
 
 CLAIMS = {
     "cern-strict-priority": 32,

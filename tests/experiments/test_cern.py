@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from app.errors import ServiceError
-from app.experiments import Comparison, Session, load_experiment
-from app.experiments.benches import bench
-from app.experiments.compare import compare
-from app.experiments.model import Experiment, Kind
-from app.experiments.rows import Row
+from qosforge.errors import ServiceError
+from qosforge.experiments import Comparison, Session, load_experiment
+from qosforge.experiments.benches import bench
+from qosforge.experiments.compare import compare
+from qosforge.experiments.model import Experiment, Kind
+from qosforge.experiments.rows import Row
 
 EXPERIMENTS = ("cern-strict-priority", "cern-wrr", "cern-wrr-mixed", "cern-comparison")
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.experiments.compare import Comparison, compare
+from qosforge.experiments.compare import Comparison, compare
 from tests.experiments.made import claim, experiment, point, row, session
 
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from app.experiments.cases import Selection
-from app.experiments.metrics import METRICS, NotMeasured
-from app.experiments.rows import Row
-from app.experiments.running import Point, _beside
+from qosforge.experiments.cases import Selection
+from qosforge.experiments.metrics import METRICS, NotMeasured
+from qosforge.experiments.rows import Row
+from qosforge.experiments.running import Point, _beside
 from tests.experiments.made import row
 
 

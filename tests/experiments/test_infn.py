@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from app.errors import ServiceError
-from app.experiments.benches import bench
-from app.experiments.catalogue import load_experiment
-from app.experiments.compare import Comparison, compare
-from app.experiments.model import Kind
-from app.experiments.rows import Row
-from app.experiments.running import Session
+from qosforge.errors import ServiceError
+from qosforge.experiments.benches import bench
+from qosforge.experiments.catalogue import load_experiment
+from qosforge.experiments.compare import Comparison, compare
+from qosforge.experiments.model import Kind
+from qosforge.experiments.rows import Row
+from qosforge.experiments.running import Session
 
 NAMES = ("infn-baseline", "infn-udp", "infn-tcp", "infn-two-way", "infn-pq-wfq", "infn-production")
 FAILING = {

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from app.errors import ServiceError
-from app.experiments import Session, load_experiment
-from app.experiments.benches import bench
-from app.experiments.cases import Case
-from app.experiments.compare import compare
-from app.experiments.model import Experiment
-from app.experiments.running import Point
+from qosforge.errors import ServiceError
+from qosforge.experiments import Session, load_experiment
+from qosforge.experiments.benches import bench
+from qosforge.experiments.cases import Case
+from qosforge.experiments.compare import compare
+from qosforge.experiments.model import Experiment
+from qosforge.experiments.running import Point
 
 NAMES = ("itesm-layer2", "itesm-layer3", "itesm-link-efficiency")
 NOT_HELD = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.experiments.cases import Selection
-from app.experiments.metrics import METRICS, NotMeasured
-from app.experiments.rows import Row
+from qosforge.experiments.cases import Selection
+from qosforge.experiments.metrics import METRICS, NotMeasured
+from qosforge.experiments.rows import Row
 from tests.experiments.made import row
 
 

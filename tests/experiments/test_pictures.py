@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.errors import InputError
-from app.experiments.pictures import picture
+from qosforge.errors import InputError
+from qosforge.experiments.pictures import picture
 
 from .made import experiment, point, row, session
 

@@ -7,8 +7,8 @@ import json
 import pytest
 import qosforge_twin
 
-from app.experiments.cases import Case, Selection
-from app.experiments.rows import rows_of
+from qosforge.experiments.cases import Case, Selection
+from qosforge.experiments.rows import rows_of
 
 PS = 10**12
 

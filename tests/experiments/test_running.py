@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.errors import ServiceError
-from app.experiments import Session, load_experiment
+from qosforge.errors import ServiceError
+from qosforge.experiments import Session, load_experiment
 
 
 @pytest.mark.parametrize("name", ["torino-table1", "aircraft-mixed"])

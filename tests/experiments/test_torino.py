@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from app.errors import ServiceError
-from app.experiments.benches.class_tree import tree
-from app.experiments.benches.link_sharing import cases
-from app.experiments.benches.scheduler_cost import cases as counted
-from app.experiments.catalogue import load_experiment
-from app.experiments.compare import Comparison, compare
-from app.experiments.running import Session
+from qosforge.errors import ServiceError
+from qosforge.experiments.benches.class_tree import tree
+from qosforge.experiments.benches.link_sharing import cases
+from qosforge.experiments.benches.scheduler_cost import cases as counted
+from qosforge.experiments.catalogue import load_experiment
+from qosforge.experiments.compare import Comparison, compare
+from qosforge.experiments.running import Session
 
 EXPERIMENTS = ("torino-table1", "torino-link-sharing", "torino-delay", "torino-cost")
 FAILS = {

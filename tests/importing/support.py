@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from app.compiler.candidate import differences
-from app.compiler.compile import CompiledDevice, compile_intent
-from app.configtree import Line, merge
-from app.importing import Imported, import_configurations, read_configuration
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.plan.model import Plan
-from app.platforms.base import platform
+from qosforge.compiler.candidate import differences
+from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.configtree import Line, merge
+from qosforge.importing import Imported, import_configurations, read_configuration
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.plan.model import Plan
+from qosforge.platforms.base import platform
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = {name: ROOT / "inventories" / name for name in ("campus", "infn-fnal")}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.importing import import_configurations, read_configuration
-from app.inventory.loader import load_network
-from app.platforms.base import platform
+from qosforge.importing import import_configurations, read_configuration
+from qosforge.inventory.loader import load_network
+from qosforge.platforms.base import platform
 
 from .support import compiled_again, imported, told, unlike
 

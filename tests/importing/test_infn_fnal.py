@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.intent.loader import load_intent
+from qosforge.intent.loader import load_intent
 
 from .support import ROOT, compiled_again, imported, told
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.compile import CompiledDevice, compile_intent
-from app.findings import Severity
-from app.intent.loader import load_intent
-from app.platforms.base import platform
+from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.findings import Severity
+from qosforge.intent.loader import load_intent
+from qosforge.platforms.base import platform
 
 from .support import FOLDERS, LIBRARY, NETWORKS, ROOT, compiled_again, imported, running, told, unlike
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.compiler.compile import compile_intent
-from app.errors import InputError
-from app.findings import has_errors
-from app.importing import import_configurations, read_configuration
-from app.intent.loader import parse_intent
-from app.plan.model import Plan
+from qosforge.compiler.compile import compile_intent
+from qosforge.errors import InputError
+from qosforge.findings import has_errors
+from qosforge.importing import import_configurations, read_configuration
+from qosforge.intent.loader import parse_intent
+from qosforge.plan.model import Plan
 
 from .support import FOLDERS, NETWORKS, running, unlike
 

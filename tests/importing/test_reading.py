@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.errors import InputError
-from app.importing import import_configurations, read_configuration
+from qosforge.errors import InputError
+from qosforge.importing import import_configurations, read_configuration
 
 from .support import FOLDERS, NETWORKS, running
 from .test_library import made

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.errors import InputErrors
-from app.intent.applications import load_catalogue
-from app.intent.loader import parse_intent
+from qosforge.errors import InputErrors
+from qosforge.intent.applications import load_catalogue
+from qosforge.intent.loader import parse_intent
 
 APPLY = "apply: [{role: edge, direction: output}]\n"
 

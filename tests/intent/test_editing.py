@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from app.intent.editing import Change, Insert, Move, NotEditable, Remove, Set, edited
-from app.intent.written import shipped_policies
-from app.intent.yaml_source import parse_document
+from qosforge.intent.editing import Change, Insert, Move, NotEditable, Remove, Set, edited
+from qosforge.intent.written import shipped_policies
+from qosforge.intent.yaml_source import parse_document
 
 POLICY = """\
 # What the campus needs.

@@ -12,11 +12,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.intent.differences import meant_changes
-from app.intent.editing import Change, Insert, Move, NotEditable, Remove, Set, edited
-from app.intent.loader import parse_intent
-from app.intent.written import shipped_policies, shipped_texts
-from app.intent.yaml_source import Path_, parse_document
+from qosforge.intent.differences import meant_changes
+from qosforge.intent.editing import Change, Insert, Move, NotEditable, Remove, Set, edited
+from qosforge.intent.loader import parse_intent
+from qosforge.intent.written import shipped_policies, shipped_texts
+from qosforge.intent.yaml_source import Path_, parse_document
 from tests.properties.budget import tried
 
 from .documents import Writer

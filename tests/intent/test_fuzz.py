@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.errors import InputError
-from app.intent.loader import LoadedIntent, load_intent, parse_intent
+from qosforge.errors import InputError
+from qosforge.intent.loader import LoadedIntent, load_intent, parse_intent
 
 from .test_loader import EXAMPLE
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from app.errors import InputError
-from app.findings import Severity
-from app.intent.includes import MAX_FILES, MAX_INCLUDE_DEPTH
-from app.intent.loader import LoadedIntent, load_intent, parse_intent
+from qosforge.errors import InputError
+from qosforge.findings import Severity
+from qosforge.intent.includes import MAX_FILES, MAX_INCLUDE_DEPTH
+from qosforge.intent.loader import LoadedIntent, load_intent, parse_intent
 
 from .test_fuzz import SETTINGS
 
@@ -188,7 +188,7 @@ def test_the_shipped_library_is_found_from_anywhere(tmp_path: Path, monkeypatch:
     shipped = tmp_path / "root" / "policies" / "library"
     shipped.mkdir(parents=True)
     (shipped / "classes.yaml").write_text(LIBRARY, encoding="utf-8")
-    monkeypatch.setattr("app.intent.includes.root", lambda: tmp_path / "root")
+    monkeypatch.setattr("qosforge.intent.includes.root", lambda: tmp_path / "root")
     path = write(tmp_path / "elsewhere", site=SITE)
 
     loaded = load_intent(path)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.intent.loader import load_intent, parse_intent
-from app.units import format_rate
+from qosforge.intent.loader import load_intent, parse_intent
+from qosforge.units import format_rate
 
 ROOT = Path(__file__).resolve().parents[2]
 

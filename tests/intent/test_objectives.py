@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.deltaq.objective import Objective
-from app.intent.loader import parse_intent
-from app.intent.models import ObjectiveSpec
-from app.intent.schema import intent_schema
+from qosforge.deltaq.objective import Objective
+from qosforge.intent.loader import parse_intent
+from qosforge.intent.models import ObjectiveSpec
+from qosforge.intent.schema import intent_schema
 from tests.intent.test_schema import accepts, document
 
 TEXT = """\

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.errors import InputError
-from app.findings import Severity
-from app.intent.loader import LoadedIntent, parse_intent
-from app.intent.parameters import LONGEST_TEXT, MOST_VALUES
+from qosforge.errors import InputError
+from qosforge.findings import Severity
+from qosforge.intent.loader import LoadedIntent, parse_intent
+from qosforge.intent.parameters import LONGEST_TEXT, MOST_VALUES
 
 INTENT = """\
 version: 1

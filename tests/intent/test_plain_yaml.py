@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.errors import InputError
-from app.intent.plain_yaml import CParser, read_plain
-from app.intent.yaml_bounds import Most
-from app.intent.yaml_source import MAX_ALIASES, MAX_DEPTH, MAX_NODES, _parsed, parse_document
-from app.resources import root
+from qosforge.errors import InputError
+from qosforge.intent.plain_yaml import CParser, read_plain
+from qosforge.intent.yaml_bounds import Most
+from qosforge.intent.yaml_source import MAX_ALIASES, MAX_DEPTH, MAX_NODES, _parsed, parse_document
+from qosforge.resources import root
 
 FILES = sorted(path for folder in ("policies", "inventories") for path in (root() / folder).rglob("*.yaml"))
 SHORT = (

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.intent.ports import WELL_KNOWN, Range, intersect_ports, merge_ports, merge_services
+from qosforge.intent.ports import WELL_KNOWN, Range, intersect_ports, merge_ports, merge_services
 
 PROPERTY = settings(max_examples=300, deadline=None, derandomize=True, database=None)
 RANGES = st.lists(

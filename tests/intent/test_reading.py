@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.intent.fragments import fragment_size, written_fragment
-from app.intent.reading import Problem, Reading, read_policy
-from app.intent.written import Written, shipped_policies
+from qosforge.intent.fragments import fragment_size, written_fragment
+from qosforge.intent.reading import Problem, Reading, read_policy
+from qosforge.intent.written import Written, shipped_policies
 from tests.properties.budget import tried
 
 LIBRARY = """\

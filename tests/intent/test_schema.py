@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from app.intent.schema import intent_schema, schema_text
+from qosforge.intent.schema import intent_schema, schema_text
 
 ROOT = Path(__file__).resolve().parents[2]
 TYPES: dict[str, type | tuple[type, ...]] = {
@@ -52,7 +52,7 @@ def document(text: str) -> Any:
 def test_the_published_schema_is_current() -> None:
     published = (ROOT / "docs" / "intent.schema.json").read_text(encoding="utf-8")
 
-    assert published == schema_text(), "python -m app.intent.schema > docs/intent.schema.json"
+    assert published == schema_text(), "python -m qosforge.intent.schema > docs/intent.schema.json"
 
 
 @pytest.mark.parametrize("policy", sorted(p.name for p in (ROOT / "policies").glob("*.yaml")))

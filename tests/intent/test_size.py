@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.errors import InputError, QosforgeError
-from app.intent.loader import LoadedIntent, parse_intent
-from app.intent.match import MatchTerm, meet
+from qosforge.errors import InputError, QosforgeError
+from qosforge.intent.loader import LoadedIntent, parse_intent
+from qosforge.intent.match import MatchTerm, meet
 
 pytestmark = pytest.mark.hostile
 

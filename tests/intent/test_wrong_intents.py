@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.errors import InputError
-from app.intent.loader import parse_intent
+from qosforge.errors import InputError
+from qosforge.intent.loader import parse_intent
 from tests.counted import tried
 
 from .test_loader import EXAMPLE

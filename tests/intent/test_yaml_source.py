@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import InputError
-from app.intent.loader import load_intent, parse_intent
-from app.intent.yaml_source import MAX_ALIASES, MAX_BYTES, MAX_DEPTH, MAX_NODES, parse_document
+from qosforge.errors import InputError
+from qosforge.intent.loader import load_intent, parse_intent
+from qosforge.intent.yaml_source import MAX_ALIASES, MAX_BYTES, MAX_DEPTH, MAX_NODES, parse_document
 from tests.stopwatch import Stopwatch
 
 LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(

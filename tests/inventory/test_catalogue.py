@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.inventory.catalogue import InventoryBroken, Networks, NetworkUnknown
-from app.resources import root
+from qosforge.inventory.catalogue import InventoryBroken, Networks, NetworkUnknown
+from qosforge.resources import root
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.errors import InputError
-from app.inventory.changes import DAYS, ChangeRules, Freeze, Window
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.resources import root
+from qosforge.errors import InputError
+from qosforge.inventory.changes import DAYS, ChangeRules, Freeze, Window
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.resources import root
 
 ZONES = ("UTC", "Europe/Madrid", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia")
 TIMES = st.times().map(lambda t: t.replace(second=0, microsecond=0))

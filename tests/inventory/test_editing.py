@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import InputError, InputErrors
-from app.inventory.editing import add_device, add_network, remove_device
-from app.inventory.loader import load_network
-from app.resources import root
+from qosforge.errors import InputError, InputErrors
+from qosforge.inventory.editing import add_device, add_network, remove_device
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
 from tests.system.command import Command, Ended
 
 BODY = {

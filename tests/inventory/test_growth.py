@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from app.inventory.loader import load_network
-from app.inventory.models import Link, Network, Station
 from benchmarks.campus import write_campus
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Link, Network, Station
 
 
 def calls(work: Callable[[], object]) -> int:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.compile import compile_intent
-from app.errors import InputError
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Framing, Network, Role
+from qosforge.compiler.compile import compile_intent
+from qosforge.errors import InputError
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Framing, Network, Role
 
 ROOT = Path(__file__).resolve().parents[2]
 CAMPUS = ROOT / "inventories" / "campus"

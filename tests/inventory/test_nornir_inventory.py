@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from nornir.plugins.inventory import SimpleInventory
 
-from app.intent.yaml_source import read_document
-from app.inventory.nornir_inventory import nornir_inventory
+from qosforge.intent.yaml_source import read_document
+from qosforge.inventory.nornir_inventory import nornir_inventory
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = sorted(path.parent for path in (ROOT / "inventories").glob("*/hosts.yaml"))

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.compiler.compile import compile_intent
-from app.errors import InputError
-from app.intent.loader import load_intent
-from app.intent.yaml_source import MAX_NODES, Bounds, parse_document
-from app.inventory import loader
-from app.inventory.loader import BOUNDS, load_network
-from app.inventory.port_ranges import MOST_PORTS, port_names, range_names
+from qosforge.compiler.compile import compile_intent
+from qosforge.errors import InputError
+from qosforge.intent.loader import load_intent
+from qosforge.intent.yaml_source import MAX_NODES, Bounds, parse_document
+from qosforge.inventory import loader
+from qosforge.inventory.loader import BOUNDS, load_network
+from qosforge.inventory.port_ranges import MOST_PORTS, port_names, range_names
 
 ROOT = Path(__file__).resolve().parents[2]
 CAMPUS = ROOT / "inventories" / "campus"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.lab.box import Box
+from qosforge.lab.box import Box
 
 from .conftest import type_lines
 

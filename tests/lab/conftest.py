@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from netmiko import ConnectHandler
 
-from app.lab import control
-from app.lab.box import Box
-from app.lab.boxes import make_box
-from app.lab.clock import Clock
-from app.lab.shell import Shell
-from app.lab.spec import BoxSpec, NetworkSpec
-from app.lab.storage import Storage
+from qosforge.lab import control
+from qosforge.lab.box import Box
+from qosforge.lab.boxes import make_box
+from qosforge.lab.clock import Clock
+from qosforge.lab.shell import Shell
+from qosforge.lab.spec import BoxSpec, NetworkSpec
+from qosforge.lab.storage import Storage
 
 ROUTER = """\
 hostname R1

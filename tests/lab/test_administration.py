@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from ntc_templates.parse import parse_output
 
-from app.lab.box import Box
-from app.lab.boxes import make_box
-from app.lab.clock import Clock
-from app.lab.shell import Shell
-from app.lab.spec import BoxSpec
-from app.lab.storage import Storage
+from qosforge.lab.box import Box
+from qosforge.lab.boxes import make_box
+from qosforge.lab.clock import Clock
+from qosforge.lab.shell import Shell
+from qosforge.lab.spec import BoxSpec
+from qosforge.lab.storage import Storage
 
 
 def made(folder: Path, platform: str, image: str, startup: str = "") -> Box:

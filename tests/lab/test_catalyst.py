@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.lab.errors import BoxError
-from app.lab.packets import Packets
+from qosforge.lab.errors import BoxError
+from qosforge.lab.packets import Packets
 
 from .conftest import BoxMaker, show, type_lines
 

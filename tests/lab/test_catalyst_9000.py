@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from app.lab.box import Box
-from app.lab.boxes import make_box
-from app.lab.clock import Clock
-from app.lab.packets import Packets
-from app.lab.spec import BoxSpec
-from app.lab.storage import Storage
+from qosforge.lab.box import Box
+from qosforge.lab.boxes import make_box
+from qosforge.lab.clock import Clock
+from qosforge.lab.packets import Packets
+from qosforge.lab.spec import BoxSpec
+from qosforge.lab.storage import Storage
 
 from .conftest import show, type_lines
 from .test_random_lines import _line as random_line

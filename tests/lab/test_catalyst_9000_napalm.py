@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from napalm import get_network_driver
 
-from app.lab import control
-from app.lab.spec import BoxSpec, NetworkSpec
+from qosforge.lab import control
+from qosforge.lab.spec import BoxSpec, NetworkSpec
 
 STARTUP = """\
 hostname SW

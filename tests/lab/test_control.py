@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.lab import control
-from app.lab.errors import ChannelError, SpecError, StartError
-from app.lab.spec import BoxSpec, NetworkSpec, load
+from qosforge.lab import control
+from qosforge.lab.errors import ChannelError, SpecError, StartError
+from qosforge.lab.spec import BoxSpec, NetworkSpec, load
 
 from .conftest import ROUTER
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from netmiko import NetmikoAuthenticationException
 
-from app.lab import control
-from app.lab.attachments import AttachmentChange
-from app.lab.errors import BoxError, ChannelError
+from qosforge.lab import control
+from qosforge.lab.attachments import AttachmentChange
+from qosforge.lab.errors import BoxError, ChannelError
 
 from .conftest import BoxMaker, login, type_lines
 from .test_session import Raw, raw

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from app.lab.boxes import make_box
-from app.lab.boxes.force10_e300 import Force10E300
-from app.lab.clock import Clock
-from app.lab.errors import BoxError
-from app.lab.packets import Outcome, Packets
-from app.lab.shell import Shell
-from app.lab.spec import BoxSpec
-from app.lab.storage import Storage
+from qosforge.lab.boxes import make_box
+from qosforge.lab.boxes.force10_e300 import Force10E300
+from qosforge.lab.clock import Clock
+from qosforge.lab.errors import BoxError
+from qosforge.lab.packets import Outcome, Packets
+from qosforge.lab.shell import Shell
+from qosforge.lab.spec import BoxSpec
+from qosforge.lab.storage import Storage
 
 STARTUP = """\
 hostname core

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.lab.box import Box
+from qosforge.lab.box import Box
 
 from .conftest import ROUTER, BoxMaker, type_lines
 

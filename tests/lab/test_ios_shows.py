@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.lab.packets import Packets
+from qosforge.lab.packets import Packets
 
 from .conftest import BoxMaker, show, type_lines
 

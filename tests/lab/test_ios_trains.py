@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from app.lab.boxes.ios_train import Train
-from app.lab.errors import SpecError
+from qosforge.lab.boxes.ios_train import Train
+from qosforge.lab.errors import SpecError
 
 from .conftest import ROUTER, BoxMaker, type_lines
 from .test_random_lines import _line

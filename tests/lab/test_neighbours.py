@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from ntc_templates.parse import parse_output
 
-from app.lab.box import Box
-from app.lab.boxes import make_box
-from app.lab.clock import Clock
-from app.lab.errors import SpecError
-from app.lab.spec import BoxSpec, LinkSpec, load
-from app.lab.storage import Storage
-from app.lab.wiring import plug
+from qosforge.lab.box import Box
+from qosforge.lab.boxes import make_box
+from qosforge.lab.clock import Clock
+from qosforge.lab.errors import SpecError
+from qosforge.lab.spec import BoxSpec, LinkSpec, load
+from qosforge.lab.storage import Storage
+from qosforge.lab.wiring import plug
 
 MBPS = 1_000_000
 ROUTER_A = """\

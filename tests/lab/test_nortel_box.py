@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from app.lab.boxes import make_box
-from app.lab.boxes.nortel_5510 import Nortel5510
-from app.lab.boxes.nortel_5510_fields import Span
-from app.lab.boxes.nortel_5510_state import bucket, port_list
-from app.lab.boxes.nortel_5510_tables import AUTOSAVE_SECONDS, BUCKETS
-from app.lab.clock import Clock
-from app.lab.errors import BoxError
-from app.lab.packets import Outcome, Packets
-from app.lab.spec import BoxSpec
-from app.lab.storage import Storage
+from qosforge.lab.boxes import make_box
+from qosforge.lab.boxes.nortel_5510 import Nortel5510
+from qosforge.lab.boxes.nortel_5510_fields import Span
+from qosforge.lab.boxes.nortel_5510_state import bucket, port_list
+from qosforge.lab.boxes.nortel_5510_tables import AUTOSAVE_SECONDS, BUCKETS
+from qosforge.lab.clock import Clock
+from qosforge.lab.errors import BoxError
+from qosforge.lab.packets import Outcome, Packets
+from qosforge.lab.spec import BoxSpec
+from qosforge.lab.storage import Storage
 
 DURATIONS = (7, 13, 26, 52, 105, 210, 419, 839)
 """Milliseconds per bucket at 10 Mb/s with bursts of 15 Mb/s, as the guide's table has them."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.lab.boxes.nortel_5510 import Nortel5510
-from app.lab.packets import Outcome, Packets
+from qosforge.lab.boxes.nortel_5510 import Nortel5510
+from qosforge.lab.packets import Outcome, Packets
 
 from .test_nortel_box import boot, said, shown
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from app.lab.box import Box
-from app.lab.boxes import make_box
-from app.lab.clock import Clock
-from app.lab.patterns import Node
-from app.lab.spec import BoxSpec
-from app.lab.storage import Storage
+from qosforge.lab.box import Box
+from qosforge.lab.boxes import make_box
+from qosforge.lab.clock import Clock
+from qosforge.lab.patterns import Node
+from qosforge.lab.spec import BoxSpec
+from qosforge.lab.storage import Storage
 
 LINES = 1500
 STARTUPS = {

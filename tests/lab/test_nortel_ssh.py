@@ -10,8 +10,8 @@ from netmiko import ConnectHandler
 from netmiko.base_connection import BaseConnection
 from netmiko.exceptions import NetmikoAuthenticationException, ReadException
 
-from app.lab import control
-from app.lab.spec import BoxSpec, NetworkSpec
+from qosforge.lab import control
+from qosforge.lab.spec import BoxSpec, NetworkSpec
 
 STARTUP = """\
 enable

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from app.lab.patterns import Node
+from qosforge.lab.patterns import Node
 
 from .conftest import STARTUPS, BoxMaker
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from app.lab import control
-from app.lab.spec import BoxSpec, NetworkSpec
+from qosforge.lab import control
+from qosforge.lab.spec import BoxSpec, NetworkSpec
 
 from .conftest import OLD_ROUTER, login
 

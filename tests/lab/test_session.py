@@ -10,7 +10,7 @@ import paramiko
 import pytest
 from netmiko import NetmikoAuthenticationException
 
-from app.lab import control
+from qosforge.lab import control
 
 from .conftest import login
 

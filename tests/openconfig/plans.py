@@ -7,11 +7,11 @@ from functools import cache
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from app.compiler.compile import CompiledDevice, compile_intent
-from app.intent.applications import load_catalogue
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.plan.model import (
+from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.intent.applications import load_catalogue
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.plan.model import (
     Discipline,
     Efficiency,
     Egress,
@@ -33,7 +33,7 @@ from app.plan.model import (
     Trust,
     UnknownLine,
 )
-from app.resources import root
+from qosforge.resources import root
 
 SETTINGS = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 APPLICATIONS = load_catalogue()

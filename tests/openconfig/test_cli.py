@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.openconfig.write import QOS
-from app.resources import root
+from qosforge.openconfig.write import QOS
+from qosforge.resources import root
 from tests.cli.conftest import Command
 
 POLICY = root() / "policies" / "campus-collaboration.yaml"

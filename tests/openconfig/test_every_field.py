@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from app.openconfig.restrict import Restricted, restrict
-from app.plan.model import (
+from qosforge.openconfig.restrict import Restricted, restrict
+from qosforge.plan.model import (
     DROP,
     Action,
     Circuit,

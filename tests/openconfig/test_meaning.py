@@ -6,10 +6,10 @@ import itertools
 
 import pytest
 
-from app.compiler.compile import CompiledDevice
-from app.openconfig.restrict import restrict
-from app.plan.model import InterfacePlan, Plan
-from app.validation.packets import Packet, enter, queue_of
+from qosforge.compiler.compile import CompiledDevice
+from qosforge.openconfig.restrict import restrict
+from qosforge.plan.model import InterfacePlan, Plan
+from qosforge.validation.packets import Packet, enter, queue_of
 
 from .plans import APPLICATIONS, compiled
 

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from yangson.exceptions import YangsonException
 
-from app.compiler.compile import CompiledDevice
-from app.openconfig.protocols import PROTOCOLS, protocol_number
-from app.openconfig.write import QOS, export_plan
-from app.plan.model import Plan
+from qosforge.compiler.compile import CompiledDevice
+from qosforge.openconfig.protocols import PROTOCOLS, protocol_number
+from qosforge.openconfig.write import QOS, export_plan
+from qosforge.plan.model import Plan
 
 from .plans import APPLICATIONS, PLANS, SETTINGS, compiled
 from .schema import check, model

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors import InputError
-from app.openconfig.read import Imported, import_document
-from app.openconfig.write import QOS, export_plan
-from app.plan.model import Discipline, Plan, Red, RedProfile, Share, ShareUnit
+from qosforge.errors import InputError
+from qosforge.openconfig.read import Imported, import_document
+from qosforge.openconfig.write import QOS, export_plan
+from qosforge.plan.model import Discipline, Plan, Red, RedProfile, Share, ShareUnit
 
 from .plans import APPLICATIONS, SETTINGS, compiled
 

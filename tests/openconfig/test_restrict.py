@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from app.errors import InputError
-from app.findings import Finding, Severity
-from app.openconfig.restrict import LAST_QUEUE, restrict
-from app.openconfig.scheduling import drop_denominator, drop_percent
-from app.openconfig.terms import CARRIED
-from app.plan.model import (
+from qosforge.errors import InputError
+from qosforge.findings import Finding, Severity
+from qosforge.openconfig.restrict import LAST_QUEUE, restrict
+from qosforge.openconfig.scheduling import drop_denominator, drop_percent
+from qosforge.openconfig.terms import CARRIED
+from qosforge.plan.model import (
     Discipline,
     Efficiency,
     Egress,

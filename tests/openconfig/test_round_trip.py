@@ -7,11 +7,11 @@ import json
 import pytest
 from hypothesis import given
 
-from app.compiler.compile import CompiledDevice
-from app.openconfig.read import import_document
-from app.openconfig.restrict import restrict
-from app.openconfig.write import export_plan
-from app.plan.model import Plan
+from qosforge.compiler.compile import CompiledDevice
+from qosforge.openconfig.read import import_document
+from qosforge.openconfig.restrict import restrict
+from qosforge.openconfig.write import export_plan
+from qosforge.plan.model import Plan
 
 from .plans import APPLICATIONS, PLANS, SETTINGS, compiled
 

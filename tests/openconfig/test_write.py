@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.openconfig.write import QOS, export_plan
-from app.plan.model import (
+from qosforge.openconfig.write import QOS, export_plan
+from qosforge.plan.model import (
     Discipline,
     Egress,
     Ingress,

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.database.connections import Database
-from app.operations import backup
-from app.operations.retention import retain
-from app.operations.shelves import shelf
-from app.runs.artifacts import ArtifactMissing, open_artifacts
-from app.runs.store import RunStore
-from app.runs.tables import ARTIFACTS, POLICIES, SWEEP_POINTS, SWEEPS, JournalAction, RunStatus
-from app.settings import Settings
+from qosforge.database.connections import Database
+from qosforge.operations import backup
+from qosforge.operations.retention import retain
+from qosforge.operations.shelves import shelf
+from qosforge.runs.artifacts import ArtifactMissing, open_artifacts
+from qosforge.runs.store import RunStore
+from qosforge.runs.tables import ARTIFACTS, POLICIES, SWEEP_POINTS, SWEEPS, JournalAction, RunStatus
+from qosforge.settings import Settings
 from tests.cli.conftest import Command, Ended
 from tests.parts import need
 from tests.runs.support import WHY

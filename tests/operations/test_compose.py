@@ -23,7 +23,8 @@ from urllib.request import urlopen
 import pytest
 from sqlalchemy import make_url
 
-from app.settings import Settings
+from qosforge.settings import Settings
+from tests.checkout import PYTHONPATH
 
 from .containers import ROOT, Unset, compose, dockerfile
 
@@ -143,7 +144,7 @@ class Started:
             "QOSFORGE_COMPUTE_PROCESSES": "1",
         }
         kept = {key: value for key, value in os.environ.items() if not key.startswith("QOSFORGE_")}
-        self._environment = kept | settings | {"PYTHONPATH": str(ROOT)}
+        self._environment = kept | settings | {"PYTHONPATH": PYTHONPATH}
         self._log = var.with_suffix(".log")
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
@@ -156,7 +157,7 @@ class Started:
         if here[0] == "python":
             return [sys.executable, *here[1:]]
         arguments = here[1:] if here[0] == "qosforge" else here
-        return [sys.executable, "-c", "from app.cli.main import main; main()", *arguments]
+        return [sys.executable, "-c", "from qosforge.cli.main import main; main()", *arguments]
 
     def healthy(self) -> bool:
         """What its health check says, once."""

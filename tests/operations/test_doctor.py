@@ -19,19 +19,19 @@ import pytest
 import sqlalchemy as sa
 from keyring.backends import fail
 
-from app.access.tables import GRANTS, TOKENS, USERS
-from app.cli.main import main
-from app.database.connections import Database
-from app.database.filelock import FileLock
-from app.errors import InputError
-from app.operations.checks import program, storage
-from app.operations.checks.model import Result, State
-from app.operations.doctor import examine
-from app.runs.artifacts import ArtifactStore
-from app.runs.store import Run, RunStore
-from app.runs.tables import EXECUTORS, RUNS, JournalAction, RunStatus
-from app.settings import Settings
-from app.system_packages import Part, Probe
+from qosforge.access.tables import GRANTS, TOKENS, USERS
+from qosforge.cli.main import main
+from qosforge.database.connections import Database
+from qosforge.database.filelock import FileLock
+from qosforge.errors import InputError
+from qosforge.operations.checks import program, storage
+from qosforge.operations.checks.model import Result, State
+from qosforge.operations.doctor import examine
+from qosforge.runs.artifacts import ArtifactStore
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import EXECUTORS, RUNS, JournalAction, RunStatus
+from qosforge.settings import Settings
+from qosforge.system_packages import Part, Probe
 from tests.runs.support import WHY
 from tests.vault_servers import interface_vault
 

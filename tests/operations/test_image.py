@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.system_packages import parts
+from qosforge.system_packages import parts
 
 from .containers import ROOT, dockerfile
 

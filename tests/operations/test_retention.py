@@ -17,18 +17,18 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.database.connections import Database
-from app.errors import InputError
-from app.operations.retention import duration, retain
-from app.operations.shelves import FileShelf, RowShelf
-from app.runs.artifacts import ArtifactMissing, ArtifactStore, DatabaseArtifacts
-from app.runs.desk import Desk
-from app.runs.report import run_report
-from app.runs.standing import again_from
-from app.runs.store import Run, RunStore
-from app.runs.tables import ARTIFACTS, EVENTS, IDEMPOTENCY_KEYS, UNFINISHED, JournalAction, RunStatus
-from app.runs.wrong_state import WrongState
-from app.settings import Settings
+from qosforge.database.connections import Database
+from qosforge.errors import InputError
+from qosforge.operations.retention import duration, retain
+from qosforge.operations.shelves import FileShelf, RowShelf
+from qosforge.runs.artifacts import ArtifactMissing, ArtifactStore, DatabaseArtifacts
+from qosforge.runs.desk import Desk
+from qosforge.runs.report import run_report
+from qosforge.runs.standing import again_from
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import ARTIFACTS, EVENTS, IDEMPOTENCY_KEYS, UNFINISHED, JournalAction, RunStatus
+from qosforge.runs.wrong_state import WrongState
+from qosforge.settings import Settings
 from tests.runs.support import WHY
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)

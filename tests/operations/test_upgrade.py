@@ -12,14 +12,15 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 
-from app.database.connections import Database, database_url
-from app.database.filelock import FileLock
-from app.database.revisions import known
-from app.operations.doctor import examine
-from app.runs.artifacts import ArtifactStore
-from app.runs.slots import Slot, SlotTimes, new_executor
-from app.settings import Settings
-from tests.api.served import QOSFORGE, ROOT
+from qosforge.database.connections import Database, database_url
+from qosforge.database.filelock import FileLock
+from qosforge.database.revisions import known
+from qosforge.operations.doctor import examine
+from qosforge.runs.artifacts import ArtifactStore
+from qosforge.runs.slots import Slot, SlotTimes, new_executor
+from qosforge.settings import Settings
+from tests.api.served import QOSFORGE
+from tests.checkout import PYTHONPATH
 from tests.cli.conftest import Command
 from tests.parts import need
 
@@ -32,7 +33,7 @@ def make(url: str, revision: str, params: dict[str, str]) -> None:
     engine = sa.create_engine(database_url(url))
     with engine.begin() as connection:
         config = Config(attributes={"connection": connection})
-        config.set_main_option("script_location", "app.database:migrations")
+        config.set_main_option("script_location", "qosforge.database:migrations")
         command.upgrade(config, revision)
         insert = sa.text(
             "INSERT INTO runs (id, network, policy, policy_version, status, created, updated, params, "
@@ -91,7 +92,7 @@ def test_no_service_starts_on_an_older_schema(older: str) -> None:
     words = ["serve", "--port", "0"] if older.startswith("sqlite") else ["worker"]
     done = subprocess.run(
         [*QOSFORGE, *words],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
         capture_output=True,
         text=True,
         timeout=60,
@@ -169,7 +170,7 @@ def test_nothing_is_upgraded_under_a_worker_that_lives(
     slot.take()
     with database.write() as connection:  # as a release of before has it, which lives
         config = Config(attributes={"connection": connection})
-        config.set_main_option("script_location", "app.database:migrations")
+        config.set_main_option("script_location", "qosforge.database:migrations")
         command.downgrade(config, "0002")
     refused = qosforge("database", "upgrade", "--backup", tmp_path / "b")
     assert refused.code == 3

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.plan.bounds import (
+from qosforge.plan.bounds import (
     RateLatency,
     TokenBucket,
     backlog_bound,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.intent.models import Treatment
-from app.inventory.models import Framing, Role
-from app.plan.core import NOMINAL, core, depends_on_rate, rate_in
-from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.intent.models import Treatment
+from qosforge.inventory.models import Framing, Role
+from qosforge.plan.core import NOMINAL, core, depends_on_rate, rate_in
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 
 DEFAULT = ClassRequest(name="default")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.plan.description import discipline_words
-from app.plan.model import Discipline, Queue, Scheduler
+from qosforge.plan.description import discipline_words
+from qosforge.plan.model import Discipline, Queue, Scheduler
 
 
 @pytest.mark.parametrize("discipline", [Discipline.WRR, Discipline.SRR, Discipline.WFQ])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.plan.fluid import Division, FluidClass, max_min, policed, throughput
+from qosforge.plan.fluid import Division, FluidClass, max_min, policed, throughput
 
 SETTINGS = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 RATES = st.integers(0, 1000).map(float)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from app.plan.fluid import Division, FluidClass, throughput
+from qosforge.plan.fluid import Division, FluidClass, throughput
 
 SHARES = {"A": 0.3, "1": 0.1, "2": 0.2, "B": 0.7, "3": 0.1, "4": 0.6}
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from app.intent.models import Treatment
-from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
-from app.plan.request import ClassRequest
-from app.plan.requested import requested_shares
-from app.plan.shares import expected_shares
+from qosforge.intent.models import Treatment
+from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
+from qosforge.plan.request import ClassRequest
+from qosforge.plan.requested import requested_shares
+from qosforge.plan.shares import expected_shares
 
 
 def requested(**treatments: dict[str, Any]) -> dict[str, float]:

@@ -6,8 +6,15 @@ from fractions import Fraction
 
 import pytest
 
-from app.plan.bounds import NOTHING, RateLatency, TokenBucket, deficit_round_robin, delay_bound, leaking_priority
-from app.plan.shaping_bounds import (
+from qosforge.plan.bounds import (
+    NOTHING,
+    RateLatency,
+    TokenBucket,
+    deficit_round_robin,
+    delay_bound,
+    leaking_priority,
+)
+from qosforge.plan.shaping_bounds import (
     behind_bucket,
     blocks_round_robin,
     bucket_departures,

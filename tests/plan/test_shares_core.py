@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
-from app.plan.shares import expected_shares
+from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
+from qosforge.plan.shares import expected_shares
 
 SETTINGS = settings(max_examples=300, deadline=None, derandomize=True, database=None)
 RATE = 2_000_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
-from app.plan.shares import expected_shares
+from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
+from qosforge.plan.shares import expected_shares
 
 
 def weight(number: int, value: int) -> Queue:

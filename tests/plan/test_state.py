@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from app.compiler.compile import Compilation, compile_intent
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.plan.description import port_facts
-from app.plan.model import Plan
-from app.plan.state import PortState, port_state
-from app.platforms.base import platform
-from app.resources import root
+from qosforge.compiler.compile import Compilation, compile_intent
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.plan.description import port_facts
+from qosforge.plan.model import Plan
+from qosforge.plan.state import PortState, port_state
+from qosforge.platforms.base import platform
+from qosforge.resources import root
 
 
 @pytest.fixture(scope="module")

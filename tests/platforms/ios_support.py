@@ -6,21 +6,21 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from app.compiler.candidate import differences
-from app.configtree import merge, transition
-from app.findings import Finding, Severity
-from app.intent.applications import load_catalogue
-from app.intent.models import Mark, Treatment
-from app.inventory.models import Framing, Role
-from app.lab.box import Box
-from app.lab.boxes import make_box
-from app.lab.clock import Clock
-from app.lab.spec import BoxSpec
-from app.lab.storage import Storage
-from app.plan.model import InterfacePlan, Queue
-from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest, Term
-from app.platforms.base import Lowered
-from app.platforms.cisco_ios import PLATFORM
+from qosforge.compiler.candidate import differences
+from qosforge.configtree import merge, transition
+from qosforge.findings import Finding, Severity
+from qosforge.intent.applications import load_catalogue
+from qosforge.intent.models import Mark, Treatment
+from qosforge.inventory.models import Framing, Role
+from qosforge.lab.box import Box
+from qosforge.lab.boxes import make_box
+from qosforge.lab.clock import Clock
+from qosforge.lab.spec import BoxSpec
+from qosforge.lab.storage import Storage
+from qosforge.plan.model import InterfacePlan, Queue
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest, Term
+from qosforge.platforms.base import Lowered
+from qosforge.platforms.cisco_ios import PLATFORM
 
 STARTUP = """\
 hostname R9

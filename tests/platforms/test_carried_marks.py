@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.compiler.compile import CompiledDevice, compile_intent
-from app.findings import Finding, Severity
-from app.intent.loader import parse_intent
-from app.inventory.models import Device, Interface, Network, Role
-from app.validation.packets import Packet, queue_of
+from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.findings import Finding, Severity
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.models import Device, Interface, Network, Role
+from qosforge.validation.packets import Packet, queue_of
 
 INTENT = """
 version: 1

@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.compiler.candidate import make_candidate, unlike
-from app.compiler.compile import Compilation, CompiledDevice, compile_intent
-from app.findings import Finding, Severity, has_errors
-from app.importing import import_configurations, read_configuration
-from app.intent.loader import parse_intent
-from app.inventory.models import Device, Network
-from app.lab.box import Box
-from app.lab.boxes import make_box
-from app.lab.clock import Clock
-from app.lab.packets import Packets
-from app.lab.spec import BoxSpec
-from app.lab.storage import Storage
-from app.plan.model import DROP, Discipline, InterfacePlan, Policer, Queue, Share, ShareUnit, TailThreshold
-from app.plan.shares import expected_shares
-from app.platforms.catalyst_9000 import PLATFORM
-from app.platforms.catalyst_9000.queues import whole_percents
+from qosforge.compiler.candidate import make_candidate, unlike
+from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
+from qosforge.findings import Finding, Severity, has_errors
+from qosforge.importing import import_configurations, read_configuration
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.models import Device, Network
+from qosforge.lab.box import Box
+from qosforge.lab.boxes import make_box
+from qosforge.lab.clock import Clock
+from qosforge.lab.packets import Packets
+from qosforge.lab.spec import BoxSpec
+from qosforge.lab.storage import Storage
+from qosforge.plan.model import DROP, Discipline, InterfacePlan, Policer, Queue, Share, ShareUnit, TailThreshold
+from qosforge.plan.shares import expected_shares
+from qosforge.platforms.catalyst_9000 import PLATFORM
+from qosforge.platforms.catalyst_9000.queues import whole_percents
 from tests.parts import SAMPLES
 
 STARTUP = """\

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.inventory.models import Device
-from app.platforms.catalyst_9000 import PLATFORM
+from qosforge.inventory.models import Device
+from qosforge.platforms.catalyst_9000 import PLATFORM
 from tests.properties.devices import Site
 from tests.properties.harness import boot, compiled, loaded, push
 from tests.properties.intents import WHOLE, Dialect, intents

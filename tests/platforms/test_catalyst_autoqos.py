@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.candidate import differences, make_candidate
-from app.compiler.compile import compile_intent
-from app.plan.model import Action, Policer, TailThreshold, Trust
+from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.compile import compile_intent
+from qosforge.plan.model import Action, Policer, TailThreshold, Trust
 
 from .catalyst_support import BOXES, booted, campus, network, port, startup
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.findings import Finding
-from app.plan.model import Queue, TailThreshold
-from app.platforms.base import Lowered
-from app.platforms.ios_switch.queues import whole_weights
+from qosforge.findings import Finding
+from qosforge.plan.model import Queue, TailThreshold
+from qosforge.platforms.base import Lowered
+from qosforge.platforms.ios_switch.queues import whole_weights
 
 from .catalyst_support import REST, VOICE, codes, intent, lowered, port, rendered, startup
 

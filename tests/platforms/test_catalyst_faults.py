@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.candidate import differences
+from qosforge.compiler.candidate import differences
 
 from .catalyst_support import BOXES, booted, campus, delta, lowered, rendered, startup
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.compiler.candidate import differences, make_candidate
-from app.compiler.compile import compile_intent
-from app.findings import Severity
-from app.platforms.catalyst_2970 import PLATFORM
+from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.compile import compile_intent
+from qosforge.findings import Severity
+from qosforge.platforms.catalyst_2970 import PLATFORM
 
 from .catalyst_support import REST, booted, intent, network, startup
 

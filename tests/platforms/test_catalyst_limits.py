@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from app.compiler.candidate import differences, make_candidate
-from app.compiler.compile import CompiledDevice, compile_intent
-from app.findings import Finding, Severity
+from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.findings import Finding, Severity
 
 from .catalyst_support import BOXES, REST, VOICE, WEB, booted, intent, network, startup
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from app.findings import Finding
-from app.intent.loader import LoadedIntent, parse_intent
-from app.plan.model import Discipline, Rule, Term, Trust
-from app.platforms.base import Lowered
-from app.platforms.catalyst_2950 import PLATFORM as C2950
-from app.platforms.catalyst_2970 import PLATFORM as C2970
-from app.platforms.ios_switch.mac_acl import mac_entries, read_mac_entry
+from qosforge.findings import Finding
+from qosforge.intent.loader import LoadedIntent, parse_intent
+from qosforge.plan.model import Discipline, Rule, Term, Trust
+from qosforge.platforms.base import Lowered
+from qosforge.platforms.catalyst_2950 import PLATFORM as C2950
+from qosforge.platforms.catalyst_2970 import PLATFORM as C2970
+from qosforge.platforms.ios_switch.mac_acl import mac_entries, read_mac_entry
 
 from .catalyst_support import BOXES, REST, VOICE, as_config, codes, delta, intent, lowered, port, rendered, startup
 

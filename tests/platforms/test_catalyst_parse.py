@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.plan.model import Action, Discipline, Plan, Policer, PortRange, Scheduler, Term, Trust
-from app.plan.shares import expected_shares
-from app.platforms.base import Platform
-from app.platforms.catalyst_2950 import PLATFORM as C2950
-from app.platforms.catalyst_2970 import PLATFORM as C2970
+from qosforge.plan.model import Action, Discipline, Plan, Policer, PortRange, Scheduler, Term, Trust
+from qosforge.plan.shares import expected_shares
+from qosforge.platforms.base import Platform
+from qosforge.platforms.catalyst_2950 import PLATFORM as C2950
+from qosforge.platforms.catalyst_2970 import PLATFORM as C2970
 
 from .catalyst_support import port
 

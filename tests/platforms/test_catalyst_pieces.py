@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.compiler.candidate import differences
-from app.configtree import merge, transition
-from app.plan.model import PortRange, Term
-from app.platforms.catalyst_2950 import PLATFORM as C2950
-from app.platforms.ios_switch.acl import entries, read_entry
-from app.platforms.ios_switch.queues import whole_weights
+from qosforge.compiler.candidate import differences
+from qosforge.configtree import merge, transition
+from qosforge.plan.model import PortRange, Term
+from qosforge.platforms.catalyst_2950 import PLATFORM as C2950
+from qosforge.platforms.ios_switch.acl import entries, read_entry
+from qosforge.platforms.ios_switch.queues import whole_weights
 
 from .catalyst_support import BOXES, as_config, delta, intent, lowered, rendered, startup
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.findings import Finding
-from app.plan.model import Action, Policer
-from app.platforms.base import Lowered
-from app.platforms.catalyst_2950.capabilities import policer_range
+from qosforge.findings import Finding
+from qosforge.plan.model import Action, Policer
+from qosforge.platforms.base import Lowered
+from qosforge.platforms.catalyst_2950.capabilities import policer_range
 
 from .catalyst_support import BOXES, REST, intent, lowered, port, rendered, request_for
 

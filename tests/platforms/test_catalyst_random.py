@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.compiler.candidate import differences, make_candidate
-from app.compiler.compile import Compiler
+from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.compile import Compiler
 
 from .catalyst_support import BOXES, booted, intent, request_for, startup
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.findings import Fidelity, Finding
-from app.plan.model import Ingress, Trust
-from app.platforms.base import Lowered
+from qosforge.findings import Fidelity, Finding
+from qosforge.plan.model import Ingress, Trust
+from qosforge.platforms.base import Lowered
 
 from .catalyst_support import (
     BOXES,

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from app.compiler.candidate import differences, make_candidate
-from app.compiler.compile import CompiledDevice, compile_intent
-from app.findings import Finding
-from app.intent.loader import LoadedIntent, parse_intent
-from app.inventory.models import Network
-from app.plan.model import Scheduler, Trust
+from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.findings import Finding
+from qosforge.intent.loader import LoadedIntent, parse_intent
+from qosforge.inventory.models import Network
+from qosforge.plan.model import Scheduler, Trust
 
 from .catalyst_support import BOXES, REST, VOICE, WEB, booted, network, port, startup
 

@@ -8,16 +8,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.errors import InputError
-from app.findings import Severity
-from app.intent.applications import load_catalogue
-from app.intent.models import Mark, Treatment
-from app.inventory.models import Framing, Role
-from app.plan.model import Action, Discipline, Efficiency, InterfacePlan, Policer, PortRange, Share, ShareUnit, Term
-from app.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest
-from app.plan.request import Term as Alternative
-from app.platforms.base import Lowered
-from app.platforms.cisco_ios import PLATFORM
+from qosforge.errors import InputError
+from qosforge.findings import Severity
+from qosforge.intent.applications import load_catalogue
+from qosforge.intent.models import Mark, Treatment
+from qosforge.inventory.models import Framing, Role
+from qosforge.plan.model import (
+    Action,
+    Discipline,
+    Efficiency,
+    InterfacePlan,
+    Policer,
+    PortRange,
+    Share,
+    ShareUnit,
+    Term,
+)
+from qosforge.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest
+from qosforge.plan.request import Term as Alternative
+from qosforge.platforms.base import Lowered
+from qosforge.platforms.cisco_ios import PLATFORM
 
 SETTINGS = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 HALF = Treatment.model_validate({"bandwidth": {"percent": 50}})

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.audit.audit import audit
-from app.configtree import merge, transition
-from app.findings import Severity
-from app.inventory.models import Device, Interface, Network, Role
-from app.plan.model import DROP, TRANSMIT, Action, InterfacePolicer, Policer, PortRange, Term
-from app.plan.request import ClassRequest
-from app.plan.request import Term as Alternative
-from app.platforms.cisco_ios import PLATFORM
-from app.platforms.cisco_ios.capabilities import capabilities
+from qosforge.audit.audit import audit
+from qosforge.configtree import merge, transition
+from qosforge.findings import Severity
+from qosforge.inventory.models import Device, Interface, Network, Role
+from qosforge.plan.model import DROP, TRANSMIT, Action, InterfacePolicer, Policer, PortRange, Term
+from qosforge.plan.request import ClassRequest
+from qosforge.plan.request import Term as Alternative
+from qosforge.platforms.cisco_ios import PLATFORM
+from qosforge.platforms.cisco_ios.capabilities import capabilities
 
 from .ios_support import (
     BEFORE_LLQ,

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.configtree import merge, transition
-from app.findings import Severity
-from app.inventory.models import Circuit, Framing
-from app.plan.model import Circuit as Contract
-from app.plan.request import EfficiencyRequest, InterfaceRequest
-from app.platforms.cisco_ios import PLATFORM
+from qosforge.configtree import merge, transition
+from qosforge.findings import Severity
+from qosforge.inventory.models import Circuit, Framing
+from qosforge.plan.model import Circuit as Contract
+from qosforge.plan.request import EfficiencyRequest, InterfaceRequest
+from qosforge.platforms.cisco_ios import PLATFORM
 
 from .ios_support import a_class, errors, lowered, of, port, pushed, requested, text_of
 

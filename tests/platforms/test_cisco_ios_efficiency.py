@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.findings import Severity
-from app.intent.models import fragment_bytes
-from app.inventory.models import Circuit, Framing
-from app.plan.model import Efficiency
-from app.plan.request import EfficiencyRequest, InterfaceRequest
-from app.platforms.base import Lowered
+from qosforge.findings import Severity
+from qosforge.intent.models import fragment_bytes
+from qosforge.inventory.models import Circuit, Framing
+from qosforge.plan.model import Efficiency
+from qosforge.plan.request import EfficiencyRequest, InterfaceRequest
+from qosforge.platforms.base import Lowered
 
 from .ios_support import STARTUP, a_class, errors, line, lowered, of, port, pushed, requested, text_of
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from app.findings import Fidelity, Severity
-from app.inventory.models import Framing, Role
-from app.plan.model import Egress, Share, ShareUnit, Term
-from app.plan.request import InterfaceRequest
-from app.plan.request import Term as Alternative
-from app.platforms.cisco_ios import PLATFORM
+from qosforge.findings import Fidelity, Severity
+from qosforge.inventory.models import Framing, Role
+from qosforge.plan.model import Egress, Share, ShareUnit, Term
+from qosforge.plan.request import InterfaceRequest
+from qosforge.plan.request import Term as Alternative
+from qosforge.platforms.cisco_ios import PLATFORM
 
 from .ios_support import (
     BEFORE_LLQ,

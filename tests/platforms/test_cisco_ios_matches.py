@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.configtree import merge, transition
-from app.findings import Severity
-from app.plan.model import PortRange, Term
-from app.plan.request import ClassRequest
-from app.plan.request import Term as Alternative
-from app.platforms.cisco_ios import PLATFORM
-from app.platforms.mqc.access_lists import ipv6_entries
+from qosforge.configtree import merge, transition
+from qosforge.findings import Severity
+from qosforge.plan.model import PortRange, Term
+from qosforge.plan.request import ClassRequest
+from qosforge.plan.request import Term as Alternative
+from qosforge.platforms.cisco_ios import PLATFORM
+from qosforge.platforms.mqc.access_lists import ipv6_entries
 
 from .ios_support import STARTUP, a_class, errors, lan, line, lowered, of, port, pushed, requested, text_of
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.configtree import merge, transition
-from app.inventory.models import Framing
-from app.plan.model import DROP, TRANSMIT, Action, Policer, Rule, Term
-from app.plan.request import ClassRequest
-from app.platforms.base import Lowered
-from app.platforms.cisco_ios import PLATFORM
-from app.platforms.mqc.policers import read_policer
+from qosforge.configtree import merge, transition
+from qosforge.inventory.models import Framing
+from qosforge.plan.model import DROP, TRANSMIT, Action, Policer, Rule, Term
+from qosforge.plan.request import ClassRequest
+from qosforge.platforms.base import Lowered
+from qosforge.platforms.cisco_ios import PLATFORM
+from qosforge.platforms.mqc.policers import read_policer
 
 from .ios_support import (
     MODERN,

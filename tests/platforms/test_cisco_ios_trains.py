@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.findings import Fidelity, Severity
-from app.plan.model import ShareUnit
-from app.plan.request import ClassRequest
-from app.platforms.cisco_ios.trains import train
+from qosforge.findings import Fidelity, Severity
+from qosforge.plan.model import ShareUnit
+from qosforge.plan.request import ClassRequest
+from qosforge.platforms.cisco_ios.trains import train
 
 from .ios_support import (
     BEFORE_LLQ,

@@ -6,8 +6,8 @@ from itertools import permutations
 
 import pytest
 
-from app.inventory.models import Framing
-from app.plan.request import DeviceRequest
+from qosforge.inventory.models import Framing
+from qosforge.plan.request import DeviceRequest
 
 from .ios_support import FAST, LIBRARY, MODERN, OLD, PHYSICS, a_class, line, pushed, requested
 

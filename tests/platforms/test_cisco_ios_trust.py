@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.findings import Severity
-from app.plan.model import Term
+from qosforge.findings import Severity
+from qosforge.plan.model import Term
 
 from .ios_support import TRAINS, a_class, errors, lan, line, lowered, of, port, pushed, requested
 

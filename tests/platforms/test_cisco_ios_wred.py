@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.findings import Severity
-from app.plan.model import Red, RedProfile
-from app.plan.request import ClassRequest
-from app.plan.request import Term as Alternative
-from app.platforms.base import Lowered
-from app.platforms.cisco_ios import PLATFORM
-from app.platforms.cisco_ios.red import default_red, default_rows
+from qosforge.findings import Severity
+from qosforge.plan.model import Red, RedProfile
+from qosforge.plan.request import ClassRequest
+from qosforge.plan.request import Term as Alternative
+from qosforge.platforms.base import Lowered
+from qosforge.platforms.cisco_ios import PLATFORM
+from qosforge.platforms.cisco_ios.red import default_red, default_rows
 
 from .ios_support import MODERN, OLD, TRAINS, a_class, errors, lowered, of, pushed, queues, requested, rest, text_of
 

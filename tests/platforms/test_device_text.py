@@ -22,10 +22,10 @@ import structlog
 from pydantic import BaseModel, ConfigDict, PydanticSchemaGenerationError, TypeAdapter, ValidationError
 from rich.console import Console
 
-from app.platforms.device_text import MOST_CHARACTERS, DeviceText, DeviceWords, words_of
-from app.platforms.secret_forms import BLOT
-from app.resources import root
-from app.runs.held import LastRead
+from qosforge.platforms.device_text import MOST_CHARACTERS, DeviceText, DeviceWords, words_of
+from qosforge.platforms.secret_forms import BLOT
+from qosforge.resources import SOURCES, root
+from qosforge.runs.held import LastRead
 
 pytestmark = pytest.mark.hostile
 
@@ -33,23 +33,23 @@ SECRET = "PLANTED000"
 SAID = f"hostname sw1\nsnmp-server community {SECRET} RW\n\x1b[31mbanner \u202e[bold]x[/bold]\n"
 
 MAY_OPEN = {
-    "app/platforms/device_text.py": "the type itself",
+    "qosforge/platforms/device_text.py": "the type itself",
     # Parse it:
-    "app/platforms/held.py": "into a plan",
-    "app/compiler/candidate.py": "into lines to enter, and lines to put back",
-    "app/validation/rendering.py": "into the tree that lines are merged into",
-    "app/deploy/inspection.py": "into what a device is, all of which is shown through its door",
-    "app/tester/counters.py": "into counters",
-    "app/discovery/crawler.py": "into facts, by the readers that it is given to",
-    "app/discovery/port_traffic.py": "into counters of ports",
-    "app/discovery/stations.py": "into facts, by the readers that it is given to",
-    "app/deploy/seed_sessions.py": "into the kind of a command line; and secrets of a configuration, for its door",
+    "qosforge/platforms/held.py": "into a plan",
+    "qosforge/compiler/candidate.py": "into lines to enter, and lines to put back",
+    "qosforge/validation/rendering.py": "into the tree that lines are merged into",
+    "qosforge/deploy/inspection.py": "into what a device is, all of which is shown through its door",
+    "qosforge/tester/counters.py": "into counters",
+    "qosforge/discovery/crawler.py": "into facts, by the readers that it is given to",
+    "qosforge/discovery/port_traffic.py": "into counters of ports",
+    "qosforge/discovery/stations.py": "into facts, by the readers that it is given to",
+    "qosforge/deploy/seed_sessions.py": "into the kind of a command line; a configuration's secrets, for its door",
     # Compare it:
-    "app/deploy/transaction.py": "line by line, with what has to be put back",
-    "app/deploy/unsaved.py": "running with startup",
-    "app/runs/report.py": "for the difference, which is shown through its door",
+    "qosforge/deploy/transaction.py": "line by line, with what has to be put back",
+    "qosforge/deploy/unsaved.py": "running with startup",
+    "qosforge/runs/report.py": "for the difference, which is shown through its door",
     # Keep it whole, for operators of its network and for going back:
-    "app/runs/artifacts.py": "as an artifact",
+    "qosforge/runs/artifacts.py": "as an artifact",
 }
 
 
@@ -173,7 +173,7 @@ def test_it_is_compared_by_what_was_said() -> None:
 
 
 def test_a_computing_process_gets_it_with_its_door() -> None:
-    """Through a pipe, by what `app.compute` packs it with; `pickle` refuses the same."""
+    """Through a pipe, by what `qosforge.compute` packs it with; `pickle` refuses the same."""
     received = ForkingPickler.loads(ForkingPickler.dumps(text()))
     assert received == text()
     assert received.saying(f"{SECRET} pa55word").shown() == f"{BLOT} {BLOT}"
@@ -193,8 +193,8 @@ class Opening:
 
 def openings() -> list[Opening]:
     found = []
-    for path in sorted((root() / "app").rglob("*.py")):
-        module = str(path.relative_to(root()))
+    for path in sorted((SOURCES / "qosforge").rglob("*.py")):
+        module = str(path.relative_to(SOURCES))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case (
@@ -216,5 +216,12 @@ def test_only_who_parses_compares_or_puts_it_back_opens_it() -> None:
 
 
 def test_no_face_opens_it() -> None:
-    faces = ("app/web/", "app/api/", "app/cli/", "app/reports/", "app/client/", "app/webhooks/")
+    faces = (
+        "qosforge/web/",
+        "qosforge/api/",
+        "qosforge/cli/",
+        "qosforge/reports/",
+        "qosforge/client/",
+        "qosforge/webhooks/",
+    )
     assert [module for module in MAY_OPEN if module.startswith(faces)] == []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.errors import DeviceError, StoreError
-from app.platforms.device_text import DeviceWords
+from qosforge.errors import DeviceError, StoreError
+from qosforge.platforms.device_text import DeviceWords
 
 pytestmark = pytest.mark.hostile
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.candidate import differences
-from app.configtree import transition
-from app.lab.packets import Packets
-from app.plan.model import Discipline, Trust
+from qosforge.compiler.candidate import differences
+from qosforge.configtree import transition
+from qosforge.lab.packets import Packets
+from qosforge.plan.model import Discipline, Trust
 
 from .switch_support import (
     BOXES,

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from app.errors import InputError
-from app.plan.model import Policer, PortRange, Term, Trust
-from app.plan.request import DeviceRequest
-from app.platforms.force10_e300 import PLATFORM
-from app.platforms.force10_e300.access import read_entry, read_mac_entry
-from app.platforms.force10_e300.capabilities import name_limit
-from app.platforms.force10_e300.queues import assign, percentages
+from qosforge.errors import InputError
+from qosforge.plan.model import Policer, PortRange, Term, Trust
+from qosforge.plan.request import DeviceRequest
+from qosforge.platforms.force10_e300 import PLATFORM
+from qosforge.platforms.force10_e300.access import read_entry, read_mac_entry
+from qosforge.platforms.force10_e300.capabilities import name_limit
+from qosforge.platforms.force10_e300.queues import assign, percentages
 
 from .switch_support import (
     REST,

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.compiler.candidate import differences
-from app.findings import Fidelity
-from app.intent.loader import LoadedIntent, parse_intent
-from app.lab.packets import Packets
-from app.plan.model import TRANSMIT, Policer, Rule, Term
-from app.platforms.force10_e300 import PLATFORM
-from app.platforms.force10_e300.matching import cam_entries, in_box_order, orders
-from app.platforms.force10_e300.policing import meter_text, read_meter
-from app.validation.tree_text import tree_text
+from qosforge.compiler.candidate import differences
+from qosforge.findings import Fidelity
+from qosforge.intent.loader import LoadedIntent, parse_intent
+from qosforge.lab.packets import Packets
+from qosforge.plan.model import TRANSMIT, Policer, Rule, Term
+from qosforge.platforms.force10_e300 import PLATFORM
+from qosforge.platforms.force10_e300.matching import cam_entries, in_box_order, orders
+from qosforge.platforms.force10_e300.policing import meter_text, read_meter
+from qosforge.validation.tree_text import tree_text
 
 from .switch_support import booted, codes, delta, finding, lowered, marked, port, push, rendered, startup, undo
 

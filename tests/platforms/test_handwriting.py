@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.platforms.base import installed, platform
-from app.platforms.cisco_ios.handwriting import DIALECT as IOS
-from app.platforms.handwriting import tidy
-from app.platforms.ios_switch.handwriting import DIALECT as CATALYST
-from app.platforms.nortel_5510.handwriting import DIALECT as ERS
-from app.resources import root
+from qosforge.platforms.base import installed, platform
+from qosforge.platforms.cisco_ios.handwriting import DIALECT as IOS
+from qosforge.platforms.handwriting import tidy
+from qosforge.platforms.ios_switch.handwriting import DIALECT as CATALYST
+from qosforge.platforms.nortel_5510.handwriting import DIALECT as ERS
+from qosforge.resources import root
 
 PLATFORMS = sorted(installed())
 DEVICES = {

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.platforms.base import platform
-from app.platforms.inspection import Timer, image_fits
+from qosforge.platforms.base import platform
+from qosforge.platforms.inspection import Timer, image_fits
 
 CAT9K = """\
 Cisco IOS XE Software, Version 17.03.03

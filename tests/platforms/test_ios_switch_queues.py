@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.findings import Finding
-from app.platforms.ios_switch.grouping import MOST_STEPS, best_groups
-from app.platforms.ios_switch.merging import Kept, Merging
+from qosforge.findings import Finding
+from qosforge.platforms.ios_switch.grouping import MOST_STEPS, best_groups
+from qosforge.platforms.ios_switch.merging import Kept, Merging
 from tests.compiler.goldens import findings_of, library
 
 from .catalyst_support import intent, lowered, rendered

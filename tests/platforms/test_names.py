@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.platforms.names import short_names, shorten
+from qosforge.platforms.names import short_names, shorten
 
 
 def test_what_fits_stays() -> None:

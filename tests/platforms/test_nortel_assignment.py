@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.platforms.nortel_5510.assignment import nearest, unit_error
-from app.platforms.nortel_5510.queues import best, choose
+from qosforge.platforms.nortel_5510.assignment import nearest, unit_error
+from qosforge.platforms.nortel_5510.queues import best, choose
 
 from .switch_support import REST, VOICE, campus, intent, marked, request_for
 

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.compiler.candidate import differences
-from app.intent.loader import LoadedIntent, parse_intent
-from app.lab.packets import Packets
-from app.plan.model import Action, PortRange, Rule, Term, Trust
-from app.platforms.nortel_5510 import PLATFORM
-from app.platforms.nortel_5510.filters import apart, gathered, in_box_order, mask, numbered
-from app.platforms.nortel_5510.metering import bucket_of, nearest_bucket, nearest_rate, typed
-from app.validation.tree_text import tree_text
+from qosforge.compiler.candidate import differences
+from qosforge.intent.loader import LoadedIntent, parse_intent
+from qosforge.lab.packets import Packets
+from qosforge.plan.model import Action, PortRange, Rule, Term, Trust
+from qosforge.platforms.nortel_5510 import PLATFORM
+from qosforge.platforms.nortel_5510.filters import apart, gathered, in_box_order, mask, numbered
+from qosforge.platforms.nortel_5510.metering import bucket_of, nearest_bucket, nearest_rate, typed
+from qosforge.validation.tree_text import tree_text
 
 from .switch_support import booted, codes, delta, finding, lowered, port, push, rendered, startup, undo
 

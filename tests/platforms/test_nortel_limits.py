@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from app.errors import InputError
-from app.plan.model import Discipline, PortRange, Term, Trust
-from app.platforms.nortel_5510 import PLATFORM
-from app.platforms.nortel_5510.capabilities import scheduler
-from app.platforms.nortel_5510.grammar import GRAMMAR, ports
-from app.platforms.nortel_5510.queues import choose
-from app.platforms.nortel_5510.recognise import aligned_blocks
+from qosforge.errors import InputError
+from qosforge.plan.model import Discipline, PortRange, Term, Trust
+from qosforge.platforms.nortel_5510 import PLATFORM
+from qosforge.platforms.nortel_5510.capabilities import scheduler
+from qosforge.platforms.nortel_5510.grammar import GRAMMAR, ports
+from qosforge.platforms.nortel_5510.queues import choose
+from qosforge.platforms.nortel_5510.recognise import aligned_blocks
 
 from .switch_support import (
     REST,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.compiler.compile import compile_intent
-from app.findings import Fidelity
-from app.intent.loader import parse_intent
-from app.inventory.models import Device, Interface, Network, Role
-from app.plan.shares import expected_shares
+from qosforge.compiler.compile import compile_intent
+from qosforge.findings import Fidelity
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.models import Device, Interface, Network, Role
+from qosforge.plan.shares import expected_shares
 
 INTENT = """
 version: 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from app.platforms.base import installed, platform
-from app.platforms.profile import DeviceProfile, Discipline, Room, platform_profile
+from qosforge.platforms.base import installed, platform
+from qosforge.platforms.profile import DeviceProfile, Discipline, Room, platform_profile
 
 
 @pytest.mark.parametrize("name", sorted(installed()))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.plan.model import PortRange, Term
-from app.platforms.recognition import header_terms, ports_only
+from qosforge.plan.model import PortRange, Term
+from qosforge.platforms.recognition import header_terms, ports_only
 
 from .switch_support import campus, request_for
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.platforms.base import platform
-from app.resources import root
+from qosforge.platforms.base import platform
+from qosforge.resources import root
 
 SAMPLES = root().parent / "shared" / "samples"
 PLATFORMS = {

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from app.api.resources import RunningQos
-from app.platforms.base import installed, platform, secret_forms
-from app.platforms.secret_forms import BLOT, SecretForms
+from qosforge.api.resources import RunningQos
+from qosforge.platforms.base import installed, platform, secret_forms
+from qosforge.platforms.secret_forms import BLOT, SecretForms
 from tests.counted import tried
 from tests.device_texts import said
 

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.candidate import differences, make_candidate
-from app.compiler.compile import Compilation, compile_intent
-from app.findings import Severity
-from app.intent.loader import load_intent, parse_intent
-from app.inventory.loader import load_network
-from app.lab.box import Box
-from app.lab.boxes import make_box
-from app.lab.clock import Clock
-from app.lab.spec import BoxSpec
-from app.lab.storage import Storage
-from app.plan.model import InterfacePlan, Plan
-from app.platforms.cisco_ios import PLATFORM
+from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.compile import Compilation, compile_intent
+from qosforge.findings import Severity
+from qosforge.intent.loader import load_intent, parse_intent
+from qosforge.inventory.loader import load_network
+from qosforge.lab.box import Box
+from qosforge.lab.boxes import make_box
+from qosforge.lab.clock import Clock
+from qosforge.lab.spec import BoxSpec
+from qosforge.lab.storage import Storage
+from qosforge.plan.model import InterfacePlan, Plan
+from qosforge.platforms.cisco_ios import PLATFORM
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "inventories" / "infn-fnal"

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.candidate import differences, make_candidate
-from app.compiler.compile import CompiledDevice
-from app.findings import has_errors
-from app.intent.loader import load_intent
-from app.inventory.models import Device
-from app.lab.box import Box
-from app.lab.boxes import make_box
-from app.lab.clock import Clock
-from app.lab.spec import BoxSpec
-from app.lab.storage import Storage
-from app.platforms.base import platform
+from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.compile import CompiledDevice
+from qosforge.findings import has_errors
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.models import Device
+from qosforge.lab.box import Box
+from qosforge.lab.boxes import make_box
+from qosforge.lab.clock import Clock
+from qosforge.lab.spec import BoxSpec
+from qosforge.lab.storage import Storage
+from qosforge.platforms.base import platform
 from tests.compiler.goldens import (
     EXAMPLES,
     LIBRARY,

@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from app.inventory.models import Network
-from app.prediction.predict import Prediction, predict
-from app.tester.measurement import class_sample
+from qosforge.inventory.models import Network
+from qosforge.prediction.predict import Prediction, predict
+from qosforge.tester.measurement import class_sample
 
 from .test_predict import POLICY, compiled, routers
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from app import errors
-from app.compiler.compile import Compilation, compile_intent
-from app.intent.loader import load_intent, parse_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.prediction.holding import would_hold
-from app.prediction.predict import Prediction, Simulated, predict
-from app.resources import root
-from app.tester.pooling import class_summary
+from qosforge import errors
+from qosforge.compiler.compile import Compilation, compile_intent
+from qosforge.intent.loader import load_intent, parse_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.prediction.holding import would_hold
+from qosforge.prediction.predict import Prediction, Simulated, predict
+from qosforge.resources import root
+from qosforge.tester.pooling import class_summary
 
 PRIORITY = "treatment: {priority: {rate: 400 kb/s}}"
 POLICY = f"""\

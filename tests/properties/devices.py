@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from app.inventory.models import Device, Network
+from qosforge.inventory.models import Device, Network
 
 PLATFORMS = ("cisco_ios", "catalyst_2950", "catalyst_2970", "nortel_5510", "force10_e300")
 TRAINS = ("12.0(5)T", "12.0(6.5)T7", "12.1(5)T", "12.2(15)T", "12.4(15)T", "12.4(24)T", "15.1(4)M")

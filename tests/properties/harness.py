@@ -11,22 +11,22 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.compiler.candidate import differences, make_candidate, undo
-from app.compiler.compile import Compilation, CompiledDevice, compile_intent
-from app.finding_codes import load_codes
-from app.findings import Finding, Severity, has_errors
-from app.intent.applications import extended, load_catalogue
-from app.intent.loader import LoadedIntent
-from app.intent.models import Intent
-from app.intent.yaml_source import Document
-from app.lab.box import Box
-from app.lab.boxes import make_box
-from app.lab.clock import Clock
-from app.lab.spec import BoxSpec
-from app.lab.storage import Storage
-from app.plan.model import Plan
-from app.platforms.base import platform
-from app.units import WRITTEN
+from qosforge.compiler.candidate import differences, make_candidate, undo
+from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
+from qosforge.finding_codes import load_codes
+from qosforge.findings import Finding, Severity, has_errors
+from qosforge.intent.applications import extended, load_catalogue
+from qosforge.intent.loader import LoadedIntent
+from qosforge.intent.models import Intent
+from qosforge.intent.yaml_source import Document
+from qosforge.lab.box import Box
+from qosforge.lab.boxes import make_box
+from qosforge.lab.clock import Clock
+from qosforge.lab.spec import BoxSpec
+from qosforge.lab.storage import Storage
+from qosforge.plan.model import Plan
+from qosforge.platforms.base import platform
+from qosforge.units import WRITTEN
 
 from .devices import HARDWARE, Site
 from .shares import check_shares

@@ -12,8 +12,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from app.plan.request import Feature
-from app.platforms.base import platform
+from qosforge.plan.request import Feature
+from qosforge.platforms.base import platform
 
 from .devices import Site
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.compiler.compile import CompiledDevice
-from app.findings import Fidelity
-from app.plan.model import Plan, Queue, Scheduler, Share, ShareUnit
-from app.plan.request import ClassRequest, InterfaceRequest
-from app.plan.requested import requested_shares
-from app.plan.shares import expected_shares
+from qosforge.compiler.compile import CompiledDevice
+from qosforge.findings import Fidelity
+from qosforge.plan.model import Plan, Queue, Scheduler, Share, ShareUnit
+from qosforge.plan.request import ClassRequest, InterfaceRequest
+from qosforge.plan.requested import requested_shares
+from qosforge.plan.shares import expected_shares
 
 POINT = 0.01
 NEAR = POINT / 10

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.compiler.compile import compile_intent
+from qosforge.compiler.compile import compile_intent
 
 from .budget import tried
 from .devices import PLATFORMS, Site, sites

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.compiler.candidate import make_candidate
-from app.compiler.compile import compile_intent
-from app.findings import Severity
+from qosforge.compiler.candidate import make_candidate
+from qosforge.compiler.compile import compile_intent
+from qosforge.findings import Severity
 
 from .devices import Site, made_site
 from .harness import boot, compiled, loaded, push

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.cli.output import out, print_accounts
-from app.reports.balance import Balance, accounts, in_words, side_texts, who_paid
-from app.reports.model import RunReport
-from app.reports.run_report import render_run_report
-from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When
+from qosforge.cli.output import out, print_accounts
+from qosforge.reports.balance import Balance, accounts, in_words, side_texts, who_paid
+from qosforge.reports.model import RunReport
+from qosforge.reports.run_report import render_run_report
+from qosforge.tester.measurement import FlowResult, Measurement, ScenarioResult, When
 
 MS = 10**9
 Figures = tuple[int, int]

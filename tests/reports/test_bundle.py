@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from app.reports.bundle import LEFT_OUT, zipped
+from qosforge.reports.bundle import LEFT_OUT, zipped
 
 AT = datetime(2026, 3, 1, 22, 0, tzinfo=UTC)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.errors import DeviceError, InputError, InputErrors, Place
-from app.finding_codes import load_codes
-from app.reports.checks import as_findings, of_devices
+from qosforge.errors import DeviceError, InputError, InputErrors, Place
+from qosforge.finding_codes import load_codes
+from qosforge.reports.checks import as_findings, of_devices
 
 
 def test_every_problem_becomes_a_finding_at_its_place() -> None:

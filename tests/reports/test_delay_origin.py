@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.deltaq.objective import Objective
-from app.deltaq.verdict import judge
-from app.reports.delay_origin import delay_origins, not_recorded, run_origins
-from app.reports.markdown import run_markdown
-from app.reports.model import RunReport
-from app.reports.run_report import render_run_report
-from app.tester.judging import ClassVerdict
-from app.tester.measurement import Measurement
+from qosforge.deltaq.objective import Objective
+from qosforge.deltaq.verdict import judge
+from qosforge.reports.delay_origin import delay_origins, not_recorded, run_origins
+from qosforge.reports.markdown import run_markdown
+from qosforge.reports.model import RunReport
+from qosforge.reports.run_report import render_run_report
+from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement import Measurement
 from tests.reports.origins import measured, path_delay
 from tests.reports.test_run_report import NASTY, Page
 

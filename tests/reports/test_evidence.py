@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.deltaq.objective import BoundVerdict, Objective, Verdict
-from app.deltaq.sample import Sample
-from app.deltaq.verdict import judge, undecided
-from app.reports.evidence import deciding, interval, observed, sentence
-from app.tester.judging import ClassVerdict
+from qosforge.deltaq.objective import BoundVerdict, Objective, Verdict
+from qosforge.deltaq.sample import Sample
+from qosforge.deltaq.verdict import judge, undecided
+from qosforge.reports.evidence import deciding, interval, observed, sentence
+from qosforge.tester.judging import ClassVerdict
 
 MS = 1e9
 

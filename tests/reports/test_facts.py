@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from app.reports.facts import run_facts
-from app.reports.markdown import run_markdown
-from app.reports.model import DecisionReport, RunReport
-from app.reports.run_report import render_run_report
+from qosforge.reports.facts import run_facts
+from qosforge.reports.markdown import run_markdown
+from qosforge.reports.model import DecisionReport, RunReport
+from qosforge.reports.run_report import render_run_report
 
 AT = datetime(2026, 11, 20, 19, 45, tzinfo=UTC)
 

@@ -6,9 +6,9 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
-from app.findings import Finding, Severity
-from app.reports.checks import Check
-from app.reports.junit import check_junit, run_junit
+from qosforge.findings import Finding, Severity
+from qosforge.reports.checks import Check
+from qosforge.reports.junit import check_junit, run_junit
 
 from .test_run_report import report
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.reports.line_difference import MOST_IN_ORDER, line_difference
+from qosforge.reports.line_difference import MOST_IN_ORDER, line_difference
 
 LINES = st.lists(st.sampled_from(["!", "interface a", " mls qos", " shutdown", "policy-map x"]), max_size=40)
 

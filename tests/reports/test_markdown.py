@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from app.findings import Finding, Severity
-from app.reports.checks import Check
-from app.reports.markdown import LONGEST, check_markdown, prose, run_markdown
-from app.reports.preview import CandidateDocument, DevicePreview, FidelityDocument, GapDocument
+from qosforge.findings import Finding, Severity
+from qosforge.reports.checks import Check
+from qosforge.reports.markdown import LONGEST, check_markdown, prose, run_markdown
+from qosforge.reports.preview import CandidateDocument, DevicePreview, FidelityDocument, GapDocument
 
 from .test_run_report import NASTY, Page, report
 

@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from app.reports.pdf import run_pdf
+from qosforge.reports.pdf import run_pdf
 from tests.reports.test_run_report import NASTY, report
 
 pytestmark = pytest.mark.needs("pdf")
@@ -46,7 +46,7 @@ def test_a_long_configuration_goes_on_over_the_sheets() -> None:
 
 
 def test_nothing_is_loaded_from_anywhere(capfd: pytest.CaptureFixture[str], tmp_path: object) -> None:
-    from app.reports import paper  # noqa: PLC0415 - it loads Pango, without which these tests are skipped
+    from qosforge.reports import paper  # noqa: PLC0415 - it loads Pango, without which these tests are skipped
 
     secret = '<img src="file:///etc/hostname"><img src="http://127.0.0.1:9/x.png">'
     pdf = paper.printed(f"<html><head></head><body>{secret}<p>text</p></body></html>")
@@ -55,7 +55,7 @@ def test_nothing_is_loaded_from_anywhere(capfd: pytest.CaptureFixture[str], tmp_
 
 
 def test_what_a_picture_is_called_ends_no_attribute(monkeypatch: pytest.MonkeyPatch) -> None:
-    from app.reports import paper  # noqa: PLC0415 - it loads Pango, without which these tests are skipped
+    from qosforge.reports import paper  # noqa: PLC0415 - it loads Pango, without which these tests are skipped
 
     given: list[str] = []
 

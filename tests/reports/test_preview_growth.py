@@ -9,13 +9,13 @@ from unittest.mock import patch
 
 import pytest
 
-from app.compiler.compile import Compiler
-from app.compiler.reach import devices_in, with_neighbours
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.reports.preview import Checks, check, policy_document
-from app.validation import known
 from benchmarks.campus import bare_configuration, change, write_campus
+from qosforge.compiler.compile import Compiler
+from qosforge.compiler.reach import devices_in, with_neighbours
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.reports.preview import Checks, check, policy_document
+from qosforge.validation import known
 
 
 @pytest.fixture(scope="module")

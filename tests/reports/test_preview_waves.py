@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from app.cli.output import print_waves
-from app.intent.loader import load_intent
-from app.inventory.changes import ChangeRules
-from app.inventory.loader import load_network
-from app.reports.preview import CompilePreview, check, compile_document
-from app.resources import root
+from qosforge.cli.output import print_waves
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.changes import ChangeRules
+from qosforge.inventory.loader import load_network
+from qosforge.reports.preview import CompilePreview, check, compile_document
+from qosforge.resources import root
 
 INVENTORY = root() / "inventories" / "campus"
 

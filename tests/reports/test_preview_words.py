@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.platforms.secret_forms import BLOT
-from app.reports.preview import Checks, check, compile_document, validate_document
-from app.resources import root
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.platforms.secret_forms import BLOT
+from qosforge.reports.preview import Checks, check, compile_document, validate_document
+from qosforge.resources import root
 from tests.device_texts import said
 
 pytestmark = pytest.mark.hostile

@@ -7,19 +7,19 @@ from html.parser import HTMLParser
 
 import pytest
 
-from app.deltaq.difference import differences
-from app.deltaq.distribution import DeltaQ
-from app.deltaq.objective import Evidence, Objective, Quantity
-from app.deltaq.verdict import judge
-from app.findings import Finding, Severity
-from app.reports.facts import run_facts
-from app.reports.figures import class_figures, figures_of
-from app.reports.model import ClassVerdict, DeviceReport, RunReport, StageReport
-from app.reports.run_report import render_run_report
-from app.reports.table import amount
-from app.reports.verdict_rows import verdict_rows
-from app.tester.changes import ClassChange
-from app.tester.measurement import (
+from qosforge.deltaq.difference import differences
+from qosforge.deltaq.distribution import DeltaQ
+from qosforge.deltaq.objective import Evidence, Objective, Quantity
+from qosforge.deltaq.verdict import judge
+from qosforge.findings import Finding, Severity
+from qosforge.reports.facts import run_facts
+from qosforge.reports.figures import class_figures, figures_of
+from qosforge.reports.model import ClassVerdict, DeviceReport, RunReport, StageReport
+from qosforge.reports.run_report import render_run_report
+from qosforge.reports.table import amount
+from qosforge.reports.verdict_rows import verdict_rows
+from qosforge.tester.changes import ClassChange
+from qosforge.tester.measurement import (
     FlowResult,
     Measurement,
     ScenarioResult,

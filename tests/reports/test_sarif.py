@@ -8,9 +8,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from app.finding_codes import load_codes
-from app.findings import Finding, Severity
-from app.reports.sarif import sarif
+from qosforge.finding_codes import load_codes
+from qosforge.findings import Finding, Severity
+from qosforge.reports.sarif import sarif
 
 # The part of the standard's schema (SARIF 2.1.0, errata 01) that is in use, closed where the standard closes it.
 _TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from app.deltaq.objective import Quantity
-from app.reports.table import COLUMNS, Group, Line, benefit_percent, comparison_table
-from app.tester.measurement import FlowResult, Measurement, ScenarioResult
+from qosforge.deltaq.objective import Quantity
+from qosforge.reports.table import COLUMNS, Group, Line, benefit_percent, comparison_table
+from qosforge.tester.measurement import FlowResult, Measurement, ScenarioResult
 
 
 def result(kind: str, sent: int, mean_ms: float, jitter_ms: float, **more: object) -> FlowResult:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.runs.store import Run, RunStore
+from qosforge.runs.store import Run, RunStore
 
 from .support import Clock, Spawn
 

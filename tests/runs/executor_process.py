@@ -9,13 +9,13 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from app.runs.engine import JsonObject
-from app.runs.executor import Executor
-from app.runs.leases import LeaseHeld
-from app.runs.loop import SETTLE, WORKFLOW, run_of
-from app.runs.slots import SlotTimes
-from app.runs.tables import JournalAction, RunStatus
-from app.settings import Settings
+from qosforge.runs.engine import JsonObject
+from qosforge.runs.executor import Executor
+from qosforge.runs.leases import LeaseHeld
+from qosforge.runs.loop import SETTLE, WORKFLOW, run_of
+from qosforge.runs.slots import SlotTimes
+from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.settings import Settings
 
 HASTY = SlotTimes(lasts=4, fence=2.5, renewed=0.3)
 

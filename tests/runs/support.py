@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from app.compute import Compute
-from app.runs.computing import Computing
-from app.runs.reason import Reason
+from qosforge.compute import Compute
+from qosforge.runs.computing import Computing
+from qosforge.runs.reason import Reason
 
 Spawn = Callable[..., "subprocess.Popen[str]"]
 """Start ``python -c script arguments`` in the checkout."""

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.database.connections import Database
-from app.errors import InputError, StoreError
-from app.runs.artifacts import (
+from qosforge.database.connections import Database
+from qosforge.errors import InputError, StoreError
+from qosforge.runs.artifacts import (
     ArtifactCorrupt,
     ArtifactMissing,
     ArtifactStore,
@@ -20,8 +20,8 @@ from app.runs.artifacts import (
     canonical_json,
     open_artifacts,
 )
-from app.runs.tables import ARTIFACTS
-from app.settings import Settings
+from qosforge.runs.tables import ARTIFACTS
+from qosforge.settings import Settings
 
 
 @pytest.fixture

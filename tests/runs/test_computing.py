@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from app.compute import Compute, ComputeDied, TookTooLong
-from app.compute_process import Limits, TookTooMuch
-from app.deploy.sessions import ProcessEnding
-from app.errors import StoreError
-from app.runs.computing import Computing, Stopped
+from qosforge.compute import Compute, ComputeDied, TookTooLong
+from qosforge.compute_process import Limits, TookTooMuch
+from qosforge.deploy.sessions import ProcessEnding
+from qosforge.errors import StoreError
+from qosforge.runs.computing import Computing, Stopped
 from tests.stopwatch import Stopwatch
 
 from .support import Spawn, finish
@@ -120,10 +120,10 @@ def test_a_death_in_a_process_that_goes_on_is_told(compute: Compute) -> None:
 
 def room_for_what_runs_compute() -> float:
     """Megabytes that a computation may still take, once all that runs compute with is imported."""
-    from app.reports.run_report import render_run_report  # noqa: PLC0415 - in the computing process
-    from app.runs.candidates import check, compile_on  # noqa: PLC0415 - as above
-    from app.runs.live import measure  # noqa: PLC0415 - as above
-    from app.runs.predicting import predict_on  # noqa: PLC0415 - as above
+    from qosforge.reports.run_report import render_run_report  # noqa: PLC0415 - in the computing process
+    from qosforge.runs.candidates import check, compile_on  # noqa: PLC0415 - as above
+    from qosforge.runs.live import measure  # noqa: PLC0415 - as above
+    from qosforge.runs.predicting import predict_on  # noqa: PLC0415 - as above
 
     assert all((predict_on, render_run_report, measure, compile_on, check))
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
@@ -132,7 +132,7 @@ def room_for_what_runs_compute() -> float:
 
 
 def test_what_a_computation_is_made_with_is_no_part_of_its_memory() -> None:
-    from app.runs.executor import COMPUTED  # noqa: PLC0415 - no part of what the computing processes import
+    from qosforge.runs.executor import COMPUTED  # noqa: PLC0415 - no part of what the computing processes import
 
     compute = Compute(1, COMPUTED, Limits(megabytes=512))
     try:
@@ -144,8 +144,8 @@ def test_what_a_computation_is_made_with_is_no_part_of_its_memory() -> None:
 COMPUTES = """
 import sys, time
 from pathlib import Path
-from app.runs import executor as module
-from app.settings import Settings
+from qosforge.runs import executor as module
+from qosforge.settings import Settings
 from tests.stopwatch import Stopwatch
 
 folder, seconds = Path(sys.argv[1]), float(sys.argv[2])
@@ -191,8 +191,8 @@ def test_a_process_ends_in_the_midst_of_a_computation_which_the_next_one_does_ag
 STUCK = """
 import sys, threading, time
 from pathlib import Path
-from app.runs import service
-from app.settings import Settings
+from qosforge.runs import service
+from qosforge.settings import Settings
 
 service._LAST_WORDS_SECONDS = 1.0
 stop = service.Executor.stop

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.intent.loader import load_intent
-from app.runs.artifacts import ArtifactStore
-from app.runs.context import Context, Documents
-from app.runs.rules import NetworkRules
-from app.runs.store import RunStore
-from app.settings import Settings
+from qosforge.intent.loader import load_intent
+from qosforge.runs.artifacts import ArtifactStore
+from qosforge.runs.context import Context, Documents
+from qosforge.runs.rules import NetworkRules
+from qosforge.runs.store import RunStore
+from qosforge.settings import Settings
 
 from .support import computing
 

@@ -9,11 +9,11 @@ from unittest.mock import ANY
 
 import pytest
 
-from app import errors
-from app.intent.loader import parse_intent
-from app.inventory.models import Device, Interface, Link, Network, Role, Station, TrafficScenario
-from app.runs.course import Course
-from app.runs.tables import RunStatus
+from qosforge import errors
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.models import Device, Interface, Link, Network, Role, Station, TrafficScenario
+from qosforge.runs.course import Course
+from qosforge.runs.tables import RunStatus
 
 ON = {"stop": None}
 ANSWERS: dict[str, Any] = {

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from app.errors import EngineBusy, InputError, Place, RefusedError, StoreError
-from app.runs.dbos_engine import DbosEngine
-from app.runs.engine import MOST_TAKEN_UP, Engine, JsonObject, RecordedError, RunStranded
+from qosforge.errors import EngineBusy, InputError, Place, RefusedError, StoreError
+from qosforge.runs.dbos_engine import DbosEngine
+from qosforge.runs.engine import MOST_TAKEN_UP, Engine, JsonObject, RecordedError, RunStranded
 
 from .support import Spawn, finish, wait_for
 
 THREE_STEPS = """
 import json, sys, time
 from pathlib import Path
-from app.runs.dbos_engine import DbosEngine
+from qosforge.runs.dbos_engine import DbosEngine
 
 directory, action = Path(sys.argv[1]), sys.argv[2]
 log = directory / "log"
@@ -68,7 +68,7 @@ with engine:
 OWN = """
 import sys
 from pathlib import Path
-from app.runs.dbos_engine import DbosEngine
+from qosforge.runs.dbos_engine import DbosEngine
 with DbosEngine(Path(sys.argv[1])):
     print("launched", flush=True)
     sys.stdin.readline()

@@ -12,31 +12,31 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.access.roles import NotAllowed, Role
-from app.access.users import add_user, disable, grant, revoke
-from app.errors import InputError
-from app.intent.loader import load_intent, parse_intent
-from app.intent.written import Written, load_written
-from app.inventory.changes import ChangeRules
-from app.inventory.loader import load_network
-from app.resources import root
-from app.runs.artifacts import ArtifactStore
-from app.runs.context import Context, Documents
-from app.runs.desk import Desk, Order
-from app.runs.events import EventKind
-from app.runs.gate import LOOK_AGAIN
-from app.runs.idempotency import KeyReused
-from app.runs.policies import PolicyLibrary
-from app.runs.policy_trust import take_over
-from app.runs.policy_versions import PolicyVersion
-from app.runs.possible import possible
-from app.runs.retrying import STARTS
-from app.runs.rules import NetworkRules
-from app.runs.store import Run, RunStore, RunUnknown
-from app.runs.tables import POLICY_TAKEOVERS, JournalAction, RunStatus, StageOutcome, Verdict
-from app.runs.waiting import gate
-from app.runs.wrong_state import WrongState
-from app.settings import Settings
+from qosforge.access.roles import NotAllowed, Role
+from qosforge.access.users import add_user, disable, grant, revoke
+from qosforge.errors import InputError
+from qosforge.intent.loader import load_intent, parse_intent
+from qosforge.intent.written import Written, load_written
+from qosforge.inventory.changes import ChangeRules
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
+from qosforge.runs.artifacts import ArtifactStore
+from qosforge.runs.context import Context, Documents
+from qosforge.runs.desk import Desk, Order
+from qosforge.runs.events import EventKind
+from qosforge.runs.gate import LOOK_AGAIN
+from qosforge.runs.idempotency import KeyReused
+from qosforge.runs.policies import PolicyLibrary
+from qosforge.runs.policy_trust import take_over
+from qosforge.runs.policy_versions import PolicyVersion
+from qosforge.runs.possible import possible
+from qosforge.runs.retrying import STARTS
+from qosforge.runs.rules import NetworkRules
+from qosforge.runs.store import Run, RunStore, RunUnknown
+from qosforge.runs.tables import POLICY_TAKEOVERS, JournalAction, RunStatus, StageOutcome, Verdict
+from qosforge.runs.waiting import gate
+from qosforge.runs.wrong_state import WrongState
+from qosforge.settings import Settings
 from tests.principals import somebody
 
 from .support import WHY, Clock, computing

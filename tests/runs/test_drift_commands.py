@@ -6,10 +6,10 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.access.calls import calls_page
-from app.database.connections import Database
-from app.runs.drift_watch import DeviceDrift, Look, claim_look, settle_look
-from app.settings import Settings
+from qosforge.access.calls import calls_page
+from qosforge.database.connections import Database
+from qosforge.runs.drift_watch import DeviceDrift, Look, claim_look, settle_look
+from qosforge.settings import Settings
 from tests.cli.conftest import Command, qosforge
 
 __all__ = ["qosforge"]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.errors import InputError
-from app.runs.drift_watch import (
+from qosforge.errors import InputError
+from qosforge.runs.drift_watch import (
     LEASE,
     DeviceDrift,
     DriftState,
@@ -24,13 +24,13 @@ from app.runs.drift_watch import (
     set_drift_interval,
     settle_look,
 )
-from app.runs.store import RunStore
-from app.runs.tables import DRIFT_WATCHES
-from app.webhooks.messages import DATA, EventType
-from app.webhooks.registry import WebhookSpec, add_webhook
-from app.webhooks.signing import SigningKey
-from app.webhooks.tables import DELIVERIES
-from app.webhooks.targets import AllowList
+from qosforge.runs.store import RunStore
+from qosforge.runs.tables import DRIFT_WATCHES
+from qosforge.webhooks.messages import DATA, EventType
+from qosforge.webhooks.registry import WebhookSpec, add_webhook
+from qosforge.webhooks.signing import SigningKey
+from qosforge.webhooks.tables import DELIVERIES
+from qosforge.webhooks.targets import AllowList
 
 EARLY = datetime(2004, 6, 1, tzinfo=UTC)
 

@@ -10,23 +10,23 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.compiler.candidate import make_candidate
-from app.compiler.compile import compile_intent
-from app.deploy.sessions import Sessions
-from app.emulation import start_lab
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.inventory.overlay import state_folder
-from app.lab import control
-from app.resources import root
-from app.runs.artifacts import Artifacts, open_artifacts
-from app.runs.drift_watch import DriftState, DriftWatch, drift_watch, set_drift_interval
-from app.runs.drift_work import DriftWork
-from app.runs.held import last_read
-from app.runs.store import RunStore
-from app.runs.tables import DRIFT_WATCHES, RunStatus
-from app.settings import Settings
+from qosforge.compiler.candidate import make_candidate
+from qosforge.compiler.compile import compile_intent
+from qosforge.deploy.sessions import Sessions
+from qosforge.emulation import start_lab
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
+from qosforge.resources import root
+from qosforge.runs.artifacts import Artifacts, open_artifacts
+from qosforge.runs.drift_watch import DriftState, DriftWatch, drift_watch, set_drift_interval
+from qosforge.runs.drift_work import DriftWork
+from qosforge.runs.held import last_read
+from qosforge.runs.store import RunStore
+from qosforge.runs.tables import DRIFT_WATCHES, RunStatus
+from qosforge.settings import Settings
 from tests.runs.support import computing, wait_for
 from tests.runs.test_drift_watch import EARLY
 from tests.web.recorded import record

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.findings import Finding
-from app.runs.earlier_words import in_present_words
+from qosforge.findings import Finding
+from qosforge.runs.earlier_words import in_present_words
 
 RECORDED = {
     "code": "wred-unsupported",

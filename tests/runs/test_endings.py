@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.errors import DeviceError, Place
-from app.runs.reason import REASONED
-from app.runs.store import Run, RunStore
-from app.runs.tables import RunStatus, StageOutcome, Verdict
-from app.telemetry.logs import configure_logs
+from qosforge.errors import DeviceError, Place
+from qosforge.runs.reason import REASONED
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import RunStatus, StageOutcome, Verdict
+from qosforge.telemetry.logs import configure_logs
 
 from .support import WHY, Clock
 

@@ -11,10 +11,10 @@ import pytest
 import sqlalchemy as sa
 from dbos._serialization import DefaultSerializer
 
-from app.database.connections import database_url
-from app.errors import StoreError
-from app.runs.dbos_engine import DbosEngine
-from app.runs.engine import JsonObject, Queue, State
+from qosforge.database.connections import database_url
+from qosforge.errors import StoreError
+from qosforge.runs.dbos_engine import DbosEngine
+from qosforge.runs.engine import JsonObject, Queue, State
 
 
 class Counting:

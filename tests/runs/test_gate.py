@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from app.inventory.changes import Approval, ChangeRules, Freeze, Window
-from app.runs.decisions import Decision
-from app.runs.gate import LOOK_AGAIN, Wait, waits
-from app.runs.rules import Rules
-from app.runs.store import Run, RunStore
-from app.runs.tables import RunStatus
+from qosforge.inventory.changes import Approval, ChangeRules, Freeze, Window
+from qosforge.runs.decisions import Decision
+from qosforge.runs.gate import LOOK_AGAIN, Wait, waits
+from qosforge.runs.rules import Rules
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import RunStatus
 
 NOW = datetime(2026, 11, 25, 12, 0, tzinfo=UTC)  # a Wednesday
 ASKED = "a" * 64

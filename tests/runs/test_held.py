@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.resources import root
-from app.runs.artifacts import ArtifactMissing, ArtifactStore
-from app.runs.given_up import RETENTION_STAGE
-from app.runs.held import LastRead, keep_readings, last_read
-from app.runs.store import Run, RunStore
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.resources import root
+from qosforge.runs.artifacts import ArtifactMissing, ArtifactStore
+from qosforge.runs.given_up import RETENTION_STAGE
+from qosforge.runs.held import LastRead, keep_readings, last_read
+from qosforge.runs.store import Run, RunStore
 from tests.database.migrating import bring_up, take_back
 from tests.device_texts import opened, said, said_by
 

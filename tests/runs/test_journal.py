@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from app.database.connections import database_url
-from app.runs.journal import JournalEntry
-from app.runs.store import Run, RunStore
-from app.runs.tables import JournalAction as Did
+from qosforge.database.connections import database_url
+from qosforge.runs.journal import JournalEntry
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import JournalAction as Did
 
 from .support import Clock
 

@@ -6,18 +6,18 @@ from datetime import timedelta
 
 import pytest
 
-from app.errors import StoreError
-from app.runs.leases import LeaseHeld, LeaseLost
-from app.runs.store import Run, RunStore
-from app.runs.tables import JournalAction, RunStatus
+from qosforge.errors import StoreError
+from qosforge.runs.leases import LeaseHeld, LeaseLost
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import JournalAction, RunStatus
 
 from .support import WHY, Clock, Spawn, finish
 
 TAKE = """
 import sys
 import time
-from app.runs.leases import LeaseHeld
-from app.runs.store import RunStore
+from qosforge.runs.leases import LeaseHeld
+from qosforge.runs.store import RunStore
 with RunStore(sys.argv[1]) as store:
     run = store.create_run("campus", "p", "v", {})
     print("ready", flush=True)

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from app.deploy.fleet import Outcome
-from app.errors import DeviceError, DeviceErrors, InputError, Place
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.resources import root
-from app.runs.live import measure_till_told, plans_held, read_running, require_checks
+from qosforge.deploy.fleet import Outcome
+from qosforge.errors import DeviceError, DeviceErrors, InputError, Place
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
+from qosforge.runs.live import measure_till_told, plans_held, read_running, require_checks
 from tests.device_texts import opened, said
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.runs import looks, queue_work
-from app.runs.store import RunStore
-from app.runs.tables import RunStatus
+from qosforge.runs import looks, queue_work
+from qosforge.runs.store import RunStore
+from qosforge.runs.tables import RunStatus
 
 from .executor_process import SmallExecutor
 from .support import wait_for

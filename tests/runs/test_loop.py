@@ -15,32 +15,32 @@ from typing import Any
 
 import pytest
 
-from app import errors
-from app.access.roles import NotAllowed
-from app.emulation import start_lab
-from app.intent.loader import parse_intent
-from app.intent.written import Written
-from app.inventory.changes import ChangeRules, Freeze
-from app.inventory.loader import load_network
-from app.inventory.overlay import state_folder
-from app.lab import control
-from app.reports.facts import run_facts
-from app.resources import root
-from app.runs import course, keeping, outside, phases, predicting, preparing
-from app.runs.contents import contents
-from app.runs.context import Context, Documents
-from app.runs.desk import Order
-from app.runs.dispatch import RUNS_QUEUE
-from app.runs.loop import SETTLE, settling_id
-from app.runs.rules import NetworkRules
-from app.runs.service import Service, open_service
-from app.runs.standing import ASKS
-from app.runs.store import Run
-from app.runs.sweeps import SweepOrder
-from app.runs.tables import RunStatus
-from app.runs.wrong_state import WrongState
-from app.settings import Settings
-from app.tester.replications import next_look_seconds
+from qosforge import errors
+from qosforge.access.roles import NotAllowed
+from qosforge.emulation import start_lab
+from qosforge.intent.loader import parse_intent
+from qosforge.intent.written import Written
+from qosforge.inventory.changes import ChangeRules, Freeze
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
+from qosforge.reports.facts import run_facts
+from qosforge.resources import root
+from qosforge.runs import course, keeping, outside, phases, predicting, preparing
+from qosforge.runs.contents import contents
+from qosforge.runs.context import Context, Documents
+from qosforge.runs.desk import Order
+from qosforge.runs.dispatch import RUNS_QUEUE
+from qosforge.runs.loop import SETTLE, settling_id
+from qosforge.runs.rules import NetworkRules
+from qosforge.runs.service import Service, open_service
+from qosforge.runs.standing import ASKS
+from qosforge.runs.store import Run
+from qosforge.runs.sweeps import SweepOrder
+from qosforge.runs.tables import RunStatus
+from qosforge.runs.wrong_state import WrongState
+from qosforge.settings import Settings
+from qosforge.tester.replications import next_look_seconds
 
 from .measurements import MILLISECOND, measured
 from .support import WHY, wait_for

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from app.runs import outside, waiting
-from app.runs.artifacts import ArtifactStore
-from app.runs.context import Context, Documents
-from app.runs.rules import NetworkRules
-from app.runs.store import Run, RunStore
-from app.settings import Settings
+from qosforge.runs import outside, waiting
+from qosforge.runs.artifacts import ArtifactStore
+from qosforge.runs.context import Context, Documents
+from qosforge.runs.rules import NetworkRules
+from qosforge.runs.store import Run, RunStore
+from qosforge.settings import Settings
 
 from .measurements import measured
 from .support import Clock, computing

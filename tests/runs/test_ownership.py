@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import EngineBusy
-from app.runs.executor import Executor
-from app.runs.ownership import owner_of
-from app.settings import Settings
+from qosforge.errors import EngineBusy
+from qosforge.runs.executor import Executor
+from qosforge.runs.ownership import owner_of
+from qosforge.settings import Settings
 
 from .support import Spawn
 
 SERVE = """
 import sys
 from pathlib import Path
-from app.runs.executor import Executor
-from app.settings import Settings
+from qosforge.runs.executor import Executor
+from qosforge.settings import Settings
 executor = Executor(Settings(var_dir=Path(sys.argv[1]), database_url=sys.argv[2]), lambda stage, line: None)
 executor.start()
 print("started", flush=True)

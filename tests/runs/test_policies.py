@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from app.access.roles import NotAllowed, Principal, Role
-from app.database.connections import Database
-from app.errors import InputError
-from app.intent.written import Written
-from app.runs.artifacts import ArtifactStore
-from app.runs.policies import Policies, PolicyLibrary
-from app.runs.policy_versions import PolicyUnknown
+from qosforge.access.roles import NotAllowed, Principal, Role
+from qosforge.database.connections import Database
+from qosforge.errors import InputError
+from qosforge.intent.written import Written
+from qosforge.runs.artifacts import ArtifactStore
+from qosforge.runs.policies import Policies, PolicyLibrary
+from qosforge.runs.policy_versions import PolicyUnknown
 from tests.principals import somebody
 
 GOLD = """version: 1

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.runs.progress import Progress, State, Step, progress
-from app.runs.store import Run, RunStore
-from app.runs.tables import JournalAction, RunStatus, StageOutcome
+from qosforge.runs.progress import Progress, State, Step, progress
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import JournalAction, RunStatus, StageOutcome
 from tests.runs.support import WHY
 
 READ = {"running": {"r1": "0" * 64, "r2": "0" * 64}, "errors": []}

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors import DeviceError, InputError, InputErrors, Place, QosforgeError, RefusedError
-from app.runs import records
-from app.runs.engine import RecordedError
-from app.runs.leases import LeaseHeld
+from qosforge.errors import DeviceError, InputError, InputErrors, Place, QosforgeError, RefusedError
+from qosforge.runs import records
+from qosforge.runs.engine import RecordedError
+from qosforge.runs.leases import LeaseHeld
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

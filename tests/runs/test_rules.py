@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.inventory.changes import Approval, ChangeRules, Window
-from app.resources import root
-from app.runs.rules import NetworkRules
-from app.settings import Settings
+from qosforge.inventory.changes import Approval, ChangeRules, Window
+from qosforge.resources import root
+from qosforge.runs.rules import NetworkRules
+from qosforge.settings import Settings
 
 
 @pytest.fixture

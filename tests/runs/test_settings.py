@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import InputError, InputErrors
-from app.settings import Settings, load_settings
+from qosforge.errors import InputError, InputErrors
+from qosforge.settings import Settings, load_settings
 
 
 @pytest.fixture(autouse=True)

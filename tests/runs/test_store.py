@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.errors import InputError, StoreError
-from app.runs.outside import received
-from app.runs.reason import REASONED, Reason
-from app.runs.store import Run, RunStore
-from app.runs.tables import RunStatus, StageOutcome, Verdict
+from qosforge.errors import InputError, StoreError
+from qosforge.runs.outside import received
+from qosforge.runs.reason import REASONED, Reason
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import RunStatus, StageOutcome, Verdict
 
 from .support import WHY, Clock
 

@@ -8,14 +8,14 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from app.database.connections import Database
-from app.intent.written import Written
-from app.inventory.loader import load_network
-from app.resources import root
-from app.runs.artifacts import open_artifacts
-from app.runs.executor import Executor
-from app.runs.sweeps import PointOutcome, SweepOrder, Sweeps
-from app.settings import Settings
+from qosforge.database.connections import Database
+from qosforge.intent.written import Written
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
+from qosforge.runs.artifacts import open_artifacts
+from qosforge.runs.executor import Executor
+from qosforge.runs.sweeps import PointOutcome, SweepOrder, Sweeps
+from qosforge.settings import Settings
 from tests.forkserver import FORKSERVER
 
 from .executor_process import HASTY

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from app.database.connections import Database
-from app.errors import InputError
-from app.intent.written import Written, shipped_policies
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.resources import root
-from app.runs.artifacts import Artifacts, open_artifacts
-from app.runs.executor import Executor
-from app.runs.sweeps import PointOutcome, SweepOrder, Sweeps, SweepUnknown
-from app.settings import Settings
+from qosforge.database.connections import Database
+from qosforge.errors import InputError
+from qosforge.intent.written import Written, shipped_policies
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.resources import root
+from qosforge.runs.artifacts import Artifacts, open_artifacts
+from qosforge.runs.executor import Executor
+from qosforge.runs.sweeps import PointOutcome, SweepOrder, Sweeps, SweepUnknown
+from qosforge.settings import Settings
 
 TEXT = re.sub(r"seconds: \d+", "seconds: 2", shipped_policies()["campus-collaboration"])
 VARIED = TEXT.replace("priority: {percent: 50}", 'priority: {percent: "${cap}"}') + "parameters: {cap: 50}\n"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.runs.slots import TIMES, SlotTimes, executors
-from app.runs.store import Run, RunStore
-from app.runs.tables import RunStatus
+from qosforge.runs.slots import TIMES, SlotTimes, executors
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import RunStatus
 from tests.forkserver import FORKSERVER
 from tests.postgres import PostgresServer
 from tests.stopwatch import Stopwatch

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.runs.artifacts import ArtifactStore, artifact_id
-from app.runs.contents import Content, Kind
-from app.runs.viewers_copy import ViewersCopies
+from qosforge.runs.artifacts import ArtifactStore, artifact_id
+from qosforge.runs.contents import Content, Kind
+from qosforge.runs.viewers_copy import ViewersCopies
 
 pytestmark = pytest.mark.hostile
 

@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from app.errors import DeviceError, InputError, InputErrors, Place
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.resources import root
-from app.runs import waiting
-from app.runs.artifacts import ArtifactStore
-from app.runs.context import Context, Documents
-from app.runs.desk import Desk, Order
-from app.runs.loop import Loop
-from app.runs.reason import RECOVER
-from app.runs.rules import NetworkRules
-from app.runs.store import RunStore
-from app.runs.tables import JournalAction, RunStatus
-from app.settings import Settings
+from qosforge.errors import DeviceError, InputError, InputErrors, Place
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
+from qosforge.runs import waiting
+from qosforge.runs.artifacts import ArtifactStore
+from qosforge.runs.context import Context, Documents
+from qosforge.runs.desk import Desk, Order
+from qosforge.runs.loop import Loop
+from qosforge.runs.reason import RECOVER
+from qosforge.runs.rules import NetworkRules
+from qosforge.runs.store import RunStore
+from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.settings import Settings
 from tests.runs.support import WHY
 
 from .support import computing

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import InputError
-from app.sources.description import read_source
-from app.sources.plugins import installed
+from qosforge.errors import InputError
+from qosforge.sources.description import read_source
+from qosforge.sources.plugins import installed
 
 GOOD = """\
 plugin: netbox

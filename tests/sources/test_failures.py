@@ -14,10 +14,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from app.errors import InputError, InputErrors, QosforgeError, SourceError
-from app.sources.netbox import client
-from app.sources.netbox.client import NetBox
-from app.sources.sync import compare_with_source
+from qosforge.errors import InputError, InputErrors, QosforgeError, SourceError
+from qosforge.sources.netbox import client
+from qosforge.sources.netbox.client import NetBox
+from qosforge.sources.sync import compare_with_source
 from tests.sources.conftest import DESCRIPTION, Networks
 from tests.sources.netbox_server import TOKEN, NetBoxServer, recorded, serving
 

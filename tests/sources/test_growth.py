@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.inventory.loader import load_network
-from app.sources.sync import compare_with_source, write_comparison
+from qosforge.inventory.loader import load_network
+from qosforge.sources.sync import compare_with_source, write_comparison
 from tests.sources.conftest import DESCRIPTION
 from tests.sources.netbox_server import TOKEN, Records, recorded, serving
 from tests.sources.test_netbox import named

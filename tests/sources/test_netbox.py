@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from app.compiler.compile import compile_intent
-from app.discovery.facts import Note, Topic
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Framing, Network, Role
-from app.sources.netbox import client
-from app.sources.netbox.rates import type_rate
-from app.sources.sync import Comparison, compare_with_source, write_comparison
+from qosforge.compiler.compile import compile_intent
+from qosforge.discovery.facts import Note, Topic
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Framing, Network, Role
+from qosforge.sources.netbox import client
+from qosforge.sources.netbox.rates import type_rate
+from qosforge.sources.sync import Comparison, compare_with_source, write_comparison
 from tests.sources.conftest import Networks
 from tests.sources.netbox_server import TOKEN, NetBoxServer
 

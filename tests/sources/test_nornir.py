@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from app.discovery.facts import Topic
-from app.errors import InputError, QosforgeError, SourceError
-from app.inventory.loader import load_network
-from app.inventory.models import Role
-from app.sources.sync import compare_with_source, write_comparison
+from qosforge.discovery.facts import Topic
+from qosforge.errors import InputError, QosforgeError, SourceError
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Role
+from qosforge.sources.sync import compare_with_source, write_comparison
 from tests.sources.netbox_server import TOKEN, NetBoxServer
 
 SIMPLE = """\

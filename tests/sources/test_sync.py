@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.discovery.facts import Topic
-from app.errors import InputError, InputErrors, SourceError
-from app.inventory.loader import load_network
-from app.sources.sync import compare_with_source, without_removals, write_comparison
+from qosforge.discovery.facts import Topic
+from qosforge.errors import InputError, InputErrors, SourceError
+from qosforge.inventory.loader import load_network
+from qosforge.sources.sync import compare_with_source, without_removals, write_comparison
 from tests.sources.conftest import Networks
 from tests.sources.netbox_server import NetBoxServer
 from tests.sources.test_netbox import named

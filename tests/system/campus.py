@@ -12,12 +12,12 @@ from pathlib import Path
 from netmiko import ConnectHandler
 from netmiko.base_connection import BaseConnection
 
-from app.deploy.credentials import lab_credentials
-from app.emulation import start_lab
-from app.inventory.loader import load_network
-from app.inventory.overlay import state_folder
-from app.lab import control
-from app.runs.store import RunStore
+from qosforge.deploy.credentials import lab_credentials
+from qosforge.emulation import start_lab
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
+from qosforge.runs.store import RunStore
 
 from .command import Command, Ended
 

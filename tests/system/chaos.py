@@ -17,12 +17,12 @@ from typing import Any
 import httpx2
 import sqlalchemy as sa
 
-from app.access.roles import EVERY_NETWORK, Role
-from app.access.tokens import create_token
-from app.access.users import add_user, find_user, grant
-from app.database.connections import Database
-from app.runs.store import RunStore
-from app.runs.tables import JOURNAL, RUNS, UNFINISHED, JournalAction
+from qosforge.access.roles import EVERY_NETWORK, Role
+from qosforge.access.tokens import create_token
+from qosforge.access.users import add_user, find_user, grant
+from qosforge.database.connections import Database
+from qosforge.runs.store import RunStore
+from qosforge.runs.tables import JOURNAL, RUNS, UNFINISHED, JournalAction
 
 from .command import Command
 from .crowd import Crowd

@@ -10,11 +10,21 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.runs.artifacts import Artifacts
-from app.runs.journal import JournalEntry
-from app.runs.loop import WORKFLOW
-from app.runs.store import Run, RunStore
-from app.runs.tables import EVENTS, JOURNAL, LEASES, RUNS, SETTLING, STAGES, JournalAction, RunStatus, StageOutcome
+from qosforge.runs.artifacts import Artifacts
+from qosforge.runs.journal import JournalEntry
+from qosforge.runs.loop import WORKFLOW
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import (
+    EVENTS,
+    JOURNAL,
+    LEASES,
+    RUNS,
+    SETTLING,
+    STAGES,
+    JournalAction,
+    RunStatus,
+    StageOutcome,
+)
 
 from .crowd import Box, Crowd, commands
 

@@ -19,11 +19,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from app.compute import Compute
-from app.runs.events import EventKind
-from app.runs.service import open_service
-from app.runs.tables import EVENTS, JournalAction
-from app.settings import Settings
+from qosforge.compute import Compute
+from qosforge.runs.events import EventKind
+from qosforge.runs.service import open_service
+from qosforge.runs.tables import EVENTS, JournalAction
+from qosforge.settings import Settings
 
 from . import command
 

@@ -14,15 +14,15 @@ from typing import Any
 import sqlalchemy as sa
 from ruamel.yaml import YAML
 
-from app.emulation import start_lab
-from app.inventory.changes import ChangeRules
-from app.lab import control
-from app.runs.artifacts import open_artifacts
-from app.runs.desk import Desk, Order
-from app.runs.journal import JournalEntry
-from app.runs.store import Run, RunStore
-from app.runs.tables import EXECUTORS, JOURNAL, OPENING, SETTLING, JournalAction, RunStatus
-from app.settings import Settings
+from qosforge.emulation import start_lab
+from qosforge.inventory.changes import ChangeRules
+from qosforge.lab import control
+from qosforge.runs.artifacts import open_artifacts
+from qosforge.runs.desk import Desk, Order
+from qosforge.runs.journal import JournalEntry
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import EXECUTORS, JOURNAL, OPENING, SETTLING, JournalAction, RunStatus
+from qosforge.settings import Settings
 from tests.forkserver import FORKSERVER
 
 from .chaos import sqlite_url

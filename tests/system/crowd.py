@@ -12,12 +12,12 @@ from typing import Any
 from netmiko import ConnectHandler
 from ruamel.yaml import YAML
 
-from app.deploy.credentials import lab_credentials
-from app.emulation import start_lab
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.inventory.overlay import state_folder
-from app.lab import control
+from qosforge.deploy.credentials import lab_credentials
+from qosforge.emulation import start_lab
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
 
 from .campus import INVENTORY, SESSIONS, TIMERS
 

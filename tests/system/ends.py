@@ -17,13 +17,13 @@ from datetime import UTC, datetime
 import httpx2
 import sqlalchemy as sa
 
-from app.access.roles import EVERY_NETWORK, Role
-from app.access.sessions import cookie_name, open_session
-from app.access.tokens import create_token
-from app.access.users import add_user, find_user, grant
-from app.database.connections import Database
-from app.lab import control
-from app.settings import Settings
+from qosforge.access.roles import EVERY_NETWORK, Role
+from qosforge.access.sessions import cookie_name, open_session
+from qosforge.access.tokens import create_token
+from qosforge.access.users import add_user, find_user, grant
+from qosforge.database.connections import Database
+from qosforge.lab import control
+from qosforge.settings import Settings
 
 from .chaos import Installation, wait_until
 from .command import Command, Ended

@@ -20,14 +20,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.emulation import start_lab
-from app.errors import QosforgeError
-from app.lab import control
-from app.lab.faults import OF_THE_BOX
-from app.runs.desk import Order
-from app.runs.service import Service, open_service
-from app.runs.tables import JournalAction, RunStatus
-from app.settings import DeviceLimits, Settings
+from qosforge.emulation import start_lab
+from qosforge.errors import QosforgeError
+from qosforge.lab import control
+from qosforge.lab.faults import OF_THE_BOX
+from qosforge.runs.desk import Order
+from qosforge.runs.service import Service, open_service
+from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.settings import DeviceLimits, Settings
 
 from .crowd import write_inventory
 from .two_states import AFTER, TwoStates, intent

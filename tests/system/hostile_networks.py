@@ -12,9 +12,9 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from app.deploy.traits import DRIVERS
-from app.inventory.loader import load_network
-from app.inventory.models import Network
+from qosforge.deploy.traits import DRIVERS
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
 from tests.drivers.hostile import HEALTHY, WAYS, Way
 from tests.drivers.hostile_boxes import ACCOUNT, Boxes, Hostile
 

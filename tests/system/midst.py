@@ -7,12 +7,12 @@ import signal
 import time
 from collections.abc import Callable
 
-from app.intent.loader import parse_intent
-from app.runs.artifacts import open_artifacts
-from app.runs.desk import Desk, Order
-from app.runs.store import Run, RunStore
-from app.runs.tables import RunStatus
-from app.settings import Settings
+from qosforge.intent.loader import parse_intent
+from qosforge.runs.artifacts import open_artifacts
+from qosforge.runs.desk import Desk, Order
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import RunStatus
+from qosforge.settings import Settings
 from tests.drivers.hostile_boxes import Hostile
 from tests.stopwatch import Stopwatch
 

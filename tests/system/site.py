@@ -6,21 +6,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from app.compiler.candidate import differences, make_candidate, undo
-from app.compiler.compile import Compilation, CompiledDevice, compile_intent
-from app.deltaq.error_spending import LOOKS
-from app.deploy.fleet import Fleet
-from app.deploy.route import lab_route
-from app.deploy.transaction import running
-from app.intent.loader import load_intent
-from app.intent.models import Intent
-from app.plan.model import Plan
-from app.platforms.device_text import DeviceText
-from app.platforms.held import held_plan
-from app.tester.judging import overall, verdicts
-from app.tester.measurement import Measurement
-from app.tester.pooling import ClassSummary, class_summary
-from app.tester.twin import TwinTester
+from qosforge.compiler.candidate import differences, make_candidate, undo
+from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
+from qosforge.deltaq.error_spending import LOOKS
+from qosforge.deploy.fleet import Fleet
+from qosforge.deploy.route import lab_route
+from qosforge.deploy.transaction import running
+from qosforge.intent.loader import load_intent
+from qosforge.intent.models import Intent
+from qosforge.plan.model import Plan
+from qosforge.platforms.device_text import DeviceText
+from qosforge.platforms.held import held_plan
+from qosforge.tester.judging import overall, verdicts
+from qosforge.tester.measurement import Measurement
+from qosforge.tester.pooling import ClassSummary, class_summary
+from qosforge.tester.twin import TwinTester
 
 from .campus import POLICY, Campus
 

@@ -10,9 +10,9 @@ from random import Random
 
 import pytest
 
-from app.runs.artifacts import open_artifacts
-from app.runs.store import RunStore
-from app.settings import Settings
+from qosforge.runs.artifacts import open_artifacts
+from qosforge.runs.store import RunStore
+from qosforge.settings import Settings
 from tests.postgres import PostgresServer
 
 from .chaos import RUNS_ASKED, SEEDS, Installation, Watch, in_background, wait_until

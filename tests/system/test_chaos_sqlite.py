@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from app.runs.artifacts import open_artifacts
-from app.runs.store import RunStore
-from app.settings import Settings
+from qosforge.runs.artifacts import open_artifacts
+from qosforge.runs.store import RunStore
+from qosforge.settings import Settings
 
 from .chaos import RUNS_ASKED, SEEDS, Installation, Watch, in_background, sqlite_url, wait_until
 from .chaos_checks import check

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import open_backend
-from app.resources import root
-from app.settings import Settings
-from app.web.site import create_site
+from qosforge.access.roles import Role
+from qosforge.api.backend import open_backend
+from qosforge.resources import root
+from qosforge.settings import Settings
+from qosforge.web.site import create_site
 from tests import doors
 from tests.api.conftest import People
 from tests.doors import PASSWORD, SECRET, USERNAME, Doors

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from app.lab import control
+from qosforge.lab import control
 
 from .fault_matrix import BOXES, FAULTS, STEPS, Cell, Ended, Matrix, matrix
 

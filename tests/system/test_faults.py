@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from app.lab import control
-from app.tester.measurement import Measurement
+from qosforge.lab import control
+from qosforge.tester.measurement import Measurement
 
 from .campus import POLICY, Campus
 from .site import Check, Seen, Site

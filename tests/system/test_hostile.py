@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from app.deploy.fleet import ASK_SECONDS, GRACE_SECONDS
-from app.intent.loader import parse_intent
-from app.lab import control
-from app.runs.artifacts import open_artifacts
-from app.runs.desk import Desk, Order
-from app.runs.store import Run, RunStore
-from app.runs.tables import JournalAction, RunStatus
-from app.settings import Settings
+from qosforge.deploy.fleet import ASK_SECONDS, GRACE_SECONDS
+from qosforge.intent.loader import parse_intent
+from qosforge.lab import control
+from qosforge.runs.artifacts import open_artifacts
+from qosforge.runs.desk import Desk, Order
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.settings import Settings
 from tests.stopwatch import Stopwatch
 
 from .command import Command

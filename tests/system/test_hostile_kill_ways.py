@@ -13,11 +13,11 @@ import httpx2
 import pytest
 import sqlalchemy as sa
 
-from app.access.roles import EVERY_NETWORK, Role
-from app.access.tokens import create_token
-from app.access.users import add_user, find_user, grant
-from app.database.connections import Database
-from app.settings import Settings
+from qosforge.access.roles import EVERY_NETWORK, Role
+from qosforge.access.tokens import create_token
+from qosforge.access.users import add_user, find_user, grant
+from qosforge.database.connections import Database
+from qosforge.settings import Settings
 from tests import sshd
 from tests.counted import tried
 from tests.drivers.hostile import HEALTHY, WAYS, Way

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from app.lab import control
-from app.runs.store import RunStore
-from app.runs.tables import SETTLING, JournalAction, RunStatus, StageOutcome
+from qosforge.lab import control
+from qosforge.runs.store import RunStore
+from qosforge.runs.tables import SETTLING, JournalAction, RunStatus, StageOutcome
 
 from .campus import IMPOSSIBLE, POLICY, Campus, with_checks
 from .command import Command

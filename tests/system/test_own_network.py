@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend, open_backend
-from app.api.problems import MEDIA_TYPE
-from app.intent.written import Written
-from app.resources import root
-from app.runs.tables import RunStatus
-from app.settings import Settings
-from app.web.site import create_site
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.api.problems import MEDIA_TYPE
+from qosforge.intent.written import Written
+from qosforge.resources import root
+from qosforge.runs.tables import RunStatus
+from qosforge.settings import Settings
+from qosforge.web.site import create_site
 from tests import doors, sshd
 from tests.api.conftest import People
 from tests.api.served import serving

@@ -13,19 +13,19 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from app.emulation import start_lab
-from app.intent.loader import parse_intent
-from app.inventory.changes import ChangeRules
-from app.inventory.loader import load_network
-from app.inventory.overlay import state_folder
-from app.lab import control
-from app.runs import waiting
-from app.runs.desk import Order
-from app.runs.service import Service, open_service
-from app.runs.store import Run
-from app.runs.tables import JournalAction, RunStatus
-from app.runs.wrong_state import WrongState
-from app.settings import Settings
+from qosforge.emulation import start_lab
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.changes import ChangeRules
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
+from qosforge.runs import waiting
+from qosforge.runs.desk import Order
+from qosforge.runs.service import Service, open_service
+from qosforge.runs.store import Run
+from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.runs.wrong_state import WrongState
+from qosforge.settings import Settings
 from tests.runs.support import wait_for
 
 from .command import Command, Ended

@@ -23,10 +23,10 @@ import httpx2
 import pytest
 import sqlalchemy as sa
 
-from app.database.connections import Database
-from app.platforms.secret_forms import BLOT
-from app.runs.contents import contents
-from app.runs.store import RunStore
+from qosforge.database.connections import Database
+from qosforge.platforms.secret_forms import BLOT
+from qosforge.runs.contents import contents
+from qosforge.runs.store import RunStore
 from tests.counted import tried
 from tests.parts import is_refused, need
 from tests.platforms.test_secret_forms import LINES

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.lab import control
-from app.runs.artifacts import DatabaseArtifacts
-from app.runs.desk import Desk, Order
-from app.runs.store import Run, RunStore
-from app.runs.tables import JournalAction, RunStatus
-from app.settings import Settings
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.lab import control
+from qosforge.runs.artifacts import DatabaseArtifacts
+from qosforge.runs.desk import Desk, Order
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.settings import Settings
 
 from .campus import INVENTORY, POLICY, Campus
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.lab import control
+from qosforge.lab import control
 
 from .campus import INVENTORY, POLICY, Campus
 from .command import Ended

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.compiler.candidate import make_candidate
-from app.compiler.compile import compile_intent
-from app.configtree import as_text
-from app.intent.loader import LoadedIntent, parse_intent
-from app.inventory.loader import load_network
-from app.inventory.overlay import state_folder
-from app.lab import control
+from qosforge.compiler.candidate import make_candidate
+from qosforge.compiler.compile import compile_intent
+from qosforge.configtree import as_text
+from qosforge.intent.loader import LoadedIntent, parse_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
 
 from .crowd import POLICY
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.deploy.device_driver import DeviceDriver
-from app.deploy.fleet import Fleet
-from app.deploy.route import lab_route
-from app.emulation import start_lab
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.inventory.overlay import state_folder
-from app.lab import control
+from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.fleet import Fleet
+from qosforge.deploy.route import lab_route
+from qosforge.emulation import start_lab
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
 from tests.platforms.test_secret_forms import LINES
 
 from .crowd import write_inventory

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from app.access.credentials import new_token
-from app.telemetry.logs import configure_logs
+from qosforge.access.credentials import new_token
+from qosforge.telemetry.logs import configure_logs
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def log() -> Iterator[io.StringIO]:
 def test_json_has_one_object_a_line_with_its_context(log: io.StringIO) -> None:
     configure_logs("json", log)
     with structlog.contextvars.bound_contextvars(request_id="r1", run_id="u1"):
-        structlog.get_logger("app.x").info("begun", devices=3)
+        structlog.get_logger("qosforge.x").info("begun", devices=3)
         logging.getLogger("library").warning("slow: %s", "disk")
     first, second = (json.loads(line) for line in log.getvalue().splitlines())
     assert (first["event"], first["devices"], first["level"]) == ("begun", 3, "info")
@@ -39,7 +39,7 @@ def test_json_has_one_object_a_line_with_its_context(log: io.StringIO) -> None:
 
 def test_fields_of_our_own_modules_alone_are_told(log: io.StringIO) -> None:
     configure_logs("json", log)
-    logging.getLogger("app.x").error("ended", extra={"run_id": "u1", "secret": "hunter2"})
+    logging.getLogger("qosforge.x").error("ended", extra={"run_id": "u1", "secret": "hunter2"})
     logging.getLogger("library").error("lost", extra={"peer": "db.example"})
     ours, other = (json.loads(line) for line in log.getvalue().splitlines())
     assert (ours["event"], ours["run_id"], ours["secret"]) == ("ended", "u1", "***")
@@ -48,7 +48,7 @@ def test_fields_of_our_own_modules_alone_are_told(log: io.StringIO) -> None:
 
 def test_text_is_for_people(log: io.StringIO) -> None:
     configure_logs("text", log)
-    structlog.get_logger("app.x").info("begun", devices=3)
+    structlog.get_logger("qosforge.x").info("begun", devices=3)
     assert "begun" in log.getvalue()
     assert "devices=3" in log.getvalue()
 
@@ -64,7 +64,7 @@ def test_no_secret_is_told(log: io.StringIO, form: str) -> None:
         "cookie-value",
         "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
     ]
-    logger = structlog.get_logger("app.x")
+    logger = structlog.get_logger("qosforge.x")
     logger.info("called", authorization=f"Bearer {secrets[2]}", headers={"Cookie": secrets[3], "Accept": "*/*"})
     logger.info(f"with {token} at postgresql://qosforge:{secrets[1]}@db/x", nested=[{"password": secrets[1]}])
     logger.warning(f"signed by whsec_{secrets[4]}")
@@ -90,19 +90,19 @@ def test_libraries_are_quiet(log: io.StringIO) -> None:
     for library in ("httpx2", "paramiko.transport", "nornir.core.task", "dbos", "application"):
         logging.getLogger(library).info("request")
     assert log.getvalue() == ""
-    logging.getLogger("app.deploy").info("ours")
+    logging.getLogger("qosforge.deploy").info("ours")
     logging.getLogger("paramiko.transport").warning("theirs")
     assert [json.loads(line)["event"] for line in log.getvalue().splitlines()] == ["ours", "theirs"]
 
 
 def test_what_callers_send_is_no_line_of_its_own(log: io.StringIO) -> None:
     configure_logs("text", log)
-    structlog.get_logger("app.x").info("request", path="/x\n2026-01-01 [info] forged", actor="\x1b[2Jann")
+    structlog.get_logger("qosforge.x").info("request", path="/x\n2026-01-01 [info] forged", actor="\x1b[2Jann")
     logging.getLogger("library").warning("no\r\nforged \x1b[31m")
     try:
         raise ValueError("here \x1b[2J \u202e")
     except ValueError:
-        structlog.get_logger("app.x").exception("failed")
+        structlog.get_logger("qosforge.x").exception("failed")
     told = log.getvalue()
     assert "\u202e" not in told
     assert "\x1b" not in told

@@ -8,22 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.candidate import differences, make_candidate
-from app.compiler.compile import compile_intent
-from app.deploy.fleet import Fleet
-from app.deploy.route import lab_route
-from app.deploy.transaction import running
-from app.emulation import offer_traffic, start_lab
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Network
-from app.lab import control
-from app.plan.model import Plan
-from app.platforms.base import QueueCount
-from app.platforms.device_text import DeviceText
-from app.platforms.held import held_plan
-from app.tester.counters import CounterNote, compare, read
-from app.tester.offers import expected
+from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.compile import compile_intent
+from qosforge.deploy.fleet import Fleet
+from qosforge.deploy.route import lab_route
+from qosforge.deploy.transaction import running
+from qosforge.emulation import offer_traffic, start_lab
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.lab import control
+from qosforge.plan.model import Plan
+from qosforge.platforms.base import QueueCount
+from qosforge.platforms.device_text import DeviceText
+from qosforge.platforms.held import held_plan
+from qosforge.tester.counters import CounterNote, compare, read
+from qosforge.tester.offers import expected
 
 ROOT = Path(__file__).parents[2]
 INVENTORY = ROOT / "inventories" / "campus"

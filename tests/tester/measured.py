@@ -8,9 +8,9 @@ from typing import Any
 
 import qosforge_twin
 
-from app.inventory.models import Framing
-from app.plan.model import Discipline, Egress, InterfacePlan, Queue, Rule, Scheduler, Term
-from app.tester.ports import framing_name
+from qosforge.inventory.models import Framing
+from qosforge.plan.model import Discipline, Egress, InterfacePlan, Queue, Rule, Scheduler, Term
+from qosforge.tester.ports import framing_name
 
 from .test_ports import link, made
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from app.deltaq.distribution import DeltaQ
-from app.tester.measurement import quantiles_ps
+from qosforge.deltaq.distribution import DeltaQ
+from qosforge.tester.measurement import quantiles_ps
 
 Json = dict[str, Any]
 Change = Callable[[Json], None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from app.inventory.models import (
+from qosforge.inventory.models import (
     Circuit,
     Device,
     Framing,
@@ -18,12 +18,12 @@ from app.inventory.models import (
     TrafficFlow,
     TrafficScenario,
 )
-from app.plan.model import Efficiency, Egress, Ingress, InterfacePlan, Plan
-from app.tester.delay_bounds import delay_bounds
-from app.tester.encapsulation import PS
-from app.tester.stages import Stream
-from app.tester.streams import streams
-from app.tester.twin import TwinTester
+from qosforge.plan.model import Efficiency, Egress, Ingress, InterfacePlan, Plan
+from qosforge.tester.delay_bounds import delay_bounds
+from qosforge.tester.encapsulation import PS
+from qosforge.tester.stages import Stream
+from qosforge.tester.streams import streams
+from qosforge.tester.twin import TwinTester
 
 ACCESS = 100_000_000
 _CIRCUITS = {Framing.ATM: Circuit(vpi=1, vci=100), Framing.FRAME_RELAY: Circuit(dlci=100)}

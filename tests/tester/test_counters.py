@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.errors import DeviceError
-from app.plan.model import (
+from qosforge.errors import DeviceError
+from qosforge.plan.model import (
     Discipline,
     Egress,
     Ingress,
@@ -20,10 +20,10 @@ from app.plan.model import (
     ShareUnit,
     Term,
 )
-from app.platforms.base import QueueCount, platform
-from app.platforms.device_text import DeviceText
-from app.tester.counters import compare, read
-from app.tester.offers import Expected, Key
+from qosforge.platforms.base import QueueCount, platform
+from qosforge.platforms.device_text import DeviceText
+from qosforge.tester.counters import compare, read
+from qosforge.tester.offers import Expected, Key
 from tests.device_texts import said
 
 SERIAL = "Serial0/0"

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from app.emulation import is_emulated, offer_traffic
-from app.errors import DeviceError, ServiceError
-from app.lab import control
-from app.platforms.base import platform
-from app.tester.counters import compare
-from app.tester.offers import expected
+from qosforge.emulation import is_emulated, offer_traffic
+from qosforge.errors import DeviceError, ServiceError
+from qosforge.lab import control
+from qosforge.platforms.base import platform
+from qosforge.tester.counters import compare
+from qosforge.tester.offers import expected
 
 from .conftest import Campus
 

@@ -12,20 +12,20 @@ from typing import Any
 
 import pytest
 
-from app.deploy.transaction import running
-from app.emulation import start_lab
-from app.inventory.loader import load_network
-from app.inventory.overlay import state_folder
-from app.lab import control
-from app.runs import phases
-from app.runs.artifacts import ArtifactStore
-from app.runs.context import Context, Documents
-from app.runs.preparing import kept_texts
-from app.runs.report import run_report
-from app.runs.rules import NetworkRules
-from app.runs.store import RunStore
-from app.runs.tables import JournalAction, RunStatus
-from app.settings import Settings
+from qosforge.deploy.transaction import running
+from qosforge.emulation import start_lab
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
+from qosforge.runs import phases
+from qosforge.runs.artifacts import ArtifactStore
+from qosforge.runs.context import Context, Documents
+from qosforge.runs.preparing import kept_texts
+from qosforge.runs.report import run_report
+from qosforge.runs.rules import NetworkRules
+from qosforge.runs.store import RunStore
+from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.settings import Settings
 from tests.runs.support import computing
 
 from .conftest import INVENTORY, ROOT, Campus
@@ -114,7 +114,7 @@ def test_a_push_whose_counters_contradict_is_rolled_back(tmp_path: Path) -> None
         before = {device.name: _running(state, device.name) for device in network.devices}
         control.plant(state, "r3", "ignore_priority")
         pushed = subprocess.run(
-            [sys.executable, "-c", "from app.cli.main import main; main()", "push", str(POLICY), "--json"],
+            [sys.executable, "-c", "from qosforge.cli.main import main; main()", "push", str(POLICY), "--json"],
             cwd=ROOT,
             env={**os.environ, "QOSFORGE_VAR_DIR": str(tmp_path), "QOSFORGE_BATFISH_HOST": ""},
             capture_output=True,

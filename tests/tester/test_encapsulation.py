@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import qosforge_twin
 
-from app.tester.encapsulation import PS, Encapsulation
-from app.tester.stages import Line, Meter, Passage
-from app.tester.ways import Way
+from qosforge.tester.encapsulation import PS, Encapsulation
+from qosforge.tester.stages import Line, Meter, Passage
+from qosforge.tester.ways import Way
 
 Json = dict[str, Any]
 PACKETS = 5

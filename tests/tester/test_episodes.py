@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.compiler.compile import compile_intent
-from app.deltaq.objective import UNSEEN_EPISODE
-from app.intent.loader import parse_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Source, TrafficFlow, TrafficScenario
-from app.prediction.holding import would_hold
-from app.resources import root
-from app.tester.judging import ClassVerdict, verdicts
-from app.tester.measurement import Measurement
-from app.tester.policer_memory import PolicerMemory
-from app.tester.stages import Meter, Stream
-from app.tester.twin import TwinTester
+from qosforge.compiler.compile import compile_intent
+from qosforge.deltaq.objective import UNSEEN_EPISODE
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Source, TrafficFlow, TrafficScenario
+from qosforge.prediction.holding import would_hold
+from qosforge.resources import root
+from qosforge.tester.judging import ClassVerdict, verdicts
+from qosforge.tester.measurement import Measurement
+from qosforge.tester.policer_memory import PolicerMemory
+from qosforge.tester.stages import Meter, Stream
+from qosforge.tester.twin import TwinTester
 
 POLICY = """\
 version: 1

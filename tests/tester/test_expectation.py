@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.compile import compile_intent
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.plan.model import DROP, TRANSMIT, Ingress, InterfacePlan, InterfacePolicer, Plan, Policer
-from app.platforms.base import platform
-from app.tester.delay_bounds import delay_bounds
-from app.tester.expectation import throughput_ranges
-from app.tester.stages import Passage, Stream
-from app.tester.streams import streams
-from app.tester.twin import PS, Json, TwinTester
+from qosforge.compiler.compile import compile_intent
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.plan.model import DROP, TRANSMIT, Ingress, InterfacePlan, InterfacePolicer, Plan, Policer
+from qosforge.platforms.base import platform
+from qosforge.tester.delay_bounds import delay_bounds
+from qosforge.tester.expectation import throughput_ranges
+from qosforge.tester.stages import Passage, Stream
+from qosforge.tester.streams import streams
+from qosforge.tester.twin import PS, Json, TwinTester
 
 ROOT = Path(__file__).parents[2]
 INVENTORY = ROOT / "inventories" / "campus"

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.compile import compile_intent
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.plan.model import Discipline, Egress, Plan, Queue, Rule, Scheduler, Share, ShareUnit, Term
-from app.platforms.base import platform
-from app.tester.delay_bounds import delay_bounds
-from app.tester.encapsulation import PS
-from app.tester.expectation import throughput_ranges
-from app.tester.stages import Passage
-from app.tester.streams import streams
-from app.tester.twin import TwinTester
+from qosforge.compiler.compile import compile_intent
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.plan.model import Discipline, Egress, Plan, Queue, Rule, Scheduler, Share, ShareUnit, Term
+from qosforge.platforms.base import platform
+from qosforge.tester.delay_bounds import delay_bounds
+from qosforge.tester.encapsulation import PS
+from qosforge.tester.expectation import throughput_ranges
+from qosforge.tester.stages import Passage
+from qosforge.tester.streams import streams
+from qosforge.tester.twin import TwinTester
 
 ROOT = Path(__file__).parents[2]
 INVENTORY = ROOT / "inventories" / "campus"

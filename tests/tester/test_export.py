@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app.deltaq.distribution import LOST
-from app.errors import InputError
-from app.tester.export import COLUMNS, measured_packets, write_packets
-from app.tester.measurement import FlowResult, Measurement, ScenarioResult
+from qosforge.deltaq.distribution import LOST
+from qosforge.errors import InputError
+from qosforge.tester.export import COLUMNS, measured_packets, write_packets
+from qosforge.tester.measurement import FlowResult, Measurement, ScenarioResult
 
 SAMPLES = {"a": ((0, 17), (5, LOST)), "silent": (), "b, too": ((3, 2**51),)}
 ROWS = [("busy", "a", 0, 17), ("busy", "a", 5, None), ("busy", "b, too", 3, 2**51)]

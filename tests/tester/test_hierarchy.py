@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app import errors
-from app.inventory.models import Framing
-from app.plan.model import (
+from qosforge import errors
+from qosforge.inventory.models import Framing
+from qosforge.plan.model import (
     Discipline,
     Egress,
     InterfacePlan,
@@ -20,7 +20,7 @@ from app.plan.model import (
     ShareUnit,
     Term,
 )
-from app.plan.shares import leaf_paths
+from qosforge.plan.shares import leaf_paths
 
 from .measured import Load, by_mark, measure, policy, sending
 from .test_ports import made

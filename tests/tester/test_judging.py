@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.deltaq.objective import Outcome
-from app.intent.loader import parse_intent
-from app.tester.judging import verdicts
-from app.tester.measurement import FlowResult, Measurement, ScenarioResult
-from app.tester.pooling import summarise
+from qosforge.deltaq.objective import Outcome
+from qosforge.intent.loader import parse_intent
+from qosforge.tester.judging import verdicts
+from qosforge.tester.measurement import FlowResult, Measurement, ScenarioResult
+from qosforge.tester.pooling import summarise
 from tests.validation.support import NETWORK
 
 MS = 10**9

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.inventory.models import Framing
-from app.plan.model import (
+from qosforge.inventory.models import Framing
+from qosforge.plan.model import (
     Action,
     Discipline,
     Efficiency,

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.compile import compile_intent
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Device, Interface, Link, Network, Role
-from app.prediction.predict import predict
-from app.runs.live import measure
-from app.tester.measured_part import measured_devices, measured_part
+from qosforge.compiler.compile import compile_intent
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Device, Interface, Link, Network, Role
+from qosforge.prediction.predict import predict
+from qosforge.runs.live import measure
+from qosforge.tester.measured_part import measured_devices, measured_part
 
 ROOT = Path(__file__).resolve().parents[2]
 CAMPUS = load_network(ROOT / "inventories" / "campus")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import qosforge_twin
 
-from app import errors
-from app.inventory.models import Framing
-from app.plan.model import (
+from qosforge import errors
+from qosforge.inventory.models import Framing
+from qosforge.plan.model import (
     DROP,
     TRANSMIT,
     Action,
@@ -31,7 +31,7 @@ from app.plan.model import (
     TailThreshold,
     Term,
 )
-from app.tester.ports import framing_name
+from qosforge.tester.ports import framing_name
 
 from .test_ports import link, made
 

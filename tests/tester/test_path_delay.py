@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from app.compiler.compile import compile_intent
-from app.deltaq.distribution import DeltaQ
-from app.intent.loader import load_intent, parse_intent
-from app.intent.models import Intent
-from app.inventory.loader import load_network
-from app.prediction.holding import would_hold
-from app.resources import root
-from app.tester.hops import JudgedPath, path_delays
-from app.tester.measurement import FlowResult, Measurement
-from app.tester.path_delay import ATOMS, HopDelay, PathDelay, condensed
-from app.tester.policer_memory import PolicerMemory
-from app.tester.twin import TwinTester
+from qosforge.compiler.compile import compile_intent
+from qosforge.deltaq.distribution import DeltaQ
+from qosforge.intent.loader import load_intent, parse_intent
+from qosforge.intent.models import Intent
+from qosforge.inventory.loader import load_network
+from qosforge.prediction.holding import would_hold
+from qosforge.resources import root
+from qosforge.tester.hops import JudgedPath, path_delays
+from qosforge.tester.measurement import FlowResult, Measurement
+from qosforge.tester.path_delay import ATOMS, HopDelay, PathDelay, condensed
+from qosforge.tester.policer_memory import PolicerMemory
+from qosforge.tester.twin import TwinTester
 from tests.tester.test_replications import made
 from tests.twin.scenarios import MILLISECOND, SECOND, chain, flow
 

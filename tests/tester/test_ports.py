@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app import errors
-from app.inventory.models import Framing, Link
-from app.plan.model import (
+from qosforge import errors
+from qosforge.inventory.models import Framing, Link
+from qosforge.plan.model import (
     Action,
     Discipline,
     Efficiency,
@@ -26,8 +26,8 @@ from app.plan.model import (
     Term,
     Trust,
 )
-from app.platforms.profile import DeviceProfile
-from app.tester.ports import port
+from qosforge.platforms.profile import DeviceProfile
+from qosforge.tester.ports import port
 
 Json = dict[str, Any]
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from app.compiler.compile import compile_intent
-from app.deltaq.objective import Outcome
-from app.intent.loader import parse_intent
-from app.intent.models import Intent
-from app.inventory.loader import load_network
-from app.inventory.models import Network, Source, TrafficFlow, TrafficScenario
-from app.prediction.holding import would_hold
-from app.resources import root
-from app.tester.judging import open_scenarios, verdicts
-from app.tester.measurement import class_sample
-from app.tester.replications import CLOCK_PPM, REPLICATIONS, Timing, clock_of, next_look_seconds, seed_of
-from app.tester.twin import TwinTester
+from qosforge.compiler.compile import compile_intent
+from qosforge.deltaq.objective import Outcome
+from qosforge.intent.loader import parse_intent
+from qosforge.intent.models import Intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network, Source, TrafficFlow, TrafficScenario
+from qosforge.prediction.holding import would_hold
+from qosforge.resources import root
+from qosforge.tester.judging import open_scenarios, verdicts
+from qosforge.tester.measurement import class_sample
+from qosforge.tester.replications import CLOCK_PPM, REPLICATIONS, Timing, clock_of, next_look_seconds, seed_of
+from qosforge.tester.twin import TwinTester
 
 POLICY = """\
 version: 1

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.inventory.models import Framing
-from app.plan.model import (
+from qosforge.inventory.models import Framing
+from qosforge.plan.model import (
     DROP,
     TRANSMIT,
     Action,

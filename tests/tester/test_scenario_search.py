@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.inventory.models import Framing, TrafficFlow
-from app.plan.model import (
+from qosforge.inventory.models import Framing, TrafficFlow
+from qosforge.plan.model import (
     DROP,
     Action,
     Discipline,

@@ -7,13 +7,13 @@ import json
 import pytest
 import qosforge_twin
 
-from app.compiler.compile import CompiledDevice
-from app.findings import has_errors
-from app.inventory.models import Framing, Interface, Link
-from app.plan.model import InterfacePlan
-from app.platforms.base import platform
-from app.tester.ports import framing_name, port
-from app.tester.twin import PS, Json
+from qosforge.compiler.compile import CompiledDevice
+from qosforge.findings import has_errors
+from qosforge.inventory.models import Framing, Interface, Link
+from qosforge.plan.model import InterfacePlan
+from qosforge.platforms.base import platform
+from qosforge.tester.ports import framing_name, port
+from qosforge.tester.twin import PS, Json
 from tests.compiler.goldens import LIBRARY, every_platform, findings_of, library
 
 from .measured import Load, measure

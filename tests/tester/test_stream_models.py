@@ -10,14 +10,14 @@ from fractions import Fraction
 import pytest
 import qosforge_twin
 
-from app.inventory.models import TrafficFlow
-from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
-from app.tester.delay_bounds import delay_bounds
-from app.tester.encapsulation import PS, Carried
-from app.tester.expectation import expectations, throughput_ranges
-from app.tester.policers import limit, met
-from app.tester.stages import Line, Meter, Passage, Stream
-from app.tester.streams import load
+from qosforge.inventory.models import TrafficFlow
+from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
+from qosforge.tester.delay_bounds import delay_bounds
+from qosforge.tester.encapsulation import PS, Carried
+from qosforge.tester.expectation import expectations, throughput_ranges
+from qosforge.tester.policers import limit, met
+from qosforge.tester.stages import Line, Meter, Passage, Stream
+from qosforge.tester.streams import load
 
 RATE = 1_000_000
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 import qosforge_twin
 
-from app.errors import InputError
-from app.inventory.loader import load_network
-from app.resources import root
-from app.runs.live import plans_held
-from app.tester.traces import read_traces
-from app.tester.twin import TwinTester
+from qosforge.errors import InputError
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
+from qosforge.runs.live import plans_held
+from qosforge.tester.traces import read_traces
+from qosforge.tester.twin import TwinTester
 
 EPOCH = 1_700_000_000
 """Capture times count from 1970: a float would lose nanoseconds."""

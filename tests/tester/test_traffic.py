@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.intent.loader import parse_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Source, TrafficFlow
-from app.tester.traffic import flow_class, flow_classes
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Source, TrafficFlow
+from qosforge.tester.traffic import flow_class, flow_classes
 
 ROOT = Path(__file__).resolve().parents[2]
 NETWORK = load_network(ROOT / "inventories" / "campus")

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.deltaq.composition import along
-from app.deltaq.distribution import DeltaQ
-from app.deltaq.gsv import decompose
+from qosforge.deltaq.composition import along
+from qosforge.deltaq.distribution import DeltaQ
+from qosforge.deltaq.gsv import decompose
 from tests.twin.scenarios import MILLISECOND, SECOND, run
 
 RATES = {"a": 10_000_000, "b": 4_000_000}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.plan.fluid import FluidClass, throughput
+from qosforge.plan.fluid import FluidClass, throughput
 from tests.properties.budget import tried
 
 from .disciplines import QUEUES

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import qosforge_twin
 
-from app.tester.delay_bounds import delay_bounds
-from app.tester.encapsulation import PS, Carried
-from app.tester.stages import Line, Passage, Stream
+from qosforge.tester.delay_bounds import delay_bounds
+from qosforge.tester.encapsulation import PS, Carried
+from qosforge.tester.stages import Line, Passage, Stream
 
 Json = dict[str, Any]
 RATE = 10_000_000

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from app.compiler.compile import Compilation, CompiledDevice, compile_intent
-from app.intent.loader import parse_intent
-from app.inventory.models import Device, Framing, Interface, Link, Network, Role, Source, Station, TrafficFlow
-from app.inventory.models import TrafficScenario as Scenario
-from app.plan.model import InterfacePlan, Plan
+from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.models import Device, Framing, Interface, Link, Network, Role, Source, Station, TrafficFlow
+from qosforge.inventory.models import TrafficScenario as Scenario
+from qosforge.plan.model import InterfacePlan, Plan
 
 INTENT = """\
 version: 1

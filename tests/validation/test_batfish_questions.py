@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pybatfish.exception import BatfishException
 
-from app.validation import batfish_questions
-from app.validation.batfish_questions import QUESTIONS, ask
+from qosforge.validation import batfish_questions
+from qosforge.validation.batfish_questions import QUESTIONS, ask
 
 SNAPSHOTS = {"before": {"r1.cfg": "hostname r1\n"}, "after": {"r1.cfg": "hostname r1\npolicy-map A\n"}}
 

@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from app.findings import Finding, Severity
-from app.inventory.models import Framing, Link, Network, Source
-from app.plan.model import Efficiency, InterfacePlan
-from app.tester.twin import TwinTester
-from app.validation.bursts import check_bursts, policed_bytes
-from app.validation.known import Known
+from qosforge.findings import Finding, Severity
+from qosforge.inventory.models import Framing, Link, Network, Source
+from qosforge.plan.model import Efficiency, InterfacePlan
+from qosforge.tester.twin import TwinTester
+from qosforge.validation.bursts import check_bursts, policed_bytes
+from qosforge.validation.known import Known
 from tests.validation.support import INTENT, NETWORK, compiled
 
 CALL, PAGE = NETWORK.traffic[0].flows

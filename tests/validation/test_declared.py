@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.findings import Finding, Severity
-from app.inventory.models import Network
-from app.validation.declared import check_declared
-from app.validation.known import Known
+from qosforge.findings import Finding, Severity
+from qosforge.inventory.models import Network
+from qosforge.validation.declared import check_declared
+from qosforge.validation.known import Known
 from tests.validation.support import INTENT, NETWORK, compiled
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.findings import Finding, Severity
-from app.inventory.models import Network, Source, TrafficFlow
-from app.tester.traffic import MOST_SAMPLES, samples
-from app.validation.evidence import check_evidence
-from app.validation.known import Known
+from qosforge.findings import Finding, Severity
+from qosforge.inventory.models import Network, Source, TrafficFlow
+from qosforge.tester.traffic import MOST_SAMPLES, samples
+from qosforge.validation.evidence import check_evidence
+from qosforge.validation.known import Known
 from tests.validation.support import INTENT, NETWORK, compiled
 
 CALL, PAGE = NETWORK.traffic[0].flows

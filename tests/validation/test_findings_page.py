@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.resources import root
+from qosforge.resources import root
 
 ROW = re.compile(r"\| `([a-z0-9-]+)` \| (error|warning|info)(?:, (?:error|warning|info))* \| [^|]+ \| [^|]+ \|")
 CODE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")

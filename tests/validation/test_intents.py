@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.findings import Severity
-from app.validation.intents import check_priority_share, check_routing
-from app.validation.known import Known
+from qosforge.findings import Severity
+from qosforge.validation.intents import check_priority_share, check_routing
+from qosforge.validation.known import Known
 from tests.validation.support import INTENT, compiled
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.compiler.compile import CompiledDevice
-from app.findings import Severity
-from app.plan.model import Efficiency, Queue, Share, ShareUnit
-from app.validation.known import Known
-from app.validation.links import check_efficiency, check_ends
+from qosforge.compiler.compile import CompiledDevice
+from qosforge.findings import Severity
+from qosforge.plan.model import Efficiency, Queue, Share, ShareUnit
+from qosforge.validation.known import Known
+from qosforge.validation.links import check_efficiency, check_ends
 from tests.validation.support import RUNNING, compiled, with_device, with_interface, without_device
 
 

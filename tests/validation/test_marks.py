@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.findings import Severity
-from app.plan.model import Egress, Ingress, Rule, Term, Trust
-from app.validation.known import Known
-from app.validation.marks import check_marks
+from qosforge.findings import Severity
+from qosforge.plan.model import Egress, Ingress, Rule, Term, Trust
+from qosforge.validation.known import Known
+from qosforge.validation.marks import check_marks
 from tests.validation.support import INTENT, RUNNING, compiled, with_interface, without_device
 
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.compile import Compilation, compile_intent
-from app.findings import Finding
-from app.intent.loader import parse_intent
-from app.inventory.loader import load_network
-from app.inventory.models import Framing, Link, Network, Source
-from app.platforms.base import platform
-from app.tester.twin import TwinTester
-from app.validation.known import Known
-from app.validation.minimum import Packet, Way, lone_delay
-from app.validation.verification import check_verification
+from qosforge.compiler.compile import Compilation, compile_intent
+from qosforge.findings import Finding
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Framing, Link, Network, Source
+from qosforge.platforms.base import platform
+from qosforge.tester.twin import TwinTester
+from qosforge.validation.known import Known
+from qosforge.validation.minimum import Packet, Way, lone_delay
+from qosforge.validation.verification import check_verification
 from tests.validation.support import INTENT, NETWORK, compiled
 
 INVENTORY = Path(__file__).parents[2] / "inventories" / "campus"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.plan.model import (
+from qosforge.plan.model import (
     Action,
     Discipline,
     Egress,
@@ -21,7 +21,7 @@ from app.plan.model import (
     Term,
     Trust,
 )
-from app.validation.packets import Packet, enter, marked, matches, queue_of, takes
+from qosforge.validation.packets import Packet, enter, marked, matches, queue_of, takes
 
 PACKET = Packet(
     source="192.0.2.7", destination="198.51.100.7", dscp=34, cos=3, application="http", protocol=6, port=80

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.compiler.compile import CompiledDevice
-from app.findings import Severity
-from app.plan.model import Efficiency
-from app.validation.known import Known
-from app.validation.rendering import check_rendering
+from qosforge.compiler.compile import CompiledDevice
+from qosforge.findings import Severity
+from qosforge.plan.model import Efficiency
+from qosforge.validation.known import Known
+from qosforge.validation.rendering import check_rendering
 from tests.validation.support import RUNNING, compiled, with_device, with_interface
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from app.compiler.compile import Compilation, CompiledDevice, compile_intent
-from app.findings import Severity, has_errors
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.plan.model import Efficiency, Ingress, Trust
-from app.resources import root
-from app.validation import validate
+from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
+from qosforge.findings import Severity, has_errors
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.plan.model import Efficiency, Ingress, Trust
+from qosforge.resources import root
+from qosforge.validation import validate
 from tests.validation.support import INTENT, RUNNING, compiled, with_device, with_interface
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.findings import Severity
-from app.inventory.models import Source
-from app.validation.known import Known
-from app.validation.verification import check_verification, minimum_delay, smallest
+from qosforge.findings import Severity
+from qosforge.inventory.models import Source
+from qosforge.validation.known import Known
+from qosforge.validation.verification import check_verification, minimum_delay, smallest
 from tests.validation.support import INTENT, NETWORK, compiled
 
 CALL, PAGE = NETWORK.traffic[0].flows

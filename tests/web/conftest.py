@@ -12,13 +12,13 @@ from playwright.sync_api import Browser
 from starlette.testclient import TestClient
 from structlog.testing import capture_logs
 
-from app.access.passwords import hashed, set_password
-from app.access.roles import EVERY_NETWORK, Role
-from app.access.users import add_user, find_user, grant
-from app.api.backend import Backend, open_backend
-from app.runs.store import RunStore
-from app.settings import Settings
-from app.web.site import create_site
+from qosforge.access.passwords import hashed, set_password
+from qosforge.access.roles import EVERY_NETWORK, Role
+from qosforge.access.users import add_user, find_user, grant
+from qosforge.api.backend import Backend, open_backend
+from qosforge.runs.store import RunStore
+from qosforge.settings import Settings
+from qosforge.web.site import create_site
 from tests.api.served import Served, serving
 from tests.parts import need
 from tests.web.browser import DESKTOP, Tab, chromium

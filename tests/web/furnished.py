@@ -8,19 +8,19 @@ from datetime import UTC, datetime, timedelta
 from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from app.access.calls import Call
-from app.access.roles import Role
-from app.access.tokens import create_token
-from app.access.users import find_user
-from app.api.backend import Backend
-from app.intent.written import load_written
-from app.runs.desk import Order
-from app.runs.tables import RunStatus
-from app.webhooks.deliveries import send_test
-from app.webhooks.messages import EventType
-from app.webhooks.registry import WebhookSpec, add_webhook
-from app.webhooks.signing import load_key
-from app.webhooks.targets import AllowList
+from qosforge.access.calls import Call
+from qosforge.access.roles import Role
+from qosforge.access.tokens import create_token
+from qosforge.access.users import find_user
+from qosforge.api.backend import Backend
+from qosforge.intent.written import load_written
+from qosforge.runs.desk import Order
+from qosforge.runs.tables import RunStatus
+from qosforge.webhooks.deliveries import send_test
+from qosforge.webhooks.messages import EventType
+from qosforge.webhooks.registry import WebhookSpec, add_webhook
+from qosforge.webhooks.signing import load_key
+from qosforge.webhooks.targets import AllowList
 from tests.principals import somebody
 from tests.web.people import Persons
 

@@ -9,11 +9,11 @@ from functools import cache
 from sqlalchemy import Connection
 from starlette.testclient import TestClient
 
-from app.access.passwords import hashed, set_password
-from app.access.roles import EVERY_NETWORK, Role
-from app.access.sessions import cookie_name, csrf_token, open_session
-from app.access.users import add_user, find_user, grant
-from app.api.backend import Backend
+from qosforge.access.passwords import hashed, set_password
+from qosforge.access.roles import EVERY_NETWORK, Role
+from qosforge.access.sessions import cookie_name, csrf_token, open_session
+from qosforge.access.users import add_user, find_user, grant
+from qosforge.api.backend import Backend
 
 PASSWORD = "correct horse battery"
 

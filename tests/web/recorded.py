@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from app.compiler.compile import compile_intent
-from app.intent.loader import load_intent
-from app.inventory.models import Network
-from app.resources import root
-from app.runs.artifacts import Artifacts
-from app.runs.store import RunStore
-from app.runs.tables import RunStatus
+from qosforge.compiler.compile import compile_intent
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.models import Network
+from qosforge.resources import root
+from qosforge.runs.artifacts import Artifacts
+from qosforge.runs.store import RunStore
+from qosforge.runs.tables import RunStatus
 from tests.runs.support import WHY
 
 

@@ -7,9 +7,9 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.calls import Call, calls_page
-from app.access.roles import Role
-from app.api.backend import Backend
+from qosforge.access.calls import Call, calls_page
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend
 from tests.web.people import PASSWORD, Persons
 
 NEW = "another good password"

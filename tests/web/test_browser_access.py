@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 from playwright.sync_api import expect
 
-from app.access.roles import Role
-from app.access.sessions import end_sessions
-from app.access.users import find_user
-from app.runs.store import RunStore
+from qosforge.access.roles import Role
+from qosforge.access.sessions import end_sessions
+from qosforge.access.users import find_user
+from qosforge.runs.store import RunStore
 from tests.web.browser import PHONE, Tab
 from tests.web.conftest import PASSWORD, Site
 

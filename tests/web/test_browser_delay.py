@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from app.access.roles import Role
-from app.inventory.loader import load_network
-from app.resources import root
-from app.runs.artifacts import open_artifacts
-from app.runs.store import RunStore
-from app.runs.tables import RunStatus
+from qosforge.access.roles import Role
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
+from qosforge.runs.artifacts import open_artifacts
+from qosforge.runs.store import RunStore
+from qosforge.runs.tables import RunStatus
 from tests.reports.origins import measured, path_delay
 from tests.web.browser import DESKTOP, PHONE, Tab
 from tests.web.conftest import Site

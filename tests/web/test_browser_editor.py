@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from app.access.roles import Role
+from qosforge.access.roles import Role
 from tests.web.browser import PHONE, Tab
 from tests.web.conftest import PASSWORD, Site
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from app.api.backend import open_backend
-from app.settings import Settings
-from app.web.site import create_site
+from qosforge.api.backend import open_backend
+from qosforge.settings import Settings
+from qosforge.web.site import create_site
 from tests.api.served import serving
 from tests.web.browser import DESKTOP, PHONE, Tab
 from tests.web.conftest import PASSWORD, Site

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.access.roles import Role
+from qosforge.access.roles import Role
 from tests.web.browser import PHONE, Tab
 from tests.web.conftest import PASSWORD, Site
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from app.access.roles import Role
-from app.intent.loader import parse_intent
-from app.settings import Settings
+from qosforge.access.roles import Role
+from qosforge.intent.loader import parse_intent
+from qosforge.settings import Settings
 from tests.api.served import serving
 from tests.parts import why_not
 from tests.system.campus import Campus

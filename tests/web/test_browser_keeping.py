@@ -10,22 +10,22 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from app.access.roles import Role
-from app.deltaq.difference import differences
-from app.deltaq.objective import Objective
-from app.deltaq.sample import Sample
-from app.deltaq.verdict import judge
-from app.inventory.loader import load_network
-from app.resources import root
-from app.runs.artifacts import open_artifacts
-from app.runs.keeping import STAGE
-from app.runs.standing import ASKS
-from app.runs.store import RunStore
-from app.runs.tables import RunStatus
-from app.settings import Settings
-from app.tester.changes import ClassChange
-from app.tester.judging import ClassVerdict
-from app.tester.measurement import Side
+from qosforge.access.roles import Role
+from qosforge.deltaq.difference import differences
+from qosforge.deltaq.objective import Objective
+from qosforge.deltaq.sample import Sample
+from qosforge.deltaq.verdict import judge
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
+from qosforge.runs.artifacts import open_artifacts
+from qosforge.runs.keeping import STAGE
+from qosforge.runs.standing import ASKS
+from qosforge.runs.store import RunStore
+from qosforge.runs.tables import RunStatus
+from qosforge.settings import Settings
+from qosforge.tester.changes import ClassChange
+from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement import Side
 from tests.api.served import serving
 from tests.reports.origins import measured
 from tests.web.browser import DESKTOP, PHONE, Tab

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from app.access.roles import Role
+from qosforge.access.roles import Role
 from tests.web.browser import Tab
 from tests.web.conftest import PASSWORD, Site
 

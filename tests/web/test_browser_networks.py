@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from app.access.roles import Role
-from app.api.backend import open_backend
-from app.emulation import start_lab
-from app.inventory.loader import load_network
-from app.inventory.overlay import state_folder
-from app.lab import control
-from app.resources import root
-from app.runs.tables import RunStatus
+from qosforge.access.roles import Role
+from qosforge.api.backend import open_backend
+from qosforge.emulation import start_lab
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
+from qosforge.resources import root
+from qosforge.runs.tables import RunStatus
 from tests.web.browser import PHONE, Tab
 from tests.web.conftest import PASSWORD, Site
 from tests.web.recorded import configured, record

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
-from app.deltaq.distribution import LOST, DeltaQ
-from app.deltaq.objective import Objective
-from app.deltaq.sample import Sample
-from app.plots import Curve, delta_q_cdf, plot_table
-from app.plots.curve import When
-from app.plots.element import embeddable
-from app.plots.style import INK, drawing, svg
-from app.reports.figures import Figure
-from app.web.assets import asset
+from qosforge.deltaq.distribution import LOST, DeltaQ
+from qosforge.deltaq.objective import Objective
+from qosforge.deltaq.sample import Sample
+from qosforge.plots import Curve, delta_q_cdf, plot_table
+from qosforge.plots.curve import When
+from qosforge.plots.element import embeddable
+from qosforge.plots.style import INK, drawing, svg
+from qosforge.reports.figures import Figure
+from qosforge.web.assets import asset
 from tests.web.browser import PHONE, Tab
 
 PAGE = """<!doctype html><html lang="en"><head><title>plot</title>
@@ -124,7 +124,10 @@ def delayed(when: When, least_ms: int, lost: int = 0) -> Curve:
 def shown(figure: Figure) -> str:
     """As pages show it, under the heading of a page."""
     environment = Environment(
-        loader=PackageLoader("app.web"), autoescape=True, extensions=["jinja2.ext.i18n"], undefined=StrictUndefined
+        loader=PackageLoader("qosforge.web"),
+        autoescape=True,
+        extensions=["jinja2.ext.i18n"],
+        undefined=StrictUndefined,
     )
     environment.install_null_translations(newstyle=True)  # type: ignore[attr-defined]
     macros: Any = environment.get_template("figures.html.j2").module

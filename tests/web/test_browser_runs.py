@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.access.roles import Role
-from app.emulation import start_lab
-from app.intent.written import Written
-from app.inventory.loader import load_network
-from app.inventory.overlay import state_folder
-from app.lab import control
-from app.runs.artifacts import open_artifacts
-from app.runs.policies import PolicyLibrary
-from app.runs.store import RunStore
-from app.settings import Settings
+from qosforge.access.roles import Role
+from qosforge.emulation import start_lab
+from qosforge.intent.written import Written
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.overlay import state_folder
+from qosforge.lab import control
+from qosforge.runs.artifacts import open_artifacts
+from qosforge.runs.policies import PolicyLibrary
+from qosforge.runs.store import RunStore
+from qosforge.settings import Settings
 from tests.api.served import serving
 from tests.principals import somebody
 from tests.web.browser import PHONE, Tab, drawn

@@ -9,9 +9,9 @@ import pytest
 from ruamel.yaml import YAML
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend
-from app.intent.written import Written, shipped_policies
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend
+from qosforge.intent.written import Written, shipped_policies
 from tests.principals import somebody
 from tests.web.people import Persons
 
@@ -306,7 +306,7 @@ def test_the_text_keeps_its_first_line_break_and_its_line_ends(
 
 
 def test_one_call_does_as_much_as_there_is_time_for(form: Form, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.web.routes.editor.MOST_SECONDS", 0.0)
+    monkeypatch.setattr("qosforge.web.routes.editor.MOST_SECONDS", 0.0)
     percent = {"op": "amount", "path": ["classes", 0, "treatment"], "what": "service", "kind": "number"}
     found = form.do({**percent, "value": "20"}, {**percent, "value": "25"})
     assert found["taken"] == 1

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend, open_backend
-from app.api.background import Progress
-from app.api.experiment_job import Illustrated, compared
-from app.errors import ServiceError
-from app.experiments import experiment_names, load_experiment
-from app.settings import Settings
-from app.web.site import create_site
-from app.web.views.experiments import claim_views, outcome_key, tally
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.api.background import Progress
+from qosforge.api.experiment_job import Illustrated, compared
+from qosforge.errors import ServiceError
+from qosforge.experiments import experiment_names, load_experiment
+from qosforge.settings import Settings
+from qosforge.web.site import create_site
+from qosforge.web.views.experiments import claim_views, outcome_key, tally
 from tests.web.people import Person, Persons
 
 SHORT = "cern-wrr-mixed"

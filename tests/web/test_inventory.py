@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend, open_backend
-from app.inventory.loader import load_network
-from app.resources import root
-from app.settings import Settings
-from app.web.site import create_site
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
+from qosforge.settings import Settings
+from qosforge.web.site import create_site
 from tests.web.people import Persons
 
 R9 = {

@@ -16,15 +16,15 @@ from babel.messages.pofile import read_po
 from jinja2 import Environment, nodes
 from starlette.testclient import TestClient
 
-from app.api.backend import open_backend
-from app.resources import root
-from app.settings import Settings
-from app.web import language, pages
-from app.web.site import create_site
+from qosforge.api.backend import open_backend
+from qosforge.resources import root
+from qosforge.settings import Settings
+from qosforge.web import language, pages
+from qosforge.web.site import create_site
 from tests.web.furnished import ADMIN, DOWNLOADS, NOT_THERE_YET, SAMPLES, furnish
 from tests.web.people import Persons
 
-TEMPLATES = root() / "app" / "web" / "templates"
+TEMPLATES = root() / "app" / "qosforge" / "web" / "templates"
 TEXT_ATTRIBUTES = {"aria-label", "title", "placeholder", "alt", "hx-confirm", "aria-description"}
 DATA = "\N{WHITE SQUARE}"
 """Stands for what an expression gives."""
@@ -113,8 +113,16 @@ def test_every_text_of_a_template_is_translated(name: str) -> None:
 def messages(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     """The catalogue that translators begin from, as the Makefile makes it."""
     made = tmp_path_factory.mktemp("messages") / "pages.pot"
-    command = [sys.executable, "-m", "babel.messages.frontend", "--quiet", "extract", "-F", "app/web/babel.cfg"]
-    command += ["-k", "text", "-o", str(made), "app/web"]
+    command = [
+        sys.executable,
+        "-m",
+        "babel.messages.frontend",
+        "--quiet",
+        "extract",
+        "-F",
+        "app/qosforge/web/babel.cfg",
+    ]
+    command += ["-k", "text", "-o", str(made), "app/qosforge/web"]
     subprocess.run(command, cwd=root(), check=True, timeout=60)
     with made.open("rb") as file:
         return read_po(file)

@@ -11,11 +11,11 @@ import pytest
 from joserfc.jwk import RSAKey
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.access.users import add_user, grant
-from app.api.backend import Backend, open_backend
-from app.settings import Settings
-from app.web.site import create_site
+from qosforge.access.roles import Role
+from qosforge.access.users import add_user, grant
+from qosforge.api.backend import Backend, open_backend
+from qosforge.settings import Settings
+from qosforge.web.site import create_site
 from tests.access.provider import CLIENT, SECRET, IdentityProvider, serving
 from tests.web.people import PASSWORD, Person, Persons
 

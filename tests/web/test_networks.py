@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend, open_backend
-from app.platforms.device_text import DeviceText
-from app.resources import root
-from app.runs.held import last_read
-from app.runs.tables import RunStatus
-from app.settings import Settings
-from app.web.site import create_site
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.platforms.device_text import DeviceText
+from qosforge.resources import root
+from qosforge.runs.held import last_read
+from qosforge.runs.tables import RunStatus
+from qosforge.settings import Settings
+from qosforge.web.site import create_site
 from tests.device_texts import said
 from tests.web.people import Persons
 from tests.web.recorded import configured, record, startups

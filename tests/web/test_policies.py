@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend
-from app.intent.written import Written
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend
+from qosforge.intent.written import Written
 from tests.principals import somebody
 from tests.web.people import Persons
 

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend, open_backend
-from app.compiler.compile import compile_intent
-from app.intent.loader import load_intent
-from app.inventory.loader import load_network
-from app.prediction.predict import predict
-from app.resources import root
-from app.runs.tables import RunStatus
-from app.settings import Settings
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.compiler.compile import compile_intent
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.prediction.predict import predict
+from qosforge.resources import root
+from qosforge.runs.tables import RunStatus
+from qosforge.settings import Settings
 from tests.web.people import Persons
 
 PATH = "/preview/prediction"

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend, open_backend
-from app.deploy.fleet import Fleet
-from app.errors import DeviceError, Place
-from app.intent.written import Written
-from app.inventory.loader import load_network
-from app.resources import root
-from app.runs.held import keep_readings
-from app.settings import Settings
-from app.web.site import create_site
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.deploy.fleet import Fleet
+from qosforge.errors import DeviceError, Place
+from qosforge.intent.written import Written
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
+from qosforge.runs.held import keep_readings
+from qosforge.settings import Settings
+from qosforge.web.site import create_site
 from tests.device_texts import said_by
 from tests.principals import somebody
 from tests.web.people import Persons
@@ -229,7 +229,7 @@ def test_boxes_are_read_when_asked(
         error = DeviceError("the device does not answer", Place(device="r1"), "look at its management address")
         return said_by({"e300": _startup("e300")}), {"r1": error}
 
-    monkeypatch.setattr("app.api.previews.read_each", read)
+    monkeypatch.setattr("qosforge.api.previews.read_each", read)
     page = _plain(_preview(client, viewer, _form(live="true")))
     assert "1 device could not be read just now: r1: the device does not answer" in page
     assert "never read" not in page

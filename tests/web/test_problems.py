@@ -10,13 +10,13 @@ import pytest
 from fastapi import APIRouter, Form
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend, open_backend
-from app.compute import TooBusy, TookTooLong
-from app.errors import InputError, Place, StoreError
-from app.settings import Settings
-from app.web.pages import Page, ThePage, sees
-from app.web.site import create_site
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.compute import TooBusy, TookTooLong
+from qosforge.errors import InputError, Place, StoreError
+from qosforge.settings import Settings
+from qosforge.web.pages import Page, ThePage, sees
+from qosforge.web.site import create_site
 from tests.web.people import Person, Persons
 
 HTMX = {"HX-Request": "true"}

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.access.users import grant
-from app.api.backend import Backend, open_backend
-from app.intent.written import Written
-from app.runs.outside import waiting_for
-from app.runs.reason import Reason
-from app.runs.tables import JournalAction, RunStatus, StageOutcome, Verdict
-from app.settings import Settings
+from qosforge.access.roles import Role
+from qosforge.access.users import grant
+from qosforge.api.backend import Backend, open_backend
+from qosforge.intent.written import Written
+from qosforge.runs.outside import waiting_for
+from qosforge.runs.reason import Reason
+from qosforge.runs.tables import JournalAction, RunStatus, StageOutcome, Verdict
+from qosforge.settings import Settings
 from tests.principals import somebody
 from tests.web.people import Persons
 

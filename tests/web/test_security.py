@@ -11,13 +11,13 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend, open_backend
-from app.api.docs import needs_of
-from app.settings import Settings
-from app.web.assets import asset
-from app.web.pages import POLICY as CONTENT_POLICY
-from app.web.site import create_site
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.api.docs import needs_of
+from qosforge.settings import Settings
+from qosforge.web.assets import asset
+from qosforge.web.pages import POLICY as CONTENT_POLICY
+from qosforge.web.site import create_site
 from tests.parts import is_refused
 from tests.web.furnished import ADMIN, FRAGMENTS, MARKUP, NOT_THERE_YET, SAMPLES, furnish, page_routes
 from tests.web.people import PASSWORD, Person, Persons

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.inventory.loader import load_network
-from app.resources import root
-from app.web.views import placement
-from app.web.views.networks import NetworkView
-from app.web.views.shapes import Rectangle
-from app.web.views.topology import Drawing, drawing
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
+from qosforge.web.views import placement
+from qosforge.web.views.networks import NetworkView
+from qosforge.web.views.shapes import Rectangle
+from qosforge.web.views.topology import Drawing, drawing
 
 
 def _everything(made: Drawing) -> list[Rectangle]:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.calls import calls_page
-from app.access.roles import Role
-from app.api.backend import Backend, open_backend
-from app.settings import Settings
-from app.webhooks.sender import Sender
+from qosforge.access.calls import calls_page
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.settings import Settings
+from qosforge.webhooks.sender import Sender
 from tests.runs.support import wait_for
 from tests.web.people import Persons
 from tests.webhooks.receiver import receiving, status

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from html import unescape
@@ -10,14 +11,15 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from app.access.roles import Role
-from app.api.backend import Backend, open_backend
-from app.errors import NotInstalled
-from app.intent.written import load_written
-from app.reports.pdf import run_pdf
-from app.runs.desk import Order
-from app.settings import Settings
-from app.system_packages import parts
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.errors import NotInstalled
+from qosforge.intent.written import load_written
+from qosforge.reports.pdf import run_pdf
+from qosforge.runs.desk import Order
+from qosforge.settings import Settings
+from qosforge.system_packages import parts
+from tests.checkout import PYTHONPATH
 from tests.principals import somebody
 from tests.reports.test_run_report import report
 from tests.web.people import Persons
@@ -34,9 +36,9 @@ def without_pango(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (package / "__init__.py").write_text("raise OSError(\"cannot load library 'libpango-1.0-0'\")\n")
     for name in [name for name in sys.modules if name.partition(".")[0] == "weasyprint"]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, "app.reports.paper", raising=False)
+    monkeypatch.delitem(sys.modules, "qosforge.reports.paper", raising=False)
     monkeypatch.syspath_prepend(package.parent)
-    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(package.parent), PYTHONPATH]))
 
 
 @pytest.fixture
@@ -88,7 +90,7 @@ def test_the_command_line_tells_it_and_writes_the_page(
     run = stored_run(backend)
     monkeypatch.setenv("QOSFORGE_VAR_DIR", str(tmp_path / "var"))
     page, paper = tmp_path / "run.html", tmp_path / "run.pdf"
-    command = [sys.executable, "-c", "from app.cli.main import main; main()", "show", run]
+    command = [sys.executable, "-c", "from qosforge.cli.main import main; main()", "show", run]
     ended = subprocess.run([*command, "--pdf", paper], capture_output=True, text=True, check=False)
     assert (ended.returncode, paper.exists()) == (3, False), ended.stderr
     assert all(name in ended.stderr for name in PACKAGES)

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.runs.store import RunStore
-from app.settings import Settings
-from app.webhooks.deliveries import Delivery, deliveries
-from app.webhooks.posting import Poster, PostLimits
-from app.webhooks.registry import Webhook, WebhookSpec, add_webhook, find_webhook
-from app.webhooks.sender import Sender
-from app.webhooks.signing import load_key
-from app.webhooks.tables import DELIVERIES
-from app.webhooks.targets import AllowList
+from qosforge.runs.store import RunStore
+from qosforge.settings import Settings
+from qosforge.webhooks.deliveries import Delivery, deliveries
+from qosforge.webhooks.posting import Poster, PostLimits
+from qosforge.webhooks.registry import Webhook, WebhookSpec, add_webhook, find_webhook
+from qosforge.webhooks.sender import Sender
+from qosforge.webhooks.signing import load_key
+from qosforge.webhooks.tables import DELIVERIES
+from qosforge.webhooks.targets import AllowList
 from tests.runs.conftest import spawn, sqlite_url, store_url
 
 __all__ = ["spawn", "sqlite_url", "store_url"]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app.access.calls import calls_page
-from app.database.connections import Database
-from app.settings import Settings
-from app.webhooks.sender import Sender
+from qosforge.access.calls import calls_page
+from qosforge.database.connections import Database
+from qosforge.settings import Settings
+from qosforge.webhooks.sender import Sender
 from tests.cli.conftest import Command, qosforge
 from tests.runs.support import wait_for
 from tests.webhooks.receiver import receiving

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.database.connections import Database
-from app.runs.reason import Reason
-from app.runs.standing import ASKS
-from app.runs.store import Run
-from app.runs.tables import RunStatus, Verdict
-from app.webhooks.messages import DATA, EventType
-from app.webhooks.registry import remove_webhook, set_enabled
-from app.webhooks.tables import DELIVERIES
+from qosforge.database.connections import Database
+from qosforge.runs.reason import Reason
+from qosforge.runs.standing import ASKS
+from qosforge.runs.store import Run
+from qosforge.runs.tables import RunStatus, Verdict
+from qosforge.webhooks.messages import DATA, EventType
+from qosforge.webhooks.registry import remove_webhook, set_enabled
+from qosforge.webhooks.tables import DELIVERIES
 from tests.webhooks.conftest import Desk
 
 URL = "http://127.0.0.1:9/hook"
@@ -125,7 +125,7 @@ def test_an_event_that_is_rolled_back_is_not_told(desk: Desk) -> None:
 
     def transaction() -> None:
         with desk.store.database.write() as connection:
-            from app.runs.announcing import tell_webhooks  # noqa: PLC0415
+            from qosforge.runs.announcing import tell_webhooks  # noqa: PLC0415
 
             kept = desk.store.get_run(run.id)
             object.__setattr__(kept, "status", RunStatus.KEPT)

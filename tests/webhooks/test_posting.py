@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from app.webhooks.posting import NotDelivered, Poster, PostLimits
-from app.webhooks.targets import AllowList, parse_url
+from qosforge.webhooks.posting import NotDelivered, Poster, PostLimits
+from qosforge.webhooks.targets import AllowList, parse_url
 from tests.certificates import make_certificates
 from tests.stopwatch import Stopwatch
 from tests.webhooks.receiver import OK, Receiver, receiving, saying, status

@@ -13,10 +13,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.errors import QosforgeError
-from app.runs.tables import RunStatus, Verdict
-from app.webhooks import deliveries as module
-from app.webhooks.deliveries import (
+from qosforge.errors import QosforgeError
+from qosforge.runs.tables import RunStatus, Verdict
+from qosforge.webhooks import deliveries as module
+from qosforge.webhooks.deliveries import (
     MOST_ATTEMPTS,
     PAUSES,
     AttemptResult,
@@ -28,11 +28,11 @@ from app.webhooks.deliveries import (
     send_test,
     settle,
 )
-from app.webhooks.posting import Poster
-from app.webhooks.registry import WebhookDisabled, WebhookUnknown, renew_secret, set_enabled
-from app.webhooks.sender import Sender
-from app.webhooks.signing import load_key
-from app.webhooks.tables import DELIVERIES
+from qosforge.webhooks.posting import Poster
+from qosforge.webhooks.registry import WebhookDisabled, WebhookUnknown, renew_secret, set_enabled
+from qosforge.webhooks.sender import Sender
+from qosforge.webhooks.signing import load_key
+from qosforge.webhooks.tables import DELIVERIES
 from tests.runs.support import Spawn, wait_for
 from tests.stopwatch import Stopwatch
 from tests.webhooks.conftest import EARLY, Desk
@@ -263,9 +263,9 @@ def test_several_processes_send_each_message_once(desk: Desk, store_url: str) ->
 
 SENDING = """
 import sys, time
-from app.database.connections import Database
-from app.settings import Settings
-from app.webhooks.sender import Sender
+from qosforge.database.connections import Database
+from qosforge.settings import Settings
+from qosforge.webhooks.sender import Sender
 database = Database(sys.argv[1])
 Sender(database, Settings(database_url=sys.argv[1], webhook_hosts=("127.0.0.1",))).tick()
 time.sleep(60)
@@ -365,7 +365,7 @@ def test_another_key_signs_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.hostile
 def test_neither_secret_nor_url_is_in_rows_logs_or_errors(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG, "app")
+    caplog.set_level(logging.DEBUG, "qosforge")
     with receiving(status(500), saying(OK)) as receiver:
         webhook, secret = desk.add("chat", receiver.url("/services/PATHSECRET"))
         end_a_run(desk)
@@ -411,7 +411,7 @@ def test_a_database_that_is_away_loses_nothing(desk: Desk, monkeypatch: pytest.M
         desk.add("chat", receiver.url())
         end_a_run(desk)
         with monkeypatch.context() as patched:
-            patched.setattr("app.webhooks.sender.claim_next", away)
+            patched.setattr("qosforge.webhooks.sender.claim_next", away)
             desk.sender.tick()
             wait_for(lambda: not desk.sender._busy, "the sender to give up")
         sent(desk)

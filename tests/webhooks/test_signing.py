@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import InputError
-from app.settings import Settings
-from app.webhooks.signing import SigningKey, load_key, signature
+from qosforge.errors import InputError
+from qosforge.settings import Settings
+from qosforge.webhooks.signing import SigningKey, load_key, signature
 
 KEY = "k" * 32
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.errors import InputError
-from app.webhooks.targets import AllowList, TargetRefused, parse_url
+from qosforge.errors import InputError
+from qosforge.webhooks.targets import AllowList, TargetRefused, parse_url
 from tests.counted import tried
 
 pytestmark = pytest.mark.hostile

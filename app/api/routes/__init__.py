@@ -1,1 +1,0 @@
-"""One module per noun, each with a ``router``; `app.api.application` lists them."""

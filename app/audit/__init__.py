@@ -1,5 +1,0 @@
-"""Audit: what is configured in a network, whether it is consistent, and where marks are lost."""
-
-from app.audit.audit import Audit, audit
-
-__all__ = ["Audit", "audit"]

@@ -1,6 +1,0 @@
-"""Changes to a policy's text that leave every other byte as it was."""
-
-from app.intent.editing.changes import Change, Insert, Move, NotEditable, Remove, Set
-from app.intent.editing.editor import edited
-
-__all__ = ["Change", "Insert", "Move", "NotEditable", "Remove", "Set", "edited"]

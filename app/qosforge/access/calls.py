@@ -1,0 +1,172 @@
+"""The log of calls: one row per call that would change something, also those that were refused.
+
+The database itself refuses to change or delete rows (triggers of the migration).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import uuid
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from qosforge.access.tables import CALLS, OPEN_CALLS
+from qosforge.database.connections import Database
+
+UNKNOWN = 0
+"""Status of a call whose process ended before it had answered: what it asked for may have been done."""
+
+_FAILED = 400
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True)
+class Call:
+    """What was asked, by whom, and what came of it.
+
+    ``actor`` is a user's name (empty: nobody was known), ``credential`` by what the actor was known, ``action``
+    what was asked (``POST /api/v1/runs``), ``network`` empty where none is meant, ``resource`` what it was done to,
+    ``status`` the HTTP status (commands: that of the same request; `UNKNOWN`: there was no answer), ``detail``
+    further facts, never a secret.
+    """
+
+    action: str
+    status: int
+    actor: str = ""
+    credential: str = ""
+    network: str = ""
+    resource: str = ""
+    request_id: str = ""
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LoggedCall(Call):
+    """A call in the log: its number there, and when it was."""
+
+    seq: int = field(kw_only=True)
+    at: datetime = field(kw_only=True)
+
+    def document(self) -> dict[str, Any]:
+        """As plain JSON; ``at`` in ISO 8601, UTC."""
+        return {**asdict(self), "at": self.at.isoformat()}
+
+
+def open_call(connection: sa.Connection, call: Call, at: datetime) -> str:
+    """Note that a call is about to be carried out; returns what `record_call` is told when it has ended."""
+    row = {name: value for name, value in _row(call).items() if name in OPEN_CALLS.c}
+    opened = str(uuid.uuid4())
+    connection.execute(OPEN_CALLS.insert().values(id=opened, at=at, **row))
+    return opened
+
+
+def record_call(connection: sa.Connection, call: Call, at: datetime, opened: str | None = None) -> None:
+    """Append one row; what callers send is cut to what a row holds. ``opened`` is what `open_call` gave."""
+    if opened is not None:
+        connection.execute(OPEN_CALLS.delete().where(OPEN_CALLS.c.id == opened))
+    connection.execute(CALLS.insert().values(at=at, **_row(call)))
+
+
+def record_abandoned(database: Database, before: datetime) -> None:
+    """Append a row of status `UNKNOWN` for each call that was opened before a moment and never ended."""
+    old = OPEN_CALLS.c.at < before
+    with database.read() as connection:
+        if connection.execute(sa.select(OPEN_CALLS.c.id).where(old).limit(1)).one_or_none() is None:
+            return
+
+    def append(connection: sa.Connection) -> None:
+        # Who deletes a row appends it: of several processes one does.
+        for row in connection.execute(OPEN_CALLS.delete().where(old).returning(*OPEN_CALLS.c)).mappings().all():
+            told = {name: value for name, value in row.items() if name not in ("id", "at")}
+            record_call(connection, Call(**told, status=UNKNOWN), row["at"])
+
+    database.transact(append)
+
+
+def calls_page(
+    database: Database, networks: Collection[str] | None, *, after: int = 0, limit: int = 100
+) -> list[LoggedCall]:
+    """The calls after number ``after``, oldest first; those of some networks only, unless ``None``."""
+    query = sa.select(CALLS).where(CALLS.c.seq > after).order_by(CALLS.c.seq).limit(limit)
+    if networks is not None:
+        query = query.where(CALLS.c.network.in_(networks))
+    with database.read() as connection:
+        return [LoggedCall(**row) for row in connection.execute(query).mappings()]
+
+
+@dataclass(frozen=True)
+class Sought:
+    """Which calls are looked for: of an actor, on a network, only those that were ``refused`` or failed; before a
+    number of the log, unless ``None``.
+    """
+
+    actor: str = ""
+    network: str = ""
+    refused: bool = False
+    before: int | None = None
+
+
+def latest_calls(
+    database: Database, networks: Collection[str] | None, sought: Sought, limit: int = 100
+) -> list[LoggedCall]:
+    """The last calls of a kind, newest first; those of some networks only, unless ``None``."""
+    query = sa.select(CALLS).order_by(CALLS.c.seq.desc()).limit(limit)
+    if networks is not None:
+        query = query.where(CALLS.c.network.in_(networks))
+    if sought.actor:
+        query = query.where(CALLS.c.actor == sought.actor)
+    if sought.network:
+        query = query.where(CALLS.c.network == sought.network)
+    if sought.refused:
+        query = query.where(sa.or_(CALLS.c.status >= _FAILED, CALLS.c.status == UNKNOWN))
+    if sought.before is not None:
+        query = query.where(CALLS.c.seq < sought.before)
+    with database.read() as connection:
+        return [LoggedCall(**row) for row in connection.execute(query).mappings()]
+
+
+def as_json_lines(calls: Iterable[LoggedCall]) -> Iterator[str]:
+    """One JSON object a line."""
+    for call in calls:
+        yield json.dumps(call.document(), ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def as_csv(calls: Iterable[LoggedCall]) -> Iterator[str]:
+    """Comma-separated values (RFC 4180) with a header line.
+
+    A cell that a spreadsheet would take for a formula begins with an apostrophe: callers choose what stands in it.
+    """
+    yield _csv_line(_EXPORTED)
+    for call in calls:
+        document = call.document() | {"detail": json.dumps(call.detail, ensure_ascii=False, sort_keys=True)}
+        yield _csv_line([_harmless(str(document[name])) for name in _EXPORTED])
+
+
+def _csv_line(cells: Collection[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(cells)
+    return line.getvalue()
+
+
+def _harmless(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def _row(call: Call) -> dict[str, Any]:
+    return {name: _cut(name, value) for name, value in asdict(call).items()}
+
+
+def _cut(name: str, value: Any) -> Any:
+    length = getattr(CALLS.c[name].type, "length", None)
+    # PostgreSQL's text holds no NUL.
+    return value.replace("\0", "\N{REPLACEMENT CHARACTER}")[:length] if isinstance(value, str) else value
+
+
+_COLUMNS = tuple(column.name for column in fields(Call))
+_EXPORTED = ("seq", "at", *_COLUMNS)

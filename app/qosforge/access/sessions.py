@@ -1,0 +1,175 @@
+"""Web sessions: a cookie's secret, stored as its hash, with an idle and an absolute end.
+
+A login always makes a new one, so nobody can be given a session beforehand (session fixation).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from qosforge.access.credentials import derived, matches, new_secret, stored
+from qosforge.access.roles import NotAllowed, NotAuthenticated, Principal, roles_of
+from qosforge.access.tables import GRANTS, SESSIONS, USERS
+from qosforge.database.connections import Database
+from qosforge.errors import InputError, Place
+from qosforge.settings import Settings
+
+IDLE = timedelta(hours=1)
+"""A session ends when it is not used for so long."""
+
+LONGEST = timedelta(hours=12)
+"""A session ends so long after the login, however much it is used."""
+
+CSRF_HEADER = "X-CSRF-Token"
+
+_PUT_OFF_AFTER = timedelta(minutes=1)  # so that not every call writes
+_LOGIN_HINT = "log in again"
+_ID_DIGITS = 16
+
+
+class SessionUnknown(InputError):
+    """There is no such session that lasts."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """A session that lasts, without its secret: ``begun`` by the login, ``used`` last (to a minute), and when it
+    ``ends`` unless it is used before.
+    """
+
+    id: str
+    begun: datetime
+    used: datetime
+    ends: datetime
+
+
+def cookie_name(settings: Settings) -> str:
+    """The name of the session's cookie.
+
+    Behind TLS browsers see to it that a ``__Host-`` cookie is secure and of this very host (RFC 6265bis, 4.1.3.2).
+    """
+    return "__Host-qosforge" if is_secure(settings) else "qosforge"
+
+
+def is_secure(settings: Settings) -> bool:
+    """Whether browsers reach the service by TLS."""
+    return (settings.public_url or "").startswith("https:")
+
+
+def open_session(connection: sa.Connection, user_id: str, at: datetime) -> str:
+    """Begin a session of a user; returns the secret for the cookie. Rows of sessions long over are dropped."""
+    connection.execute(SESSIONS.delete().where(SESSIONS.c.created < at - 2 * LONGEST))
+    secret = new_secret()
+    connection.execute(
+        SESSIONS.insert().values(hash=stored(secret), user_id=user_id, created=at, expires=at + IDLE)
+    )
+    return secret
+
+
+def read_session(database: Database, cookie: str, at: datetime) -> Principal:
+    """The principal of a session's cookie; its idle end is put off.
+
+    Raises:
+        NotAuthenticated: it is unknown, ended or expired, or its user is disabled.
+    """
+    query = (
+        sa.select(SESSIONS, USERS.c.name, USERS.c.disabled, GRANTS.c.network, GRANTS.c.role)
+        .join_from(SESSIONS, USERS)
+        .outerjoin(GRANTS, GRANTS.c.user_id == USERS.c.id)
+        .where(SESSIONS.c.hash == stored(cookie))
+    )
+    with database.read() as connection:
+        rows = connection.execute(query).mappings().all()
+    if not rows or rows[0]["ended"] is not None or rows[0]["disabled"]:
+        raise NotAuthenticated("there is no such session", hint=_LOGIN_HINT)
+    first = rows[0]
+    last = first["created"] + LONGEST
+    if at >= min(first["expires"], last):
+        raise NotAuthenticated("the session has expired", hint=_LOGIN_HINT)
+    if at + IDLE - first["expires"] > _PUT_OFF_AFTER:
+        with database.write() as connection:
+            connection.execute(SESSIONS.update().where(SESSIONS.c.hash == first["hash"]).values(expires=at + IDLE))
+    return Principal(
+        user_id=first["user_id"],
+        name=first["name"],
+        credential="session",
+        roles=roles_of((row["network"], row["role"]) for row in rows),
+    )
+
+
+def end_session(connection: sa.Connection, cookie: str, at: datetime) -> None:
+    """End a session; nothing happens where there is none."""
+    _end(connection, SESSIONS.c.hash == stored(cookie), at)
+
+
+def end_sessions(connection: sa.Connection, user_id: str, at: datetime) -> None:
+    """End every session of a user."""
+    _end(connection, SESSIONS.c.user_id == user_id, at)
+
+
+def session_id(cookie: str) -> str:
+    """What names a session to its user: the beginning of what is stored of its secret, which opens nothing."""
+    return stored(cookie)[:_ID_DIGITS]
+
+
+def sessions(database: Database, user_id: str, at: datetime) -> list[Session]:
+    """The sessions of a user that last, the one used latest first."""
+    query = sa.select(SESSIONS).where(*_lasting(user_id, at)).order_by(SESSIONS.c.expires.desc(), SESSIONS.c.hash)
+    with database.read() as connection:
+        return [
+            Session(
+                id=row.hash[:_ID_DIGITS],
+                begun=row.created,
+                used=row.expires - IDLE,
+                ends=min(row.expires, row.created + LONGEST),
+            )
+            for row in connection.execute(query)
+        ]
+
+
+def end_one_session(connection: sa.Connection, user_id: str, which: str, at: datetime) -> None:
+    """End one session of a user, by its id.
+
+    Raises:
+        SessionUnknown: the user has no such session that lasts.
+    """
+    named = sa.func.substr(SESSIONS.c.hash, 1, _ID_DIGITS) == which
+    ended = connection.execute(SESSIONS.update().where(named, *_lasting(user_id, at)).values(ended=at))
+    if not ended.rowcount:
+        raise SessionUnknown("there is no such session", Place(path="session"), "list those that last")
+
+
+def csrf_token(cookie: str) -> str:
+    """The token that mutating calls of a session carry; a page of the session can show it, another site cannot
+    know it (OWASP: HMAC-based token pattern).
+    """
+    return derived(cookie, "csrf")
+
+
+def check_csrf(cookie: str, token: str | None) -> None:
+    """Make sure that a call carries its session's token.
+
+    Raises:
+        NotAllowed: it does not.
+    """
+    if token is None or not matches(token, stored(csrf_token(cookie))):
+        raise NotAllowed(
+            "the call does not carry its session's token",
+            hint=f"send the token that the login and `/me` give in the header {CSRF_HEADER}",
+        )
+
+
+def _lasting(user_id: str, at: datetime) -> tuple[sa.ColumnElement[bool], ...]:
+    return (
+        SESSIONS.c.user_id == user_id,
+        SESSIONS.c.ended.is_(None),
+        SESSIONS.c.expires > at,
+        SESSIONS.c.created > at - LONGEST,
+    )
+
+
+def _end(connection: sa.Connection, which: sa.ColumnElement[bool], at: datetime) -> None:
+    connection.execute(SESSIONS.update().where(which, SESSIONS.c.ended.is_(None)).values(ended=at))

@@ -1,0 +1,113 @@
+"""The parts of the service that routes work with. None of them touches the run engine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+from qosforge.access.access import Access
+from qosforge.access.oidc import Provider, open_provider
+from qosforge.access.roles import Principal
+from qosforge.api.background import Background
+from qosforge.api.gauges import Gauges
+from qosforge.api.previews import Previews
+from qosforge.api.readiness import Readiness
+from qosforge.compute import Compute
+from qosforge.compute_process import Limits
+from qosforge.database.connections import Database
+from qosforge.inventory.catalogue import Networks
+from qosforge.runs.artifacts import Artifacts, open_artifacts
+from qosforge.runs.desk import Desk
+from qosforge.runs.held import last_text
+from qosforge.runs.policies import PolicyLibrary
+from qosforge.runs.store import RunStore
+from qosforge.settings import Settings
+from qosforge.telemetry.metrics import Metrics
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+PATIENCE_SECONDS = 5.0
+"""How long a request waits for a database that is away; then its caller is told to come again."""
+
+SHORT_SECONDS = 120.0
+LONG_SECONDS = 600.0
+"""How long a computation that pages wait for may take, such as a prediction, and such as a whole experiment."""
+
+_PRELOAD = ("qosforge.api.preview_job",)
+"""What computing processes import before their first call."""
+
+
+@dataclass(frozen=True)
+class Backend:
+    """One process's own; every part is safe to share between threads."""
+
+    settings: Settings
+    database: Database
+    access: Access
+    provider: Provider | None
+    networks: Networks
+    artifacts: Artifacts
+    policies: PolicyLibrary
+    desk: Desk
+    compute: Compute
+    sources: Compute
+    """Reads sources of inventories: a process of its own, as one that does not answer must hold up nothing else."""
+    background: Background
+    previews: Previews
+    metrics: Metrics
+    readiness: Readiness
+    stopping: threading.Event = field(default_factory=threading.Event)
+    """Set when the service is to end: what lasts, such as an event stream, ends then."""
+
+    def compute_for(self, caller: Principal, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """``function(*args, **kwargs)`` in a computing process, for a caller and within a request's time.
+
+        Raises:
+            TooBusy, TookTooLong, TookTooMuch, ComputeDied: as `Compute.call`.
+        """
+        seconds = self.settings.request_seconds
+        return self.compute.call(partial(function, *args, **kwargs), timeout=seconds, caller=caller.name)
+
+
+@contextmanager
+def open_backend(settings: Settings) -> Iterator[Backend]:
+    """The parts that the settings describe, while the block lasts.
+
+    Raises:
+        InputError: the settings name something that cannot be.
+        StoreError: the store cannot be opened, or a newer or an earlier release wrote it.
+    """
+    settings.make_var_dir()
+    with ExitStack() as opened:
+        store = opened.enter_context(RunStore(settings.database_url, patience=PATIENCE_SECONDS))
+        database = store.database
+        artifacts = open_artifacts(settings, database)
+        limits = Limits(settings.compute_megabytes, settings.compute_seconds)
+        compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD, limits)))
+        sources = opened.enter_context(closing(Compute(1, limits=limits)))
+        networks = Networks(settings.inventories_dir)
+        background = opened.enter_context(closing(Background(SHORT_SECONDS, LONG_SECONDS, limits)))
+        previews = Previews(settings, networks, compute, partial(last_text, database, artifacts))
+        metrics = Metrics()
+        metrics.registry.register(Gauges(database, compute, previews))
+        yield Backend(
+            settings=settings,
+            database=database,
+            access=Access(database, settings),
+            provider=open_provider(settings),
+            networks=networks,
+            artifacts=artifacts,
+            policies=PolicyLibrary(database, artifacts),
+            desk=Desk(settings, store, artifacts),
+            compute=compute,
+            sources=sources,
+            background=background,
+            previews=previews,
+            metrics=metrics,
+            readiness=opened.enter_context(closing(Readiness(database, settings.var_dir))),
+        )

@@ -1,0 +1,97 @@
+"""The interface's own document (OpenAPI 3.1): FastAPI's, with roles and with the problems of every route."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute, iter_route_contexts
+
+from qosforge.access.sessions import CSRF_HEADER, cookie_name
+from qosforge.api.problems import Problem, responses
+from qosforge.api.security import Needs
+from qosforge.api.webhook_docs import webhook_operations
+
+_ALWAYS = (414, 422, 429, 431, 500, 503, 504)
+_WITH_ROLE = (401, 403)
+_WITH_BODY = (400, 413)
+
+
+def document(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document: FastAPI's, with the roles and with the problems that every route may answer."""
+    made = get_openapi(
+        title=app.title,
+        version=app.version,
+        openapi_version=app.openapi_version,
+        description=app.description,
+        routes=app.routes,
+    )
+    components = made.setdefault("components", {})
+    schemas = components.setdefault("schemas", {})
+    problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas.update(problem.pop("$defs"))
+    schemas["Problem"] = problem
+    for unused in ("HTTPValidationError", "ValidationError"):  # FastAPI's own, which no route answers
+        schemas.pop(unused, None)
+    components["securitySchemes"] = {
+        "token": {"type": "http", "scheme": "bearer", "description": "A token of qosforge: `qf_…`"},
+        "session": {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": cookie_name(app.state.backend.settings),
+            "description": f"A session by login; calls that change something carry `{CSRF_HEADER}`, too.",
+        },
+    }
+    needed = needs_of(app)
+    made["webhooks"], bodies = webhook_operations()
+    assert not bodies.keys() & schemas.keys(), "two schemas have one name"
+    schemas.update(bodies)
+    for path, operations in made["paths"].items():
+        for method, operation in operations.items():
+            _complete(operation, needed.get((path, method)), in_path="{" in path)
+    return made
+
+
+def needs_of(app: FastAPI) -> dict[tuple[str, str], Needs]:
+    """What each route needs, by path and method in small letters."""
+    found: dict[tuple[str, str], Needs] = {}
+    for context in iter_route_contexts(app.routes):
+        if isinstance(context.original_route, APIRoute):
+            needs = _needs(context.dependant)
+            if needs is not None:
+                path = str(context.path_format)
+                found |= {(path, method.lower()): needs for method in context.methods or ()}
+    return found
+
+
+def _needs(dependant: Dependant) -> Needs | None:
+    for one in dependant.dependencies:
+        found = one.call if isinstance(one.call, Needs) else _needs(one)
+        if found is not None:
+            return found
+    return None
+
+
+def _complete(operation: dict[str, Any], needs: Needs | None, *, in_path: bool) -> None:
+    statuses = [*_ALWAYS]
+    if needs is not None:
+        operation["x-role"] = needs.role.value
+        operation["x-everywhere"] = needs.everywhere
+        operation["security"] = [{"token": []}, {"session": []}]
+        statuses += _WITH_ROLE
+    if "requestBody" in operation:
+        statuses += _WITH_BODY
+    if in_path:
+        statuses.append(404)
+    declared = operation["responses"]
+    for status, response in responses(*statuses).items():
+        if str(status) not in declared or _is_fastapis_own(declared[str(status)]):
+            declared[str(status)] = response
+    operation["responses"] = dict(sorted(declared.items()))
+
+
+def _is_fastapis_own(response: dict[str, Any]) -> bool:
+    schema = response.get("content", {}).get("application/json", {}).get("schema", {})
+    return str(schema.get("$ref", "")).endswith("/HTTPValidationError")

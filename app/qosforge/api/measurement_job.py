@@ -1,0 +1,47 @@
+"""What a computing process does for a measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from qosforge.deltaq.objective import Outcome
+from qosforge.intent.written import Written, load_written
+from qosforge.inventory.models import Network
+from qosforge.platforms.device_text import DeviceText
+from qosforge.reports.balance import Account, Balance, accounts, who_paid
+from qosforge.runs.live import measure_till_told
+from qosforge.tester.judging import ClassVerdict
+
+
+class MeasurementDocument(BaseModel):
+    """A measurement with its verdicts, and what every class was expected to get and got."""
+
+    outcome: Outcome
+    verdicts: tuple[ClassVerdict, ...]
+    measurement: dict[str, Any]
+    accounts: tuple[Account, ...]
+    who_paid: tuple[Balance, ...]
+
+
+def measured(
+    written: Written, network: Network, texts: Mapping[str, DeviceText], seed: int, at_most_seconds: float
+) -> bytes:
+    """The document of a measurement on what devices hold, as JSON; no look is begun that would end later.
+
+    Raises:
+        InputError: the policy is no valid intent.
+        TesterError: the tester cannot measure this.
+    """
+    intent = load_written(written).intent
+    judged = measure_till_told(intent, network, texts, seed=seed, at_most_seconds=at_most_seconds)
+    document = MeasurementDocument(
+        outcome=judged.outcome,
+        verdicts=judged.verdicts,
+        measurement=judged.measurement.model_dump(mode="json"),
+        accounts=tuple(accounts(judged.measurement, None)),
+        who_paid=tuple(who_paid(judged.measurement, None)),
+    )
+    return document.model_dump_json(by_alias=True).encode()

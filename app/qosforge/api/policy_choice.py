@@ -1,0 +1,98 @@
+"""How a request says which policy it means: a stored one by name and version, or a text that it brings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictInt,
+    Tag,
+    WithJsonSchema,
+)
+
+from qosforge.intent.loader import LoadedIntent
+from qosforge.intent.parameters import Scalar
+from qosforge.intent.written import LONGEST_FILE, Written, load_written
+from qosforge.runs.policies import Policies
+from qosforge.runs.policy_versions import LATEST, PolicyVersion
+
+_REQUEST = ConfigDict(extra="forbid")
+
+
+def _plain(value: Any) -> Any:
+    # Looked at before anything walks through it: JSON nests deeper than a process can follow.
+    entries = value if isinstance(value, list) else [value]
+    if not entries or not all(isinstance(entry, Scalar) for entry in entries):
+        raise ValueError("this is no value of a parameter: give text, a number, true or false, or a list of these")
+    return value
+
+
+_SCALAR = {"type": ["string", "number", "boolean"]}
+
+ParameterValue = Annotated[
+    Any,
+    AfterValidator(_plain),
+    WithJsonSchema({"anyOf": [_SCALAR, {"type": "array", "minItems": 1, "items": _SCALAR}]}),
+]
+Parameters = dict[str, ParameterValue]
+
+
+class NamedPolicy(BaseModel):
+    """A policy that the service has, the latest unless a version is given, with values for its parameters."""
+
+    model_config = _REQUEST
+
+    name: str = Field(min_length=1, max_length=128, examples=["campus-collaboration"])
+    version: StrictInt | Literal["latest"] = Field(default=LATEST, examples=[3])
+    parameters: Parameters = Field(default_factory=dict)
+
+
+class InlinePolicy(BaseModel):
+    """A policy as text: ``included`` has what it includes by name, ``file`` is what messages call it."""
+
+    model_config = _REQUEST
+
+    text: str
+    included: dict[str, str] = Field(default_factory=dict)
+    parameters: Parameters = Field(default_factory=dict)
+    file: str = Field(default="policy.yaml", max_length=LONGEST_FILE, examples=["policies/campus.yaml"])
+
+
+def _kind(choice: object) -> str:
+    """By what it has, so that a mistake is told of one of both, and not of each."""
+    inline = isinstance(choice, InlinePolicy) or (isinstance(choice, dict) and "text" in choice)
+    return (InlinePolicy if inline else NamedPolicy).__name__
+
+
+PolicyChoice = Annotated[
+    Annotated[NamedPolicy, Tag("NamedPolicy")] | Annotated[InlinePolicy, Tag("InlinePolicy")], Discriminator(_kind)
+]
+
+
+def chosen_for_run(policies: Policies, choice: PolicyChoice) -> tuple[LoadedIntent, PolicyVersion | None]:
+    """The policy that a request wants to run, and the stored version that it is; ``None``: a text.
+
+    Raises:
+        PolicyUnknown: there is no such policy, or not this version.
+        InputError, InputErrors: it is no valid intent.
+    """
+    if isinstance(choice, NamedPolicy):
+        stored = policies.get(choice.name, choice.version)
+        return load_written(stored.written(choice.parameters)), stored.about
+    return load_written(written(policies, choice)), None
+
+
+def written(policies: Policies, choice: PolicyChoice) -> Written:
+    """The texts and parameters of the policy that a request means, unchecked.
+
+    Raises:
+        PolicyUnknown: there is no such policy, or not this version.
+    """
+    if isinstance(choice, NamedPolicy):
+        return policies.get(choice.name, choice.version).written(choice.parameters)
+    return Written(choice.text, choice.file, choice.included, choice.parameters)

@@ -1,0 +1,28 @@
+"""What a computing process does for a prediction."""
+
+from __future__ import annotations
+
+from qosforge.compiler.compile import compile_intent
+from qosforge.deploy.traits import require_installed
+from qosforge.intent.written import Written, load_written
+from qosforge.inventory.models import Network
+from qosforge.prediction.predict import predict
+from qosforge.reports.prediction import PredictionDocument, prediction_document
+
+
+def predicted(written: Written, network: Network, seed: int, at_most_seconds: int) -> PredictionDocument:
+    """The document of a prediction on devices that are not read.
+
+    Raises:
+        InputError: the policy is no valid intent, or verifies nothing.
+        RefusedError: errors stand against it.
+        TesterError: the twin cannot simulate this.
+    """
+    require_installed(network)
+    compilation = compile_intent(load_written(written), network)
+    return prediction_document(predict(compilation, seed=seed, at_most_seconds=at_most_seconds))
+
+
+def predicted_json(written: Written, network: Network, seed: int, at_most_seconds: int) -> bytes:
+    """As `predicted`, as JSON."""
+    return predicted(written, network, seed, at_most_seconds).model_dump_json(by_alias=True).encode()

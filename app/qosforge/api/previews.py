@@ -1,0 +1,262 @@
+"""Previews for requests: compiled in the computing processes, and kept by everything that they depend on."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from qosforge.api.preview_job import Job, Kind, digest_of, made, needed
+from qosforge.api.recording import CallNote
+from qosforge.compute import Compute, TooBusy
+from qosforge.deploy.fleet import GRACE_SECONDS, Fleet
+from qosforge.deploy.inspection import DeviceCheck, inspect_devices
+from qosforge.deploy.not_saved import LiveState
+from qosforge.deploy.route import route_to
+from qosforge.deploy.sessions import Sessions
+from qosforge.deploy.traits import require_installed
+from qosforge.errors import QosforgeError
+from qosforge.intent.written import Written
+from qosforge.inventory.catalogue import Networks
+from qosforge.inventory.models import Network
+from qosforge.platforms.device_text import DeviceText
+from qosforge.reports.preview import Checks, chosen_devices
+from qosforge.runs.live import read_each, read_now, read_running
+from qosforge.settings import Settings
+
+KEPT_BYTES = 64 << 20
+"""Bytes of previews that are kept; of those that were asked for last."""
+
+PATIENCE_SECONDS = 5.0
+"""How long a call waits for its turn at the devices."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a preview is asked for; ``devices``: of these alone; ``live``: against what the devices hold now, by
+    this call, which is in the log of calls.
+
+    ``caller``: who waits for it. ``known``: against these configurations by device, which is pure: no device is
+    read.
+    """
+
+    kind: Kind
+    network: str
+    written: Written
+    devices: tuple[str, ...] = ()
+    live: CallNote | None = None
+    known: Mapping[str, DeviceText] | None = None
+    strict: bool = False
+    require_batfish: bool = False
+    caller: str = ""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A document as JSON, and its tag: the SHA-256 of the bytes."""
+
+    body: bytes
+    tag: str
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """A network on its way to a computing process, which keeps it by its digest."""
+
+    network: Network
+    digest: str
+    blob: bytes
+
+
+class Previews:
+    """Compiles and checks for requests; safe to share between threads.
+
+    Compiling is pure: what the same texts became for the same network is kept, up to `KEPT_BYTES`. What Batfish
+    said is not: it is a service that comes and goes.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        networks: Networks,
+        compute: Compute,
+        known: Callable[[str, str], str | None] | None = None,
+    ) -> None:
+        """``known`` gives the configuration that was last read from a device of a network, if any."""
+        self._known = known
+        self._settings = settings
+        self._networks = networks
+        self._compute = compute
+        self.sessions = Sessions(settings.device_limits, settings.device_sessions)
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, Preview] = OrderedDict()
+        self._bytes = 0
+        self._turns: dict[str, threading.Lock] = {}
+        self._sent: dict[str, _Sent] = {}
+        self.hits = 0
+        self.misses = 0
+
+    def preview(self, asked: Asked) -> Preview:
+        """The preview, made or kept.
+
+        Raises:
+            InputError, InputErrors: the policy is no valid intent, or there is no such network or device.
+            DeviceErrors: devices that should be read cannot be.
+            TooBusy, TookTooLong: the computing processes have too much to do.
+        """
+        job = self._job(asked)
+        if asked.live is not None:
+            devices = self._needed(job, asked)
+            network = self._networks.network(asked.network)
+            now = self._now(asked.live, network, devices) if devices else LiveState()
+            job = replace(job, running=now.running, unsaved=now.unsaved)
+        key = job.key() if job.checks is None or job.checks.batfish_host is None else None
+        kept = self._found(key)
+        if kept is not None:
+            return kept
+        body = self._compute.call(made, job, timeout=self._settings.request_seconds, caller=asked.caller)
+        preview = Preview(body, hashlib.sha256(body).hexdigest())
+        self._keep(key, preview)
+        return preview
+
+    def needed(self, asked: Asked) -> tuple[str, ...]:
+        """The devices whose configurations a preview depends on: few of many, where its scopes are narrow.
+
+        Raises:
+            InputError, InputErrors: the policy is no valid intent, or there is no such network or device.
+            TooBusy, TookTooLong: the computing processes have too much to do.
+        """
+        return self._needed(self._job(asked), asked)
+
+    def _needed(self, job: Job, asked: Asked) -> tuple[str, ...]:
+        bare = replace(job, running=None)  # they are large, and say nothing here
+        return self._compute.call(needed, bare, timeout=self._settings.request_seconds, caller=asked.caller)
+
+    def _job(self, asked: Asked) -> Job:
+        sent = self._network(asked.network)
+        return Job(
+            asked.kind,
+            digest_of(asked.written),
+            asked.written,
+            sent.digest,
+            sent.blob,
+            tuple(sorted(chosen_devices(sent.network, asked.devices))) if asked.devices else (),
+            asked.known,
+            self._checks(asked) if asked.kind == "validate" else None,
+            asked.strict,
+        )
+
+    def running(self, call: CallNote, network: Network, devices: tuple[str, ...] = ()) -> dict[str, DeviceText]:
+        """What devices hold now. ``call`` is the one that reads them: see `recorded_call`.
+
+        Raises:
+            DeviceErrors: some cannot be read.
+            TooBusy: another call reads devices of this network.
+        """
+        with self._fleet(call, network) as fleet:
+            return read_running(fleet, devices)
+
+    def _now(self, call: CallNote, network: Network, devices: tuple[str, ...]) -> LiveState:
+        with self._fleet(call, network) as fleet:
+            return read_now(fleet, devices)
+
+    def answers(
+        self, call: CallNote, network: Network, devices: tuple[str, ...] = ()
+    ) -> tuple[dict[str, DeviceText], dict[str, QosforgeError]]:
+        """What the devices hold now that can be read, and the errors of those that cannot, by device: of all unless
+        ``devices`` are named.
+
+        Raises:
+            TooBusy: another call reads devices of this network.
+        """
+        with self._fleet(call, network) as fleet:
+            return read_each(fleet, devices)
+
+    def checks(self, call: CallNote, network: Network, devices: tuple[str, ...] = ()) -> tuple[DeviceCheck, ...]:
+        """Whether devices are reached, are what the inventory says, and can be changed; see `inspect_devices`.
+
+        Raises:
+            TooBusy: another call reads devices of this network.
+        """
+        with self._fleet(call, network) as fleet:
+            return inspect_devices(fleet, devices)
+
+    @contextmanager
+    def _fleet(self, call: CallNote, network: Network) -> Iterator[Fleet]:
+        require_installed(network)
+        call.network = network.name
+        route = route_to(self._settings, network)
+        with self.alone(network.name):
+            # A device that takes longer than the request is named in its answer, and holds nobody up after it.
+            whole = self._settings.request_seconds
+            end = time.monotonic() + max(whole / 2, whole - PATIENCE_SECONDS - GRACE_SECONDS)
+
+            def late() -> str | None:
+                return "the time of the request is over" if time.monotonic() >= end else None
+
+            earlier = partial(self._known, network.name) if self._known else None
+            with Fleet(network, route, self.sessions, until=late, earlier=earlier) as fleet:
+                yield fleet
+
+    @contextmanager
+    def alone(self, network: str) -> Iterator[None]:
+        """Let one call of this process at a time open sessions to the devices of a network.
+
+        An old device has five lines for sessions: callers who only look must leave some to who changes or corrects
+        it.
+
+        Raises:
+            TooBusy: another call is at it for longer than `PATIENCE_SECONDS`.
+        """
+        with self._lock:
+            turn = self._turns.setdefault(network, threading.Lock())
+        if not turn.acquire(timeout=PATIENCE_SECONDS):
+            raise TooBusy(f"other calls read the devices of network {network}", hint="come again")
+        try:
+            yield
+        finally:
+            turn.release()
+
+    def _checks(self, asked: Asked) -> Checks:
+        settings = self._settings
+        return Checks(settings.batfish_host, settings.batfish_port, asked.require_batfish)
+
+    def _network(self, name: str) -> _Sent:
+        network = self._networks.network(name)
+        with self._lock:
+            sent = self._sent.get(name)
+        if sent is None or sent.network is not network:
+            blob = pickle.dumps(network)
+            digest = hashlib.sha256(network.model_dump_json(by_alias=True).encode()).hexdigest()
+            sent = _Sent(network, digest, blob)
+            with self._lock:
+                self._sent[name] = sent
+        return sent
+
+    def _found(self, key: str | None) -> Preview | None:
+        with self._lock:
+            kept = self._kept.get(key) if key is not None else None
+            if kept is None:
+                self.misses += 1
+                return None
+            self._kept.move_to_end(str(key))
+            self.hits += 1
+            return kept
+
+    def _keep(self, key: str | None, preview: Preview) -> None:
+        if key is None or len(preview.body) > KEPT_BYTES:
+            return
+        with self._lock:
+            if key in self._kept:
+                return
+            self._kept[key] = preview
+            self._bytes += len(preview.body)
+            while self._bytes > KEPT_BYTES:
+                _, oldest = self._kept.popitem(last=False)
+                self._bytes -= len(oldest.body)

@@ -1,0 +1,267 @@
+"""What of the inventory, of devices and of policies the routes give, as documents."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+
+from qosforge.access.roles import EVERY_NETWORK, Principal, Role
+from qosforge.api.access_models import DeviceName, NetworkName
+from qosforge.deploy.inspection import DeviceCheck
+from qosforge.deploy.new_device import NewDevice
+from qosforge.inventory.models import Device, Link, Network, Station
+from qosforge.plan.model import Plan, UnknownLine
+from qosforge.platforms.device_text import DeviceText
+from qosforge.runs.drift import Drift
+from qosforge.runs.drift_watch import LEAST_MINUTES, MOST_MINUTES, DriftState
+from qosforge.runs.policy_versions import Policy, PolicyDifference, PolicyVersion
+
+
+class NetworkEntry(BaseModel):
+    """A network in a list: how much there is of it."""
+
+    name: str
+    devices: int
+    links: int
+    stations: int
+
+    @classmethod
+    def of(cls, network: Network) -> Self:
+        """A network's."""
+        counts = {part: len(getattr(network, part)) for part in ("devices", "links", "stations")}
+        return cls(name=network.name, **counts)
+
+
+class NetworkList(BaseModel):
+    """The networks that the caller sees."""
+
+    networks: list[NetworkEntry]
+
+
+class NetworkDetail(BaseModel):
+    """A network: its devices' names, its links and end hosts, and the names of its traffic scenarios."""
+
+    name: str
+    devices: list[str]
+    links: list[Link]
+    stations: list[Station]
+    traffic: list[str]
+
+    @classmethod
+    def of(cls, network: Network) -> Self:
+        """A network's."""
+        return cls(
+            name=network.name,
+            devices=[device.name for device in network.devices],
+            links=list(network.links),
+            stations=list(network.stations),
+            traffic=[scenario.name for scenario in network.traffic],
+        )
+
+
+class NewNetwork(BaseModel):
+    """A network to be made: without devices, and read-only."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: NetworkName = Field(examples=["library"])
+
+
+class AddedDevice(NewDevice):
+    """A device to be added to a network's inventory."""
+
+    name: DeviceName = Field(examples=["r1"])
+
+
+class Writable(BaseModel):
+    """Whether changes may be pushed to the devices of a network."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    writable: StrictBool = Field(examples=[True])
+
+
+class DeviceList(BaseModel):
+    """The devices of a network, as the inventory has them."""
+
+    devices: list[Device]
+
+
+class RunningQos(BaseModel):
+    """The QoS that a device holds now, as a plan, and the lines of it that were not understood.
+
+    The plan has what differs from its defaults. No other line of the running configuration is told: it has secrets.
+    """
+
+    device: str
+    platform: str
+    plan: dict[str, Any]
+    not_understood: list[UnknownLine]
+
+    @classmethod
+    def of(cls, plan: Plan, text: DeviceText) -> Self:
+        """What a device's configuration, ``text``, amounts to."""
+        held = plan.model_dump(mode="json", exclude_defaults=True, exclude={"unknown"})
+        return cls(
+            device=plan.device,
+            platform=plan.platform,
+            plan=text.words.shown_document(held),
+            not_understood=[line.shown(text.words.shown) for line in plan.unknown],
+        )
+
+
+class DriftDocument(BaseModel):
+    """Whether a device still holds what the last run left on it, and where not, in words.
+
+    ``run`` is the last one that was kept on the device, or found that it held the plan; ``drifted`` is ``null``
+    where there is none.
+    """
+
+    device: str
+    run: str | None
+    since: datetime | None
+    drifted: bool | None
+    differences: list[str]
+
+    @classmethod
+    def of(cls, device: str, found: Drift) -> Self:
+        """What was found on a device."""
+        return cls(
+            device=device,
+            run=found.run.id if found.run else None,
+            since=found.run.updated if found.run else None,
+            drifted=bool(found.differences) if found.run else None,
+            differences=list(found.differences),
+        )
+
+
+class PolicySource(BaseModel):
+    """The Git commit that a version came from."""
+
+    repository: str
+    commit: str
+    path: str
+
+
+class PolicyVersionDocument(BaseModel):
+    """A version of a policy. Number 0 ships with qosforge; ``version`` is the hash of what the policy means.
+
+    ``network`` is whose policy it is (``*``: of all); ``trusted_on`` has those of the caller's networks on which it
+    may be run, because its author is operator there or an operator took it over.
+    """
+
+    name: str
+    number: int
+    version: str
+    author: str
+    comment: str
+    source: PolicySource | None
+    at: datetime | None
+    network: str
+    trusted_on: list[str]
+    shadows_shipped: bool = Field(description="Whether it hides a policy that ships with qosforge.")
+
+    @classmethod
+    def of(cls, version: PolicyVersion, caller: Principal) -> Self:
+        """A version's, as a caller sees it."""
+        seen = [name for name in version.trusted_on if name == EVERY_NETWORK or caller.may(Role.VIEWER, name)]
+        return cls(**{**vars(version), "trusted_on": seen, "shadows_shipped": version.shadows_shipped})
+
+
+class PolicyList(BaseModel):
+    """The newest version of every policy, by name."""
+
+    policies: list[PolicyVersionDocument]
+
+
+class PolicyVersions(BaseModel):
+    """The versions of a policy, newest first."""
+
+    versions: list[PolicyVersionDocument]
+
+
+class PolicyDocument(BaseModel):
+    """A version with its text, byte for byte, and what it includes by name."""
+
+    about: PolicyVersionDocument
+    text: str
+    included: dict[str, str]
+
+    @classmethod
+    def of(cls, policy: Policy, caller: Principal) -> Self:
+        """A policy's, as a caller sees it."""
+        about = PolicyVersionDocument.of(policy.about, caller)
+        return cls(about=about, text=policy.text, included=dict(policy.included))
+
+
+class ChangeDocument(BaseModel):
+    """A place where two versions mean something else; ``null`` on the side that says nothing there."""
+
+    path: str
+    before: Any
+    after: Any
+
+
+class PolicyDiff(BaseModel):
+    """What a version has other than another: a unified diff of the texts, and the changes of what they mean."""
+
+    before: PolicyVersionDocument
+    after: PolicyVersionDocument
+    text: str
+    changes: list[ChangeDocument]
+
+    @classmethod
+    def of(cls, found: PolicyDifference, caller: Principal) -> Self:
+        """A difference's, as a caller sees it."""
+        return cls(
+            before=PolicyVersionDocument.of(found.before, caller),
+            after=PolicyVersionDocument.of(found.after, caller),
+            text=found.text,
+            changes=[ChangeDocument(**vars(change)) for change in found.changes],
+        )
+
+
+class DriftInterval(BaseModel):
+    """Every how many minutes a network is looked at for drift; null: never."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    minutes: StrictInt | None = Field(ge=LEAST_MINUTES, le=MOST_MINUTES, examples=[60])
+
+
+class DeviceDriftView(BaseModel):
+    """In how many places a device is not as the last run left it; ``digest`` tells one drift from another."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    count: int
+    digest: str
+
+
+class DriftWatchDocument(BaseModel):
+    """How often a network is looked at for drift, and what the last look found.
+
+    ``minutes`` and ``due``: how often and when next, null: never; ``looked``: the last look; ``drifted``: by
+    device; ``unread``: why a device could not be read, which counts as it was before; ``uncompared``: devices that
+    no run has settled yet.
+    """
+
+    model_config = ConfigDict(from_attributes=True)
+
+    network: str
+    state: DriftState
+    minutes: int | None
+    due: datetime | None
+    looked: datetime | None
+    drifted: dict[str, DeviceDriftView]
+    unread: dict[str, str]
+    uncompared: list[str]
+
+
+class NetworkCheck(BaseModel):
+    """Whether devices are reached, are what the inventory says, and can be changed; in the inventory's order."""
+
+    network: str
+    devices: list[DeviceCheck]

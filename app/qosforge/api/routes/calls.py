@@ -1,0 +1,71 @@
+"""The log of calls, in pages and as files. Admins of some networks see the calls that concern these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import Response
+
+from qosforge.access.calls import LoggedCall, as_csv, as_json_lines
+from qosforge.access.roles import EVERY_NETWORK, Principal, Role
+from qosforge.api.access_models import CallPage
+from qosforge.api.backend import Backend
+from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.security import Needs
+
+router = APIRouter(tags=["calls"])
+
+_ADMIN = [Depends(Needs(Role.ADMIN))]
+
+After = Annotated[int, Query(ge=0, le=2**63 - 1, description="Number of the last call that is known.")]
+
+
+@router.get("/calls", dependencies=_ADMIN)
+def list_calls(
+    caller: Caller, backend: TheBackend, after: After = 0, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+) -> CallPage:
+    """Calls that would change something, also refused ones, oldest first."""
+    calls = _seen(caller, backend, after, limit)
+    return CallPage(calls=calls, next=calls[-1].seq if len(calls) == limit else None)
+
+
+@router.get(
+    "/calls/export",
+    dependencies=_ADMIN,
+    response_class=Response,
+    responses={
+        200: {
+            "description": "One call a line; where there may be more, a link `next` (RFC 8288) leads on.",
+            "content": {
+                "application/jsonl": {"schema": {"type": "string"}},
+                "text/csv": {"schema": {"type": "string"}},
+            },
+            "headers": {"Link": {"schema": {"type": "string"}}},
+        }
+    },
+)
+def export_calls(
+    *,
+    caller: Caller,
+    backend: TheBackend,
+    request: Request,
+    form: Annotated[Literal["jsonl", "csv"], Query(alias="format")] = "jsonl",
+    after: After = 0,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
+) -> Response:
+    """The log of calls as JSON lines, or as comma-separated values (RFC 4180) with a header line."""
+    calls = _seen(caller, backend, after, limit)
+    lines, media = (as_csv(calls), "text/csv") if form == "csv" else (as_json_lines(calls), "application/jsonl")
+    answer = Response("".join(lines), media_type=media)
+    answer.headers["Content-Disposition"] = f'attachment; filename="calls.{form}"'
+    if len(calls) == limit:
+        target = f"{request.url.path}?format={form}&after={calls[-1].seq}&limit={limit}"
+        answer.headers["Link"] = f'<{target}>; rel="next"'
+    return answer
+
+
+def _seen(caller: Principal, backend: Backend, after: int, limit: int) -> list[LoggedCall]:
+    networks = [network for network in caller.roles if caller.may(Role.ADMIN, network)]
+    everything = EVERY_NETWORK in networks
+    return backend.access.calls(None if everything else networks, after=after, limit=limit)

@@ -1,0 +1,128 @@
+"""Devices: as the inventory has them, what a policy makes of them, what they hold, and whether they drifted."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+
+from qosforge.access.roles import Role
+from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.previews import Asked, Preview
+from qosforge.api.problems import responses
+from qosforge.api.resources import AddedDevice, DeviceList, DriftDocument, NetworkCheck, RunningQos
+from qosforge.api.security import Needs, recorded_call
+from qosforge.deploy.inspection import DeviceCheck
+from qosforge.inventory import editing
+from qosforge.inventory.catalogue import device_of
+from qosforge.inventory.models import Device
+from qosforge.reports.preview import CompilePreview
+from qosforge.runs.drift import drift, held_plan
+from qosforge.runs.policy_versions import LATEST
+
+router = APIRouter(tags=["devices"])
+
+_DEVICE = "/networks/{network}/devices/{device}"
+_VIEWER: dict[str, Any] = {"dependencies": [Depends(Needs(Role.VIEWER))]}
+_ADMIN: dict[str, Any] = {"dependencies": [Depends(Needs(Role.ADMIN, everywhere=True))]}
+"""Of every network: a device may be given the name of any credentials, and learns them."""
+
+
+@router.get("/networks/{network}/devices", responses=responses(404), **_VIEWER)
+def list_devices(backend: TheBackend, network: str) -> DeviceList:
+    """The devices of a network."""
+    return DeviceList(devices=list(backend.networks.network(network).devices))
+
+
+@router.post("/networks/{network}/devices", status_code=201, responses=responses(404), **_ADMIN)
+def add_device(body: AddedDevice, backend: TheBackend, note: TheNote, network: str) -> Device:
+    """Add a device to the network's ``hosts.yaml``. Nothing is contacted."""
+    note.network, note.detail = network, {"device": body.name, "hostname": body.hostname}
+    with backend.networks.written(network) as folder:
+        editing.add_device(folder, body.name, body.entry(body.name))
+    return device_of(backend.networks.network(network), body.name)
+
+
+@router.delete(_DEVICE, status_code=204, responses=responses(404), **_ADMIN)
+def remove_device(backend: TheBackend, note: TheNote, network: str, device: str) -> None:
+    """Take a device out of the network's ``hosts.yaml``; links that end at it have to go before."""
+    note.network = network
+    name = device_of(backend.networks.network(network), device).name
+    with backend.networks.written(network) as folder:
+        editing.remove_device(folder, name)
+
+
+@router.get(_DEVICE, responses=responses(404), **_VIEWER)
+def get_device(backend: TheBackend, network: str, device: str) -> Device:
+    """A device as the inventory has it."""
+    return device_of(backend.networks.network(network), device)
+
+
+@router.get(
+    f"{_DEVICE}/plan",
+    response_model=CompilePreview,
+    responses={304: {"description": "The plan is still the one of the tag."}, **responses(404)},
+    **_VIEWER,
+)
+def device_plan(
+    *,
+    caller: Caller,
+    backend: TheBackend,
+    network: str,
+    device: str,
+    policy: Annotated[str, Query(min_length=1, max_length=128, examples=["rfc4594-12"])],
+    version: Annotated[int | None, Query(description="The latest without one.")] = None,
+    if_none_match: Annotated[str | None, Header()] = None,
+) -> Response:
+    """What a stored policy makes of a device: its plan, configuration and findings."""
+    name = device_of(backend.networks.network(network), device).name
+    stored = backend.policies.seen_by(caller).get(policy, LATEST if version is None else version)
+    asked = Asked("compile", network, stored.written(), (name,), caller=caller.name)
+    return tagged(backend.previews.preview(asked), if_none_match)
+
+
+@router.get(f"{_DEVICE}/running", responses=responses(404, 502), **_VIEWER)
+def device_running(request: Request, backend: TheBackend, network: str, device: str) -> RunningQos:
+    """The QoS that a device holds now, read over SSH."""
+    net = backend.networks.network(network)
+    name = device_of(net, device).name
+    text = backend.previews.running(recorded_call(request, backend, network), net, (name,))[name]
+    return RunningQos.of(held_plan(net, name, text), text)
+
+
+@router.get("/networks/{network}/check", responses=responses(404), **_VIEWER)
+def check_network(request: Request, backend: TheBackend, network: str) -> NetworkCheck:
+    """Whether the devices of a network are reached, are what the inventory says, and can be changed.
+
+    They are read over SSH; one that takes longer than the request may is told as not reached.
+    """
+    net = backend.networks.network(network)
+    found = backend.previews.checks(recorded_call(request, backend, network), net)
+    return NetworkCheck(network=network, devices=list(found))
+
+
+@router.get(f"{_DEVICE}/check", responses=responses(404), **_VIEWER)
+def check_device(request: Request, backend: TheBackend, network: str, device: str) -> DeviceCheck:
+    """Whether a device is reached, is what the inventory says, and can be changed; it is read over SSH."""
+    net = backend.networks.network(network)
+    name = device_of(net, device).name
+    (found,) = backend.previews.checks(recorded_call(request, backend, network), net, (name,))
+    return found
+
+
+@router.get(f"{_DEVICE}/drift", responses=responses(404, 502), **_VIEWER)
+def device_drift(request: Request, backend: TheBackend, network: str, device: str) -> DriftDocument:
+    """Whether a device still holds what the last run that was kept left on it; it is read over SSH."""
+    net = backend.networks.network(network)
+    name = device_of(net, device).name
+    text = backend.previews.running(recorded_call(request, backend, network), net, (name,))[name]
+    return DriftDocument.of(name, drift(backend.desk.store, backend.artifacts, net, name, text))
+
+
+def tagged(preview: Preview, if_none_match: str | None) -> Response:
+    """A preview as it is sent to who may have it already."""
+    tag = f'"{preview.tag}"'
+    known = [entry.strip().removeprefix("W/") for entry in (if_none_match or "").split(",")]
+    if tag in known or "*" in known:
+        return Response(status_code=304, headers={"ETag": tag})
+    return Response(preview.body, media_type="application/json", headers={"ETag": tag})

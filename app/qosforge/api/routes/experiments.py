@@ -1,0 +1,87 @@
+"""The papers' experiments: their data, and their claims compared with what the twin gives."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from qosforge.access.roles import Role
+from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.experiment_job import compared
+from qosforge.api.problems import responses
+from qosforge.api.security import Needs
+from qosforge.experiments import experiment_names, load_experiment
+from qosforge.experiments.model import Experiment
+
+router = APIRouter(tags=["experiments"])
+
+
+class ExperimentEntry(BaseModel):
+    """An experiment in a list."""
+
+    name: str
+    title: str
+    paper: dict[str, Any]
+    claims: int
+
+
+class ExperimentList(BaseModel):
+    """All experiments, in the order of their papers."""
+
+    experiments: list[ExperimentEntry]
+
+
+class ExperimentOutcome(BaseModel):
+    """What an experiment gave on the twin, and how each claim compares with it; as the command line tells it."""
+
+    version: int
+    experiment: str
+    seed: int
+    delay_reference: str
+    conditional_on_delivery: bool
+    rows: list[dict[str, Any]]
+    comparisons: list[dict[str, Any]]
+
+
+@router.get("/experiments", dependencies=[Depends(Needs(Role.VIEWER))])
+def list_experiments() -> ExperimentList:
+    """The experiments, with their papers and numbers of claims."""
+    found = [load_experiment(name) for name in experiment_names()]
+    return ExperimentList(
+        experiments=[
+            ExperimentEntry(name=e.name, title=e.title, paper=e.paper.model_dump(), claims=len(e.claims))
+            for e in found
+        ]
+    )
+
+
+@router.get("/experiments/{name}", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
+def get_experiment(name: str) -> dict[str, Any]:
+    """An experiment's data: what is set up, what is published and claimed."""
+    return _known(name).model_dump(mode="json", by_alias=True)
+
+
+@router.post(
+    "/experiments/{name}/compare",
+    response_model=ExperimentOutcome,
+    dependencies=[Depends(Needs(Role.OPERATOR, recorded=False))],
+    responses=responses(404),
+)
+def compare_experiment(
+    caller: Caller, backend: TheBackend, name: str, seed: Annotated[int, Query(ge=0, le=2**64 - 1)] = 1
+) -> dict[str, Any]:
+    """Run an experiment on the twin and compare it claim by claim.
+
+    It has as long as a request has: the largest ones are for the command line, `qosforge experiment run`.
+    """
+    experiment = _known(name)
+    return backend.compute_for(caller, compared, experiment.name, seed)
+
+
+def _known(name: str) -> Experiment:
+    if name not in experiment_names():
+        raise HTTPException(404, "there is no such experiment")
+    return load_experiment(name)

@@ -1,0 +1,52 @@
+"""Measurements: what the devices do now, judged by a policy's objectives. The devices are only read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Depends, Response
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
+
+from qosforge.access.roles import Role
+from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.measurement_job import MeasurementDocument, measured
+from qosforge.api.policy_choice import PolicyChoice, written
+from qosforge.api.problems import responses
+from qosforge.api.security import Needs
+from qosforge.intent.written import load_written
+from qosforge.runs.live import require_checks, require_traffic
+from qosforge.tester.measured_part import measured_devices
+
+router = APIRouter(tags=["measurements"])
+
+
+class MeasurementWish(BaseModel):
+    """A policy whose objectives judge, and the network that is measured."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    network: str = Field(min_length=1, max_length=128, examples=["campus"])
+    policy: PolicyChoice
+    seed: StrictInt = Field(default=1, ge=0, le=2**64 - 1)
+
+
+@router.post(
+    "/measurements",
+    response_model=MeasurementDocument,
+    dependencies=[Depends(Needs(Role.OPERATOR))],
+    responses=responses(404, 502),
+)
+def measure_now(body: MeasurementWish, caller: Caller, backend: TheBackend, note: TheNote) -> Any:
+    """Read the devices over SSH, and measure the twin of what they hold."""
+    note.network = body.network
+    caller.require(Role.OPERATOR, body.network)
+    network = backend.networks.network(body.network)
+    policy = written(backend.policies.seen_by(caller), body.policy)
+    loaded = load_written(policy)
+    require_traffic(network)
+    require_checks(loaded)
+    texts = backend.previews.running(note, network, tuple(sorted(measured_devices(loaded.intent, network))))
+    # Half of a request's time is left for what takes longer than it did before.
+    seconds = backend.settings.request_seconds / 2
+    body_ = backend.compute_for(caller, measured, policy, network, texts, body.seed, seconds)
+    return Response(body_, media_type="application/json")

@@ -1,0 +1,79 @@
+"""Networks: the inventories that the service has."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from fastapi import APIRouter, Depends
+
+from qosforge.access.roles import Role
+from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.problems import responses
+from qosforge.api.resources import (
+    DriftInterval,
+    DriftWatchDocument,
+    NetworkDetail,
+    NetworkEntry,
+    NetworkList,
+    NewNetwork,
+    Writable,
+)
+from qosforge.api.security import Needs
+from qosforge.inventory import editing
+from qosforge.runs.drift_watch import drift_watch, set_drift_interval
+
+router = APIRouter(tags=["networks"])
+
+
+@router.get("/networks", dependencies=[Depends(Needs(Role.VIEWER))])
+def list_networks(caller: Caller, backend: TheBackend) -> NetworkList:
+    """The networks that the caller sees."""
+    seen = caller.networks(backend.networks.names())
+    return NetworkList(networks=[NetworkEntry.of(backend.networks.network(name)) for name in seen])
+
+
+@router.post("/networks", status_code=201, dependencies=[Depends(Needs(Role.ADMIN, everywhere=True))])
+def add_network(body: NewNetwork, backend: TheBackend, note: TheNote) -> NetworkDetail:
+    """Make the inventory of a network without devices. Nothing is pushed to it until it is made writable."""
+    note.network = body.name
+    with backend.networks.new(body.name) as folder:
+        editing.add_network(folder)
+    return NetworkDetail.of(backend.networks.network(body.name))
+
+
+@router.put("/networks/{network}/writable", dependencies=[Depends(Needs(Role.ADMIN))], responses=responses(404))
+def set_writable(body: Writable, backend: TheBackend, note: TheNote, network: str) -> Writable:
+    """Say in the network's ``changes.yaml`` whether changes may be pushed to its devices."""
+    note.detail = body.model_dump()
+    with backend.networks.written(network) as folder:
+        editing.set_writable(folder, body.writable)
+    return body
+
+
+@router.get("/networks/{network}/drift", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
+def network_drift(backend: TheBackend, network: str) -> DriftWatchDocument:
+    """How often a network is looked at for drift, and what the last look found."""
+    name = backend.networks.network(network).name
+    return DriftWatchDocument.model_validate(drift_watch(backend.database, name))
+
+
+@router.put("/networks/{network}/drift", dependencies=[Depends(Needs(Role.ADMIN))], responses=responses(404))
+def watch_network(body: DriftInterval, backend: TheBackend, note: TheNote, network: str) -> DriftWatchDocument:
+    """Let the service look at a network for drift every so many minutes, at once for the first time; null: no more.
+
+    It only reads; to correct drift, start a run.
+    """
+    name = backend.networks.network(network).name
+    note.detail = body.model_dump()
+
+    def change(connection: sa.Connection) -> None:
+        set_drift_interval(connection, name, body.minutes, backend.database.now(connection))
+        backend.database.announce(connection)
+
+    backend.database.transact(change)
+    return network_drift(backend, name)
+
+
+@router.get("/networks/{network}", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
+def get_network(backend: TheBackend, network: str) -> NetworkDetail:
+    """A network: devices, links, end hosts."""
+    return NetworkDetail.of(backend.networks.network(network))

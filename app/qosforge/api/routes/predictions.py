@@ -1,0 +1,52 @@
+"""Predictions: what a policy would do to the traffic. No device is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Depends, Response
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
+
+from qosforge.access.roles import Role
+from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.policy_choice import PolicyChoice, written
+from qosforge.api.prediction_job import predicted_json
+from qosforge.api.problems import responses
+from qosforge.api.security import Needs
+from qosforge.prediction.predict import LONGEST_SECONDS, MOST_SECONDS
+from qosforge.reports.prediction import PredictionDocument
+
+router = APIRouter(tags=["predictions"])
+
+
+class PredictionWish(BaseModel):
+    """A policy and the network that it is for. No scenario is simulated for longer than ``at_most_seconds``."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"network": "campus", "policy": {"name": "campus-collaboration"}, "seed": 1, "at_most_seconds": 10}
+            ]
+        },
+    )
+
+    network: str = Field(min_length=1, max_length=128, examples=["campus"])
+    policy: PolicyChoice
+    seed: StrictInt = Field(default=1, ge=0, le=2**64 - 1)
+    at_most_seconds: StrictInt = Field(default=MOST_SECONDS, ge=1, le=LONGEST_SECONDS)
+
+
+@router.post(
+    "/predictions",
+    response_model=PredictionDocument,
+    dependencies=[Depends(Needs(Role.VIEWER, recorded=False))],
+    responses=responses(404, 502),
+)
+def predict_policy(body: PredictionWish, caller: Caller, backend: TheBackend) -> Any:
+    """Compile a policy, and measure the twin of its plans; what it leaves as it is, is taken as delivered."""
+    caller.require(Role.VIEWER, body.network)
+    network = backend.networks.network(body.network)
+    policy = written(backend.policies.seen_by(caller), body.policy)
+    made = backend.compute_for(caller, predicted_json, policy, network, body.seed, body.at_most_seconds)
+    return Response(made, media_type="application/json")

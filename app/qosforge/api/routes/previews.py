@@ -1,0 +1,108 @@
+"""Previews: what a policy would become on a network, and all that stands against it. Nothing is changed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
+
+from qosforge.access.roles import Role
+from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.policy_choice import PolicyChoice, written
+from qosforge.api.preview_job import Kind
+from qosforge.api.previews import Asked, Preview
+from qosforge.api.problems import responses
+from qosforge.api.security import Needs, recorded_call
+from qosforge.reports.preview import CompilePreview, ValidatePreview
+
+router = APIRouter(tags=["previews"])
+
+DeviceName = Annotated[str, Field(min_length=1, max_length=63)]
+_DOCUMENT = {"ETag": {"description": "SHA-256 of the document.", "schema": {"type": "string"}}}
+
+
+class PreviewOrder(BaseModel):
+    """A policy and the network that it is for.
+
+    ``devices``: tell of these alone. ``live``: read the devices, and tell what would be entered into each and what
+    would undo it. ``strict``: warnings stand against it, too.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "network": "campus",
+                    "policy": {"name": "rfc4594-12", "parameters": {"standard_percent": 15}},
+                    "devices": ["r1"],
+                }
+            ]
+        },
+    )
+
+    network: str = Field(min_length=1, max_length=128, examples=["campus"])
+    policy: PolicyChoice
+    devices: list[DeviceName] = Field(default_factory=list, max_length=10_000)
+    live: StrictBool = False
+    strict: StrictBool = False
+
+
+class ValidateOrder(PreviewOrder):
+    """A policy and the network that it is for. ``require_batfish``: it is an error if Batfish does not check."""
+
+    require_batfish: StrictBool = False
+
+
+@router.post(
+    "/compile",
+    response_model=CompilePreview,
+    dependencies=[Depends(Needs(Role.VIEWER, recorded=False))],
+    responses={200: {"headers": _DOCUMENT}, **responses(404, 502)},
+)
+def compile_policy(body: PreviewOrder, caller: Caller, backend: TheBackend, request: Request) -> Response:
+    """Compile a policy for a network: plan, configuration and findings of every device.
+
+    Findings do not fail the call: `good` says whether any stands against a push.
+    """
+    return _answer("compile", body, caller, backend, request)
+
+
+@router.post(
+    "/validate",
+    response_model=ValidatePreview,
+    dependencies=[Depends(Needs(Role.VIEWER, recorded=False))],
+    responses={200: {"headers": _DOCUMENT}, **responses(404, 502)},
+)
+def validate_policy(body: ValidateOrder, caller: Caller, backend: TheBackend, request: Request) -> Response:
+    """Compile and check a policy for a network: our own checks, and Batfish where the service has one."""
+    return _answer("validate", body, caller, backend, request, require_batfish=body.require_batfish)
+
+
+def _answer(
+    kind: Kind,
+    body: PreviewOrder,
+    caller: Caller,
+    backend: TheBackend,
+    request: Request,
+    *,
+    require_batfish: bool = False,
+) -> Response:
+    caller.require(Role.VIEWER, body.network)
+    asked = Asked(
+        kind=kind,
+        network=body.network,
+        written=written(backend.policies.seen_by(caller), body.policy),
+        devices=tuple(body.devices),
+        live=recorded_call(request, backend, body.network) if body.live else None,
+        strict=body.strict,
+        require_batfish=require_batfish,
+        caller=caller.name,
+    )
+    return document(backend.previews.preview(asked))
+
+
+def document(preview: Preview) -> Response:
+    """A preview as it is sent."""
+    return Response(preview.body, media_type="application/json", headers={"ETag": f'"{preview.tag}"'})

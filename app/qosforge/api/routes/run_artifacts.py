@@ -1,0 +1,181 @@
+"""What a run left: its artifacts, and its report in the forms that people and pipelines read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query
+from fastapi import Path as InPath
+from fastapi.responses import HTMLResponse, Response
+from starlette.exceptions import HTTPException
+
+from qosforge.access.roles import NotAllowed, Principal, Role
+from qosforge.api.backend import Backend
+from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.problems import responses
+from qosforge.api.run_models import (
+    ARTIFACT_EXAMPLE,
+    RUNS,
+    ArtifactEntry,
+    ArtifactList,
+    ReportDocument,
+    report_document,
+    without_secrets,
+)
+from qosforge.api.security import Needs
+from qosforge.reports.junit import run_junit
+from qosforge.reports.markdown import run_markdown
+from qosforge.reports.model import RunReport
+from qosforge.reports.pdf import run_pdf
+from qosforge.reports.run_report import render_run_report
+from qosforge.reports.sarif import sarif
+from qosforge.runs.artifacts import artifact_id
+from qosforge.runs.contents import Content, contents
+from qosforge.runs.store import Run
+from qosforge.runs.viewers_copy import ViewersCopies
+
+router = APIRouter(tags=["runs"])
+
+_PAGE_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+"""The report is one page with its styles inside, and needs nothing else."""
+
+Form = Literal["html", "json", "junit", "sarif", "markdown"]
+
+_MEDIA_TYPES: dict[Form, str] = {
+    "json": "application/json",
+    "junit": "application/xml",
+    "sarif": "application/sarif+json",
+    "markdown": "text/markdown; charset=utf-8",
+}
+
+
+@router.get("/runs/{run_id}/artifacts", dependencies=[Depends(Needs(Role.VIEWER))])
+def run_artifacts(backend: TheBackend, run_id: str) -> ArtifactList:
+    """Every artifact of a run so far, by name."""
+    return ArtifactList(artifacts=[_entry(run_id, content) for content in contents(backend.desk.store, run_id)])
+
+
+@router.get(
+    "/runs/{run_id}/artifacts/{artifact}",
+    dependencies=[Depends(Needs(Role.VIEWER))],
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The bytes as they were stored: their SHA-256 is the id. Where they hold secrets of a"
+            " device, callers who are no operators get them blotted out.",
+            "content": {
+                "application/json": {},
+                "application/yaml": {"schema": {"type": "string"}},
+                "text/plain": {"schema": {"type": "string"}},
+            },
+        }
+    },
+)
+def run_artifact(
+    caller: Caller,
+    backend: TheBackend,
+    run_id: str,
+    artifact: Annotated[str, InPath(pattern="^[0-9a-f]{64}$", examples=[ARTIFACT_EXAMPLE])],
+) -> Response:
+    """One artifact of a run. What a device said it holds may carry secrets, and takes an operator."""
+    whole = contents(backend.desk.store, run_id)
+    found = [content for content in whole if content.id == artifact]
+    if not found:
+        raise HTTPException(404, "the run has no such artifact")
+    readable = [content for content in found if not content.kind.restricted]
+    network = backend.desk.run(run_id).network
+    operates = caller.may(Role.OPERATOR, network)
+    if not readable and not operates:
+        raise NotAllowed(
+            f"what a device holds may carry secrets, and {caller.name} is no operator of network {network}",
+            hint="ask an operator, or read the report",
+        )
+    content = (readable or found)[0]
+    stored = backend.desk.artifacts
+    data = stored.get_bytes(artifact) if operates else ViewersCopies(stored, whole).copy(content)
+    tag = {"ETag": f'"{artifact}"'} if operates or artifact_id(data) == artifact else {}
+    return Response(data, media_type=content.kind.media_type, headers=tag)
+
+
+@router.get(
+    "/runs/{run_id}/report",
+    dependencies=[Depends(Needs(Role.VIEWER))],
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The report in the form that was asked for.",
+            "model": ReportDocument,
+            "content": {
+                "text/html": {"schema": {"type": "string"}},
+                "application/xml": {"schema": {"type": "string"}},
+                "application/sarif+json": {"schema": {"type": "object"}},
+                "text/markdown": {"schema": {"type": "string"}},
+            },
+        }
+    },
+)
+def run_report(
+    caller: Caller,
+    backend: TheBackend,
+    run_id: str,
+    form: Annotated[Form, Query(alias="format", description="`sarif` and `junit` are for pipelines.")] = "html",
+) -> Response:
+    """The report of a run, as far as it came. A viewer's has no line of a device that the run did not change."""
+    report = _readable(caller, backend, run_id)
+    if form == "html":
+        # Its plots take seconds, which would hold up every other request in this process.
+        page = backend.compute_for(caller, render_run_report, report)
+        return HTMLResponse(page, headers={"Content-Security-Policy": _PAGE_POLICY})
+    return Response(_rendered(report, form, backend.desk.run(run_id)), media_type=_MEDIA_TYPES[form])
+
+
+@router.get(
+    "/runs/{run_id}/report.pdf",
+    dependencies=[Depends(Needs(Role.VIEWER))],
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The HTML report on sheets of A4.",
+            "content": {"application/pdf": {"schema": {"type": "string", "format": "binary"}}},
+        },
+        **responses(501),
+    },
+)
+def run_report_pdf(caller: Caller, backend: TheBackend, run_id: str) -> Response:
+    """The report of a run as a PDF. A viewer's has no line of a device that the run did not change."""
+    report = _readable(caller, backend, run_id)
+    data = backend.compute_for(caller, run_pdf, report)
+    named = {"Content-Disposition": f'inline; filename="{run_id}.pdf"'}
+    return Response(data, media_type="application/pdf", headers=named)
+
+
+def _readable(caller: Principal, backend: Backend, run_id: str) -> RunReport:
+    """The report with what the caller may read of it."""
+    report = backend.desk.detail(run_id)
+    operates = caller.may(Role.OPERATOR, backend.desk.run(run_id).network)
+    return report if operates else without_secrets(report)
+
+
+def _entry(run_id: str, content: Content) -> ArtifactEntry:
+    return ArtifactEntry(
+        name=content.name,
+        kind=content.kind,
+        id=content.id,
+        media_type=content.kind.media_type,
+        restricted=content.kind.restricted,
+        link=f"{RUNS}/{run_id}/artifacts/{content.id}",
+    )
+
+
+def _rendered(report: RunReport, form: Form, run: Run) -> str:
+    if form == "junit":
+        return run_junit(report)
+    if form == "markdown":
+        return run_markdown(report)
+    if form == "sarif":
+        return json.dumps(sarif(report.findings, run.params["intent_file"], Path.cwd()))
+    return report_document(report).model_dump_json()

@@ -1,0 +1,200 @@
+"""Runs: asked for, listed, looked at, decided on."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from qosforge.access.roles import Role
+from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.idempotency import IdempotencyKey
+from qosforge.api.policy_choice import chosen_for_run
+from qosforge.api.problems import responses
+from qosforge.api.run_models import (
+    RUNS,
+    Approval,
+    Moment,
+    Refusal,
+    Retry,
+    RunDetail,
+    RunOrder,
+    RunPage,
+    detail_of,
+)
+from qosforge.api.run_pages import Before, networks_seen, next_page
+from qosforge.api.security import Needs
+from qosforge.runs.desk import Order
+from qosforge.runs.summary import RunSummary, summary_of
+from qosforge.runs.tables import RunStatus, Verdict
+
+router = APIRouter(tags=["runs"])
+
+Name = Annotated[str, Query(min_length=1, max_length=128)]
+_LOCATION = {"Location": {"description": "Path of the run.", "schema": {"type": "string"}}}
+
+
+@router.post(
+    "/runs",
+    status_code=201,
+    dependencies=[Depends(Needs(Role.OPERATOR))],
+    responses={
+        200: {"description": "The run that an earlier call with the same key made.", "model": RunSummary},
+        201: {"description": "A new run.", "headers": _LOCATION},
+        **responses(404),
+    },
+)
+def place_run(
+    *, body: RunOrder, caller: Caller, backend: TheBackend, note: TheNote, key: IdempotencyKey, response: Response
+) -> RunSummary:
+    """Ask for a run. It is recorded and begins as soon as an executor is free; its events tell how it goes.
+
+    A change that has to be approved, or waits for its time, is prepared and then waits without holding a device.
+    """
+    note.network = body.network
+    caller.require(Role.OPERATOR, body.network)
+    network = backend.networks.network(body.network)
+    intent, stored = chosen_for_run(backend.policies.seen_by(caller), body.policy)
+    order = Order(
+        network=network,
+        intent=intent,
+        stored=stored,
+        measure=body.measure,
+        strict=body.strict,
+        require_batfish=body.require_batfish,
+        seed=body.seed,
+        tester=body.tester,
+        before=body.before,
+        ticket=body.ticket,
+        not_before=body.not_before,
+        timeout=None if body.timeout_seconds is None else timedelta(seconds=body.timeout_seconds),
+        source=body.source.model_dump(exclude_none=True) if body.source else None,
+    )
+    run, made = backend.desk.place(order, caller.name, key)
+    note.resource = f"{RUNS}/{run.id}"
+    response.headers["Location"] = note.resource
+    if not made:
+        response.status_code = 200
+    return summary_of(run)
+
+
+@router.get("/runs", dependencies=[Depends(Needs(Role.VIEWER))])
+def list_runs(
+    *,
+    caller: Caller,
+    backend: TheBackend,
+    request: Request,
+    before: Before,
+    network: Name | None = None,
+    status: RunStatus | None = None,
+    policy: Name | None = None,
+    verdict: Verdict | None = None,
+    requested_by: Name | None = None,
+    since: Annotated[Moment | None, Query(description="Made at this moment or later.")] = None,
+    until: Annotated[Moment | None, Query(description="Made before this moment.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> RunPage:
+    """Runs of the networks that the caller sees, newest first.
+
+    `next` leads through all pages; runs that are added meanwhile are before the first one and move nothing.
+    """
+    found = backend.desk.store.list_runs(
+        limit + 1,
+        networks=networks_seen(caller, network),
+        status=status,
+        policy=policy,
+        verdict=verdict,
+        requested_by=requested_by,
+        since=since,
+        until=until,
+        before=before,
+    )
+    page = found[:limit]
+    more = len(found) > limit
+    return RunPage(runs=[summary_of(run) for run in page], next=next_page(request, page[-1].id) if more else None)
+
+
+@router.get("/runs/{run_id}", dependencies=[Depends(Needs(Role.VIEWER))])
+def get_run(backend: TheBackend, run_id: str) -> RunDetail:
+    """A run, how far it came, and what it found and measured."""
+    desk = backend.desk
+    candidate = desk.candidate(run_id)
+    return detail_of(
+        desk.run(run_id),
+        desk.detail(run_id, measurements=False),
+        candidate.id if candidate else None,
+        desk.decisions(run_id),
+    )
+
+
+@router.post("/runs/{run_id}/approve", dependencies=[Depends(Needs(Role.APPROVER))], responses=responses(409))
+def approve_run(body: Approval, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
+    """Approve what a run would do, as it was looked at: for another list of changes the approval does not count.
+
+    Where the network's rules ask for four eyes, nobody may approve it who wrote the policy, or who asked for,
+    cancelled or retried a run that makes the same change.
+    """
+    return summary_of(backend.desk.approve(run_id, caller.name, body.candidate, body.comment))
+
+
+@router.post("/runs/{run_id}/refuse", dependencies=[Depends(Needs(Role.APPROVER))], responses=responses(409))
+def refuse_run(body: Refusal, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
+    """Refuse what a waiting run would do: it ends, cancelled."""
+    return summary_of(backend.desk.refuse(run_id, caller.name, body.comment))
+
+
+@router.post(
+    "/runs/{run_id}/cancel", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
+)
+def cancel_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
+    """Stop a run: one that waits at once, one that is at work at its next step, and what it did is undone."""
+    return summary_of(backend.desk.cancel(run_id, caller.name))
+
+
+@router.post(
+    "/runs/{run_id}/pause", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
+)
+def pause_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
+    """Hold a rollout before its next wave: what was changed stands meanwhile, unconfirmed.
+
+    One that is paused for longer than its network's rules allow is rolled back.
+    """
+    return summary_of(backend.desk.pause(run_id, caller.name))
+
+
+@router.post(
+    "/runs/{run_id}/resume", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
+)
+def resume_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
+    """Let a paused rollout go on with its next wave."""
+    return summary_of(backend.desk.resume(run_id, caller.name))
+
+
+@router.post(
+    "/runs/{run_id}/retry", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
+)
+def retry_run(body: Retry, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
+    """Let a run that did not come to its end begin another attempt, from its beginning or from a later step.
+
+    Of a run that was kept but left devices out, a new run is made, which changes just these.
+    """
+    return summary_of(backend.desk.retry(run_id, caller.name, body.start))
+
+
+@router.post(
+    "/runs/{run_id}/roll-back",
+    status_code=201,
+    dependencies=[Depends(Needs(Role.OPERATOR))],
+    responses={201: {"description": "The run that takes it back.", "headers": _LOCATION}, **responses(409)},
+)
+def roll_back_run(
+    caller: Caller, backend: TheBackend, run_id: str, key: IdempotencyKey, response: Response
+) -> RunSummary:
+    """Take a kept run back, by a run of its own: it waits for no approval, window or freeze.
+
+    To take that one back makes the change again, and waits like any.
+    """
+    run = backend.desk.roll_back(run_id, caller.name, key)
+    response.headers["Location"] = f"{RUNS}/{run.id}"
+    return summary_of(run)

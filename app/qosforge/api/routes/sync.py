@@ -1,0 +1,54 @@
+"""A network's inventory and its source: how they differ, and the inventory made to say what the source does."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+
+from qosforge.access.roles import Role
+from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.problems import responses
+from qosforge.api.security import Needs
+from qosforge.api.sync_job import preview_sync, source_of, write_sync
+from qosforge.api.sync_models import SyncDifference, SyncResult, SyncWish
+
+router = APIRouter(tags=["networks"])
+
+_ADMIN = [Depends(Needs(Role.ADMIN, everywhere=True))]
+"""Of every network, as for a device that is added: what a source tells has addresses, which learn credentials."""
+
+
+@router.get("/networks/{network}/sync", dependencies=_ADMIN, responses=responses(404, 502))
+def network_sync(
+    caller: Caller,
+    backend: TheBackend,
+    network: str,
+    remove: Annotated[
+        bool, Query(description="Whether devices that the source does not have would be taken out.")
+    ] = False,
+) -> SyncDifference:
+    """Read the source of a network's inventory, and say how they differ. Nothing is written, no device contacted.
+
+    It has as long as a request has: what takes longer is for the command line, `qosforge network sync`.
+    """
+    source = source_of(backend, network)
+    preview = preview_sync(backend, caller, network, remove=remove)
+    return SyncDifference.of(network, source, preview)
+
+
+@router.post("/networks/{network}/sync", dependencies=_ADMIN, responses=responses(404, 409, 502))
+def sync_network(body: SyncWish, caller: Caller, backend: TheBackend, note: TheNote, network: str) -> SyncResult:
+    """Write the difference of this digest into the inventory; 409 where it is another one by now.
+
+    The source is read again. All files are written or none; what people wrote beyond the source stays.
+    """
+    note.network, note.detail = network, body.model_dump()
+    plan = write_sync(backend, caller, network, body.digest, remove=body.remove)
+    return SyncResult(
+        network=network,
+        written=[file.name for file in plan.files],
+        devices=plan.devices,
+        links=plan.links,
+        left=[] if plan.remove else list(plan.gone),
+    )

@@ -1,0 +1,89 @@
+"""The service itself: does it live, is it ready, what is it, what does it count."""
+
+from __future__ import annotations
+
+import platform
+from typing import Literal
+
+from fastapi import APIRouter, Depends, Response
+from pydantic import BaseModel, Field
+
+from qosforge.access.roles import Role
+from qosforge.api.dependencies import TheBackend
+from qosforge.api.readiness import Check
+from qosforge.api.security import Needs
+from qosforge.database.revisions import held, known
+from qosforge.operations.revision import release
+from qosforge.runs.engine import WORKFLOW_VERSION
+from qosforge.telemetry.metrics import CONTENT_TYPE
+
+router = APIRouter(tags=["system"])
+
+
+class Health(BaseModel):
+    """That the process lives and answers."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Readiness(BaseModel):
+    """Whether the service can do its work, and what stands against it."""
+
+    ready: bool
+    checks: list[Check]
+
+
+class Version(BaseModel):
+    """What runs here."""
+
+    release: str = Field(examples=["0.1.0"])
+    workflow: str = Field(description="Version of the durable run; runs of another one begin a fresh attempt.")
+    schema_revision: str = Field(description="Revision of the tables that the database holds.")
+    schema_newest: str = Field(description="Revision that this release makes.")
+    python: str
+
+
+@router.get("/health")
+async def health() -> Health:
+    """Whether the process lives; it looks at nothing else."""
+    return Health()
+
+
+@router.get("/ready", responses={503: {"model": Readiness, "description": "Not ready"}})
+def ready(backend: TheBackend, response: Response) -> Readiness:
+    """Whether the database answers with the tables of this release, a run could be written now, and some process
+    carries out runs. It answers within a second, also where the database does not.
+    """
+    stopping = backend.stopping.is_set()
+    detail = "the service is being stopped" if stopping else "takes requests"
+    found = [Check(name="service", good=not stopping, detail=detail), *backend.readiness.checks()]
+    good = all(check.good for check in found)
+    response.status_code = 200 if good else 503
+    return Readiness(ready=good, checks=found)
+
+
+@router.get("/version")
+def version(backend: TheBackend) -> Version:
+    """The versions of what runs here."""
+    with backend.database.read() as connection:
+        revision = held(connection)
+    return Version(
+        release=release(),
+        workflow=WORKFLOW_VERSION,
+        schema_revision=revision or "",
+        schema_newest=known()[0],
+        python=platform.python_version(),
+    )
+
+
+@router.get(
+    "/metrics",
+    dependencies=[Depends(Needs(Role.VIEWER))],
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Prometheus' text"}},
+)
+def metrics(backend: TheBackend) -> Response:
+    """Requests, runs by status, executors and computations in Prometheus' text format. Names of networks, users or
+    devices are not in it, so a viewer of any network may read it: give Prometheus a token of its own.
+    """
+    return Response(backend.metrics.text(), media_type=CONTENT_TYPE)

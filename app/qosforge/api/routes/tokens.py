@@ -1,0 +1,64 @@
+"""Bearer tokens: everybody's own; those of others take an admin of every network."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+
+from qosforge.access.roles import Role
+from qosforge.access.tokens import create_token, require_revocable, revoke_token, tokens
+from qosforge.access.users import find_user
+from qosforge.api.access_models import MadeToken, NewToken, TokenView, UserName
+from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.problems import responses
+from qosforge.api.security import Needs
+
+router = APIRouter(tags=["tokens"])
+
+
+@router.get("/tokens", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
+def list_tokens(
+    caller: Caller,
+    backend: TheBackend,
+    user: Annotated[UserName | None, Query(description="Whose; by default the caller's own.")] = None,
+    everybody: Annotated[bool, Query(description="Those of all users.")] = False,
+) -> list[TokenView]:
+    """Tokens without their secrets, newest first; revoked and expired ones, too."""
+    owner = None if everybody else user or caller.name
+    if owner != caller.name:
+        caller.require(Role.ADMIN)
+    if owner is not None:
+        with backend.database.read() as connection:
+            find_user(connection, owner)
+    return [TokenView.model_validate(token) for token in tokens(backend.database, owner)]
+
+
+@router.post("/tokens", status_code=201, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(404))
+def make_token(body: NewToken, caller: Caller, backend: TheBackend, note: TheNote) -> MadeToken:
+    """Make a token and show it, once. It may no more than its maker; what a token made ends with that one."""
+    if body.user not in (None, caller.name):
+        caller.require(Role.ADMIN)  # before it is looked up: who is a user here is not told to others
+    with backend.database.write() as connection:  # not to be repeated: each time it would be another one
+        made, text = create_token(
+            connection,
+            find_user(connection, body.user or caller.name),
+            body.name,
+            body.role,
+            body.networks,
+            at=backend.access.now(),
+            life=timedelta(days=body.days),
+            maker=caller,
+        )
+    note.resource = f"tokens/{made.id}"
+    note.detail = {"user": made.user, "role": made.role, "networks": made.networks}
+    return MadeToken.model_validate({**TokenView.model_validate(made).model_dump(), "token": text})
+
+
+@router.delete("/tokens/{token_id}", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))])
+def revoke_one_token(caller: Caller, backend: TheBackend, token_id: str) -> None:
+    """Revoke a token and those that it made, at once. A token revokes itself and what it made alone."""
+    with backend.database.read() as connection:
+        require_revocable(connection, caller, token_id)
+    backend.database.transact(lambda connection: revoke_token(connection, token_id, backend.access.now()))

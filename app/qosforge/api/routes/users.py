@@ -1,0 +1,100 @@
+"""Users and their roles. An admin of one network manages the roles on it; the rest takes an admin of all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fastapi import APIRouter, Depends
+
+from qosforge.access.passwords import hashed, set_password
+from qosforge.access.roles import Principal, Role
+from qosforge.access.users import User, add_user, disable, enable, find_user, grant, revoke, users
+from qosforge.api.access_models import Grant, NetworkOrAll, NewUser, PasswordSetting, UserView
+from qosforge.api.backend import Backend
+from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.problems import responses
+from qosforge.api.security import Needs
+
+router = APIRouter(tags=["users"])
+
+_SOME = [Depends(Needs(Role.ADMIN))]
+_EVERYWHERE = [Depends(Needs(Role.ADMIN, everywhere=True))]
+
+
+@router.get("/users", dependencies=_SOME)
+def list_users(caller: Caller, backend: TheBackend) -> list[UserView]:
+    """Every user, by name."""
+    return [_view(caller, user) for user in users(backend.database)]
+
+
+@router.post("/users", status_code=201, dependencies=_EVERYWHERE, responses=responses(409))
+def make_user(body: NewUser, caller: Caller, backend: TheBackend, note: TheNote) -> UserView:
+    """Make a user, without role, password or token."""
+    note.resource, note.detail = f"users/{body.name}", body.model_dump(include={"identity"})
+    who = {} if body.identity is None else body.identity.model_dump()
+    backend.database.transact(lambda connection: add_user(connection, body.name, backend.access.now(), **who))
+    return _found(caller, backend, body.name)
+
+
+@router.get("/users/{name}", dependencies=_SOME)
+def show_user(caller: Caller, backend: TheBackend, name: str) -> UserView:
+    """One user."""
+    return _found(caller, backend, name)
+
+
+@router.post("/users/{name}/disable", dependencies=_EVERYWHERE, responses=responses(409))
+def disable_user(caller: Caller, backend: TheBackend, name: str) -> UserView:
+    """Shut a user out: all tokens are revoked and all sessions end, for good. Never the last admin."""
+    backend.database.transact(lambda connection: disable(connection, name, backend.access.now()))
+    return _found(caller, backend, name)
+
+
+@router.post("/users/{name}/enable", dependencies=_EVERYWHERE)
+def enable_user(caller: Caller, backend: TheBackend, name: str) -> UserView:
+    """Let a disabled user in again, with the roles of before and without tokens."""
+    backend.database.transact(lambda connection: enable(connection, name))
+    return _found(caller, backend, name)
+
+
+@router.put("/users/{name}/password", status_code=204, dependencies=_EVERYWHERE)
+def set_users_password(body: PasswordSetting, backend: TheBackend, name: str) -> None:
+    """Set a user's password, or take it away; all sessions of the user end."""
+    with backend.database.read() as connection:
+        user = find_user(connection, name)
+    password_hash = None if body.password is None else hashed(body.password.get_secret_value())
+    backend.database.transact(
+        lambda connection: set_password(connection, user, password_hash, backend.access.now())
+    )
+
+
+@router.get("/users/{name}/grants", dependencies=_SOME)
+def users_grants(caller: Caller, backend: TheBackend, name: str) -> dict[str, Role]:
+    """A user's roles by network, of those networks that the caller manages."""
+    return _found(caller, backend, name).roles
+
+
+@router.put("/users/{name}/grants/{network}", dependencies=_SOME, responses=responses(409))
+def grant_role(
+    *, body: Grant, caller: Caller, backend: TheBackend, note: TheNote, name: str, network: NetworkOrAll
+) -> UserView:
+    """Give a user a role on a network (``*``: on every one), in place of the one held there."""
+    note.detail = {"role": body.role}
+    backend.database.transact(lambda connection: grant(connection, name, network, body.role))
+    return _found(caller, backend, name)
+
+
+@router.delete("/users/{name}/grants/{network}", dependencies=_SOME, responses=responses(409))
+def revoke_role(caller: Caller, backend: TheBackend, name: str, network: NetworkOrAll) -> UserView:
+    """Take a user's role on a network."""
+    backend.database.transact(lambda connection: revoke(connection, name, network))
+    return _found(caller, backend, name)
+
+
+def _found(caller: Principal, backend: Backend, name: str) -> UserView:
+    with backend.database.read() as connection:
+        return _view(caller, find_user(connection, name))
+
+
+def _view(caller: Principal, user: User) -> UserView:
+    roles = {network: role for network, role in user.roles.items() if caller.may(Role.ADMIN, network)}
+    return UserView.model_validate(replace(user, roles=roles))

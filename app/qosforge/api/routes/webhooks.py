@@ -1,0 +1,161 @@
+"""Webhooks: where the service tells of events. They concern every network, so an admin of all manages them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+import sqlalchemy as sa
+from fastapi import APIRouter, Depends, Query
+
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend
+from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.problems import responses
+from qosforge.api.recording import CallNote
+from qosforge.api.security import Needs
+from qosforge.api.webhook_models import DeliveryView, MadeWebhook, NewWebhook, WebhookChange, WebhookView
+from qosforge.webhooks.deliveries import MOST_KEPT, Delivery, deliveries, redeliver, send_test
+from qosforge.webhooks.registry import (
+    Webhook,
+    WebhookSpec,
+    add_webhook,
+    change_webhook,
+    find_webhook,
+    remove_webhook,
+    renew_secret,
+    set_enabled,
+    webhooks,
+)
+from qosforge.webhooks.signing import load_key
+from qosforge.webhooks.targets import AllowList, parse_url
+
+router = APIRouter(tags=["webhooks"])
+
+T = TypeVar("T")
+
+_EVERYWHERE = [Depends(Needs(Role.ADMIN, everywhere=True))]
+
+
+@router.get("/webhooks", dependencies=_EVERYWHERE)
+def list_webhooks(backend: TheBackend) -> list[WebhookView]:
+    """Every webhook, by name."""
+    with backend.database.read() as connection:
+        return [WebhookView.model_validate(webhook) for webhook in webhooks(connection)]
+
+
+@router.post("/webhooks", status_code=201, dependencies=_EVERYWHERE, responses=responses(409))
+def make_webhook(body: NewWebhook, backend: TheBackend, note: TheNote) -> MadeWebhook:
+    """Make a webhook and show its secret, once."""
+    wanted = _wanted(body, note)
+    note.resource = f"webhooks/{body.name}"
+    key = load_key(backend.settings)
+    with backend.database.write() as connection:  # not to be repeated: each time it would have another secret
+        made = add_webhook(connection, body.name, wanted, _allowed(backend), key=key, at=backend.access.now())
+    return _with_secret(*made)
+
+
+@router.get("/webhooks/{name}", dependencies=_EVERYWHERE)
+def show_webhook(backend: TheBackend, name: str) -> WebhookView:
+    """One webhook."""
+    with backend.database.read() as connection:
+        return WebhookView.model_validate(find_webhook(connection, name))
+
+
+@router.put("/webhooks/{name}", dependencies=_EVERYWHERE)
+def change_one_webhook(body: WebhookChange, backend: TheBackend, note: TheNote, name: str) -> WebhookView:
+    """Say anew where a webhook goes and what it is told of. What waits goes to the new URL."""
+    wanted = _wanted(body, note)
+    changed = _done(backend, lambda connection: change_webhook(connection, name, wanted, _allowed(backend)))
+    return WebhookView.model_validate(changed)
+
+
+@router.delete("/webhooks/{name}", status_code=204, dependencies=_EVERYWHERE)
+def remove_one_webhook(backend: TheBackend, name: str) -> None:
+    """Remove a webhook with its log; what waits is never sent."""
+    _done(backend, lambda connection: remove_webhook(connection, name))
+
+
+@router.post("/webhooks/{name}/enable", dependencies=_EVERYWHERE)
+def enable_webhook(backend: TheBackend, name: str) -> WebhookView:
+    """Let a webhook send again, also what waits."""
+    return WebhookView.model_validate(_done(backend, lambda connection: set_enabled(connection, name, True)))
+
+
+@router.post("/webhooks/{name}/disable", dependencies=_EVERYWHERE)
+def disable_webhook(backend: TheBackend, name: str) -> WebhookView:
+    """Let a webhook send nothing. It is not told of what happens meanwhile; what waits stays."""
+    return WebhookView.model_validate(_done(backend, lambda connection: set_enabled(connection, name, False)))
+
+
+@router.post("/webhooks/{name}/secret", dependencies=_EVERYWHERE)
+def renew_webhook_secret(backend: TheBackend, name: str) -> MadeWebhook:
+    """Give a webhook a new secret and show it, once. For a day deliveries are signed by the old one, too."""
+    key = load_key(backend.settings)
+    with backend.database.write() as connection:  # not to be repeated: each time it would be another one
+        renewed = renew_secret(connection, name, key, backend.access.now())
+    return _with_secret(*renewed)
+
+
+@router.post("/webhooks/{name}/test", status_code=202, dependencies=_EVERYWHERE, responses=responses(409))
+def try_webhook(caller: Caller, backend: TheBackend, name: str) -> DeliveryView:
+    """Send a webhook an event of type ``webhook.test``; the log of its deliveries tells what came of it."""
+    return _delivery(
+        backend, lambda connection: send_test(connection, name, caller.name, backend.database.now(connection))
+    )
+
+
+@router.get("/webhooks/{name}/deliveries", dependencies=_EVERYWHERE)
+def webhook_deliveries(
+    backend: TheBackend,
+    name: str,
+    limit: Annotated[int, Query(ge=1, le=MOST_KEPT)] = 100,
+) -> list[DeliveryView]:
+    """The newest deliveries of a webhook, newest first."""
+    with backend.database.read() as connection:
+        found = deliveries(connection, find_webhook(connection, name).id, limit)
+    return [DeliveryView.model_validate(each) for each in found]
+
+
+@router.post(
+    "/webhooks/{name}/deliveries/{delivery}/redeliver",
+    status_code=202,
+    dependencies=_EVERYWHERE,
+    responses=responses(409),
+)
+def redeliver_one(backend: TheBackend, name: str, delivery: str) -> DeliveryView:
+    """Send a delivery once more, with as many attempts as at first. Its message keeps its id."""
+    return _delivery(
+        backend, lambda connection: redeliver(connection, name, delivery, backend.database.now(connection))
+    )
+
+
+def _done(backend: Backend, work: Callable[[sa.Connection], T]) -> T:
+    """Do it in one transaction, and let those know who send."""
+
+    def announced(connection: sa.Connection) -> T:
+        result = work(connection)
+        backend.database.announce(connection)
+        return result
+
+    return backend.database.transact(announced)
+
+
+def _delivery(backend: Backend, work: Callable[[sa.Connection], Delivery]) -> DeliveryView:
+    return DeliveryView.model_validate(_done(backend, work))
+
+
+def _allowed(backend: Backend) -> AllowList:
+    return AllowList(backend.settings.webhook_hosts)
+
+
+def _wanted(body: WebhookChange, note: CallNote) -> WebhookSpec:
+    """What is wanted, as the log of calls has it too: there without the path of the URL, which may be a secret."""
+    note.detail = body.model_dump(mode="json", include={"events", "networks"})
+    note.detail["to"] = parse_url(body.url).origin
+    return WebhookSpec(body.url, body.events, body.networks)
+
+
+def _with_secret(webhook: Webhook, secret: str) -> MadeWebhook:
+    view = WebhookView.model_validate(webhook)
+    return MadeWebhook(**view.model_dump(), secret=secret)

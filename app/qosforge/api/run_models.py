@@ -1,0 +1,293 @@
+"""What the runs' routes take and give, as documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StringConstraints,
+)
+
+from qosforge.api.policy_choice import PolicyChoice
+from qosforge.deltaq.objective import Outcome
+from qosforge.keep_rule import KeepRule
+from qosforge.reports.balance import Account, Balance, accounts, who_paid
+from qosforge.reports.model import RunReport, StageReport, WaveReport
+from qosforge.runs.contents import Kind
+from qosforge.runs.decisions import Decision as Decided
+from qosforge.runs.store import Run
+from qosforge.runs.summary import RunSummary, summary_of
+from qosforge.tester.changes import ClassChange
+from qosforge.tester.judging import ClassVerdict
+
+_REQUEST = ConfigDict(extra="forbid")
+
+RUNS = "/api/v1/runs"
+"""Where runs are."""
+
+ARTIFACT_EXAMPLE = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+Line = Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")]
+"""One line of free text: it is shown, and goes into no configuration."""
+
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
+
+_FIRST_YEAR, _LAST_YEAR = 1970, 9000
+
+
+def _moment(value: object) -> object:
+    if not (isinstance(value, str) and _RFC_3339.fullmatch(value)):
+        raise ValueError("a moment is written by RFC 3339, such as 2026-03-01T22:00:00+01:00")
+    return value
+
+
+def _within(value: datetime) -> datetime:
+    # Near the ends of what a moment can be, another zone or a timeout would lead beyond.
+    if not _FIRST_YEAR <= value.year <= _LAST_YEAR:
+        raise ValueError(f"a moment is in the years {_FIRST_YEAR} to {_LAST_YEAR}")
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_moment), AfterValidator(_within)]
+"""A moment with its zone; a bare number is none."""
+
+ArtifactId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Source(BaseModel):
+    """The Git commit that a policy came from; ``dirty`` where the policy differs from what the commit holds."""
+
+    model_config = _REQUEST
+
+    repository: Line = Field(min_length=1, examples=["campus/qos"])
+    commit: str = Field(
+        pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$", examples=["3f786850e387550fdab836ed7e6dc881de23001b"]
+    )
+    path: Line = Field(min_length=1, examples=["policies/campus.yaml"])
+    dirty: Literal["yes"] | None = None
+
+
+class RunOrder(BaseModel):
+    """What a run is asked for: a policy for a network, and how it is to be tried.
+
+    ``measure``: judge it by measurement and keep it only if its objectives are met; without, it is kept when every
+    device holds it. ``strict``: warnings stand against it, too. ``tester``: the twin of what the devices hold, or
+    an outside one that gives its measurements, signed. ``not_before``: push no earlier. ``timeout_seconds``: give
+    up, and undo, after so long.
+    """
+
+    model_config = _REQUEST
+
+    network: str = Field(min_length=1, max_length=128, examples=["campus"])
+    policy: PolicyChoice
+    measure: StrictBool = True
+    strict: StrictBool = False
+    require_batfish: StrictBool = False
+    seed: StrictInt = Field(default=1, ge=0, le=2**63 - 1)
+    tester: Literal["twin", "outside"] = "twin"
+    before: StrictBool = Field(default=False, description="Let an outside tester measure before the push, too.")
+    ticket: str = Field(default="", max_length=64, pattern=r"^[A-Za-z0-9 ._:/#-]*$", examples=["CHG-1234"])
+    not_before: Moment | None = None
+    timeout_seconds: StrictInt | None = Field(default=None, ge=60, le=30 * 24 * 3600)
+    source: Source | None = None
+
+
+class RunPage(BaseModel):
+    """A page of runs, newest first; ``next`` is the path of the one after it."""
+
+    runs: list[RunSummary]
+    next: str | None = Field(description="Path with query of the following page; null on the last one.")
+
+
+class RunDevice(BaseModel):
+    """What a run did to a device: ``delta`` are the lines it enters, ``inverse`` those that take them back."""
+
+    name: str
+    platform: str
+    outcome: str
+    delta: list[str]
+    inverse: list[str]
+
+
+class Decision(BaseModel):
+    """An approval or refusal; ``candidate`` is the list of deltas that it was about."""
+
+    candidate: str
+    approved: bool
+    by: str
+    comment: str
+    at: datetime
+
+
+class RunLinks(BaseModel):
+    """Paths of what belongs to a run."""
+
+    self: str
+    events: str
+    artifacts: str
+    report: str
+
+
+class RunDetail(RunSummary):
+    """A run with what is known of it so far.
+
+    ``candidate`` names what an approval is about: the list of every device's delta, as it was last prepared.
+    """
+
+    candidate: str | None
+    approvals: list[Decision]
+    stages: list[StageReport]
+    devices: list[RunDevice]
+    findings: list[dict[str, Any]]
+    outcome_before: Outcome | None
+    outcome_predicted: Outcome | None
+    outcome_after: Outcome | None
+    verdicts_before: list[ClassVerdict]
+    verdicts_predicted: list[ClassVerdict]
+    verdicts_after: list[ClassVerdict]
+    keep: KeepRule = Field(description="When its change is kept after it was measured.")
+    question: str | None = Field(
+        description="What an approver is asked to keep now: approve or refuse it as the candidate."
+    )
+    changes: list[ClassChange] = Field(description="After against before, bound by bound.")
+    rollout: list[WaveReport] = Field(description="The waves of its push, and how far each came.")
+    left_out: list[str] = Field(description="Devices that failed and were left out of a change that stands.")
+    links: RunLinks
+
+
+class Approval(BaseModel):
+    """``candidate`` is the one that was looked at, from the run's detail."""
+
+    model_config = _REQUEST
+
+    candidate: ArtifactId = Field(examples=[ARTIFACT_EXAMPLE])
+    comment: Line = Field(default="", examples=["looked at both edges"])
+
+
+class Refusal(BaseModel):
+    """Why it is not to be done."""
+
+    model_config = _REQUEST
+
+    comment: Line = Field(default="", examples=["not in the exam week"])
+
+
+class Retry(BaseModel):
+    """``start`` is the step to begin from; what was recorded before it is used again."""
+
+    model_config = _REQUEST
+
+    start: str = Field(default="read", pattern=r"^[a-z][a-z0-9-]{0,63}$", examples=["read"])
+
+
+class RunEvent(BaseModel):
+    """Something that happened to a run; ``seq`` grows."""
+
+    seq: int
+    kind: str
+    data: dict[str, Any]
+    at: datetime
+
+
+class EventPage(BaseModel):
+    """Events in their order; ``after`` is where to go on, and ``final`` says that no more will come."""
+
+    events: list[RunEvent]
+    after: int
+    final: bool
+
+
+class ArtifactEntry(BaseModel):
+    """An artifact of a run. ``restricted``: it may hold secrets of a device, and takes an operator to read."""
+
+    name: str = Field(examples=["running/vigo1"])
+    kind: Kind
+    id: str = Field(examples=[ARTIFACT_EXAMPLE])
+    media_type: str
+    restricted: bool
+    link: str
+
+
+class ArtifactList(BaseModel):
+    """All artifacts of a run so far."""
+
+    artifacts: list[ArtifactEntry]
+
+
+class Received(BaseModel):
+    """A measurement that was taken, and who signed it."""
+
+    run: str
+    side: Literal["before", "after"]
+    tester: str
+
+
+def detail_of(run: Run, report: RunReport, candidate: str | None, decisions: Iterable[Decided]) -> RunDetail:
+    """A run with what its report and the decisions on it say."""
+    here = f"{RUNS}/{run.id}"
+    return RunDetail(
+        **dict(summary_of(run)),
+        candidate=candidate,
+        approvals=[
+            Decision(candidate=each.candidate, approved=each.approved, by=each.by, comment=each.comment, at=each.at)
+            for each in decisions
+        ],
+        stages=list(report.stages),
+        devices=[
+            RunDevice(
+                name=device.name,
+                platform=device.platform,
+                outcome=device.outcome,
+                delta=device.candidate.splitlines(),
+                inverse=device.inverse.splitlines(),
+            )
+            for device in report.devices
+        ],
+        findings=[finding.document() for finding in report.findings],
+        outcome_before=report.outcome_before(),
+        outcome_predicted=report.outcome_predicted(),
+        outcome_after=report.outcome_after(),
+        verdicts_before=list(report.verdicts_before),
+        verdicts_predicted=list(report.verdicts_predicted),
+        verdicts_after=list(report.verdicts_after),
+        keep=report.keep,
+        question=report.question,
+        changes=list(report.changes),
+        rollout=list(report.rollout),
+        left_out=list(report.left_out),
+        links=RunLinks(self=here, events=f"{here}/events", artifacts=f"{here}/artifacts", report=f"{here}/report"),
+    )
+
+
+class ReportDocument(RunReport):
+    """A report with its measurements, what was expected of each class, and who paid."""
+
+    accounts: tuple[Account, ...]
+    who_paid: tuple[Balance, ...]
+
+
+def report_document(report: RunReport) -> ReportDocument:
+    """A report as JSON has it."""
+    sides = report.before, report.after
+    return ReportDocument(**dict(report), accounts=accounts(*sides), who_paid=who_paid(*sides))
+
+
+def without_secrets(report: RunReport) -> RunReport:
+    """The report with no line of a device that the run did not change: running configurations carry secrets."""
+    bare = [device.model_copy(update={"diff": _changes(device.diff)}) for device in report.devices]
+    return report.model_copy(update={"devices": tuple(bare)})
+
+
+def _changes(diff: str) -> str:
+    return "\n".join(line for line in diff.splitlines() if line.startswith(("+", "-", "@@")))

@@ -1,0 +1,103 @@
+"""Who may call what: every route of the interface but the public ones says the role that it needs."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from fastapi import Request
+
+from qosforge.access.roles import NotAllowed, NotAuthenticated, Principal, Role
+from qosforge.access.sessions import CSRF_HEADER, cookie_name
+from qosforge.api.backend import Backend
+from qosforge.api.dependencies import TheBackend
+from qosforge.api.parameters import require_known_parameters
+from qosforge.api.recording import CallNote
+from qosforge.runs.store import RunUnknown
+from qosforge.runs.tables import RUNS
+
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+
+NO_CREDENTIAL = "the call carries no credential"
+
+
+class Needs:
+    """A dependency: the caller is known, and has a role where the call goes.
+
+    That is on the network of path parameter ``network``, or on that of the run ``run_id``; where the path names
+    neither, on any network: then the route itself calls ``caller.require(role, body.network)``. A run of a network
+    on which the caller has no role at all does not exist for the caller.
+
+    Stands in a route's own ``dependencies=[Depends(Needs(role))]``; the OpenAPI document gets ``x-role`` from it.
+    """
+
+    def __init__(self, role: Role, *, everywhere: bool = False, recorded: bool = True) -> None:
+        """``everywhere``: the role has to be held on every network, for what concerns them all.
+
+        ``recorded``: whether a call goes into the log of calls; reading calls never do, and one that is sent by
+        POST only for its body (a preview) says ``False``.
+        """
+        self.role = role
+        self.everywhere = everywhere
+        self.recorded = recorded
+
+    def __call__(self, request: Request, backend: TheBackend) -> Principal:
+        note = CallNote(f"{request.method} {request.url.path}", resource=request.url.path)
+        request.state.note = None if request.method in _SAFE or not self.recorded else note
+        caller = _authenticated(request, backend)
+        request.state.caller = caller
+        note.actor, note.credential = caller.name, caller.credential
+        self._check(caller, request, backend, note)
+        require_known_parameters(request)
+        if request.state.note is not None:
+            note.open(backend.access, request.state.request_id)
+        return caller
+
+    def _check(self, caller: Principal, request: Request, backend: Backend, note: CallNote) -> None:
+        network = request.path_params.get("network")
+        if network is None and "run_id" in request.path_params:
+            network = _network_of_run(caller, request.path_params["run_id"], backend)
+        if self.everywhere:
+            caller.require(self.role)
+        elif network is not None:
+            note.network = network
+            caller.require(self.role, network)
+        elif not any(role.covers(self.role) for role in caller.roles.values()):
+            raise NotAllowed(f"{caller.name} is no {self.role} of any network", hint="ask an admin for the role")
+
+
+def recorded_call(request: Request, backend: Backend, network: str) -> CallNote:
+    """The note of a call that opens sessions to devices: the log has it, whatever its method and its role."""
+    note: CallNote | None = request.state.note
+    if note is None:
+        caller: Principal = request.state.caller
+        path = request.url.path
+        note = CallNote(f"{request.method} {path}", caller.name, caller.credential, network, path)
+        note.open(backend.access, request.state.request_id)
+        request.state.note = note
+    return note
+
+
+def _authenticated(request: Request, backend: Backend) -> Principal:
+    header = request.headers.get("authorization")
+    if header is not None:
+        scheme, _, token = header.partition(" ")
+        if scheme.lower() != "bearer":
+            raise NotAuthenticated("the scheme of the credential is not Bearer", hint="send a bearer token")
+        return backend.access.authenticate(token.strip())
+    cookie = request.cookies.get(cookie_name(backend.settings))
+    if cookie is None:
+        raise NotAuthenticated(NO_CREDENTIAL, hint="send `Authorization: Bearer qf_…`")
+    caller = backend.access.session(cookie)
+    if request.method not in _SAFE:
+        backend.access.check_csrf(cookie, request.headers.get(CSRF_HEADER))
+    return caller
+
+
+def _network_of_run(caller: Principal, run_id: str, backend: Backend) -> str:
+    query = sa.select(RUNS.c.network).where(RUNS.c.id == run_id)
+    with backend.database.read() as connection:
+        network = connection.scalar(query)
+    if network is None or not caller.may(Role.VIEWER, network):
+        raise RunUnknown(
+            "there is no such run", hint="GET /api/v1/runs lists those that you see; give the whole id"
+        )
+    return str(network)

@@ -1,0 +1,86 @@
+"""The audit of a network from the configurations of its devices."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from qosforge.audit.consistency import check_consistency
+from qosforge.audit.held import Held
+from qosforge.audit.marks import Way, check_marks, ways
+from qosforge.findings import Finding, Severity
+from qosforge.inventory.models import Network
+from qosforge.plan.model import Plan
+from qosforge.platforms.device_text import Configuration
+from qosforge.platforms.held import held_plan
+from qosforge.platforms.shown_findings import shown_findings
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was read, what became of the marks on the way, and what is to be said about it."""
+
+    network: Network
+    plans: Mapping[str, Plan]
+    ways: tuple[Way, ...]
+    findings: tuple[Finding, ...]
+
+
+def audit(
+    network: Network,
+    texts: Mapping[str, Configuration],
+    files: Mapping[str, str] | None = None,
+    failed: Collection[str] = (),
+) -> Audit:
+    """Read configurations (by device) and hold them against each other; pure.
+
+    ``files`` names where a text came from, for findings about its lines. Devices without a text are told;
+    ``failed`` are those of which an error says why.
+
+    Raises:
+        InputError: a device has a platform that is not installed.
+    """
+    plans = {
+        device.name: held_plan(device.platform, texts[device.name], device.name, device.image)
+        for device in network.devices
+        if device.name in texts
+    }
+    held = Held(network, plans)
+    findings = (
+        *_unread(network, plans, failed),
+        *check_consistency(held),
+        *check_marks(held),
+        *_not_understood(plans, files or {}),
+    )
+    platforms = {device.name: device.platform for device in network.devices}
+    return Audit(network, plans, ways(held), shown_findings(findings, texts, platforms))
+
+
+def _unread(network: Network, plans: Mapping[str, Plan], failed: Collection[str]) -> Iterator[Finding]:
+    for device in network.devices:
+        if device.name not in plans:
+            yield Finding(
+                code="device-not-read",
+                severity=Severity.WARNING,
+                message="there is no configuration of this device: what it does to marks is not known",
+                device=device.name,
+                hint="see its error" if device.name in failed else f"add a file {device.name}.cfg",
+            )
+
+
+def _not_understood(plans: Mapping[str, Plan], files: Mapping[str, str]) -> Iterator[Finding]:
+    for name, plan in plans.items():
+        for line in plan.unknown:
+            context = f" (in {line.context})" if line.context else ""
+            missing = f": the device has no {line.undefined}" if line.undefined else ""
+            yield Finding(
+                code="access-group-undefined" if line.undefined else "line-not-understood",
+                severity=Severity.WARNING,
+                message=f"{line.text}{context}{missing}",
+                device=name,
+                file=files.get(name, "running configuration"),
+                line=line.line,
+                hint=f"define {line.undefined}, or correct the line"
+                if line.undefined
+                else "look at it by hand: the audit leaves it out",
+            )

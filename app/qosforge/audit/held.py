@@ -1,0 +1,118 @@
+"""What the devices of a network hold, seen from its ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from qosforge.inventory.models import Link, Network, Port
+from qosforge.plan.model import Discipline, InterfacePlan, Plan, Scheduler, Trust
+from qosforge.validation.packets import Packet, enter, marked, queue_of
+from qosforge.validation.paths import Hop
+
+ONE_QUEUE = (Discipline.FIFO, Discipline.FLOW_WFQ)
+"""Disciplines that do not tell marks apart by configuration."""
+USUAL_MARKS = (34, 46)
+"""AF41 and EF: what phones and conference systems send unasked (RFC 4594, figure 3)."""
+_NOBODY = "0.0.0.0"  # noqa: S104 - an address that no classifier names, not one to listen at
+
+
+@dataclass(frozen=True)
+class Held:
+    """A network and the plans that its devices' configurations amount to, by device."""
+
+    network: Network
+    plans: Mapping[str, Plan]
+
+    @cached_property
+    def _ends(self) -> dict[Port, tuple[Link, Port]]:
+        return {
+            near: (link, far) for link in self.network.links for near, far in ((link.a, link.b), (link.b, link.a))
+        }
+
+    @cached_property
+    def _attached(self) -> frozenset[Port]:
+        return frozenset(station.attach for station in self.network.stations)
+
+    def interface(self, port: Port) -> InterfacePlan | None:
+        """What a port holds; none where the device or the port was not read."""
+        plan = self.plans.get(port[0])
+        return plan.interface(port[1]) if plan else None
+
+    def scheduler(self, port: Port) -> Scheduler | None:
+        """What serves a port's queues: its own scheduler or the device-wide one."""
+        interface = self.interface(port)
+        if interface is None:
+            return None
+        return interface.egress.scheduler or self.plans[port[0]].system.scheduler
+
+    def far(self, port: Port) -> tuple[Link, Port] | None:
+        """The link at a port and the port at its other end."""
+        return self._ends.get(port)
+
+    def connected(self, device: str) -> tuple[Port, ...]:
+        """The ports of a device with a link or a station at them, as far as they were read."""
+        ports = [port for port in (*self._ends, *self._attached) if port[0] == device]
+        return tuple(port for port in sorted(set(ports)) if self.interface(port) is not None)
+
+    def faces_station(self, port: Port) -> bool:
+        """Whether end hosts are at a port, and no link to another device."""
+        return port in self._attached and port not in self._ends
+
+    @cached_property
+    def marks(self) -> tuple[int, ...]:
+        """The DSCPs that matter here: set or read by a device, offered by the traffic, or sent by most hosts."""
+        found = {*USUAL_MARKS, *(flow.dscp for scenario in self.network.traffic for flow in scenario.flows)}
+        for plan in self.plans.values():
+            for interface in plan.interfaces:
+                for rule in (*interface.ingress.rules, *interface.egress.rules):
+                    found.update(dscp for term in rule.any_of for dscp in term.dscp)
+                    found.update([rule.set_dscp] if rule.set_dscp is not None else [])
+        return tuple(sorted(found - {0}))
+
+    @cached_property
+    def travelling(self) -> tuple[int, ...]:
+        """The marks that leave ports of end hosts as these devices treat them; all that matter where none do."""
+        found: set[int] = set()
+        for device in self.plans:
+            for port in filter(self.faces_station, self.connected(device)):
+                interface = self.interface(port)
+                found.update(self.entered(port, self.arriving(port, dscp)).dscp for dscp in self.marks)
+                found.update(rule.set_dscp or 0 for rule in (interface.ingress.rules if interface else ()))
+        return tuple(sorted(found - {0})) or self.marks
+
+    def arriving(self, port: Port, dscp: int) -> Packet:
+        """A packet with a mark as the other end of a port's link sends it; its CoS follows from that end's map."""
+        packet = Packet(source=_NOBODY, destination=_NOBODY, dscp=dscp)
+        end = self.far(port)
+        sender = self.plans.get(end[1][0]) if end else None
+        return marked(sender.system, packet, dscp, None) if sender else packet
+
+    def entered(self, port: Port, packet: Packet) -> Packet:
+        """A packet after the input of a port."""
+        interface, end = self.interface(port), self.far(port)
+        if interface is None:
+            return packet
+        return enter(
+            self.plans[port[0]].system, interface.ingress, packet, tagged=end is not None and end[0].tagged
+        )
+
+    def queue(self, hop: Hop, packet: Packet) -> int | None:
+        """The queue that a packet takes which has come in at a hop's entry; none where there is one for all."""
+        interface, scheduler, entry = self.interface(hop.exit), self.scheduler(hop.exit), self.interface(hop.entry)
+        if interface is None or entry is None or scheduler is None or scheduler.discipline in ONE_QUEUE:
+            return None
+        system = self.plans[hop.device].system
+        if system.queue_on_input and packet.group is None and entry.ingress.trust in (Trust.KEEP, Trust.NONE):
+            return interface.egress.default_queue
+        return queue_of(system, interface.egress, scheduler, packet)
+
+    def hops(self, device: str) -> Iterator[Hop]:
+        """Every way through a device, from one connected port to another."""
+        ports = self.connected(device)
+        for entry in ports:
+            end = self.far(entry)
+            for exit_ in ports:
+                if entry != exit_:
+                    yield Hop(entry, exit_, tagged=end is not None and end[0].tagged)

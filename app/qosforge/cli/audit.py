@@ -1,0 +1,163 @@
+"""The command that reads a network before there is any intent: audit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from qosforge.audit import Audit, audit
+from qosforge.audit.marks import Way
+from qosforge.audit.table import HEADINGS, rows
+from qosforge.cli.options import AsJson, NetworkFolder, Strict, network_folder
+from qosforge.cli.output import findings_json, out, print_findings, print_json, print_problems, progress
+from qosforge.deploy.fleet import Fleet
+from qosforge.deploy.route import route_to
+from qosforge.deploy.sessions import Sessions
+from qosforge.deploy.traits import traits
+from qosforge.dscp import dscp_name
+from qosforge.errors import DeviceErrors, InputError, Place, QosforgeError
+from qosforge.findings import has_errors
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.platforms.base import platform
+from qosforge.platforms.device_text import Configuration
+from qosforge.runs.live import read_each
+from qosforge.settings import load_settings
+
+LARGEST = 16 * 1024 * 1024
+"""Bytes of a configuration file; the largest devices print a few megabytes."""
+
+Files = Annotated[
+    Path | None, typer.Option("--files", help="Read DEVICE.cfg from this folder instead of the devices.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(name="audit")(audit_)
+
+
+def audit_(
+    network: NetworkFolder = None, files: Files = None, strict: Strict = False, as_json: AsJson = False
+) -> None:
+    """Say what is configured, whether it is consistent, and where marks are lost. Devices are only read."""
+    net = load_network(network_folder(network))
+    for device in net.devices:
+        platform(device.platform, device.name)
+    errors: list[dict[str, Any]] = []
+    if files is None:
+        for device in net.devices:
+            traits(device.driver, device.name)
+        settings = load_settings()
+        route = route_to(settings, net)
+        with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
+            progress("read", f"{len(net.devices)} devices: {route.told}")
+            read, unread = read_each(fleet)
+        if unread and not read:
+            raise DeviceErrors("no device can be read", errors=list(unread.values()))
+        texts: Mapping[str, Configuration] = read
+        errors = [problem.document() for error in unread.values() for problem in error.problems()]
+        names: dict[str, str] = {}
+    else:
+        texts = _from_files(net, files)
+        names = {name: str(files / f"{name}.cfg") for name in texts}
+    result = audit(net, texts, names, {error["device"] for error in errors})
+    if as_json:
+        print_json(_document(result) | {"errors": errors})
+    else:
+        _print(result)
+    print_problems(errors)
+    sys.exit(QosforgeError.exit_code if errors else int(has_errors(result.findings, strict=strict)))
+
+
+def _from_files(network: Network, folder: Path) -> dict[str, str]:
+    """The configurations in a folder, by device; what is no UTF-8 in them is replaced.
+
+    Raises:
+        InputError: the folder has none, or one of them is no text or too large.
+    """
+    texts = {}
+    for device in network.devices:
+        path = folder / f"{device.name}.cfg"
+        place = Place(file=str(path), device=device.name)
+        try:
+            if not path.is_file():
+                continue
+            if path.stat().st_size > LARGEST:
+                raise InputError("is too large for a configuration", place, "give the running configuration alone")
+            data = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror}", place) from None
+        if b"\0" in data:
+            raise InputError("is not a text", place, "give the configuration as the device prints it")
+        texts[device.name] = data.decode("utf-8", errors="replace")
+    if not texts:
+        example = f"{network.devices[0].name}.cfg" if network.devices else "DEVICE.cfg"
+        raise InputError(
+            f"no configuration of a device of {network.name} is here",
+            Place(file=str(folder)),
+            f"name the files after the devices, like {example}",
+        )
+    return texts
+
+
+def _document(result: Audit) -> dict[str, Any]:
+    return {
+        "network": result.network.name,
+        "devices": {
+            name: plan.model_dump(mode="json", exclude_defaults=True) for name, plan in result.plans.items()
+        },
+        "marks": [
+            {
+                "from": way.source,
+                "to": way.target,
+                "dscp": way.dscp,
+                "arrives": way.arrives,
+                "lost_at": list(way.lost_at) if way.lost_at else None,
+            }
+            for way in result.ways
+        ],
+        "findings": findings_json(result.findings),
+    }
+
+
+def _print(result: Audit) -> None:
+    table = Table(box=None, padding=(0, 1), title="Configured", title_justify="left", title_style="bold")
+    for heading in HEADINGS:
+        table.add_column(heading, overflow="fold")
+    last = ""
+    for device, *cells in rows(result):
+        table.add_row(device if device != last else "", *cells)
+        last = device
+    out.print(table)
+    _print_ways(result.ways)
+    print_findings(result.findings)
+
+
+def _print_ways(ways: tuple[Way, ...]) -> None:
+    """Per pair of stations: which marks arrive, and where the others are lost."""
+    if not ways:
+        return
+    table = Table(box=None, padding=(0, 1), title="Marks on the way", title_justify="left", title_style="bold")
+    for heading in ("path", "kept", "lost"):
+        table.add_column(heading, overflow="fold")
+    pairs: dict[tuple[str, str], list[Way]] = {}
+    for way in ways:
+        pairs.setdefault((way.source, way.target), []).append(way)
+    for (source, target), found in pairs.items():
+        kept = ", ".join(dscp_name(way.dscp) for way in found if way.arrives == way.dscp)
+        lost: dict[str, list[str]] = {}
+        for way in found:
+            if way.lost_at is not None:
+                where = f"at {way.lost_at[0]} {way.lost_at[1]}"
+                lost.setdefault(where, []).append(f"{dscp_name(way.dscp)} → {dscp_name(way.arrives)}")
+        texts = [f"{', '.join(marks)} {where}" for where, marks in lost.items()]
+        table.add_row(f"{source} → {target}", kept or "–", "; ".join(texts) or "–")
+    out.print()
+    out.print(table)
+    out.print()

@@ -1,0 +1,54 @@
+"""``qosforge database``: upgrade."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qosforge.cli.options import AsJson
+from qosforge.cli.output import out, print_json
+from qosforge.operations.upgrade import upgrade as upgrade_database
+from qosforge.settings import load_settings
+
+app = typer.Typer(no_args_is_help=True)
+
+Backup = Annotated[
+    Path, typer.Option("--backup", metavar="FILE", help="Where the backup goes that is made before: a new file.")
+]
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the command as a group."""
+    parent.add_typer(app, name="database", help="The tables of an installation.")
+
+
+# With a single command typer would drop its name, were there no callback.
+@app.callback()
+def _group() -> None:
+    pass
+
+
+@app.command()
+def upgrade(
+    backup: Backup,
+    allow_incomplete: Annotated[
+        bool, typer.Option("--allow-incomplete", help="Back up even where artifacts are missing or damaged.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the tables to this release: back up, then migrate. Stop the service first; nothing else changes them.
+
+    An older release refuses the new tables: going back means restoring the backup.
+    """
+    settings = load_settings()
+    settings.make_var_dir()
+    done = upgrade_database(settings, backup, allow_incomplete=allow_incomplete)
+    if as_json:
+        file = str(done.backup) if done.backup else None
+        print_json({"before": done.before, "after": done.after, "backup": file})
+    elif done.backup is None:
+        out.print(f"the database holds revision {done.after} already: nothing to upgrade")
+    else:
+        out.print(f"revision {done.before} is now {done.after}; backed up to {done.backup}", soft_wrap=True)

@@ -1,0 +1,116 @@
+"""Commands that decide on runs: wait, approve, refuse, cancel, pause, resume, retry, roll-back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qosforge.cli import remote_runs
+from qosforge.cli.options import AsJson, RunId
+from qosforge.cli.ordering import WAIT_SECONDS, Key, WaitSeconds
+from qosforge.cli.reports import Junit, Markdown, Reports, Sarif
+from qosforge.cli.server import remote
+from qosforge.client.order import checked_key
+from qosforge.errors import InputError
+
+if TYPE_CHECKING:
+    from qosforge.runs.desk import Desk
+    from qosforge.runs.store import Run
+
+Comment = Annotated[str, typer.Option("--comment", help="Why.")]
+Candidate = Annotated[
+    str | None,
+    typer.Option("--candidate", metavar="ID", help="What was looked at; else what the run would do now."),
+]
+Start = Annotated[str, typer.Option("--start", metavar="STAGE", help="Stage to begin at.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (wait, approve, refuse, cancel, pause, resume, retry, roll_back):
+        app.command(name=command.__name__.replace("_", "-"))(command)
+
+
+def wait(
+    run_id: RunId,
+    wait_seconds: WaitSeconds = WAIT_SECONDS,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
+    as_json: AsJson = False,
+) -> None:
+    """Follow a run on a service to its end, and exit by its verdict."""
+    if not remote():
+        raise InputError("wait follows a run on a service", hint="name it: --server URL, or QOSFORGE_SERVER")
+    reports = Reports("policy.yaml", sarif, junit, markdown)
+    with reports.told():
+        remote_runs.wait(run_id, wait_seconds, reports, as_json)
+
+
+def approve(run_id: RunId, candidate: Candidate = None, comment: Comment = "", as_json: AsJson = False) -> None:
+    """Approve what a run would do, or keeping what it asks about; it goes on by itself."""
+    if remote():
+        remote_runs.approve(run_id, candidate, comment, as_json)
+        return
+
+    def decide(desk: Desk, who: str) -> Run:
+        asked, listed = desk.question(run_id), desk.candidate(run_id)
+        return desk.approve(run_id, who, candidate or asked or (listed.id if listed else ""), comment)
+
+    _decide(decide, as_json)
+
+
+def refuse(run_id: RunId, comment: Comment = "", as_json: AsJson = False) -> None:
+    """Refuse what a run would do; it ends, and no device was touched. One that asks what to keep is rolled back."""
+    if remote():
+        remote_runs.decide(run_id, "refuse", {"comment": comment}, as_json)
+    else:
+        _decide(lambda desk, who: desk.refuse(run_id, who, comment), as_json)
+
+
+def cancel(run_id: RunId, as_json: AsJson = False) -> None:
+    """Stop a run; what it touched is undone."""
+    if remote():
+        remote_runs.decide(run_id, "cancel", None, as_json)
+    else:
+        _decide(lambda desk, who: desk.cancel(run_id, who), as_json)
+
+
+def pause(run_id: RunId, as_json: AsJson = False) -> None:
+    """Hold a rollout before its next wave. What was changed stands meanwhile, unconfirmed."""
+    if remote():
+        remote_runs.decide(run_id, "pause", None, as_json)
+    else:
+        _decide(lambda desk, who: desk.pause(run_id, who), as_json)
+
+
+def resume(run_id: RunId, as_json: AsJson = False) -> None:
+    """Let a paused rollout go on with its next wave."""
+    if remote():
+        remote_runs.decide(run_id, "resume", None, as_json)
+    else:
+        _decide(lambda desk, who: desk.resume(run_id, who), as_json)
+
+
+def retry(run_id: RunId, start: Start = "read", as_json: AsJson = False) -> None:
+    """Let a run that ended without its change begin again, or change just the devices that it left out."""
+    if remote():
+        remote_runs.decide(run_id, "retry", {"start": start}, as_json)
+    else:
+        _decide(lambda desk, who: desk.retry(run_id, who, start), as_json)
+
+
+def roll_back(run_id: RunId, key: Key = None, as_json: AsJson = False) -> None:
+    """Undo a run that was kept, by a new run."""
+    if remote():
+        remote_runs.decide(run_id, "roll-back", None, as_json, checked_key(key))
+    else:
+        _decide(lambda desk, who: desk.roll_back(run_id, who, key), as_json)
+
+
+def _decide(decision: Callable[[Desk, str], Run], as_json: bool) -> None:
+    """Decide on a run of this machine's store, as the user of this shell."""
+    import_module("qosforge.cli.local_runs").decide(decision, as_json)

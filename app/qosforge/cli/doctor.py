@@ -1,0 +1,53 @@
+"""``qosforge doctor``: check everything that an installation depends on."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from qosforge.cli.options import AsJson
+from qosforge.cli.output import out, print_json
+from qosforge.operations.checks.model import Result, State
+from qosforge.operations.doctor import CHECKS, examine
+from qosforge.settings import load_settings
+
+_STYLE = {State.GOOD: "green", State.WARNING: "yellow", State.FAILED: "red"}
+_EXIT = {State.GOOD: 0, State.WARNING: 1, State.FAILED: 3}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(name="doctor")(doctor)
+
+
+def doctor(
+    checks: Annotated[
+        list[str] | None, typer.Argument(metavar="[CHECK]...", help="Only these (default: all).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check everything that the installation depends on, and how to correct it. Ends with 0, 1 (warnings) or 3."""
+    results = examine(load_settings(), checks or tuple(CHECKS))
+    if as_json:
+        print_json([asdict(result) for result in results])
+    else:
+        _print(results)
+    sys.exit(max((_EXIT[result.state] for result in results), default=0))
+
+
+def _print(results: list[Result]) -> None:
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for result in results:
+        text = Text(result.message)
+        if result.hint:
+            text.append(f"\n{result.hint}", style="dim")
+        table.add_row(Text(result.state.value, style=_STYLE[result.state]), result.name, text)
+    out.print(table)

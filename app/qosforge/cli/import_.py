@@ -1,0 +1,111 @@
+"""The command that reads configurations back into an intent: import."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from qosforge.cli.options import AsJson, Strict
+from qosforge.cli.output import findings_json, out, print_configuration, print_findings, print_json, write_file
+from qosforge.errors import InputError, Place
+from qosforge.findings import has_errors
+from qosforge.importing import Configuration, Imported, import_configurations, read_configuration
+from qosforge.intent.base import is_name
+
+LARGEST = 16 * 2**20
+"""Bytes of a configuration file; the largest devices print a few megabytes."""
+
+Files = Annotated[
+    list[Path], typer.Argument(help="Running configurations, one file a device.", metavar="CONFIG...")
+]
+Platforms = Annotated[
+    str | None, typer.Option("--platform", "-p", help="Their platform (default: told by their lines).")
+]
+Image = Annotated[str | None, typer.Option("--image", "-i", help="Their image, like 12.4(15)T.")]
+Device = Annotated[
+    list[str] | None,
+    typer.Option("--device", "-d", help="A device's name (once for each file, in their order; default: its own)."),
+]
+IntentName = Annotated[str, typer.Option("--intent", help="The intent's name; of several, how they begin.")]
+Folder = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Write NAME.yaml and an inventory into a folder of their own.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(name="import")(import_)
+
+
+def import_(
+    files: Files,
+    platform: Platforms = None,
+    image: Image = None,
+    device: Device = None,
+    intent: IntentName = "imported",
+    output: Folder = None,
+    strict: Strict = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read configurations as an intent that compiles back to them, and tell what it cannot say."""
+    if not is_name(intent) or len(intent) > 36:
+        raise InputError(f"{intent[:60]!r} is not a name of an intent", hint="give letters, digits, '-' and '_'")
+    if device and len(device) != len(files):
+        raise InputError(
+            f"{len(device)} names for {len(files)} files", hint="give --device once for each file, or not at all"
+        )
+    names: list[str | None] = [*device] if device else [None] * len(files)
+    read = [_configuration(file, platform, image, name) for file, name in zip(files, names, strict=True)]
+    imported = import_configurations(read, intent)
+    if output is not None:
+        _write(imported, output)
+    if as_json:
+        print_json(
+            {
+                "intents": [{"name": i.name, "text": i.text} for i in imported.intents],
+                "inventory": dict(imported.files),
+                "findings": findings_json(imported.findings),
+            }
+        )
+    else:
+        for entry in imported.intents:
+            out.rule(Text(f"{entry.name}.yaml", style="bold"), align="left")
+            print_configuration(entry.text)
+        out.rule(Text("hosts.yaml", style="bold"), align="left")
+        print_configuration(imported.files["hosts.yaml"])
+        print_findings(imported.findings)
+    sys.exit(int(has_errors(imported.findings, strict=strict)))
+
+
+def _write(imported: Imported, folder: Path) -> None:
+    """The intents and the inventory; what is in the way stays.
+
+    Raises:
+        InputError: a file of one of these names is there already.
+    """
+    texts = {**imported.files, **{f"{entry.name}.yaml": entry.text for entry in imported.intents}}
+    for name in texts:
+        if (folder / name).exists():
+            raise InputError("is there already", Place(file=str(folder / name)), "name another folder")
+    for name, text in texts.items():
+        write_file(folder / name, text)
+
+
+def _configuration(file: Path, platform: str | None, image: str | None, device: str | None) -> Configuration:
+    place = Place(file=str(file))
+    try:
+        if file.stat().st_size > LARGEST:
+            raise InputError(
+                "is too large for a configuration", place, "give the running configuration of one device"
+            )
+        data = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", place) from None
+    if b"\0" in data:
+        raise InputError("is not a text", place, "give the configuration as the device prints it")
+    text = data.decode("utf-8", errors="replace")
+    return read_configuration(text, str(file), platform_id=platform, image=image, device=device)

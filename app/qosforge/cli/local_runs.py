@@ -1,0 +1,178 @@
+"""Runs on this machine: carried out, recovered, measured, looked at. It takes seconds to import."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from qosforge.cli.account import account
+from qosforge.cli.options import load
+from qosforge.cli.ordering import Asked
+from qosforge.cli.output import (
+    out,
+    print_json,
+    print_problems,
+    progress,
+    require_writable,
+    write_file,
+)
+from qosforge.cli.reports import Reports
+from qosforge.cli.run_output import (
+    exit_code,
+    expected_json,
+    list_entry,
+    print_end,
+    print_measured,
+    print_report,
+    print_runs,
+    print_whole,
+    run_json,
+    shown_path,
+    tell,
+)
+from qosforge.deploy.fleet import Fleet
+from qosforge.deploy.route import route_to
+from qosforge.deploy.sessions import Sessions
+from qosforge.keep_rule import in_words
+from qosforge.reports.pdf import run_pdf
+from qosforge.reports.run_report import render_run_report
+from qosforge.runs import live
+from qosforge.runs.artifacts import open_artifacts
+from qosforge.runs.desk import Desk
+from qosforge.runs.report import run_report
+from qosforge.runs.service import open_service
+from qosforge.runs.store import Run, RunStore
+from qosforge.runs.summary import summary_of
+from qosforge.runs.tables import RunStatus
+from qosforge.settings import load_settings
+from qosforge.tester.export import measured_packets, require_format, write_packets
+from qosforge.tester.measured_part import measured_devices
+
+
+def carry_out(asked: Asked, reports: Reports, as_json: bool) -> None:
+    """Carry a run out to its end, or until it has to wait, and exit by what came of it."""
+    order = asked.order()
+    with open_service(load_settings(), progress) as service:
+        _report_recovered(service.recover())
+        if order.measure:
+            rule = service.desk.keep_rule(order.network, order.intent.intent.keep)
+            progress("keep rule", f"{rule}: {in_words(rule)}")
+        finished = service.run(order, account())
+    report = finished.report
+    reports.run(report)
+    errors = finished.result["errors"]
+    waits_for = finished.result.get("waits_for", "")
+    path = finished.page if isinstance(finished.page, Path) else None
+    if as_json:
+        print_json(run_json(report, errors, str(path) if path else None) | {"waits_for": waits_for})
+    else:
+        print_report(report)
+        print_problems(errors)
+        print_end(report, shown_path(path) if path else f"not written: {finished.page}")
+    if waits_for:
+        approve = f"qosforge approve {finished.run_id}" if report.status == RunStatus.NEEDS_APPROVAL else ""
+        progress("waits", f"for {waits_for}")
+        progress("next", " and then ".join(filter(None, [approve, "qosforge recover, which goes on with it"])))
+    status, verdict = finished.result["status"], finished.result.get("verdict")
+    sys.exit(exit_code(status, verdict, failed=bool(errors), left_out=bool(report.left_out)))
+
+
+def _report_recovered(ended: list[dict[str, Any]]) -> None:
+    for entry in ended:
+        progress("recover", f"run {entry['run']} was unfinished: {entry['status']}")
+
+
+def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
+    """Measure what the devices do now."""
+    loaded, net = load(asked.policy, asked.network, asked.parameters)
+    live.require_traffic(net)
+    live.require_checks(loaded)
+    if packets is not None:
+        # Told now rather than after the measurement.
+        require_format(packets)
+        require_writable(packets)
+    settings = load_settings()
+    route = route_to(settings, net)
+    with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
+        devices = measured_devices(loaded.intent, net)
+        progress("read", f"{len(devices or net.devices)} devices: {route.told}")
+        texts = live.read_running(fleet, devices)
+    progress("measure", "twin of the configuration read back")
+    judged = live.measure_till_told(loaded.intent, net, texts, seed=asked.seed)
+    if packets is not None:
+        write_packets(measured_packets(judged.measurement), packets)
+    if as_json:
+        print_json(
+            {
+                "outcome": judged.outcome,
+                "verdicts": [v.model_dump(mode="json") for v in judged.verdicts],
+                "measurement": judged.measurement.model_dump(mode="json"),
+                **expected_json(judged.measurement, None),
+            }
+        )
+    else:
+        print_measured(judged.measurement, judged.verdicts)
+    sys.exit(0 if judged.outcome == "met" else 1)
+
+
+def recover(as_json: bool) -> None:
+    """Finish every run that may go on."""
+    with open_service(load_settings(), progress, recovers=True) as service:
+        ended = service.recover()
+    if as_json:
+        print_json(ended)
+    elif not ended:
+        out.print("nothing to recover")
+    for entry in ended if not as_json else ():
+        out.print(f"run {entry['run']}: {entry['status'].replace('_', ' ')}")
+        print_problems(entry["errors"])
+    sys.exit(3 if any(entry["status"] in ("needs_recovery", "failed") for entry in ended) else 0)
+
+
+def list_runs(limit: int, as_json: bool) -> None:
+    """The newest runs of this machine's store."""
+    settings = load_settings()
+    settings.make_var_dir()
+    with RunStore(settings.database_url) as store:
+        found = store.list_runs(limit)
+    entries = [list_entry(summary_of(run).model_dump(mode="json")) for run in found]
+    if as_json:
+        print_json(entries)
+    else:
+        print_runs(entries)
+
+
+def show(run_id: str, html: Path | None, pdf: Path | None, reports: Reports, as_json: bool) -> None:
+    """One run of this machine's store."""
+    settings = load_settings()
+    settings.make_var_dir()
+    with RunStore(settings.database_url) as store:
+        report = run_report(store, open_artifacts(settings, store.database), run_id)
+    if html is not None:
+        write_file(html, render_run_report(report))
+    if pdf is not None:
+        require_writable(pdf)
+        write_file(pdf, run_pdf(report))
+    reports.run(report)
+    if as_json:
+        print_json(report.model_dump(mode="json") | expected_json(report.before, report.after))
+        return
+    print_whole(report)
+
+
+def decide(decision: Callable[[Desk, str], Run], as_json: bool) -> None:
+    """Decide on a run of this machine's store, as the user of this shell."""
+    settings = load_settings()
+    settings.make_var_dir()
+    with RunStore(settings.database_url) as store:
+        desk = Desk(settings, store, open_artifacts(settings, store.database))
+        run = decision(desk, account())
+        listed = desk.candidate(run.id)
+    document = summary_of(run).model_dump(mode="json")
+    tell(
+        {**document, "candidate": listed.id if listed else None},
+        "qosforge serve carries it out, or qosforge recover",
+        as_json,
+    )

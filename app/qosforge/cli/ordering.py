@@ -1,0 +1,122 @@
+"""The options by which a run is asked for, here or of a service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from qosforge.cli.options import load
+from qosforge.cli.output import progress
+from qosforge.client.order import network_name, policy_choice
+from qosforge.client.source import Source, source_of
+from qosforge.errors import InputError, Place
+
+if TYPE_CHECKING:
+    from qosforge.runs.desk import Order
+
+WAIT_SECONDS = 3600.0
+
+Ticket = Annotated[str, typer.Option("--ticket", help="The change's ticket number.")]
+NotBefore = Annotated[
+    str | None, typer.Option("--not-before", metavar="TIME", help="Push no earlier: 2026-11-30T22:00+01:00.")
+]
+Timeout = Annotated[
+    int | None, typer.Option("--timeout", min=60, metavar="SECONDS", help="Give up, and undo, after so long.")
+]
+Wait = Annotated[bool, typer.Option("--wait", help="Follow the run on the service and exit by its verdict.")]
+WaitSeconds = Annotated[float, typer.Option("--wait-seconds", min=1, help="Longest time to follow it.")]
+Key = Annotated[
+    str | None,
+    typer.Option("--idempotency-key", metavar="KEY", help="The same key makes one run, however often it is sent."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """How long a run on a service is followed, and the key that it is asked for with."""
+
+    wait: bool
+    seconds: float
+    key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a run is asked for, as the command line has it."""
+
+    policy: Path
+    network: Path | None
+    parameters: list[str] | None
+    measure: bool
+    strict: bool
+    require_batfish: bool
+    seed: int
+    ticket: str
+    not_before: str | None
+    timeout: int | None
+
+    def order(self) -> Order:
+        """For this machine.
+
+        Raises:
+            InputError, InputErrors: intent or inventory is wrong, or an option is.
+        """
+        # Brings the whole machinery of runs, which a call to a service does without.
+        from qosforge.runs.desk import Order  # noqa: PLC0415
+
+        loaded, network = load(self.policy, self.network, self.parameters)
+        source = self._source()
+        return Order(
+            network,
+            loaded,
+            measure=self.measure,
+            strict=self.strict,
+            require_batfish=self.require_batfish,
+            seed=self.seed,
+            ticket=self.ticket,
+            not_before=self._moment(),
+            timeout=timedelta(seconds=self.timeout) if self.timeout else None,
+            source=source.document() if source else None,
+        )
+
+    def document(self) -> dict[str, Any]:
+        """For a service.
+
+        Raises:
+            InputError, InputErrors: the policy is no valid intent, or an option is wrong.
+        """
+        source = self._source()
+        moment = self._moment()
+        return {
+            "network": network_name(self.network),
+            "policy": policy_choice(self.policy, self.parameters or ()),
+            "measure": self.measure,
+            "strict": self.strict,
+            "require_batfish": self.require_batfish,
+            "seed": self.seed,
+            "ticket": self.ticket,
+            "not_before": moment.isoformat() if moment else None,
+            "timeout_seconds": self.timeout,
+            "source": source.document() if source else None,
+        }
+
+    def _source(self) -> Source | None:
+        try:
+            return source_of(self.policy) if self.policy.exists() else None
+        except InputError as refused:
+            progress("source", f"the commit is not recorded: {refused}")
+            return None
+
+    def _moment(self) -> datetime | None:
+        if self.not_before is None:
+            return None
+        try:
+            moment = datetime.fromisoformat(self.not_before)
+        except ValueError:
+            place = Place(path="--not-before")
+            raise InputError("is no time", place, "write it like 2026-11-30T22:00+01:00") from None
+        return moment if moment.tzinfo else moment.astimezone(UTC)

@@ -1,0 +1,153 @@
+"""Commands about an intent before anything is touched: lint, compile, validate, diff."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from qosforge.cli.options import AsJson, NetworkFolder, Parameters, Policy, RequireBatfish, Strict
+from qosforge.cli.output import (
+    findings_json,
+    out,
+    print_configuration,
+    print_findings,
+    print_json,
+    print_waves,
+    write_file,
+)
+from qosforge.cli.previewing import Wanted, compiled, validated
+from qosforge.cli.reports import Junit, Markdown, Reports, Sarif
+from qosforge.configtree import as_text
+from qosforge.findings import Severity
+from qosforge.reports.checks import check_of, gap_text
+
+Only = Annotated[list[str] | None, typer.Option("--device", "-d", help="Only this device (may be repeated).")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write one file per device into a folder.")]
+Live = Annotated[bool, typer.Option("--live", help="Check against what the devices hold now.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (lint, compile_, validate_, diff):
+        app.command(name=command.__name__.rstrip("_"))(command)
+
+
+def lint(
+    policy: Policy,
+    network: NetworkFolder = None,
+    parameters: Parameters = None,
+    strict: Strict = False,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check an intent: language, and what each device can do of it. Nothing is contacted."""
+    wanted = Wanted(policy, network, parameters, strict=strict)
+    reports = Reports(str(policy), sarif, junit, markdown)
+    with reports.told():
+        preview = compiled(wanted)
+        check = check_of(preview, str(policy))
+        reports.check(check, strict=strict)
+    if as_json:
+        print_json({"intent": preview.intent, "findings": findings_json(check.findings)})
+    else:
+        print_findings(check.findings)
+        out.print(f"{preview.intent}: {wanted.size()}{len(preview.devices)} devices")
+    sys.exit(int(not preview.good))
+
+
+def compile_(
+    policy: Policy,
+    network: NetworkFolder = None,
+    parameters: Parameters = None,
+    device: Only = None,
+    output: Output = None,
+    strict: Strict = False,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compile an intent into the configuration of every device. Nothing is contacted."""
+    reports = Reports(str(policy), sarif, junit, markdown)
+    with reports.told():
+        preview = compiled(Wanted(policy, network, parameters, device, strict=strict))
+        check = check_of(preview, str(policy))
+        reports.check(check, strict=strict)
+    if output is not None:
+        for entry in preview.devices:
+            write_file(output / f"{entry.name}.cfg", entry.configuration)
+    if as_json:
+        print_json(preview.model_dump(mode="json", by_alias=True))
+    else:
+        for entry in preview.devices:
+            out.rule(Text.assemble((entry.name, "bold"), f" {entry.platform}"), align="left")
+            print_configuration(entry.configuration)
+        print_findings(check.findings)
+    sys.exit(int(not preview.good))
+
+
+def validate_(
+    policy: Policy,
+    network: NetworkFolder = None,
+    parameters: Parameters = None,
+    live: Live = False,
+    require_batfish: RequireBatfish = False,
+    strict: Strict = False,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compile and validate: own checks, and Batfish where a service is configured."""
+    reports = Reports(str(policy), sarif, junit, markdown)
+    with reports.told():
+        preview = validated(Wanted(policy, network, parameters, live=live, strict=strict), require_batfish)
+        check = check_of(preview, str(policy))
+        reports.check(check, strict=strict)
+    if as_json:
+        print_json(preview.model_dump(mode="json", by_alias=True))
+    else:
+        print_findings(check.findings)
+    sys.exit(int(not preview.good))
+
+
+def diff(
+    policy: Policy,
+    network: NetworkFolder = None,
+    parameters: Parameters = None,
+    device: Only = None,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what would be entered into every device, and what would undo it. The devices are only read."""
+    reports = Reports(str(policy), sarif, junit, markdown)
+    with reports.told():
+        preview = compiled(Wanted(policy, network, parameters, device, live=True))
+        check = check_of(preview, str(policy))
+        reports.check(check)
+    candidates = [entry.candidate for entry in preview.devices if entry.candidate is not None]
+    if as_json:
+        print_json([candidate.model_dump(mode="json") for candidate in candidates])
+        sys.exit(int(not preview.good))
+    for candidate in candidates:
+        out.rule(Text(candidate.device, style="bold"), align="left")
+        if not candidate.delta:
+            out.print("nothing to change")
+        else:
+            print_configuration(as_text(candidate.delta))
+            for gap in candidate.gaps:
+                out.print(gap_text(gap), style="yellow")
+            out.print("undone by", style="dim")
+            print_configuration("\n".join(candidate.inverse))
+    if preview.rollout:
+        print_waves(preview.rollout)
+    print_findings(check.findings, Severity.WARNING)
+    sys.exit(int(not preview.good))

@@ -1,0 +1,101 @@
+"""Previews for the command line: made here, or by a service; the same documents either way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from qosforge.cli.options import load
+from qosforge.cli.output import progress
+from qosforge.cli.server import connect, remote
+from qosforge.client.documents import read
+from qosforge.client.order import network_name, policy_choice
+from qosforge.compiler.reach import devices_in
+from qosforge.deploy.not_saved import LiveState
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.models import Network
+from qosforge.reports.preview import (
+    Checks,
+    CompilePreview,
+    ValidatePreview,
+    check,
+    chosen_devices,
+    compile_document,
+    validate_document,
+)
+from qosforge.settings import load_settings
+from qosforge.validation.reads import devices_to_read
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a preview is wanted of; ``live``: against what the devices hold now."""
+
+    policy: Path
+    network: Path | None
+    parameters: Sequence[str] | None
+    devices: Sequence[str] | None = None
+    live: bool = False
+    strict: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """As a service takes it."""
+        return {
+            "network": network_name(self.network),
+            "policy": policy_choice(self.policy, self.parameters or ()),
+            "live": self.live,
+            "strict": self.strict,
+        }
+
+    def size(self) -> str:
+        """How many classes the policy has, where it is at hand."""
+        if not self.policy.exists():
+            return ""
+        return f"{len(load_intent(self.policy, self.parameters or ()).intent.classes)} classes on "
+
+
+def compiled(wanted: Wanted) -> CompilePreview:
+    """What the policy becomes on every device that is wanted."""
+    if remote():
+        with connect() as connection:
+            body = {**wanted.document(), "devices": list(wanted.devices or ())}
+            return read(CompilePreview, connection.post("/compile", body))
+    loaded, net = load(wanted.policy, wanted.network, list(wanted.parameters or ()))
+    devices = chosen_devices(net, wanted.devices or ())
+    inside = devices_in(loaded.intent.apply, net)
+    now = _now(net, inside & devices) if wanted.live else LiveState()
+    checked = check(loaded, net, now.running, unsaved=now.unsaved, devices=devices, strict=wanted.strict)
+    return compile_document(checked)
+
+
+def validated(wanted: Wanted, require_batfish: bool) -> ValidatePreview:
+    """All that stands against the policy on its network."""
+    if remote():
+        with connect() as connection:
+            body = {**wanted.document(), "require_batfish": require_batfish}
+            return read(ValidatePreview, connection.post("/validate", body))
+    loaded, net = load(wanted.policy, wanted.network, list(wanted.parameters or ()))
+    settings = load_settings()
+    checks = Checks(settings.batfish_host, settings.batfish_port, require_batfish)
+    needed = devices_to_read(loaded.intent, net, devices_in(loaded.intent.apply, net))
+    now = _now(net, needed) if wanted.live else LiveState()
+    checked = check(loaded, net, now.running, unsaved=now.unsaved, checks=checks, strict=wanted.strict)
+    return validate_document(checked)
+
+
+def _now(network: Network, devices: Collection[str]) -> LiveState:
+    if not devices:
+        return LiveState()
+    # The drivers take most of a second to import, and most previews read no device.
+    from qosforge.deploy.fleet import Fleet  # noqa: PLC0415
+    from qosforge.deploy.route import route_to  # noqa: PLC0415
+    from qosforge.deploy.sessions import Sessions  # noqa: PLC0415
+    from qosforge.runs.live import read_now  # noqa: PLC0415
+
+    settings = load_settings()
+    route = route_to(settings, network)
+    progress("read", f"{len(devices)} devices: {route.told}")
+    with Fleet(network, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
+        return read_now(fleet, devices)

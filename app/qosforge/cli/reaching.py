@@ -1,0 +1,38 @@
+"""Options by which devices are reached that no inventory has yet: all of them alike."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from qosforge.errors import InputError, Place
+from qosforge.inventory.reach import Reach
+
+CredentialsName = Annotated[
+    str | None, typer.Option("--credentials", metavar="NAME", help="Credentials by their name.")
+]
+TransportName = Annotated[str, typer.Option("--transport", help="ssh, ssh-legacy or telnet.")]
+JumpHosts = Annotated[
+    str | None, typer.Option("--jump", metavar="HOST", help="Jump hosts, with commas between them.")
+]
+
+
+def reach_words(credentials: str | None, transport: str, jump: str | None) -> dict[str, str]:
+    """What was given, in the inventory's own words."""
+    words = {"transport": transport, "credentials": credentials, "jump": jump}
+    return {key: value for key, value in words.items() if value}
+
+
+def common_reach(words: dict[str, str]) -> Reach:
+    """How all of them are reached.
+
+    Raises:
+        InputError: a word means nothing.
+    """
+    try:
+        return Reach.model_validate(words)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        raise InputError(problem["msg"], Place(path=f"--{problem['loc'][0]}"), "see docs/reaching.md") from None

@@ -1,0 +1,68 @@
+"""``qosforge retention``: drop what runs of long ago left behind."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from qosforge.cli.options import AsJson
+from qosforge.cli.output import out, print_json
+from qosforge.database.connections import Database
+from qosforge.operations.locks import operating
+from qosforge.operations.retention import Retained, duration, retain
+from qosforge.operations.shelves import shelf
+from qosforge.settings import load_settings
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(name="retention")(retention)
+
+
+def retention(
+    keep: Annotated[str, typer.Option("--keep", metavar="TIME", help="How long to keep: 90d, 12w or 36h.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would go.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Drop artifacts, events and idempotency keys of runs that ended longer ago. Runs and their journal stay."""
+    kept = duration(keep)
+    settings = load_settings()
+    settings.make_var_dir()
+    database = Database(settings.database_url)
+    try:
+        with operating(database):
+            retained = retain(
+                database, shelf(database, settings.artifacts_dir), kept, datetime.now(UTC), dry_run=dry_run
+            )
+    finally:
+        database.close()
+    if as_json:
+        print_json(_document(retained, dry_run))
+        return
+    verb = "would drop" if dry_run else "dropped"
+    out.print(
+        f"{verb} {retained.artifacts} artifacts ({retained.bytes / 1e6:.1f} MB), {retained.events} events and "
+        f"{retained.keys} idempotency keys; {len(retained.runs)} runs that ended before "
+        f"{retained.before:%Y-%m-%d %H:%M} UTC give up what they refer to",
+        soft_wrap=True,
+    )
+    if retained.held_by is not None:
+        out.print(
+            f"artifacts stored since {retained.artifacts_before:%Y-%m-%d} wait for run {retained.held_by} to end"
+        )
+
+
+def _document(retained: Retained, dry_run: bool) -> dict[str, object]:
+    return {
+        "dry_run": dry_run,
+        "before": retained.before.isoformat(),
+        "artifacts_before": retained.artifacts_before.isoformat(),
+        "held_by": retained.held_by,
+        "runs": list(retained.runs),
+        "events": retained.events,
+        "idempotency_keys": retained.keys,
+        "artifacts": retained.artifacts,
+        "bytes": retained.bytes,
+    }

@@ -1,0 +1,226 @@
+"""What is printed of a run, whoever carried it out: this process or a service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from qosforge.cli.output import (
+    STYLE,
+    findings_json,
+    out,
+    print_accounts,
+    print_comparison,
+    print_finding_summary,
+    print_findings,
+    print_json,
+    print_verdicts,
+    print_verdicts_of,
+)
+from qosforge.reports.balance import accounts, who_paid
+from qosforge.reports.changes import change_sentence
+from qosforge.reports.facts import run_facts
+from qosforge.reports.model import DeviceReport, RunReport
+from qosforge.runs.tables import RunStatus, Verdict
+from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement import Measurement
+
+Json = dict[str, Any]
+
+
+def exit_code(status: str, verdict: str | None, *, failed: bool, left_out: bool = False) -> int:
+    """0: kept, or nothing to do, and nothing broken; 3: it failed (``failed``: a device or a service did), or
+    devices were left out; else 1.
+    """
+    if left_out:
+        return 3
+    if status in (RunStatus.KEPT, RunStatus.NOTHING_TO_DO) and verdict in (None, Verdict.MET):
+        return 0
+    # Problems of devices weigh more than what was measured.
+    return 3 if failed or status in (RunStatus.FAILED, RunStatus.NEEDS_RECOVERY) else 1
+
+
+def print_report(report: RunReport) -> None:
+    """Findings in short, the comparison, verdicts and devices."""
+    print_finding_summary(report.findings, report.id)
+    out.print()
+    print_comparison(report.before, report.after)
+    print_accounts(report.before, report.after)
+    _print_verdicts(report, every_bound=False)
+    _print_changes(report, every_bound=False)
+    out.print()
+    _print_boxes(report.devices)
+
+
+def _print_verdicts(report: RunReport, *, every_bound: bool) -> None:
+    verdicts = {
+        "before": report.verdicts_before,
+        "predicted": report.verdicts_predicted,
+        "after": report.verdicts_after,
+    }
+    if not report.verdicts_predicted:  # a run of an older release, or one that measures nothing
+        del verdicts["predicted"]
+    print_verdicts(verdicts, every_bound=every_bound)
+
+
+def _print_changes(report: RunReport, *, every_bound: bool) -> None:
+    """What can be said of after against before; without ``every_bound`` what is worse of each class on its path, or
+    else the first that is better."""
+    told = []
+    for each in report.changes:
+        worse = [bound for bound in each.bounds if bound.change == "worse"]
+        better = [bound for bound in each.bounds if bound.change == "better"]
+        chosen = each.bounds if every_bound else worse or better[:1]
+        told += [change_sentence(each, bound) for bound in chosen]
+    if told:
+        out.print(Text("\nAfter against before", style="bold"))
+    for line in told:
+        out.print(Text(f"  {line}"), soft_wrap=True)
+
+
+def _print_boxes(devices: Iterable[DeviceReport]) -> None:
+    table = Table(box=None, padding=(0, 1), title="Devices", title_justify="left", title_style="bold")
+    for heading in ("device", "platform", "lines", "outcome"):
+        table.add_column(heading)
+    for device in devices:
+        lines = len(device.candidate.splitlines())
+        table.add_row(device.name, device.platform, str(lines) if lines else "–", device.outcome)
+    out.print(table)
+
+
+def _print_candidates(devices: Iterable[DeviceReport]) -> None:
+    for device in devices:
+        out.print(Text(f"{device.name} would be given", style="bold"))
+        for line in device.candidate.splitlines() or ("nothing: it holds everything",):
+            out.print(Text(f"  {line}"), soft_wrap=True)
+
+
+def print_end(report: RunReport, where: str) -> None:
+    """How the run ended, and where its HTML report is."""
+    outcomes = {
+        "before": report.outcome_before(),
+        "predicted": report.outcome_predicted(),
+        "after": report.outcome_after(),
+    }
+    line = Text(f"\nrun {report.id}: {report.status.replace('_', ' ')}", style="bold")
+    for label, outcome in outcomes.items():
+        if outcome:
+            line.append(f"  {label} ", style="default")
+            line.append(outcome, style=f"bold {STYLE[outcome]}")
+    out.print(line)
+    if report.left_out:
+        out.print(
+            Text(f"left out: {', '.join(report.left_out)}; {report.reason_hint}", style="yellow"), soft_wrap=True
+        )
+    out.print(f"report: {where}", soft_wrap=True)
+
+
+def run_json(report: RunReport, errors: Iterable[Mapping[str, str]], where: str | None) -> Json:
+    """A run that was carried out, for machines."""
+    return {
+        "run": report.id,
+        "status": report.status,
+        "before": report.outcome_before(),
+        "predicted": report.outcome_predicted(),
+        "after": report.outcome_after(),
+        "errors": list(errors),
+        "report": where,
+        "devices": {d.name: {"lines": d.candidate.splitlines(), "outcome": d.outcome} for d in report.devices},
+        "findings": findings_json(report.findings),
+        "verdicts": {
+            "before": [v.model_dump(mode="json") for v in report.verdicts_before],
+            "predicted": [v.model_dump(mode="json") for v in report.verdicts_predicted],
+            "after": [v.model_dump(mode="json") for v in report.verdicts_after],
+        },
+        "keep": report.keep,
+        "rollout": [wave.model_dump(mode="json") for wave in report.rollout],
+        "left_out": {"devices": list(report.left_out), "retry": report.reason_hint if report.left_out else ""},
+        "changes": [each.model_dump(mode="json") for each in report.changes],
+    } | expected_json(report.before, report.after)
+
+
+def expected_json(before: Measurement | None, after: Measurement | None) -> Json:
+    """Expected and observed throughput and the delay bound of every class, and who paid."""
+    return {
+        "accounts": [account.model_dump(mode="json") for account in accounts(before, after)],
+        "who_paid": [balance.model_dump(mode="json") for balance in who_paid(before, after)],
+    }
+
+
+def print_whole(report: RunReport) -> None:
+    """A run looked at later: who asked for what, every finding and bound, its devices and stages.
+
+    Of a run that waits, the lines that it would enter are shown: they are what an approval is about.
+    """
+    for name, text in run_facts(report):
+        line = Text(f"  {name:<15} ", style="bold")
+        out.print(line.append(text, style="default"), soft_wrap=True)
+    print_findings(report.findings)
+    print_comparison(report.before, report.after)
+    print_accounts(report.before, report.after)
+    _print_verdicts(report, every_bound=True)
+    _print_changes(report, every_bound=True)
+    if report.status in (RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED):
+        _print_candidates(report.devices)
+    elif report.devices:
+        _print_boxes(report.devices)
+    table = Table(box=None, padding=(0, 1), title="Stages", title_justify="left", title_style="bold")
+    for heading in ("stage", "started", "seconds", "outcome", ""):
+        table.add_column(heading)
+    for stage in report.stages:
+        table.add_row(stage.name, f"{stage.started:%H:%M:%S}", f"{stage.seconds:.2f}", stage.outcome, stage.summary)
+    out.print(table)
+    out.print(f"{report.status.replace('_', ' ')}: {report.intent} on {report.network}")
+
+
+def print_measured(measurement: Measurement, verdicts: Iterable[ClassVerdict], when: str = "now") -> None:
+    """What the devices do now, or would do, against the objectives."""
+    print_comparison(measurement, None, first=when)
+    print_accounts(measurement, None, first=when)
+    print_verdicts_of(verdicts, when)
+
+
+def list_entry(run: Json) -> Json:
+    """A run in a list; ``run`` as the service has it."""
+    names = ("network", "policy", "status", "verdict", "created")
+    return {"run": run["id"], **{name: run[name] for name in names}, "undo_of": run.get("undo_of")}
+
+
+def print_runs(runs: Iterable[Json]) -> None:
+    """Runs in a table; each as `list_entry` has it."""
+    found = list(runs)
+    if not found:
+        out.print("no runs yet")
+        return
+    table = Table(box=None, padding=(0, 1))
+    for heading in ("run", "created", "network", "policy", "status", "verdict"):
+        table.add_column(heading)
+    for entry in found:
+        created = entry["created"].replace("T", " ")[:19]
+        status = entry["status"].replace("_", " ")
+        policy = f"undo of {entry['policy']}" if entry["undo_of"] else entry["policy"]
+        cells = (entry["run"], created, entry["network"], policy, status, entry["verdict"] or "–")
+        table.add_row(*(Text(cell) for cell in cells))
+    out.print(table)
+
+
+def tell(run: Json, next_step: str, as_json: bool) -> None:
+    """Where a run stands and what it waits for; ``run`` as the service has it."""
+    if as_json:
+        print_json(run)
+        return
+    out.print(Text(f"run {run['id']}: {run['status'].replace('_', ' ')}", style="bold"))
+    if run["waits_for"]:
+        out.print(Text(f"waits for {run['waits_for']}"), soft_wrap=True)
+    if not run["final"]:
+        out.print(Text(next_step, style="dim"), soft_wrap=True)
+
+
+def shown_path(path: Path) -> str:
+    """A path as people read it: from here where it is below."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

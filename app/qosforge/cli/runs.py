@@ -1,0 +1,139 @@
+"""Commands that touch devices or look at what was done: run, push, measure, recover, runs, show."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated
+
+import typer
+
+from qosforge.cli import remote_runs
+from qosforge.cli.options import (
+    AsJson,
+    NetworkFolder,
+    Packets,
+    Parameters,
+    Policy,
+    RequireBatfish,
+    RunId,
+    Seed,
+    Strict,
+)
+from qosforge.cli.ordering import WAIT_SECONDS, Asked, Key, NotBefore, Ticket, Timeout, Wait, WaitSeconds, Watching
+from qosforge.cli.reports import Junit, Markdown, Reports, Sarif
+from qosforge.cli.server import remote
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (run, push, measure, recover, runs, show):
+        app.command(name=command.__name__)(command)
+
+
+def run(
+    policy: Policy,
+    network: NetworkFolder = None,
+    parameters: Parameters = None,
+    require_batfish: RequireBatfish = False,
+    strict: Strict = False,
+    seed: Seed = 1,
+    ticket: Ticket = "",
+    not_before: NotBefore = None,
+    timeout: Timeout = None,
+    wait: Wait = False,
+    wait_seconds: WaitSeconds = WAIT_SECONDS,
+    key: Key = None,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
+    as_json: AsJson = False,
+) -> None:
+    """The whole loop: compile, validate, measure, push, measure again, judge, keep or roll back."""
+    asked = Asked(policy, network, parameters, True, strict, require_batfish, seed, ticket, not_before, timeout)
+    _ask(asked, Reports(str(policy), sarif, junit, markdown), Watching(wait, wait_seconds, key), as_json)
+
+
+def push(
+    policy: Policy,
+    network: NetworkFolder = None,
+    parameters: Parameters = None,
+    require_batfish: RequireBatfish = False,
+    strict: Strict = False,
+    ticket: Ticket = "",
+    not_before: NotBefore = None,
+    timeout: Timeout = None,
+    wait: Wait = False,
+    wait_seconds: WaitSeconds = WAIT_SECONDS,
+    key: Key = None,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
+    as_json: AsJson = False,
+) -> None:
+    """Push an intent without measuring: compile, validate, push, read back, save."""
+    asked = Asked(policy, network, parameters, False, strict, require_batfish, 1, ticket, not_before, timeout)
+    _ask(asked, Reports(str(policy), sarif, junit, markdown), Watching(wait, wait_seconds, key), as_json)
+
+
+def _ask(asked: Asked, reports: Reports, watching: Watching, as_json: bool) -> None:
+    with reports.told():
+        if remote():
+            remote_runs.place(asked.document(), watching, reports, as_json)
+        else:
+            _local().carry_out(asked, reports, as_json)
+
+
+def measure(
+    policy: Policy,
+    network: NetworkFolder = None,
+    parameters: Parameters = None,
+    seed: Seed = 1,
+    packets: Packets = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what the devices do now against an intent's objectives. The devices are only read."""
+    asked = Asked(policy, network, parameters, True, False, False, seed, "", None, None)
+    if remote():
+        remote_runs.measure(asked, packets, as_json)
+    else:
+        _local().measure(asked, packets, as_json)
+
+
+def recover(as_json: AsJson = False) -> None:
+    """Finish what a killed or failed run left behind: every device ends either confirmed or as it was."""
+    _local().recover(as_json)
+
+
+def runs(limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20, as_json: AsJson = False) -> None:
+    """List the newest runs."""
+    if remote():
+        remote_runs.list_runs(limit, as_json)
+    else:
+        _local().list_runs(limit, as_json)
+
+
+def show(
+    run_id: RunId,
+    html: Annotated[Path | None, typer.Option("--html", help="Write the HTML report here.")] = None,
+    pdf: Annotated[
+        Path | None, typer.Option("--pdf", metavar="FILE", help="Write the report as a PDF here.")
+    ] = None,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one run: findings, comparison, verdicts, devices and stages."""
+    reports = Reports("policy.yaml", sarif, junit, markdown)
+    with reports.told():
+        if remote():
+            remote_runs.show(run_id, html, pdf, reports, as_json)
+        else:
+            _local().show(run_id, html, pdf, reports, as_json)
+
+
+def _local() -> ModuleType:
+    """What works on this machine: the engine, the drivers and the plots, which a call to a service does without."""
+    return import_module("qosforge.cli.local_runs")

@@ -1,0 +1,129 @@
+"""The candidate: what has to be entered into a device, and the inverse that undoes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from qosforge.compiler.alike import canonical
+from qosforge.compiler.compile import CompiledDevice
+from qosforge.configtree import Gap, as_text, gaps, merge, transition
+from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, System
+from qosforge.platforms.base import platform
+from qosforge.platforms.device_text import Configuration, unblotted
+from qosforge.platforms.held import held_plan
+
+LONGEST = 160
+"""Characters of one side of a difference; the read-back itself is kept whole."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Delta against a running configuration, and the inverse; both empty when there is nothing to change.
+
+    ``gaps`` are where entering the delta leaves an interface without the policy that it has before and after:
+    devices that replace no policy in place want the old one off first.
+    """
+
+    device: str
+    delta: tuple[str, ...]
+    inverse: tuple[str, ...]
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether the device already holds the plan."""
+        return not self.delta
+
+    @property
+    def text(self) -> str:
+        """The delta as the text a driver takes."""
+        return as_text(self.delta)
+
+
+def make_candidate(device: CompiledDevice, running: Configuration) -> Candidate:
+    """The candidate that brings a device from ``running`` to the device's plan."""
+    if not unlike(device, running):
+        return Candidate(device.name, (), ())
+    box = platform(device.request.platform, device.name)
+    current = box.grammar.parse(unblotted(running))
+    desired = box.grammar.parse("\n".join(block.text for block in device.blocks))
+    target = merge(current, desired, box.grammar)
+    delta = tuple(transition(current, target, box.grammar))
+    return Candidate(
+        device.name,
+        delta,
+        tuple(transition(target, current, box.grammar)),
+        gaps(delta, current, target, box.grammar),
+    )
+
+
+def undo(platform_id: str, running: Configuration, original: Configuration) -> tuple[str, ...]:
+    """Lines that bring a device from what it holds now back to its original configuration."""
+    box = platform(platform_id)
+    now, then = (box.grammar.parse(unblotted(text)) for text in (running, original))
+    return tuple(transition(now, then, box.grammar))
+
+
+def unlike(device: CompiledDevice, running: Configuration) -> tuple[str, ...]:
+    """Where a running configuration is not the device's plan, in words."""
+    request = device.request
+    return differences(device.plan, held_plan(request.platform, running, device.name, request.image))
+
+
+def differences(plan: Plan, held: Plan) -> tuple[str, ...]:
+    """Where what a device holds is not the plan, in words; only what the plan speaks of is compared."""
+    found: list[str] = []
+    for wanted in plan.interfaces:
+        got = held.interface(wanted.name)
+        if got is None:
+            found.append(f"{wanted.name}: the device has no such interface")
+            continue
+        for field in InterfacePlan.model_fields:
+            meant, there = getattr(wanted, field), getattr(got, field)
+            if meant == there:
+                continue
+            meant, there = _comparable(meant), _comparable(there)
+            found.extend(_leaves(f"{wanted.name} {field}", meant, there))
+    for field in System.model_fields:
+        meant = getattr(plan.system, field)
+        if meant is not None:
+            found.extend(_leaves(field, meant, getattr(held.system, field)))
+    return tuple(found)
+
+
+def _leaves(place: str, meant: object, held: object) -> Iterator[str]:
+    """The innermost places where two values differ; a list of another length is one difference."""
+    if meant == held:
+        return
+    if isinstance(meant, BaseModel) and isinstance(held, type(meant)):
+        for field in type(meant).model_fields:
+            yield from _leaves(f"{place}.{field}", getattr(meant, field), getattr(held, field))
+    elif isinstance(meant, tuple) and isinstance(held, tuple) and len(meant) == len(held):
+        for position, (wanted, got) in enumerate(zip(meant, held, strict=True)):
+            yield from _leaves(f"{place}[{position}]", wanted, got)
+    else:
+        yield f"{place}: meant {_short(meant)}, holds {_short(held)}"
+
+
+def _short(value: object) -> str:
+    """A value in few words: what a part of a plan says beyond its defaults."""
+    if isinstance(value, BaseModel):
+        return _short(value.model_dump(mode="json", exclude_defaults=True))
+    if isinstance(value, tuple) and any(isinstance(part, BaseModel) for part in value):
+        return _cut(f"{len(value)} ({', '.join(_short(part) for part in value)})")
+    return _cut(str(value) if isinstance(value, str) else repr(value))
+
+
+def _cut(text: str) -> str:
+    """At most `LONGEST` characters, without the word that the cut falls into: half a secret is known to nobody."""
+    if len(text) <= LONGEST:
+        return text
+    kept = text[:LONGEST]
+    return f"{kept.rpartition(' ')[0]} …".lstrip()
+
+
+def _comparable(value: object) -> object:
+    return canonical(value) if isinstance(value, Ingress | Egress) else value

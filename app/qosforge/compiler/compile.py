@@ -1,0 +1,244 @@
+"""Compile: intent and network to plans, configuration and findings. Pure: the same input gives the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+from qosforge.compiler.bystanders import shared_policies
+from qosforge.compiler.features import refusals, within
+from qosforge.compiler.resolve import resolve
+from qosforge.compiler.size import bare, oversized
+from qosforge.errors import QosforgeError
+from qosforge.findings import Finding, Severity
+from qosforge.intent.loader import LoadedIntent
+from qosforge.inventory.models import Network
+from qosforge.plan.model import Plan
+from qosforge.plan.request import DeviceRequest
+from qosforge.platforms.base import Block, ClassFidelity, platform
+from qosforge.platforms.device_text import Configuration
+from qosforge.platforms.held import held_plan
+
+SHAPES = 128
+"""How many shapes (devices that differ in more than their names) are kept for others like them."""
+MET = 100_000
+"""How many shapes are remembered to have been met."""
+NAMED = 8
+"""Characters at the beginning of a policy's name that every device keeps, however short its names are."""
+
+
+@dataclass(frozen=True)
+class CompiledDevice:
+    """One device's plan and configuration."""
+
+    request: DeviceRequest
+    plan: Plan
+    blocks: tuple[Block, ...]
+    findings: tuple[Finding, ...]
+    fidelity: tuple[ClassFidelity, ...]
+    classes: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """Name of the device."""
+        return self.request.device
+
+    @property
+    def text(self) -> str:
+        """The whole configuration."""
+        return "!\n".join(block.text for block in self.blocks)
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """What an intent becomes on a network."""
+
+    intent: LoadedIntent
+    network: Network
+    devices: tuple[CompiledDevice, ...]
+    general: tuple[Finding, ...]
+
+    def narrowed(self, devices: Collection[str]) -> Compilation:
+        """Of a network with these devices and those that were compiled alone, for work that asks for no others: a
+        large network takes longer to hand to a process than its change to check.
+        """
+        names = {*devices, *(device.name for device in self.devices)}
+        kept = tuple(device for device in self.network.devices if device.name in names)
+        return replace(self, network=self.network.model_copy(update={"devices": kept}))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings: of the intent as a whole, then device by device."""
+        return (*self.general, *(f for device in self.devices for f in device.findings))
+
+
+def compile_intent(
+    loaded: LoadedIntent, network: Network, running: Mapping[str, Configuration] | None = None
+) -> Compilation:
+    """Compile an intent for a network.
+
+    ``running`` holds the running configurations that are known, by device: what a device states about itself (the
+    bandwidth of an interface, the queue set it booted with) is checked against them.
+
+    Raises:
+        InputError: a device's platform is not installed.
+    """
+    devices, general = compile_devices(loaded, network, running)
+    return Compilation(loaded, network, tuple(devices), general)
+
+
+def compile_devices(
+    loaded: LoadedIntent, network: Network, running: Mapping[str, Configuration] | None = None
+) -> tuple[Iterator[CompiledDevice], tuple[Finding, ...]]:
+    """As `compile_intent`, device by device as they are taken, with the findings on the intent as a whole.
+
+    Nothing is kept of a device that was taken: a network of any size needs the memory of a few devices beside
+    its requests.
+    """
+    requests, general = resolve(loaded, network)
+    compiler = Compiler(loaded)
+    known = running or {}
+    devices = (compiler.device(request, known.get(request.device)) for request in requests)
+    return devices, (*loaded.findings, *general)
+
+
+class Compiler:
+    """Compiles device requests of one intent; devices that differ in their names alone share the work."""
+
+    def __init__(self, loaded: LoadedIntent) -> None:
+        self._place = cache(loaded.class_place)
+        self._met: set[int] = set()
+        self._kept: dict[_Shape, CompiledDevice] = {}
+
+    def device(self, request: DeviceRequest, running: Configuration | None = None) -> CompiledDevice:
+        """What a request becomes; ``running`` is what the device runs now, where it is known.
+
+        Raises:
+            InputError: the platform is not installed, or does not know the image or an interface.
+        """
+        if running is not None:
+            return self._lowered(request, running)
+        # The platform does not see the name: what it makes cannot depend on it, and serves every box of the shape.
+        try:
+            made = self._of_shape(_Shape(request.model_copy(update={"device": ""})))
+        except QosforgeError:
+            return self._lowered(request, None)  # raises it again, of this device
+        name = request.device
+        return replace(
+            made,
+            request=made.request.model_copy(update={"device": name}),
+            plan=made.plan.model_copy(update={"device": name}),
+            findings=tuple(f.model_copy(update={"device": name}) if f.device == "" else f for f in made.findings),
+        )
+
+    def _of_shape(self, shape: _Shape) -> CompiledDevice:
+        made = self._kept.get(shape)
+        if made is not None:
+            return made
+        made = self._lowered(shape.request, None)
+        # What was met once only is not kept: where all devices differ, none is worth its room.
+        if hash(shape) in self._met:
+            if len(self._kept) >= SHAPES:
+                del self._kept[next(iter(self._kept))]
+            self._kept[shape] = made
+        elif len(self._met) < MET:
+            self._met.add(hash(shape))
+        return made
+
+    def _lowered(self, request: DeviceRequest, running: Configuration | None) -> CompiledDevice:
+        box = platform(request.platform, request.device)
+        held = held_plan(request.platform, running, request.device, request.image) if running is not None else None
+        refused = tuple(refusals(request, box.features))
+        request = within(request, box.features)
+        too_much = oversized(request, box)
+        if too_much:
+            request = bare(request)
+        lowered = box.lower(request, held)
+        unread = (
+            () if held is None else (*_missing(request, held), *_unread(held), *shared_policies(lowered.plan, held))
+        )
+        unnamed = _unnamed(request, lowered.plan)
+        return CompiledDevice(
+            request=request,
+            plan=lowered.plan,
+            blocks=box.blocks(lowered.plan, lowered, request),
+            findings=tuple(map(self._located, (*refused, *too_much, *lowered.findings, *unnamed, *unread))),
+            fidelity=lowered.fidelity,
+            classes=lowered.classes,
+        )
+
+    def _located(self, finding: Finding) -> Finding:
+        if finding.file or finding.traffic_class is None:
+            return finding
+        place = self._place(finding.traffic_class, finding.line)
+        return finding if place is None else finding.model_copy(update={"file": place.file, "line": place.line})
+
+
+class _Shape:
+    """A device request without the name, as a key: equal where all the rest is."""
+
+    def __init__(self, nameless: DeviceRequest) -> None:
+        self.request = nameless
+        # Enough to tell most apart; classes may hold what has no hash.
+        self._hash = hash((nameless.platform, nameless.image, *((i.name, i.rate) for i in nameless.interfaces)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Shape) and self.request == other.request
+
+
+def _unnamed(request: DeviceRequest, plan: Plan) -> Iterator[Finding]:
+    """Names of policies that nothing on the device carries."""
+    for wanted in request.interfaces:
+        made = plan.interface(wanted.name)
+        for direction, name, side in (
+            ("input", wanted.input_policy, made.ingress if made else None),
+            ("output", wanted.output_policy, made.egress if made else None),
+        ):
+            if name is not None and side is not None and not (side.policy or "").startswith(name[:NAMED]):
+                yield Finding(
+                    code="policy-name-unused",
+                    severity=Severity.INFO,
+                    message="the device has no policy here that could be called so",
+                    device=request.device,
+                    interface=wanted.name,
+                    direction=direction,
+                    requested=name,
+                    applied="no name",
+                )
+
+
+def _missing(request: DeviceRequest, held: Plan) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(
+            code="interface-missing",
+            severity=Severity.ERROR,
+            message=f"the device has no interface {wanted.name}",
+            device=request.device,
+            interface=wanted.name,
+            hint="correct its name in the inventory",
+        )
+        for wanted in request.interfaces
+        if held.interface(wanted.name) is None
+    )
+
+
+def _unread(held: Plan) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(
+            code="access-group-undefined" if line.undefined else "line-not-understood",
+            severity=Severity.WARNING,
+            message=f"{line.text!r} refers to what the running configuration does not have"
+            if line.undefined
+            else f"the running configuration has a line that is not understood: {line.text!r}",
+            device=held.device,
+            interface=line.context.removeprefix("interface ") if line.context.startswith("interface ") else None,
+            hint=f"define {line.undefined}, or correct the line"
+            if line.undefined
+            else "it is kept as it is; check that it does not work against the intent",
+        )
+        for line in held.unknown
+    )

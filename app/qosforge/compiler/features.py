@@ -1,0 +1,199 @@
+"""Refusal by declaration: what an intent asks for and a platform does not declare never reaches its lowering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import ip_network
+
+from qosforge.compiler.wishes import ClassWish, Side, class_wishes, interface_wishes
+from qosforge.findings import Finding, Severity
+from qosforge.inventory.models import Role
+from qosforge.plan.request import ClassRequest, DeviceRequest, Feature, InterfaceRequest, Term
+from qosforge.sharing import shared
+
+CORE_MATCH = frozenset({"application", "dscp", "cos"})
+"""Fields of a match that every platform lowers, or refuses by findings of its own."""
+MATCH_FEATURES = {
+    "precedence": Feature.MATCH_PRECEDENCE,
+    "protocol": Feature.MATCH_FLOW,
+    "source": Feature.MATCH_FLOW,
+    "destination": Feature.MATCH_FLOW,
+    "source_port": Feature.MATCH_FLOW,
+    "destination_port": Feature.MATCH_FLOW,
+    "vlan": Feature.MATCH_VLAN,
+    "source_mac": Feature.MATCH_MAC,
+    "destination_mac": Feature.MATCH_MAC,
+    "input_interface": Feature.MATCH_INPUT_INTERFACE,
+}
+"""The features that the other fields of a match stand for."""
+_MATCH_HINT = "mark the class at another device and match its dscp here"
+_HINTS = {
+    Feature.MATCH_VLAN: "match the input_interface that the VLAN ends on, or mark the class at another device",
+    Feature.MARK_PRECEDENCE: "mark a dscp (cs0 to cs7 have the precedence alone)",
+    Feature.MARK_DROP_PRECEDENCE: "mark one of the dscps af11 to af43, which say a drop precedence",
+    Feature.QUEUE_LIMIT: "leave the limit out, or say 'prefer: true'",
+    Feature.QUEUE_LIMIT_BYTES: "give the limit in packets, or say 'prefer: true'",
+    Feature.QUEUE_LIMIT_TIME: "give the limit in packets, or say 'prefer: true'",
+    Feature.POLICE_INPUT: "police the class at another device, or say 'prefer: true'",
+    Feature.POLICE_OUTPUT: "police the class on input, or say 'prefer: true'",
+    Feature.POLICE_TWO_BUCKETS: "leave out peak_rate and excess_burst, or say 'prefer: true'",
+    Feature.POLICE_REMARK: "drop what exceeds, or say 'prefer: true'",
+    Feature.POLICE_CONFORM: "mark the class instead of what conforms",
+    Feature.SHAPE: "shape the class at another device, or say 'prefer: true'",
+    Feature.SHAPE_PORT: "shape the port at another device, or say 'prefer: true'",
+    Feature.STRICT: "give the priority a percent or a rate",
+    Feature.PRIORITY_BURST: "leave the burst out",
+    Feature.WEIGHT: "give percent or remaining_percent",
+    Feature.WRED_PROFILES: "leave the profiles out: the device has curves of its own",
+    Feature.WRED_WEIGHT: "leave weight_exponent out",
+    Feature.ECN: "leave ecn out",
+    Feature.BOUNDED: "leave 'bounded' out, or shape the class",
+    Feature.LEVEL: "leave the level out",
+    Feature.CHILDREN: "give the children's classes at the top level",
+    Feature.TRUST: "leave trust out: inputs behind the edge trust what arrives",
+    Feature.TRUST_PHONE: "trust cos, or recognise the phone's classes",
+    Feature.TRANSMIT_RING: "leave transmit_ring out",
+    Feature.HEADER_COMPRESSION: "let the rule concern routers' links only",
+    Feature.FRAGMENTS: "let the rule concern routers' links only",
+}
+
+
+def refusals(request: DeviceRequest, known: frozenset[Feature]) -> Iterator[Finding]:
+    """One finding for every class or interface and feature that the platform does not know; a warning where it is
+    preferred."""
+    sides = _Sides.of(request)
+    for wanted, feature, prefer in _lacking(request.classes, sides.recognises, sides.schedules, sides.edge, known):
+        yield _refusal(request, feature, prefer, wanted=wanted)
+    for i in request.interfaces:
+        for wish in interface_wishes(i):
+            if wish.feature not in known:
+                yield _refusal(request, wish.feature, wish.prefer, interface=i.name, direction=wish.side)
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """What of a device decides which wishes of a class concern it; many devices have the same."""
+
+    recognises: bool
+    schedules: bool
+    edge: bool
+
+    @classmethod
+    def of(cls, request: DeviceRequest) -> _Sides:
+        """Those of a request."""
+        return cls(
+            any(i.recognise for i in request.interfaces),
+            any(i.schedule for i in request.interfaces),
+            request.role is Role.EDGE,
+        )
+
+
+@shared
+def _lacking(
+    classes: tuple[ClassRequest, ...], recognises: bool, schedules: bool, edge: bool, known: frozenset[Feature]
+) -> tuple[tuple[ClassRequest, Feature, bool], ...]:
+    """What classes and those below them ask for in vain, each with whether it is only preferred."""
+    sides, found = _Sides(recognises, schedules, edge), list[tuple[ClassRequest, Feature, bool]]()
+    for c in classes:
+        wanted = dict(_wanted(sides, c, known))
+        found += [
+            (c, feature, wanted[feature]) for feature in Feature if feature in wanted and feature not in known
+        ]
+        if Feature.CHILDREN in known:
+            found += _lacking(c.children, recognises, schedules, edge, known)
+    return tuple(found)
+
+
+def _refusal(
+    request: DeviceRequest,
+    feature: Feature,
+    prefer: bool,
+    *,
+    wanted: ClassRequest | None = None,
+    interface: str | None = None,
+    direction: Side | None = None,
+) -> Finding:
+    return Finding(
+        code="feature-unsupported",
+        severity=Severity.WARNING if prefer else Severity.ERROR,
+        message=f"{request.platform} does not have this, or not here",
+        device=request.device,
+        interface=interface,
+        direction=direction,
+        traffic_class=wanted.name if wanted else None,
+        line=wanted.line if wanted else None,
+        requested=feature.value,
+        applied="left out",
+        hint=_HINTS.get(feature, _MATCH_HINT),
+    )
+
+
+def within(request: DeviceRequest, known: frozenset[Feature]) -> DeviceRequest:
+    """The request without what the platform does not know."""
+    return request.model_copy(
+        update={
+            "classes": _within(request.classes, known),
+            "interfaces": tuple(_kept_interface(i, known) for i in request.interfaces),
+        }
+    )
+
+
+@shared
+def _within(classes: tuple[ClassRequest, ...], known: frozenset[Feature]) -> tuple[ClassRequest, ...]:
+    return tuple(_kept(c, known) for c in classes)
+
+
+def _kept(wanted: ClassRequest, known: frozenset[Feature]) -> ClassRequest:
+    # One wish at a time: each tells how the class looks without it alone.
+    while wish := next((w for w in class_wishes(wanted) if w.feature not in known), None):
+        wanted = wish.without
+    terms, none_of = (
+        tuple(t for t in ts if known.issuperset(_asked_of(t))) for ts in (wanted.terms, wanted.none_of)
+    )
+    if Feature.MATCH_NONE not in known or (wanted.terms and not terms):
+        none_of = ()  # without its alternatives a class would be everything else
+    children = _within(wanted.children, known)
+    return wanted.model_copy(update={"terms": terms, "none_of": none_of, "children": children})
+
+
+def _kept_interface(wanted: InterfaceRequest, known: frozenset[Feature]) -> InterfaceRequest:
+    while wish := next((w for w in interface_wishes(wanted) if w.feature not in known), None):
+        wanted = wish.without
+    return wanted
+
+
+def _wanted(sides: _Sides, wanted: ClassRequest, known: frozenset[Feature]) -> Iterator[tuple[Feature, bool]]:
+    """Features that a class asks a device for, each with whether it is only preferred."""
+    for wish in class_wishes(wanted):
+        if _concerns(sides, wish) and (wish.within is None or wish.within in known):
+            yield wish.feature, wish.prefer
+    if _recognises(sides, wanted):
+        for term in (*wanted.terms, *wanted.none_of):
+            yield from ((feature, False) for feature in _asked_of(term))
+        if wanted.none_of:
+            yield Feature.MATCH_NONE, False
+
+
+def recognises(request: DeviceRequest, wanted: ClassRequest) -> bool:
+    """Whether a device looks at what a class matches, and not at the mark that an edge has set."""
+    return _recognises(_Sides.of(request), wanted)
+
+
+def _concerns(sides: _Sides, wish: ClassWish) -> bool:
+    """Whether the device has an interface on the side where the wish works."""
+    return sides.recognises if wish.side == "input" else sides.schedules
+
+
+def _recognises(sides: _Sides, wanted: ClassRequest) -> bool:
+    return sides.edge or sides.recognises or wanted.recognised_by is None
+
+
+def _asked_of(term: Term) -> Iterator[Feature]:
+    for name in term.given:
+        if name in CORE_MATCH:
+            continue
+        if name in {"source", "destination"} and ip_network(getattr(term, name)[0]).version == 6:
+            yield Feature.MATCH_IPV6
+        else:
+            yield MATCH_FEATURES[name]

@@ -1,0 +1,97 @@
+"""How much the classes of a device come to, counted before any of it is made; what is too much is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from qosforge.compiler.features import recognises
+from qosforge.findings import Finding, Severity
+from qosforge.plan.request import ClassRequest, DeviceRequest, Term
+from qosforge.platforms.base import Platform
+
+MOST_OF_A_CLASS = 4_096
+"""Conditions that a class may come to where a device tells it by its mark."""
+MOST_OF_A_DEVICE = 16_384
+"""Conditions that all classes of a device may come to together, each joined with what stands above it."""
+
+_HINT = "write ranges and prefixes instead of single values, match by dscp, or divide the class"
+
+
+@dataclass(frozen=True)
+class _Size:
+    """What a class comes to on a device; ``most`` is what it may, ``joined`` the alternatives with those above."""
+
+    wanted: ClassRequest
+    conditions: int
+    joined: int
+    most: int
+
+
+def oversized(request: DeviceRequest, box: Platform) -> tuple[Finding, ...]:
+    """``match-too-large`` for each class that comes to more than its platform enters, else for the device that does
+    with all its classes together. It is arithmetic: nothing is expanded."""
+    sizes = tuple(_sizes(request, box, request.classes, 1))
+    beyond = [size for size in sizes if size.conditions > size.most]
+    if beyond:
+        return tuple(_of_class(request, size) for size in beyond)
+    total = sum(size.conditions + size.joined for size in sizes)
+    if total <= MOST_OF_A_DEVICE:
+        return ()
+    largest = max(sizes, key=lambda size: size.conditions + size.joined)
+    message = f"the classes come to {total:,} conditions together, at most {MOST_OF_A_DEVICE:,} are compiled"
+    return (_finding(request, largest, message, total, MOST_OF_A_DEVICE),)
+
+
+def bare(request: DeviceRequest) -> DeviceRequest:
+    """The request without what its classes match: what is left of one that is too large."""
+    return request.model_copy(update={"classes": tuple(map(_bare, request.classes))})
+
+
+def _bare(wanted: ClassRequest) -> ClassRequest:
+    return wanted.model_copy(update={"terms": (), "none_of": (), "children": tuple(map(_bare, wanted.children))})
+
+
+def _sizes(request: DeviceRequest, box: Platform, classes: tuple[ClassRequest, ...], above: int) -> Iterator[_Size]:
+    for wanted in classes:
+        conditions = box.count_conditions(request, wanted)
+        joined = above * (len(wanted.terms) or 1)
+        most = box.most_conditions if recognises(request, wanted) else max(box.most_conditions, MOST_OF_A_CLASS)
+        yield _Size(wanted, conditions, joined if above > 1 else 0, most)
+        yield from _sizes(request, box, wanted.children, joined)
+
+
+def _of_class(request: DeviceRequest, size: _Size) -> Finding:
+    message = f"the match comes to {size.conditions:,} conditions, at most {size.most:,} are entered for a class"
+    return _finding(request, size, message, size.conditions, size.most)
+
+
+def _finding(request: DeviceRequest, size: _Size, message: str, count: int, most: int) -> Finding:
+    return Finding(
+        code="match-too-large",
+        severity=Severity.ERROR,
+        message=f"{message}: {_largest(request, size.wanted)}",
+        device=request.device,
+        direction="input",
+        traffic_class=size.wanted.name,
+        line=size.wanted.line,
+        requested=f"{count:,} conditions",
+        applied=f"{most:,} at most",
+        hint=_HINT,
+    )
+
+
+def _largest(request: DeviceRequest, wanted: ClassRequest) -> str:
+    """The lists that the largest alternative combines, with their lengths."""
+
+    def lengths(term: Term) -> dict[str, int]:
+        fields = {name: value for name in term.given if len(value := getattr(term, name)) > 1}
+        found = {name: len(value) for name, value in fields.items() if name != "application"}
+        ranges = len(request.applications[term.application].ports) if term.application else 0
+        return {**found, **({f"ports of {term.application}": ranges} if ranges > 1 else {})}
+
+    terms = (*wanted.terms, *wanted.none_of)
+    most = max((lengths(term) for term in terms), key=lambda found: sum(found.values()), default={})
+    product = " × ".join(f"{count:,} {name}" for name, count in most.items())
+    count = f"{len(terms):,} alternative{'s' * (len(terms) != 1)}"
+    return f"{count}, the largest of {product}" if product else count

@@ -1,0 +1,128 @@
+"""What a class or an interface asks for beyond the core of the language, and how it looks without that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from qosforge.intent.models import Remark, Treatment
+from qosforge.plan.request import ClassRequest, Feature, InterfaceRequest
+
+Side = Literal["input", "output"]
+
+
+@dataclass(frozen=True)
+class ClassWish:
+    """A feature that a class needs on one side of a device.
+
+    ``without`` is the class when the device lacks it; ``within`` is the feature that this one is a detail of: where
+    the device lacks that one too, only that one is told.
+    """
+
+    feature: Feature
+    without: ClassRequest
+    side: Side = "output"
+    prefer: bool = False
+    within: Feature | None = None
+
+
+@dataclass(frozen=True)
+class InterfaceWish:
+    """A feature that an interface needs; ``without`` is the interface when the device lacks it."""
+
+    feature: Feature
+    without: InterfaceRequest
+    side: Side
+    prefer: bool = False
+
+
+def class_wishes(wanted: ClassRequest) -> Iterator[ClassWish]:
+    """What a class asks for, its match and its children aside."""
+    mark, treatment = wanted.mark, wanted.treatment
+    if mark and mark.precedence is not None:
+        bare = mark.model_copy(update={"precedence": None})
+        yield ClassWish(Feature.MARK_PRECEDENCE, wanted.model_copy(update={"mark": bare}), "input")
+    if mark and mark.drop_precedence is not None:
+        bare = mark.model_copy(update={"drop_precedence": None})
+        yield ClassWish(Feature.MARK_DROP_PRECEDENCE, wanted.model_copy(update={"mark": bare}), "input")
+    limit = treatment.queue_limit
+    if limit:
+        unit = Feature.QUEUE_LIMIT if limit.packets else Feature.QUEUE_LIMIT_BYTES
+        unit = Feature.QUEUE_LIMIT_TIME if limit.time is not None else unit
+        yield ClassWish(unit, _treated(wanted, queue_limit=None), prefer=limit.prefer)
+    if treatment.shape:
+        yield ClassWish(Feature.SHAPE, _treated(wanted, shape=None), prefer=treatment.shape.prefer)
+    if treatment.priority and not treatment.priority.capped:
+        yield ClassWish(Feature.STRICT, _treated(wanted, priority=None))
+    if treatment.priority and treatment.priority.burst is not None:
+        plain = treatment.priority.model_copy(update={"burst": None})
+        yield ClassWish(Feature.PRIORITY_BURST, _treated(wanted, priority=plain), prefer=True)
+    if treatment.bandwidth and treatment.bandwidth.weight is not None:
+        yield ClassWish(Feature.WEIGHT, _treated(wanted, bandwidth=None))
+    if treatment.bounded:
+        yield ClassWish(Feature.BOUNDED, _treated(wanted, bounded=False))
+    if treatment.level is not None:
+        yield ClassWish(Feature.LEVEL, _treated(wanted, level=None), prefer=True)
+    if wanted.children:
+        yield ClassWish(Feature.CHILDREN, wanted.model_copy(update={"children": ()}))
+    yield from _detection(wanted, treatment)
+    yield from _policing(wanted, treatment)
+
+
+def _detection(wanted: ClassRequest, treatment: Treatment) -> Iterator[ClassWish]:
+    wred = treatment.wred
+    if wred is None:
+        return
+    details = (
+        (Feature.WRED_PROFILES, wred.profiles, {"profiles": ()}),
+        (Feature.WRED_WEIGHT, wred.weight_exponent is not None, {"weight_exponent": None}),
+        (Feature.ECN, wred.ecn, {"ecn": False}),
+    )
+    for feature, requested, bare in details:
+        if requested:
+            plain = wred.model_copy(update=bare)
+            yield ClassWish(feature, _treated(wanted, wred=plain), prefer=wred.prefer)
+
+
+def _policing(wanted: ClassRequest, treatment: Treatment) -> Iterator[ClassWish]:
+    police = treatment.police
+    if police is None:
+        return
+    base = Feature.POLICE_INPUT if police.direction == "input" else Feature.POLICE_OUTPUT
+    without = _treated(wanted, police=None)
+    yield ClassWish(base, without, police.direction, police.prefer)
+    details = (
+        (Feature.POLICE_TWO_BUCKETS, police.buckets == 2),
+        (Feature.POLICE_REMARK, any(isinstance(a, Remark) for a in (police.exceed, police.violate))),
+        (Feature.POLICE_CONFORM, isinstance(police.conform, Remark)),
+    )
+    for feature, requested in details:
+        if requested:
+            yield ClassWish(feature, without, police.direction, police.prefer, within=base)
+
+
+def _treated(wanted: ClassRequest, **change: object) -> ClassRequest:
+    return wanted.model_copy(update={"treatment": wanted.treatment.model_copy(update=change)})
+
+
+def interface_wishes(wanted: InterfaceRequest) -> Iterator[InterfaceWish]:
+    """What an interface asks for."""
+    if wanted.shape is not None:
+        without = wanted.model_copy(update={"shape": None})
+        yield InterfaceWish(Feature.SHAPE_PORT, without, "output", wanted.shape_prefer)
+    if wanted.trust_in is not None:
+        feature = Feature.TRUST_PHONE if wanted.trust_in == "phone" else Feature.TRUST
+        yield InterfaceWish(feature, wanted.model_copy(update={"trust_in": None}), "input")
+    requested = wanted.efficiency
+    if requested is None:
+        return
+    parts = (
+        (Feature.TRANSMIT_RING, "transmit_ring", None, requested.transmit_ring_prefer),
+        (Feature.HEADER_COMPRESSION, "header_compression", False, requested.prefer),
+        (Feature.FRAGMENTS, "fragment_bytes", None, requested.prefer),
+    )
+    for feature, field, nothing, prefer in parts:
+        if getattr(requested, field) != nothing:
+            bare = requested.model_copy(update={field: nothing})
+            yield InterfaceWish(feature, wanted.model_copy(update={"efficiency": bare}), "output", prefer)

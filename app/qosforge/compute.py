@@ -1,0 +1,362 @@
+"""Processes that compute for requests and runs: within bounds of time and memory, and with a fair turn for all.
+
+Compiling holds the interpreter, so it gets interpreters of its own; and whatever a text makes of it, no more than
+one of these processes is lost.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from multiprocessing import connection
+from multiprocessing.context import SpawnProcess
+from multiprocessing.reduction import ForkingPickler
+from typing import Any, ParamSpec, TypeVar
+
+from qosforge.compute_process import Limits, TookTooMuch, serve, too_large
+from qosforge.errors import ServiceError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+WAITING_PER_PROCESS = 32
+"""Calls that may wait for each process, unless told otherwise."""
+_LOOK_SECONDS = 1.0
+"""How often it is asked whether a call is still wanted."""
+_STOP_SECONDS = 5.0
+"""How long it is waited for a killed process to be gone; one that the kernel holds is left to itself."""
+_CONTEXT = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
+_STARTER = ThreadPoolExecutor(1, "qosforge-compute-starter")
+"""Begins every process: a process dies with the thread that began it, and this one lasts as long as ours."""
+_CHILDREN = threading.Lock()
+"""Held to begin a process and to ask whether one ended: to begin one, the library asks that of all others, and of
+two who ask at once one is told that there is no such process.
+"""
+
+
+@dataclass(eq=False)
+class TooBusy(ServiceError):
+    """So many calls wait already that another one is better told to come again."""
+
+
+@dataclass(eq=False)
+class TookTooLong(ServiceError):
+    """A computation was not ready in time, and was stopped."""
+
+
+@dataclass(eq=False)
+class ComputeDied(ServiceError):
+    """A computing process died in the middle of a call; it was replaced."""
+
+
+@dataclass(eq=False)
+class _NotTaken(ComputeDied):
+    """A computing process was dead before it had the call."""
+
+
+class NotWanted(Exception):
+    """Nobody waits for a call any more: it was stopped."""
+
+
+class _Process:
+    """One child and the pipe to it; it lives until it is stopped, killed or its parent is gone.
+
+    Its descriptors are closed with the last reference: who reads the pipe while another thread stops the process
+    must not find a descriptor that has become something else.
+    """
+
+    def __init__(self, preload: tuple[str, ...], limits: Limits) -> None:
+        self.pipe, theirs = _CONTEXT.Pipe()
+        self._process = _CONTEXT.Process(
+            target=serve, args=(theirs, os.getpid(), preload, limits), name="qosforge-compute", daemon=True
+        )
+        try:
+            _STARTER.submit(_begin, self._process).result()
+        except OSError as error:
+            raise ComputeDied(f"no computing process could begin: {error.strerror}", hint="come again") from error
+        finally:
+            theirs.close()
+        self.pid = self._process.pid
+
+    def ended_by(self) -> int | None:
+        """The signal that ended it, once it is gone."""
+        self._wait(_LOOK_SECONDS)
+        with _CHILDREN:
+            code = self._process.exitcode
+        return -code if code is not None and code < 0 else None
+
+    def stop(self) -> None:
+        """End it now, whatever it is at."""
+        with _CHILDREN:
+            self._process.kill()
+        self._wait(_STOP_SECONDS)
+
+    def _wait(self, seconds: float) -> None:
+        # Not under the lock: a large process takes a while to be gone.
+        if connection.wait([self._process.sentinel], seconds):
+            with _CHILDREN:
+                self._process.join()
+
+
+def _begin(process: SpawnProcess) -> None:
+    with _CHILDREN:
+        process.start()
+
+
+class _Seat:
+    """Room for one process: it begins at the first call, or before, and another one takes its place."""
+
+    def __init__(self, preload: tuple[str, ...], limits: Limits) -> None:
+        self._preload = preload
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._process: _Process | None = None
+        self._closed = False
+
+    def process(self) -> _Process:
+        with self._lock:
+            if self._closed:
+                raise ComputeDied("the service is being stopped", hint="come again")
+            if self._process is None:
+                self._process = _Process(self._preload, self._limits)
+            return self._process
+
+    @property
+    def pid(self) -> int | None:
+        with self._lock:
+            return None if self._process is None else self._process.pid
+
+    def clear(self, *, close: bool = False) -> None:
+        with self._lock:
+            self._closed = self._closed or close
+            process, self._process = self._process, None
+            if process is not None:
+                process.stop()
+
+
+@dataclass(eq=False)
+class _Waiting:
+    """A call that waits for a seat."""
+
+    caller: str
+    seat: _Seat | None = None
+
+
+class Compute:
+    """A fixed number of processes, each at one call at a time; safe to share between threads.
+
+    A call that died or took too much costs its process, which a new one replaces; nobody else's call is touched.
+    Calls wait by caller: who has the fewest at work is next, and nobody has all processes while there are several.
+    """
+
+    def __init__(
+        self,
+        processes: int,
+        preload: tuple[str, ...] = (),
+        limits: Limits | None = None,
+        waiting: int = WAITING_PER_PROCESS,
+    ) -> None:
+        """Room for so many processes, and for so many calls ``waiting`` for each.
+
+        Each process imports the modules ``preload`` before its first call.
+        """
+        self._limits = limits or Limits()
+        self._most_waiting = processes * waiting
+        self._share = max(1, processes - 1)
+        self._seats = tuple(_Seat(preload, self._limits) for _ in range(processes))
+        # Last in, first out: the process that was used last has the warmest caches.
+        self._free = list(self._seats)
+        self._turn = threading.Condition()
+        self._waiting: list[_Waiting] = []
+        self._busy: Counter[str] = Counter()
+        self._inside: Counter[str] = Counter()
+        self._turns: dict[str, int] = {}
+        self._turns_given = 0
+
+    @property
+    def inside(self) -> int:
+        """Calls at work and waiting."""
+        return self._inside.total()
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The ids of the processes that have begun."""
+        return tuple(pid for seat in self._seats if (pid := seat.pid) is not None)
+
+    def start(self, most: int | None = None) -> None:
+        """Begin so many of the free processes now, or all of them: the next calls need not wait for that.
+
+        Raises:
+            ComputeDied: one could not begin.
+        """
+        with self._turn:
+            next_ones = self._free[::-1][:most]  # the last one is the first to be given out
+        for seat in next_ones:
+            seat.process()
+
+    def call(  # type: ignore[valid-type]
+        self,
+        function: Callable[P, T],
+        *args: P.args,
+        timeout: float,
+        caller: str = "",
+        unwanted: Callable[[], bool] | None = None,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """``function(*args, **kwargs)`` in one of the processes, within ``timeout`` seconds, waiting included.
+
+        The function is one of a module's own, and arguments and result can be pickled; its error is raised here.
+        ``caller`` is for whom it is: each has a fair share of the processes. ``unwanted`` is asked every second.
+
+        Raises:
+            TooBusy: too many calls wait.
+            TookTooLong: it was not ready in time.
+            TookTooMuch: it needed more memory or processor time than the limits give.
+            ComputeDied: its process died.
+            NotWanted: nobody waits for it any more.
+        """
+        deadline = time.monotonic() + timeout
+        with self._turn:
+            full = self._inside.total() >= len(self._seats) + self._most_waiting
+            if full or self._inside[caller] >= len(self._seats) + self._most_waiting // 2:
+                raise TooBusy(f"{self._inside[caller]} calls of this caller wait already", hint="come again")
+            self._inside[caller] += 1
+            # Who comes is behind all that wait: else those who come and go would always pass one who stays.
+            self._turns.setdefault(caller, self._turns_given)
+        try:
+            seat = self._seat(caller, deadline, timeout, unwanted)
+            try:
+                good, result = self._answer(seat, (function, args, kwargs), deadline, unwanted)
+            finally:
+                self._leave(seat, caller)
+            if not good:
+                raise result
+            answer: T = result
+            return answer
+        finally:
+            with self._turn:
+                self._inside[caller] -= 1
+                if not self._inside[caller]:
+                    del self._inside[caller]
+                    self._turns.pop(caller, None)
+
+    def _answer(
+        self, seat: _Seat, call: tuple[Any, ...], deadline: float, unwanted: Callable[[], bool] | None
+    ) -> tuple[bool, Any]:
+        try:
+            try:
+                good, result, full = _ask(seat.process(), call, deadline, self._limits, unwanted)
+            except _NotTaken:  # it died while it had nothing to do, which is not this call's fault
+                seat.clear()
+                good, result, full = _ask(seat.process(), call, deadline, self._limits, unwanted)
+        except BaseException:
+            # Whatever it was: the answer may still come, and the next call would take it for its own.
+            seat.clear()
+            raise
+        if full:
+            seat.clear()
+        return good, result
+
+    def _seat(self, caller: str, deadline: float, timeout: float, unwanted: Callable[[], bool] | None) -> _Seat:
+        mine = _Waiting(caller)
+        try:
+            while True:
+                with self._turn:
+                    if mine not in self._waiting and mine.seat is None:
+                        self._waiting.append(mine)
+                    self._hand_out()
+                    left = min(deadline - time.monotonic(), _LOOK_SECONDS)
+                    if mine.seat is None and left > 0:
+                        self._turn.wait(left)
+                    if mine.seat is not None:
+                        return mine.seat
+                if time.monotonic() >= deadline:
+                    raise TooBusy(f"no process was free within {timeout:g} s", hint="come again")
+                if unwanted is not None and unwanted():
+                    raise NotWanted
+        except BaseException:
+            with self._turn:
+                if mine.seat is not None:
+                    self._return(mine.seat, caller)
+                elif mine in self._waiting:
+                    self._waiting.remove(mine)
+            raise
+
+    def _hand_out(self) -> None:
+        """Give free seats out: to who has the fewest at work, and of these to whose turn was longest ago."""
+        while self._free:
+            open_to = [w for w in self._waiting if self._busy[w.caller] < self._share]
+            if not open_to:
+                break
+            chosen = min(open_to, key=lambda w: (self._busy[w.caller], self._turns[w.caller]))
+            self._waiting.remove(chosen)
+            chosen.seat = self._free.pop()
+            self._busy[chosen.caller] += 1
+            self._turns_given += 1
+            self._turns[chosen.caller] = self._turns_given
+            self._turn.notify_all()
+
+    def _leave(self, seat: _Seat, caller: str) -> None:
+        with self._turn:
+            self._return(seat, caller)
+
+    def _return(self, seat: _Seat, caller: str) -> None:
+        self._busy[caller] -= 1
+        self._busy += Counter()
+        self._free.append(seat)
+        self._hand_out()
+
+    def close(self) -> None:
+        """Stop every process, whatever it is at."""
+        with ExitStack() as every:  # the others, too, where one fails
+            for seat in self._seats:
+                every.callback(seat.clear, close=True)
+
+
+def _ask(
+    process: _Process,
+    call: tuple[Any, ...],
+    deadline: float,
+    limits: Limits,
+    unwanted: Callable[[], bool] | None,
+) -> tuple[bool, Any, bool]:
+    """Whether a call ended without an error, its result or error, and whether it left much in the process."""
+    taken = True
+    try:
+        process.pipe.send(call)
+    except OSError:
+        taken = False  # it is gone; but where the call was too large for it to read, it said so before
+    try:
+        while not process.pipe.poll(max(0.0, min(_LOOK_SECONDS, deadline - time.monotonic()))):
+            if time.monotonic() >= deadline:
+                raise TookTooLong("the computation took too long", hint="ask for less at once")
+            if unwanted is not None and unwanted():
+                raise NotWanted
+        blob = process.pipe.recv_bytes()
+    except (OSError, EOFError) as error:
+        if not taken:
+            raise _NotTaken("the computing process died before its call", hint="come again") from error
+        raise _death(process, limits) from error
+    answer: tuple[bool, Any, bool] = ForkingPickler.loads(blob)
+    return answer
+
+
+def _death(process: _Process, limits: Limits) -> ServiceError:
+    """Why a process died in the middle of a call."""
+    ended_by = process.ended_by()
+    if ended_by == signal.SIGXCPU:
+        return TookTooMuch(
+            f"the computation took more than {limits.cpu_seconds:,} s of processor time",
+            hint="ask for less at once",
+        )
+    if ended_by == signal.SIGABRT:  # what no Python error tells: memory that a library could not get
+        return too_large(limits)
+    return ComputeDied("the computing process died", hint="come again")

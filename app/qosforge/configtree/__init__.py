@@ -1,0 +1,11 @@
+"""Configuration text as a tree of lines, and the ordered transition from one tree to another.
+
+A platform describes its lines by rules (`LineRule`): which lines are one setting, what they define, what they
+refer to and how they are taken back. Lines without a rule are left alone.
+"""
+
+from qosforge.configtree.gaps import Gap, gaps
+from qosforge.configtree.transition import merge, transition
+from qosforge.configtree.tree import Grammar, Line, LineRule, Tree, as_text, unmanaged
+
+__all__ = ["Gap", "Grammar", "Line", "LineRule", "Tree", "as_text", "gaps", "merge", "transition", "unmanaged"]

@@ -1,0 +1,61 @@
+"""What the deployment must know of a NAPALM driver beyond its common face."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qosforge.errors import InputError, Place
+from qosforge.inventory.models import Network
+from qosforge.platforms.base import platform
+
+
+@dataclass(frozen=True)
+class Traits:
+    """``revert_timer``: the device goes back by itself unless confirmed. ``native_rollback``: ``rollback()`` takes
+    a pending commit back; otherwise the inverse is entered. ``autosave_off`` is the line by which a device is told
+    not to write its startup configuration by itself; "" where it never does. ``longest_timer`` is the timer's
+    greatest value in seconds, and ``goes_back`` what takes an unconfirmed change back. ``dialect`` is that of its
+    startup configuration (see `qosforge.deploy.unsaved`); "" where it shows none.
+    """
+
+    revert_timer: bool
+    native_rollback: bool
+    autosave_off: str = ""
+    longest_timer: int = 0
+    goes_back: str = "a reload: nothing is saved before it is confirmed"
+    dialect: str = ""
+
+
+DRIVERS = {
+    # 120 minutes: CISCO_TIMER_MAX in commit_config of NAPALM's ios driver.
+    "ios": Traits(True, True, longest_timer=120 * 60, goes_back="configure terminal revert timer", dialect="ios"),
+    # The three digits of "mmm" in "reload in [hhh:]mmm". Releases may take more, which is unconfirmed for those of
+    # this driver.
+    "ios_legacy": Traits(True, False, longest_timer=999 * 60, goes_back="reload in", dialect="ios"),
+    "force10": Traits(revert_timer=False, native_rollback=False, dialect="force10"),
+    # A 5510 saves a while after every change unless told not to (Avaya's ACLI defaults: autosave is on).
+    "ers": Traits(revert_timer=False, native_rollback=False, autosave_off="no autosave enable"),
+}
+
+
+def traits(driver: str, device: str) -> Traits:
+    """Traits of a driver.
+
+    Raises:
+        InputError: it is not one that deployment was tried with.
+    """
+    if driver not in DRIVERS:
+        known = ", ".join(sorted(DRIVERS))
+        raise InputError(f"unknown driver {driver!r}", Place(device=device), f"known: {known}")
+    return DRIVERS[driver]
+
+
+def require_installed(network: Network) -> None:
+    """Make sure that every device of a network has a platform and a driver that are known here.
+
+    Raises:
+        InputError: one has not.
+    """
+    for device in network.devices:
+        platform(device.platform, device.name)
+        traits(device.driver, device.name)

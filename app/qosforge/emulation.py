@@ -1,0 +1,177 @@
+"""An inventory as a lab: an emulated device for each, with credentials of its own, and traffic through it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from qosforge.errors import InputError, Place, ServiceError
+from qosforge.inventory.models import Network, TrafficFlow
+from qosforge.lab import control
+from qosforge.lab.errors import LabError
+from qosforge.lab.spec import BoxSpec, LinkSpec, NetworkSpec
+from qosforge.tester.offers import Offer
+
+USERNAME = "qosforge"
+OFFERED_PACKETS = 1000
+"""Packets of each flow: enough to tell any mix of classes apart, whatever else moves a counter by a few."""
+_PROTOCOLS = {"tcp": 6, "udp": 17}
+
+
+def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 1.0) -> control.Overlay:
+    """Start the lab of a network and wait until every device listens; a running one is left as it is.
+
+    ``folder`` is the inventory's, which holds the startup configurations.
+
+    Raises:
+        InputError: a device has no startup configuration, or the lab's credentials cannot be used.
+        ServiceError: the lab does not start.
+    """
+    login = _credentials(state)
+    boxes = []
+    for device in network.devices:
+        path = (folder / device.startup).resolve() if device.startup else None
+        if path is None or not path.is_file():
+            raise InputError(
+                "no startup configuration for its emulated device",
+                Place(device=device.name),
+                "give 'startup' in hosts.yaml a file below the inventory",
+            )
+        boxes.append(
+            BoxSpec(
+                name=device.name,
+                platform=device.platform,
+                image=device.image,
+                features=dict.fromkeys(device.features, True),
+                startup_config=path,
+                **login,
+            )
+        )
+    links = [
+        *(LinkSpec(a=link.a, b=link.b, rate=link.rate) for link in network.links),
+        *(LinkSpec(a=station.attach, rate=station.rate) for station in network.stations),
+    ]
+    spec = NetworkSpec(network=network.name, boxes=boxes, links=links, clock_scale=clock_scale)
+    try:
+        return control.start(spec, state)
+    except LabError as error:
+        raise ServiceError(str(error), hint=f"see {state / 'lab.log'}") from None
+
+
+def _credentials(state: Path) -> dict[str, str]:
+    path = state / "credentials.json"
+    try:
+        if path.is_file():
+            held = json.loads(path.read_text(encoding="utf-8"))
+            return {key: held[key] for key in ("username", "password", "secret")}
+        state.mkdir(parents=True, exist_ok=True, mode=0o700)
+        made = {
+            "username": USERNAME,
+            "password": secrets.token_urlsafe(12),
+            "secret": secrets.token_urlsafe(12),
+        }
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(made), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be used: {error.strerror}", Place(file=str(path))) from None
+    except (ValueError, KeyError, TypeError):
+        hint = "forget the lab and start it anew: qosforge lab clean, qosforge lab up"
+        raise InputError("does not hold the lab's credentials", Place(file=str(path)), hint) from None
+    return made
+
+
+def is_emulated(network: Network, state: Path) -> bool:
+    """Whether every device of the network is a device of the lab that runs in ``state``."""
+    try:
+        answer = control.status(state)
+    except LabError:
+        return False
+    boxes = answer.get("boxes") if answer else None
+    return isinstance(boxes, dict) and {device.name for device in network.devices} <= boxes.keys()
+
+
+def offer_traffic(network: Network, state: Path, packets: int = OFFERED_PACKETS) -> tuple[Offer, ...]:
+    """Carry ``packets`` of every described flow hop by hop through the running lab of the network.
+
+    Each device classifies, marks and counts by its own running configuration; the marks that leave one go into the
+    next, the CoS over tagged links only.
+
+    Returns:
+        Every offer made, in order: what each device was given.
+
+    Raises:
+        ServiceError: the lab does not answer, or a device has no such interface.
+    """
+    offers: list[Offer] = []
+    for scenario in network.traffic:
+        for flow in scenario.flows:
+            offers += _carried(network, state, flow, packets)
+    return tuple(offers)
+
+
+def _carried(network: Network, state: Path, flow: TrafficFlow, packets: int) -> Iterator[Offer]:
+    source, target = network.station(flow.from_), network.station(flow.to)
+    device, into = source.attach
+    waiting = [
+        Offer(
+            device=device,
+            into=into,
+            out="",
+            packets=packets,
+            size=flow.source.ip_bytes,
+            dscp=flow.dscp,
+            cos=0,
+            tagged=False,
+            protocol=_PROTOCOLS[flow.protocol],
+            source=source.address,
+            destination=target.address,
+            source_port=flow.src_port,
+            destination_port=flow.dst_port,
+            application=flow.application,
+        )
+    ]
+    for hop in network.path(source.name, target.name):
+        made = [replace(offer, out=hop[1]) for offer in waiting]
+        outcomes = [(offer, outcome) for offer in made for outcome in _offered(state, offer)]
+        yield from made
+        end = network.neighbour(hop)
+        if end is None:
+            return  # the target's own port
+        link, (device, into) = end
+        waiting = [
+            replace(
+                offer,
+                device=device,
+                into=into,
+                packets=outcome["count"] - outcome["dropped_in"] - outcome["dropped_out"],
+                dscp=outcome["dscp_out"],
+                cos=outcome["cos_out"] if link.tagged else 0,
+                tagged=link.tagged,
+            )
+            for offer, outcome in outcomes
+        ]
+        waiting = [offer for offer in waiting if offer.packets]
+
+
+def _offered(state: Path, offer: Offer) -> list[dict[str, Any]]:
+    group = {
+        "count": offer.packets,
+        "bytes": offer.size,
+        "dscp": offer.dscp,
+        "cos": offer.cos,
+        "tagged": offer.tagged,
+        "protocol": offer.protocol,
+        "src": offer.source,
+        "dst": offer.destination,
+        "src_port": offer.source_port,
+        "dst_port": offer.destination_port,
+        "application": offer.application or "",
+    }
+    try:
+        return control.offer(state, offer.device, offer.into, offer.out, [group])
+    except LabError as error:
+        raise ServiceError(str(error), Place(device=offer.device), f"see {state / 'lab.log'}") from None

@@ -1,0 +1,259 @@
+"""A campus network through the product: inventory, running configurations and intents to runs in the twin.
+
+Devices do what their startup configurations say as parsed, defaults that are not printed included, or what an
+intent compiled for them makes of those. Rates are of frame bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.errors import InputError, InputErrors, Place, ServiceError
+from qosforge.experiments.cases import Case, Json, Selection
+from qosforge.experiments.model import Claim, Comparing, Experiment, Kind
+from qosforge.findings import Severity
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.plan.model import Plan
+from qosforge.plan.shares import expected_shares
+from qosforge.platforms.base import platform
+from qosforge.resources import path_of, read_text
+from qosforge.tester.sources import PHASE_SECONDS
+from qosforge.tester.twin import PS, TwinTester
+from qosforge.validation.rendering import merged_tree, running_tree
+from qosforge.validation.tree_text import tree_text
+
+PUBLISHED = "published"
+"""Subjects whose figures are the paper's own cells, to recompute what it made of them."""
+FIRST_PORT = 20000
+_PROTOCOLS = {"tcp": 6, "tcp_session": 6}
+
+
+def cases(experiment: Experiment) -> Iterator[Case]:
+    """A case for every scenario that offers traffic, or for each of its loads, and the paper's own cells."""
+    held = _Network(experiment)
+    for name, scenario in experiment.scenarios.items():
+        setup = {**experiment.setup, **scenario}
+        if setup.get("offered", True) == []:
+            continue
+        plans = held.plans(setup.get("policy"), tuple(setup.get("unconfigured", ())))
+        tester = TwinTester(held.network, plans)
+        for load in setup.get("loads", [None]):
+            flows = _flows(experiment, tester, setup, load)
+            yield Case(
+                scenarios=(name,),
+                document={
+                    "version": 1,
+                    "duration_ps": round((setup["warm_up"] + setup["seconds"]) * PS),
+                    "warmup_ps": round(setup["warm_up"] * PS),
+                    **_topology(tester, setup),
+                    "flows": [flow for group in flows.values() for flow in group],
+                },
+                subjects=_subjects(experiment, setup, plans, flows),
+                load=load,
+                trials=setup["trials"],
+            )
+    yield from _published(experiment)
+
+
+def _topology(tester: TwinTester, setup: Mapping[str, Any]) -> Json:
+    """The network; ``switching`` is how devices forward, ``transmit_ring`` what waits in hardware at the wire."""
+    topology = tester.topology()
+    for node in topology["nodes"]:
+        if node["name"] not in tester.plans:
+            continue
+        if "switching" in setup:
+            node["switching"] = setup["switching"]
+        if "transmit_ring" in setup:
+            for port in node["ports"]:
+                port["egress"]["tx_fifo_packets"] = 1 + setup["transmit_ring"]
+    return topology
+
+
+@dataclass(frozen=True)
+class _Network:
+    """The experiment's inventory with what its devices hold."""
+
+    experiment: Experiment
+
+    @property
+    def network(self) -> Network:
+        return _network(self.experiment.setup["network"])
+
+    def plans(self, policy: str | None, unconfigured: Sequence[str]) -> Mapping[str, Plan]:
+        """What each device does: ``policy`` on those that it applies to, but for the ``unconfigured`` ones.
+
+        Raises:
+            ServiceError: a device is named that is not there, or the policy cannot be had here.
+        """
+        name = self.experiment.name
+        unknown = sorted(set(unconfigured) - {device.name for device in self.network.devices})
+        if unknown:
+            raise ServiceError(f"experiment {name}: unconfigured: no device is called {', '.join(unknown)}")
+        configured = {} if policy is None else _compiled(self.experiment.setup["network"], policy)
+        texts = _startup(self.experiment.setup["network"])
+        plans = {}
+        for device in self.network.devices:
+            box = platform(device.platform, device.name)
+            text = texts[device.name]
+            if device.name in configured and device.name not in unconfigured:
+                made = configured[device.name]
+                text = tree_text(merged_tree(made, running_tree(made, text)), box.grammar)
+            plans[device.name] = box.parse(text, device.name, device.image)
+        return plans
+
+
+@cache
+def _network(folder: str) -> Network:
+    try:
+        return load_network(path_of(f"{folder}/hosts.yaml").parent)
+    except (InputError, InputErrors) as error:
+        raise ServiceError(f"the network of an experiment cannot be used: {error}") from None
+
+
+@cache
+def _startup(folder: str) -> Mapping[str, str]:
+    return {device.name: read_text(f"{folder}/{device.startup}") for device in _network(folder).devices}
+
+
+@cache
+def _compiled(folder: str, policy: str) -> Mapping[str, CompiledDevice]:
+    try:
+        found = compile_intent(load_intent(path_of(policy)), _network(folder), _startup(folder))
+    except (InputError, InputErrors) as error:
+        raise ServiceError(f"the policy of an experiment cannot be used: {error}") from None
+    for finding in found.findings:
+        if finding.severity is Severity.ERROR:
+            raise ServiceError(f"{policy} on {folder}: {finding.message}", Place(device=finding.device))
+    return {device.name: device for device in found.devices}
+
+
+def _flows(
+    experiment: Experiment, tester: TwinTester, setup: Mapping[str, Any], load: float | None
+) -> dict[str, list[Json]]:
+    """The twin's flows by the name of their description.
+
+    ``injected`` multiplies those that may be; of those ``swept`` there are as many as the load says.
+    """
+    descriptions: Mapping[str, Mapping[str, Any]] = setup["flows"]
+    wanted: Sequence[str] = setup.get("offered", list(descriptions))
+    flows = {}
+    for name in wanted:
+        if name not in descriptions:
+            raise ServiceError(f"experiment {experiment.name}: offered: no flow is called {name!r}")
+        said = descriptions[name]
+        count = said.get("count", 1) * (setup.get("injected", 1) if said.get("injected") else 1)
+        if load is not None and said.get("swept"):
+            count = int(load)
+        like = _flow(experiment, tester, name, said)
+        flows[name] = [_numbered(like, number, count) for number in range(count)]
+    return flows
+
+
+def _numbered(flow: Json, number: int, count: int) -> Json:
+    """One of ``count`` flows like ``flow``, from a port of its own."""
+    packet = {**flow["packet"], "src_port": FIRST_PORT + number}
+    return {**flow, "name": flow["name"] if count == 1 else f"{flow['name']}-{number + 1}", "packet": packet}
+
+
+def _flow(experiment: Experiment, tester: TwinTester, name: str, said: Mapping[str, Any]) -> Json:
+    try:
+        source, target = (tester.network.station(said[end]) for end in ("from", "to"))
+    except KeyError as error:
+        raise ServiceError(f"experiment {experiment.name}: flow {name}: no station or end {error}") from None
+    # Flows begin at a random moment, so that they are not in step, unless they say how they stand to each other.
+    sending = dict(said["source"])
+    if "phase" not in sending:
+        sending.setdefault("phase_ps", round(PHASE_SECONDS * PS))
+    path = tester.path(source, target)
+    if "until" in said:
+        # Measured at the far end of this line.
+        if said["until"] not in path:
+            raise ServiceError(f"experiment {experiment.name}: flow {name}: until: not on its way")
+        path = path[: path.index(said["until"]) + 1]
+    flow: Json = {
+        "name": name,
+        "path": path,
+        "packet": {
+            "dscp": said.get("dscp", 0),
+            "cos": said.get("cos", 0),
+            "protocol": _PROTOCOLS.get(sending["kind"], said.get("protocol", 17)),
+            "src": source.address,
+            "dst": target.address,
+            "dst_port": said["dst_port"],
+            "application": said.get("application"),
+        },
+        "source": sending,
+    }
+    if sending["kind"] in _PROTOCOLS:
+        flow["return_path"] = tester.path(target, source)
+    return flow
+
+
+def _subjects(
+    experiment: Experiment,
+    setup: Mapping[str, Any],
+    plans: Mapping[str, Plan],
+    flows: Mapping[str, Sequence[Json]],
+) -> dict[str, Selection]:
+    """Subjects of the scenario: those that have a flow in it."""
+    named: Mapping[str, Sequence[str]] = setup["subjects"]
+    facts = {name: float(value) for name, value in setup.get("facts", {}).items()}
+    if "path" in setup:
+        facts["levels"] = float(_levels(plans, setup["path"]))
+    shares = _shares(plans, *setup["backlogged_at"]) if "backlogged_at" in setup else {}
+    whole = setup.get("whole")
+    found = {}
+    for subject, parts in named.items():
+        names = tuple(flow["name"] for part in parts for flow in flows.get(part, ()))
+        if names:
+            expected = {"throughput_ratio": shares[subject.lower()]} if subject.lower() in shares else {}
+            found[subject] = Selection(
+                flows=names, facts=facts, expected=expected, whole=None if subject == whole else whole
+            )
+    if not found:
+        raise ServiceError(f"experiment {experiment.name}: no subject has a flow that is offered")
+    return found
+
+
+def _shares(plans: Mapping[str, Plan], box: str, interface: str) -> dict[str, float]:
+    """Shares of the line by class, in lower case, where all of them have more to send (fluid model)."""
+    held = plans[box].interface(interface)
+    scheduler = held.egress.scheduler if held else None
+    if held is None or scheduler is None:
+        raise ServiceError(f"{box} {interface} serves no classes", hint="name an interface that has a policy")
+    shares = expected_shares(scheduler, (held.bandwidth_kbps or 0) * 1000)
+    return {(queue.name or "").lower(): share for queue, share in zip(scheduler.queues, shares, strict=True)}
+
+
+def _levels(plans: Mapping[str, Plan], boxes: Sequence[str]) -> int:
+    """Levels of 802.1p priority that all the devices tell apart by their maps from CoS to queue."""
+    return min(len(plans[box].system.cos_to_queue or ()) for box in boxes)
+
+
+def _published(experiment: Experiment) -> Iterator[Case]:
+    """The paper's own cells by scenario: claims of plain figures that were measured."""
+    cells: dict[str, dict[str, dict[str, float]]] = {}
+    for claim in experiment.claims:
+        if _is_cell(claim):
+            assert isinstance(claim.value, float)
+            subjects = cells.setdefault(claim.scenario, {})
+            subjects.setdefault(f"{PUBLISHED}.{claim.subject}", {})[claim.metric] = claim.value
+    for scenario, values in cells.items():
+        selections = {subject: Selection() for subject in values}
+        yield Case(scenarios=(scenario,), document=None, subjects=selections, values=values)
+
+
+def _is_cell(claim: Claim) -> bool:
+    return (
+        claim.kind is Kind.MEASURED
+        and claim.type is Comparing.APPROX
+        and not claim.derived
+        and claim.against is None
+        and claim.where.startswith("Table")
+    )

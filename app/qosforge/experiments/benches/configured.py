@@ -1,0 +1,36 @@
+"""Ports of devices as a policy of the library configures them: compiled for the device, in the twin's language."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from qosforge.compiler.compile import Compilation, compile_intent
+from qosforge.errors import ServiceError
+from qosforge.experiments.cases import Json
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
+from qosforge.platforms.base import platform
+from qosforge.resources import root
+from qosforge.tester.ports import port
+
+
+@cache
+def _compiled(policy: str, inventory: str) -> Compilation:
+    loaded = load_intent(root() / "policies" / f"{policy}.yaml")
+    return compile_intent(loaded, load_network(root() / "inventories" / inventory))
+
+
+def configured_port(policy: str, inventory: str, device: str, interface: str, rate: int) -> Json:
+    """The twin's port of one interface under a policy; ``rate`` is the line's in bits per second.
+
+    Raises:
+        ServiceError: the policy configures no such interface.
+    """
+    for compiled in _compiled(policy, inventory).devices:
+        held = compiled.plan.interface(interface) if compiled.name == device else None
+        if held is not None:
+            return port(compiled.plan, held, None, rate, platform(compiled.plan.platform, device).profile)
+    raise ServiceError(
+        f"{policy} configures no interface {interface} of {device} in {inventory}",
+        hint="name a device and an interface that the policy applies to",
+    )

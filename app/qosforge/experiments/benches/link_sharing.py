@@ -1,0 +1,230 @@
+"""One class-based scheduler with sources attached to it: the test bench of Decoupled CBQ (Risso 2001).
+
+Every simulation is run under each scheduler, with the same sources under the same seeds, and stands beside the
+fluid model of its tree. Packets are put straight into the queues of the scheduler's port; rates are of whole
+packets.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from qosforge.errors import ServiceError
+from qosforge.experiments.benches.class_traffic import PS, flows, offered_kbps, silent
+from qosforge.experiments.benches.class_tree import Tree, tree
+from qosforge.experiments.cases import Case, Json, Selection
+from qosforge.experiments.model import Experiment
+
+MODEL = "fluid"
+"""The subject that is computed and not run."""
+_PORT = ("scheduler", "out")
+_ROOM = {"name": "in"}
+
+
+@dataclass(frozen=True)
+class _Simulation:
+    """A tree with its traffic, and the set-up it runs in."""
+
+    tree: Tree
+    setup: Mapping[str, Any]
+
+    @property
+    def link_kbps(self) -> float:
+        return float(self.setup["link_kbps"])
+
+    def sources(self, traffic: str) -> list[Mapping[str, Any]]:
+        known = {**self.setup["traffic"], **self.setup.get("sending", {})}
+        if traffic not in known:
+            raise ServiceError(f"no traffic is called {traffic!r}", hint=f"use one of {', '.join(known)}")
+        return list(known[traffic])
+
+    def offered_kbps(self) -> dict[str, float]:
+        return {
+            leaf.name: offered_kbps(leaf, self.sources(leaf.traffic), self.link_kbps)
+            for leaf in self.tree.senders
+            if leaf.traffic is not None
+        }
+
+    def expected_kbps(self) -> dict[str, float]:
+        return self.tree.fluid(self.offered_kbps(), self.link_kbps)
+
+
+def cases(experiment: Experiment) -> Iterator[Case]:
+    """All cases: every simulation of every scenario under every scheduler, and the fluid model of each.
+
+    Simulations are numbered through the experiment: the number is the load of their rows.
+    """
+    return simulated(experiment, list(experiment.scenarios))
+
+
+def simulated(experiment: Experiment, chosen: Sequence[str]) -> Iterator[Case]:
+    """The cases of some scenarios of the experiment."""
+    number = 0
+    for name in chosen:
+        names = (name, *_wholes(experiment, name))
+        for simulation in _simulations(experiment, name, experiment.scenarios[name]):
+            number += 1
+            yield _model(simulation, names, number)
+            for kind in simulation.setup["schedulers"]:
+                yield _case(simulation, kind, names, number)
+
+
+def documents(experiment: Experiment, name: str) -> Iterator[tuple[str, Json]]:
+    """The twin's scenario under each scheduler, of every simulation of one scenario of the experiment."""
+    for simulation in _simulations(experiment, name, experiment.scenarios[name]):
+        for kind in simulation.setup["schedulers"]:
+            yield kind, _document(simulation, kind, _sent(simulation))
+
+
+def _wholes(experiment: Experiment, name: str) -> Iterator[str]:
+    """The scenarios that are made of this one, directly or not."""
+    for whole, scenario in experiment.scenarios.items():
+        if name in scenario.get("together", ()):
+            yield whole
+            yield from _wholes(experiment, whole)
+
+
+def _simulations(experiment: Experiment, name: str, scenario: Mapping[str, Any]) -> Iterator[_Simulation]:
+    if "together" in scenario:
+        return
+    if "again" in scenario:
+        for other in scenario["again"]:
+            inner = experiment.scenarios[other]
+            yield _simulation(experiment, name, [inner, {k: v for k, v in scenario.items() if k != "again"}])
+        return
+    for one in scenario.get("simulations", ({},)):
+        yield _simulation(experiment, name, [scenario, one])
+
+
+def _simulation(experiment: Experiment, where: str, layers: list[Mapping[str, Any]]) -> _Simulation:
+    setup = dict(experiment.setup)
+    each: dict[str, Any] = {}
+    for layer in layers:
+        setup |= {k: v for k, v in layer.items() if k not in ("each", "classes", "simulations")}
+        each |= layer.get("each", {})
+    structures = experiment.setup["structures"]
+    structure = setup.get("structure")
+    if structure not in structures:
+        raise ServiceError(
+            f"{where}: no structure is called {structure!r}", hint=f"use one of {', '.join(structures)}"
+        )
+    classes: list[Mapping[str, Any]] = [structures[structure], *(layer.get("classes", {}) for layer in layers)]
+    chosen = setup.get("only")
+    if chosen is not None:
+        setup["schedulers"] = {kind: setup["schedulers"][kind] for kind in chosen}
+    return _Simulation(tree(classes, each, where), setup)
+
+
+def _model(simulation: _Simulation, names: tuple[str, ...], number: int) -> Case:
+    expected = simulation.expected_kbps()
+    values = {f"{MODEL}.{name}": {"throughput_kbps": rate} for name, rate in expected.items()}
+    total = math.fsum(expected.values())
+    values[f"{MODEL}.all"] = {"throughput_kbps": total, "idle_kbps": simulation.link_kbps - total}
+    subjects = {subject: Selection(expected=found) for subject, found in values.items()}
+    return Case(scenarios=names, document=None, subjects=subjects, load=float(number), values=values)
+
+
+def _case(simulation: _Simulation, kind: str, names: tuple[str, ...], number: int) -> Case:
+    sent = _sent(simulation)
+    return Case(
+        scenarios=names,
+        document=_document(simulation, kind, sent),
+        subjects=_subjects(
+            simulation, kind, {name: tuple(f["name"] for f in found) for name, found in sent.items()}
+        ),
+        load=float(number),
+        trials=simulation.setup["trials"],
+    )
+
+
+def _sent(simulation: _Simulation) -> dict[str, list[Json]]:
+    """The flows of every leaf."""
+    setup = simulation.setup
+    return {
+        leaf.name: flows(leaf, queue, simulation.sources(leaf.traffic), setup, _PORT)
+        if leaf.traffic is not None
+        else [silent(leaf, queue, _PORT, _end_ps(setup))]
+        for queue, leaf in enumerate(simulation.tree.leaves)
+    }
+
+
+def _end_ps(setup: Mapping[str, Any]) -> int:
+    return round(float(setup["warm_up"] + setup["seconds"]) * PS)
+
+
+def _document(simulation: _Simulation, kind: str, sent: Mapping[str, list[Json]]) -> Json:
+    setup, leaves = simulation.setup, simulation.tree.leaves
+    scheduler = simulation.tree.scheduler({**setup["schedulers"][kind], "estimator": setup["estimator"]})
+    egress = {
+        "queues": [{"name": leaf.name, "limit_packets": setup["queue_packets"]} for leaf in leaves],
+        "rules": [{"match": {"cos": [queue]}, "queue": queue} for queue in range(1, len(leaves))],
+        "scheduler": scheduler,
+    }
+    node, port = _PORT
+    return {
+        "version": 1,
+        "duration_ps": _end_ps(setup),
+        "warmup_ps": round(setup["warm_up"] * PS),
+        "drain": False,
+        "nodes": [
+            {"name": node, "ports": [{"name": port, "egress": egress}]},
+            {"name": "receiver", "ports": [_ROOM]},
+        ],
+        "links": [
+            {
+                "a": list(_PORT),
+                "b": ["receiver", "in"],
+                "rate_bps": round(simulation.link_kbps * 1000),
+                "framing": "none",
+            }
+        ],
+        "flows": [flow for found in sent.values() for flow in found],
+    }
+
+
+def _subjects(simulation: _Simulation, kind: str, sent: Mapping[str, tuple[str, ...]]) -> dict[str, Selection]:
+    expected, tree_ = simulation.expected_kbps(), simulation.tree
+    link = simulation.link_kbps / 1000
+    sending = tree_.senders
+    rivals = simulation.setup["schedulers"]
+    shares = {leaf.name: leaf.share for leaf in sending}
+    # Best-effort traffic exceeds what it is allocated: its delay says nothing.
+    timed = tuple(
+        f"{kind}.{leaf.name}" for leaf in sending if leaf.traffic in simulation.setup.get("real_time", ())
+    )
+    subjects = {
+        f"{kind}.{leaf.name}": Selection(
+            flows=sent[leaf.name],
+            port=_PORT,
+            queues=(leaf.name,),
+            expected={"throughput_mbps": expected[leaf.name] / 1000, "throughput_kbps": expected[leaf.name]},
+            facts={"link_mbps": link, "weight": leaf.share, "whole_mbps": leaf.share * link},
+            peers=tuple(f"{kind}.{other.name}" for other in sending),
+            rivals=tuple(f"{other}.{leaf.name}" for other in rivals),
+        )
+        for leaf in tree_.leaves
+    }
+
+    def together(chosen: tuple[str, ...], peers: tuple[str, ...]) -> Selection:
+        return Selection(
+            flows=tuple(flow for name in chosen for flow in sent[name]),
+            port=_PORT,
+            queues=chosen,
+            expected={"throughput_mbps": math.fsum(expected[name] for name in chosen) / 1000},
+            facts={"link_mbps": link, "whole_mbps": link * math.fsum(shares[name] for name in chosen)},
+            peers=peers,
+        )
+
+    everything = tuple(leaf.name for leaf in sending)
+    all_peers = tuple(f"{kind}.{name}" for name in everything)
+    subjects[f"{kind}.all"] = subjects[kind] = together(everything, all_peers)
+    if timed:
+        subjects[kind] = together(tuple(name.partition(".")[2] for name in timed), timed)
+    by_priority = {p: tuple(leaf.name for leaf in sending if leaf.priority == p) for p in ("high", "low")}
+    if all(by_priority.values()):
+        for priority, chosen in by_priority.items():
+            subjects[f"{kind}.{priority}"] = together(chosen, all_peers)
+    return subjects

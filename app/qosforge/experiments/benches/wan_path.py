@@ -1,0 +1,181 @@
+"""A chain of routers over an ocean: the INFN-FNAL tests of remote control beside TCP and UDP.
+
+Stations send through ``router1`` over one or more lines to the last router and back; the carrier polices the
+cells of one direction. Rates count ATM cells on every link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from qosforge.errors import ServiceError
+from qosforge.experiments.benches.wan_routers import configured
+from qosforge.experiments.benches.wan_subjects import subjects
+from qosforge.experiments.benches.wan_traffic import PS, Traffic, cell_bits, flows
+from qosforge.experiments.cases import Case, Json
+from qosforge.experiments.model import Experiment
+from qosforge.resources import SOURCES, read_text
+
+_FOLDER = "qosforge/experiments/data/paths"
+LAN_QUEUE: Json = {"queues": [{"name": "lan", "limit_packets": 20000}], "scheduler": {"kind": "fifo"}}
+"""Stations and LAN ports hold whatever TCP windows allow."""
+SERIES: Json = {"every_ps": PS // 10}
+KNOWN = frozenset(
+    {
+        "tcp_forward",
+        "tcp_reverse",
+        "tcp_each_line",
+        "udp",
+        "remote_control",
+        "probe",
+        "lines",
+        "policed",
+        "routers",
+        "priority_at",
+        "together",
+    }
+)
+
+
+def cases(experiment: Experiment) -> Iterator[Case]:
+    """One case for every scenario.
+
+    Raises:
+        ServiceError: the path or a scenario has a key that is not known, or asks for what does not exist.
+    """
+    for name, scenario in experiment.scenarios.items():
+        if unknown := sorted(set(scenario) - KNOWN):
+            raise ServiceError(
+                f"{experiment.name}: scenario {name} has {', '.join(unknown)}",
+                hint=f"use {', '.join(sorted(KNOWN))}",
+            )
+        if "together" in scenario:
+            continue
+        names = [
+            name,
+            *(other for other, what in experiment.scenarios.items() if name in what.get("together", ())),
+        ]
+        yield _case(experiment, scenario, names)
+
+
+@cache
+def path(name: str) -> Mapping[str, Any]:
+    """The data of a path.
+
+    Raises:
+        ServiceError: there is none of this name.
+    """
+    known = sorted(file.stem for file in (SOURCES / _FOLDER).glob("*.yaml"))
+    if name not in known:
+        raise ServiceError(f"no path is called {name!r}", hint=f"use one of {', '.join(known)}")
+    data: Mapping[str, Any] = YAML(typ="safe").load(read_text(f"{_FOLDER}/{name}.yaml"))
+    return data
+
+
+def propagation_ps(route: Mapping[str, Any], lines: int) -> int:
+    """Propagation of one line, so that the empty path has the smallest round trip of the paper."""
+    bits = cell_bits(route["idle_rtt_bytes"])
+    one_way = bits * lines / (route["line_mbps"] * 1e6) + bits * 2 / (route["access_mbps"] * 1e6)
+    seconds: float = (route["idle_rtt_ms"] / 1000 / 2 - one_way) / lines
+    return round(seconds * PS)
+
+
+def _case(experiment: Experiment, scenario: Mapping[str, Any], names: list[str]) -> Case:
+    setup = experiment.setup
+    route = path(setup["path"])
+    traffic = Traffic(route, setup, scenario, lines=scenario.get("lines", route["lines"]))
+    sent = flows(traffic)
+    document = {
+        "version": 1,
+        "duration_ps": round((setup["warm_up"] + setup["seconds"]) * PS),
+        "warmup_ps": round(setup["warm_up"] * PS),
+        "nodes": [*_routers(experiment, traffic), *_stations(traffic)],
+        "links": _links(traffic),
+        "flows": sent,
+    }
+    return Case(
+        scenarios=tuple(names),
+        document=document,
+        subjects=subjects(traffic, sent),
+        load=scenario.get("tcp_forward"),
+        trials=setup["trials"],
+    )
+
+
+def _routers(experiment: Experiment, traffic: Traffic) -> list[Json]:
+    """Routers in a chain: ``up`` leads to FNAL, ``down`` to INFN, and every station has a port."""
+    nodes: list[Json] = []
+    route = traffic.route
+    for number in range(1, traffic.lines + 2):
+        name = f"router{number}"
+        plain = {
+            "queues": [{"name": "all", "limit_packets": route["queue_packets"]}],
+            "scheduler": {"kind": "fifo"},
+        }
+        wan: Json = {"egress": plain}
+        lan: Json = {"egress": LAN_QUEUE}
+        if name in traffic.scenario.get("routers", {}):
+            box = experiment.boxes.get(traffic.scenario["routers"][name])
+            if box is None:
+                wanted = traffic.scenario["routers"][name]
+                problem = f"{experiment.name}: {name}: {wanted} is no device of the experiment"
+                raise ServiceError(problem, hint="add it to boxes")
+            wan, lan = configured({**box, "mirrored": number > 1}, name, route)
+            lan = {**lan, "egress": LAN_QUEUE}
+        elif name in traffic.scenario.get("priority_at", ()):
+            wan = {"egress": _probe_first(route)}
+        wan["egress"]["series"] = SERIES
+        ports: list[Json] = []
+        if number <= traffic.lines:
+            ports.append({"name": "up", "egress": wan["egress"]})
+        if number > 1:
+            policed = number - 1 in traffic.scenario.get("policed", [1])
+            ingress = {"otherwise": {"police": dict(route["policer"])}} if policed and route["policer"] else {}
+            ports.append({"name": "down", "egress": wan["egress"], "ingress": ingress})
+        ports += [{"name": station, **lan} for station, at in traffic.stations.items() if at == number]
+        nodes.append({"name": name, "ports": ports})
+    return nodes
+
+
+def _probe_first(route: Mapping[str, Any]) -> Json:
+    """A line that sends remote control before everything else."""
+    room = route["queue_packets"]
+    return {
+        "rules": [{"match": {"application": ["robin"]}, "queue": 1}],
+        "queues": [{"name": "all", "limit_packets": room}, {"name": "robin", "limit_packets": room}],
+        "scheduler": {"kind": "strict", "order": [1, 0]},
+    }
+
+
+def _stations(traffic: Traffic) -> list[Json]:
+    nic: Json = {"name": "nic", "egress": {**LAN_QUEUE, "series": SERIES}}
+    return [{"name": station, "ports": [nic]} for station in traffic.stations]
+
+
+def _links(traffic: Traffic) -> list[Json]:
+    route = traffic.route
+    delay = propagation_ps(route, traffic.lines)
+    lines = [
+        {
+            "a": [f"router{number}", "up"],
+            "b": [f"router{number + 1}", "down"],
+            "rate_bps": round(route["line_mbps"] * 1e6),
+            "delay_ps": delay,
+            "framing": "atm",
+        }
+        for number in range(1, traffic.lines + 1)
+    ]
+    access = [
+        {
+            "a": [station, "nic"],
+            "b": [f"router{at}", station],
+            "rate_bps": round(route["access_mbps"] * 1e6),
+            "framing": "atm",
+        }
+        for station, at in traffic.stations.items()
+    ]
+    return [*lines, *access]

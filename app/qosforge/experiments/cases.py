@@ -1,0 +1,65 @@
+"""What is run for an experiment: cases for the twin, and what of them makes up each subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from qosforge.experiments.model import Experiment
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What of a run belongs to one subject.
+
+    ``flows`` are names of the twin's flows, ``port`` is ``(node, port)`` where they queue and ``queues`` the names
+    of their queues there. ``expected`` are figures of a model by metric, ``facts`` figures of the set-up (load per
+    sender, weight, bounds), both in the units of the metrics' names. ``whole`` is the subject that shares are taken
+    of, ``peers`` are the subjects that share with this one, ``rivals`` the same class in every scheduler that is
+    compared (itself too), read at the same load. ``round_trip``: delays are round trips of transactions, with
+    ``without_timeouts`` of those that had no retransmission timeout.
+    """
+
+    flows: tuple[str, ...] = ()
+    port: tuple[str, str] | None = None
+    queues: tuple[str, ...] = ()
+    expected: Mapping[str, float] = field(default_factory=dict)
+    facts: Mapping[str, float] = field(default_factory=dict)
+    whole: str | None = None
+    peers: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
+    round_trip: bool = False
+    without_timeouts: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """One set-up at one load, run ``trials`` times with different seeds.
+
+    It counts for all of ``scenarios``. ``document`` is the twin's scenario; None where nothing is simulated.
+    ``values`` are metrics, by subject, that are computed and not read from rows; ``repeats`` are such, one for each
+    repetition (their median stands for all).
+    """
+
+    scenarios: tuple[str, ...]
+    document: Json | None
+    subjects: Mapping[str, Selection]
+    load: float | None = None
+    trials: int = 1
+    values: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    repeats: tuple[Mapping[str, Mapping[str, float]], ...] = ()
+
+
+class Bench(Protocol):
+    """Turns an experiment's data into cases."""
+
+    def __call__(self, experiment: Experiment) -> Iterator[Case]:
+        """All cases of the experiment.
+
+        Raises:
+            ServiceError: the data asks for what the bench does not know.
+        """
+        ...

@@ -1,0 +1,137 @@
+"""Running the cases of experiments on all cores, once each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import qosforge_twin
+from pydantic_core import from_json
+
+from qosforge.errors import ServiceError
+from qosforge.experiments.benches import bench
+from qosforge.experiments.cases import Case, Json
+from qosforge.experiments.catalogue import load_experiment
+from qosforge.experiments.model import Experiment
+from qosforge.experiments.rows import Row, rows_of
+
+_SEEDS = 2**64
+"""The twin's seeds; trials of the last ones go on with the first."""
+_BATCH = 64
+"""Cases under way at once: bounds the memory that answers take."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One case's rows by subject: of all its trials together, and of each."""
+
+    load: float | None
+    pooled: Mapping[str, Row]
+    trials: tuple[Mapping[str, Row], ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An experiment with all its points by scenario."""
+
+    experiment: Experiment
+    seed: int
+    points: Mapping[str, tuple[Point, ...]]
+
+    def at(self, scenario: str, subject: str) -> tuple[Point, ...]:
+        """The points of a scenario that measured ``subject``, by rising load."""
+        points = [point for point in self.points.get(scenario, ()) if subject in point.pooled]
+        return tuple(sorted(points, key=lambda point: point.load or 0.0))
+
+
+@dataclass
+class Session:
+    """Runs experiments under one seed; each runs once, however many claims or other experiments read it."""
+
+    seed: int = 1
+    _outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    def outcome(self, name: str) -> Outcome:
+        """The outcome of an experiment, run if it was not yet.
+
+        Raises:
+            InputError: there is no such experiment.
+            ServiceError: the twin refuses a case.
+        """
+        if name not in self._outcomes:
+            self._outcomes[name] = self._run(load_experiment(name))
+        return self._outcomes[name]
+
+    def _run(self, experiment: Experiment) -> Outcome:
+        points: dict[str, list[Point]] = {name: [] for name in experiment.scenarios}
+        for case, answers in _answers(_cases(experiment), self.seed):
+            layer = experiment.rate_layer
+            point = Point(case.load, rows_of(case, answers, layer), _trials(case, answers, layer))
+            for scenario in case.scenarios:
+                points[scenario].append(point)
+        return Outcome(experiment, self.seed, {name: _beside(found) for name, found in points.items()})
+
+
+def _trials(case: Case, answers: Sequence[Json], layer: str) -> tuple[Mapping[str, Row], ...]:
+    if case.repeats:
+        return tuple(rows_of(replace(case, values=values), (), layer) for values in case.repeats)
+    return tuple(rows_of(case, [answer], layer) for answer in answers) if len(answers) > 1 else ()
+
+
+def _beside(points: Sequence[Point]) -> tuple[Point, ...]:
+    """The points, those of rivals at one load as one, so that their rows can be read together."""
+    found: list[Point] = []
+    for point in points:
+        rivals = {name for row in point.pooled.values() for name in row.selection.rivals}
+        place = next((n for n, other in enumerate(found) if _are_rivals(rivals, point, other)), len(found))
+        found[place : place + 1] = [_together(point, *found[place : place + 1])]
+    return tuple(found)
+
+
+def _are_rivals(rivals: set[str], point: Point, other: Point) -> bool:
+    return point.load == other.load and not rivals.isdisjoint(other.pooled)
+
+
+def _together(point: Point, other: Point | None = None) -> Point:
+    if other is None:
+        return point
+    trials = tuple({**theirs, **own} for theirs, own in zip(other.trials, point.trials, strict=True))
+    return Point(point.load, {**other.pooled, **point.pooled}, trials)
+
+
+def _cases(experiment: Experiment) -> Iterator[Case]:
+    """The bench's cases; a figure that the data lack is named with the experiment."""
+    try:
+        yield from bench(experiment.bench)(experiment)
+    except KeyError as missing:
+        raise ServiceError(
+            f"experiment {experiment.name}: its data have no {missing}", hint="add it to its experiment.yaml"
+        ) from None
+
+
+def _answers(cases: Iterable[Case], seed: int) -> Iterable[tuple[Case, list[Json]]]:
+    batch: list[Case] = []
+    for case in cases:
+        batch.append(case)
+        if len(batch) == _BATCH:
+            yield from _simulate(batch, seed)
+            batch = []
+    yield from _simulate(batch, seed)
+
+
+def _simulate(batch: Sequence[Case], seed: int) -> Iterable[tuple[Case, list[Json]]]:
+    """Trial ``n`` of a case runs under the session's seed plus ``n``."""
+    runs = [
+        (json.dumps(case.document), (seed + trial) % _SEEDS)
+        for case in batch
+        if case.document is not None
+        for trial in range(case.trials)
+    ]
+    try:
+        texts = iter(qosforge_twin.run_many([text for text, _ in runs], [seed for _, seed in runs]))
+    except qosforge_twin.ScenarioError as error:
+        raise ServiceError(f"the twin refuses a case: {error}") from None
+    for case in batch:
+        trials = case.trials if case.document is not None else 0
+        yield case, [from_json(next(texts)) for _ in range(trials)]

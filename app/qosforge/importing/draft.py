@@ -1,0 +1,200 @@
+"""A draft of an intent: classes and the sides that they are for, and what it compiles to."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from qosforge.compiler.compile import CompiledDevice, Compiler
+from qosforge.compiler.resolve import resolve
+from qosforge.errors import QosforgeError
+from qosforge.importing.hosts import Host, host, network
+from qosforge.importing.reading import Configuration
+from qosforge.importing.seen import Side
+from qosforge.importing.words import Tell, Words, rate
+from qosforge.intent.applications import extended, load_catalogue
+from qosforge.intent.loader import LoadedIntent
+from qosforge.intent.models import RESERVED_CLASS, Intent, TrafficClass
+from qosforge.intent.yaml_source import Document
+from qosforge.units import WRITTEN
+
+_MOST_REFUSALS = 50
+"""Refusals of one class after which it is given up."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Classes in order, the sides they are for, and the rules for slow links; ``images`` by device.
+
+    ``guessed`` are classes whose match no line of a configuration states.
+    """
+
+    classes: tuple[Words, ...]
+    sides: tuple[Side, ...]
+    efficiency: tuple[Words, ...] = ()
+    images: Mapping[str, str] = field(default_factory=dict)
+    guessed: tuple[str, ...] = ()
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Names of its devices."""
+        return tuple(dict.fromkeys(side.device for side in self.sides))
+
+    def intent(self, name: str) -> Words:
+        """The intent as YAML holds it."""
+        classes = [*map(_complete, _matched(self.classes))] or [{"name": RESERVED_CLASS}]
+        words: Words = {"version": 1, "intent": name, "classes": classes}
+        if self.efficiency:
+            words["link_efficiency"] = list(self.efficiency)
+        words["apply"] = [scope(side) for side in self.sides]
+        return words
+
+    def with_class(self, position: int, words: Words) -> Draft:
+        """The draft with another class in the place of one."""
+        return replace(self, classes=(*self.classes[:position], words, *self.classes[position + 1 :]))
+
+
+def _matched(classes: Iterable[Words]) -> Iterator[Words]:
+    """The classes that match something."""
+    return (words for words in classes if "match" in words or words["name"] == RESERVED_CLASS)
+
+
+def every_class(classes: Iterable[Words]) -> Iterator[Words]:
+    """Classes with those below them."""
+    for words in classes:
+        yield words
+        yield from every_class(words.get("treatment", {}).get("children", ()))
+
+
+def _complete(words: Words) -> Words:
+    """A class whose children match something too."""
+    children = words.get("treatment", {}).get("children")
+    if children is None:
+        return words
+    below = [*map(_complete, _matched(children))]
+    return {**words, "treatment": {**words["treatment"], "children": below}}
+
+
+def scope(side: Side) -> Words:
+    """A side as an entry of ``apply``."""
+    words: Words = {"devices": side.device, "ports": list(side.ports), "direction": side.direction}
+    if side.policy is not None:
+        words["policy"] = side.policy
+    if side.trust is not None:
+        words["trust"] = side.trust
+    if side.by_mark:
+        words["recognise_by"] = "mark"
+    if side.shape is not None:
+        words["shape"] = {"rate": rate(side.shape)}
+    return words
+
+
+def hosts_of(
+    sides: Iterable[Side], images: Mapping[str, str], read: Mapping[str, Configuration]
+) -> tuple[Host, ...]:
+    """The devices of some sides with the interfaces of these."""
+    ports: dict[str, set[str]] = {}
+    boundary: dict[str, set[str]] = {}
+    for side in sides:
+        ports.setdefault(side.device, set()).update(side.ports)
+        if side.boundary:
+            boundary.setdefault(side.device, set()).update(side.ports)
+    return tuple(
+        host(read[name], images.get(name, read[name].images[0]), held, boundary.get(name, ()))
+        for name, held in ports.items()
+    )
+
+
+def loaded(words: Words, name: str) -> LoadedIntent:
+    """An intent that was made here rather than read.
+
+    Raises:
+        ValidationError: it is none.
+    """
+    intent = Intent.model_validate(words, context=WRITTEN)
+    catalogue = extended(load_catalogue(), intent.applications)
+    return LoadedIntent(intent, Document(f"{name}.yaml", words), "", catalogue, {}, (), ())
+
+
+def compiled(
+    draft: Draft, read: Mapping[str, Configuration], running: Mapping[str, str] | None = None
+) -> Sequence[CompiledDevice] | None:
+    """What a draft compiles to; None where it is no intent, or a platform refuses the request as a whole."""
+    try:
+        made = loaded(draft.intent("draft"), "draft")
+        requests, _ = resolve(made, network("draft", hosts_of(draft.sides, draft.images, read)))
+        compiler = Compiler(made)
+        return [compiler.device(request, (running or {}).get(request.device)) for request in requests]
+    except (ValidationError, QosforgeError):
+        return None
+
+
+def refusal(draft: Draft, read: Mapping[str, Configuration]) -> str:
+    """Why a draft compiles to nothing."""
+    try:
+        made = loaded(draft.intent("draft"), "draft")
+        requests, _ = resolve(made, network("draft", hosts_of(draft.sides, draft.images, read)))
+        for request in requests:
+            Compiler(made).device(request)
+    except ValidationError as error:
+        return "; ".join(dict.fromkeys(e["msg"].removeprefix("Value error, ") for e in error.errors()))
+    except QosforgeError as error:
+        return error.message
+    return "nothing of it is in any scope"
+
+
+def sound(words: Words, tell: Tell) -> Words:
+    """A class without what the language refuses of it, each told; it may still want a match."""
+    if words["name"] == RESERVED_CLASS:
+        stand_in: Words = {}
+    else:
+        stand_in = {"match": {"any": [{"cos": 0}]}}
+    for _ in range(_MOST_REFUSALS):
+        try:
+            TrafficClass.model_validate({**stand_in, **_complete(words)}, context=WRITTEN)
+        except ValidationError as error:
+            path, why = _refused_at(words, error.errors()[0])
+            tell(f"{'.'.join(map(str, path)) or 'this class'}: {why}")
+            if not path or path == ("name",):
+                return {"name": words["name"]}
+            words = _dropped(words, path)
+        else:
+            break
+    return words
+
+
+def _refused_at(words: Words, details: ErrorDetails) -> tuple[tuple[str | int, ...], str]:
+    """The innermost value of a class that a refusal is about."""
+    path: list[str | int] = []
+    inner: Any = words
+    for part in details["loc"]:
+        if (isinstance(inner, dict) and part in inner) or (isinstance(inner, list) and isinstance(part, int)):
+            path.append(part)
+            inner = inner[part]  # type: ignore[index]
+    return tuple(path), details["msg"].removeprefix("Value error, ")
+
+
+def _dropped(words: Words, path: tuple[str | int, ...]) -> Words:
+    changed = copy.deepcopy(words)
+    inner: Any = changed
+    for part in path[:-1]:
+        inner = inner[part]
+    del inner[path[-1]]
+    return changed
+
+
+def without(words: Words, path: Sequence[str]) -> Words:
+    """A mapping without the value at a path; mappings that this empties go too."""
+    key, rest = path[0], path[1:]
+    inner: Any = words[key]
+    changed = {k: v for k, v in words.items() if k != key}
+    if rest:
+        below = without(inner, rest)
+        if below:
+            return {k: (below if k == key else v) for k, v in words.items()}
+    return changed

@@ -1,0 +1,210 @@
+"""The part of an inventory that an imported intent needs to compile: devices with the interfaces in its scopes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from qosforge.configtree import Line
+from qosforge.findings import Finding, Severity
+from qosforge.importing.reading import Configuration
+from qosforge.importing.words import rate
+from qosforge.inventory.models import Circuit, Device, Framing, Interface, Network
+from qosforge.plan.model import InterfacePlan
+from qosforge.platforms.base import platform
+
+BOUNDARY = "lan"
+"""Tag of interfaces where classes are recognised."""
+_RATES = (
+    ("TenGigabitEthernet", 10 * 10**9),
+    ("GigabitEthernet", 10**9),
+    ("FastEthernet", 10**8),
+    ("Ethernet", 10**7),
+    ("ATM", 155_520_000),
+    ("Serial", 1_544_000),
+)
+"""Rates of interfaces by their names, in bits per second."""
+_OTHER = 10**9
+_FRAMINGS = {"ppp": Framing.PPP, "hdlc": Framing.HDLC, "frame-relay": Framing.FRAME_RELAY}
+
+
+@dataclass(frozen=True)
+class Port:
+    """What the text says of an interface beside QoS."""
+
+    framing: Framing | None = None
+    speed: int | None = None
+    tagged: bool = False
+    voice_vlan: int | None = None
+    vlans: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Host:
+    """A device of the inventory, with findings on what had to be assumed."""
+
+    device: Device
+    findings: tuple[Finding, ...] = field(default=())
+
+
+def host(read: Configuration, image: str, ports: Collection[str], boundary: Collection[str]) -> Host:
+    """The device of a configuration with these interfaces; those of ``boundary`` recognise classes."""
+    said = _ports(read)
+    findings: list[Finding] = []
+    interfaces = []
+    for plan in read.plan.interfaces:
+        if plan.name in ports:
+            known = said.get(plan.name, Port())
+            try:
+                interfaces.append(_interface(read, plan, known, plan.name in boundary, findings))
+            except ValidationError as error:
+                findings.append(_refused(read, plan, error))
+    if len(read.images) > 1:
+        findings.append(
+            Finding(
+                code="import-assumed",
+                severity=Severity.INFO,
+                message="the configuration does not state its image",
+                device=read.device,
+                file=read.file,
+                applied=image,
+                hint="give --image, or correct hosts.yaml",
+            )
+        )
+    return Host(
+        Device(
+            name=read.device,
+            platform=read.platform,
+            image=image,
+            role=read.box.role,
+            driver=read.box.driver,
+            interfaces=tuple(interfaces),
+        ),
+        tuple(findings),
+    )
+
+
+def _refused(read: Configuration, plan: InterfacePlan, error: ValidationError) -> Finding:
+    """An interface that an inventory cannot hold."""
+    return Finding(
+        code="import-not-expressed",
+        severity=Severity.WARNING,
+        message=f"an inventory does not take this interface: {error.errors()[0]['msg']}",
+        device=read.device,
+        interface=plan.name,
+        file=read.file,
+        hint="configure it on the device by other means",
+    )
+
+
+def _interface(
+    read: Configuration, plan: InterfacePlan, said: Port, boundary: bool, findings: list[Finding]
+) -> Interface:
+    stated = None if plan.bandwidth_kbps is None else plan.bandwidth_kbps * 1000
+    speed = stated or said.speed
+    if speed is None:
+        speed = next((value for family, value in _RATES if plan.name.startswith(family)), _OTHER)
+        findings.append(
+            Finding(
+                code="import-assumed",
+                severity=Severity.INFO,
+                message="the configuration does not state the interface's rate",
+                device=read.device,
+                interface=plan.name,
+                file=read.file,
+                applied=rate(speed),
+                hint="correct it in hosts.yaml",
+            )
+        )
+    return Interface(
+        name=plan.name,
+        rate=speed,
+        role=read.box.role,
+        tags=frozenset({BOUNDARY} if boundary else ()),
+        encapsulation=_framing(plan, said),
+        tagged=said.tagged,
+        vlans=said.vlans,
+        voice_vlan=said.voice_vlan,
+        circuit=_circuit(plan),
+    )
+
+
+def _circuit(plan: InterfacePlan) -> Circuit | None:
+    held = plan.circuit
+    if held is None or (held.dlci is None and held.vci is None):
+        return None
+    return Circuit(dlci=held.dlci) if held.dlci is not None else Circuit(vpi=held.vpi or 0, vci=held.vci)
+
+
+def _framing(plan: InterfacePlan, said: Port) -> Framing:
+    if (circuit := _circuit(plan)) is not None:
+        return Framing.ATM if circuit.vci is not None else Framing.FRAME_RELAY
+    if plan.efficiency.multilink or plan.name.startswith("Multilink"):
+        return Framing.MLPPP
+    if said.framing is not None and said.framing is not Framing.FRAME_RELAY:
+        return said.framing
+    return Framing.HDLC if plan.name.startswith("Serial") else Framing.ETHERNET
+
+
+def _ports(read: Configuration) -> Mapping[str, Port]:
+    tree = platform(read.platform).grammar.parse(read.text)
+    found: dict[str, Port] = {}
+    for line in tree:
+        if (match := re.fullmatch(r"interface (\S+(?: \d\S*)?)(?: point-to-point)?", line.text)) is not None:
+            found[match[1]] = _port(line.children)
+    return found
+
+
+def _port(lines: Iterable[Line]) -> Port:
+    values: dict[str, Any] = {}
+    for line in lines:
+        match line.text.split():
+            case ["encapsulation", name, *_] if name in _FRAMINGS:
+                values["framing"] = _FRAMINGS[name]
+            case ["speed", "10" | "100" | "1000" as speed]:
+                values["speed"] = int(speed) * 10**6
+            case ["switchport", "mode", "trunk"]:
+                values["tagged"] = True
+            case ["switchport", "voice", "vlan", number] if number.isdecimal() and 1 <= int(number) <= 4094:
+                values["voice_vlan"] = int(number)
+            case ["switchport", "access", "vlan", number] if number.isdecimal() and 1 <= int(number) <= 4094:
+                values["vlans"] = (int(number),)
+    return Port(**values)
+
+
+def network(name: str, hosts: Iterable[Host]) -> Network:
+    """The devices as a network without links."""
+    return Network(name=name, devices=tuple(entry.device for entry in hosts), links=(), stations=())
+
+
+def as_written(device: Device) -> dict[str, Any]:
+    """A device as ``hosts.yaml`` holds it."""
+    return {
+        "platform": device.platform,
+        "data": {
+            "role": device.role.value,
+            "image": device.image,
+            "driver": device.driver,
+            "interfaces": {entry.name: dict(_written(entry)) for entry in device.interfaces},
+        },
+    }
+
+
+def _written(entry: Interface) -> Iterator[tuple[str, Any]]:
+    yield "rate", rate(entry.rate)
+    if entry.tags:
+        yield "tags", sorted(entry.tags)
+    if entry.encapsulation is not Framing.ETHERNET:
+        yield "encapsulation", entry.encapsulation.value
+    if entry.circuit is not None:
+        yield "circuit", entry.circuit.model_dump(exclude_none=True)
+    if entry.tagged:
+        yield "tagged", True
+    if entry.vlans:
+        yield "vlans", list(entry.vlans)
+    if entry.voice_vlan is not None:
+        yield "voice_vlan", entry.voice_vlan

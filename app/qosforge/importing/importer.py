@@ -1,0 +1,263 @@
+"""Configurations as intents, the inventory they compile on, and what could not be said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from qosforge.configtree import Line
+from qosforge.errors import InputError, Place
+from qosforge.findings import Finding, Severity
+from qosforge.importing.document import as_yaml
+from qosforge.importing.draft import Draft, compiled, every_class, hosts_of, loaded, refusal
+from qosforge.importing.hosts import Host, as_written, network
+from qosforge.importing.meaning import Difference, changed_system, differences
+from qosforge.importing.merging import differing
+from qosforge.importing.reading import Configuration
+from qosforge.importing.search import NO_INTENT, Judged, Search
+from qosforge.intent.loader import LoadedIntent
+from qosforge.intent.models import RESERVED_CLASS
+from qosforge.inventory.models import Network
+from qosforge.plan.model import System
+from qosforge.platforms.base import platform
+from qosforge.platforms.shown_findings import shown_findings
+
+_POLICY = re.compile(r"policy-map(?:-input|-output)? (\S+)(?: .*)?")
+_NOT_ASKED = frozenset({"express_forwarding"})
+"""Settings that classes need or not, without being any treatment of them."""
+
+
+@dataclass(frozen=True)
+class ImportedIntent:
+    """One intent: its name, its text, and the intent that it is."""
+
+    name: str
+    text: str
+    loaded: LoadedIntent
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What configurations amount to: intents, the network they are for, the text of each of its files, findings."""
+
+    intents: tuple[ImportedIntent, ...]
+    network: Network
+    files: Mapping[str, str]
+    findings: tuple[Finding, ...]
+
+
+def import_configurations(read: Sequence[Configuration], name: str) -> Imported:
+    """The intents and the inventory of some devices; pure.
+
+    Compiling each intent on the network gives what the devices hold on the sides it is for, but for what findings
+    tell.
+
+    Raises:
+        InputError: two configurations are of one device, or no device does anything for quality of service.
+    """
+    by_device: dict[str, Configuration] = {}
+    for entry in read:
+        if entry.device in by_device:
+            raise InputError(
+                f"there is another configuration of {entry.device}", Place(file=entry.file), "give the newest alone"
+            )
+        by_device[entry.device] = entry
+    notes: dict[Finding, None] = {}
+
+    def told(device: str, interface: str, direction: str, traffic_class: str | None, what: str) -> None:
+        finding = _not_expressed(f"the language has no word for {what}")
+        place = {"device": device, "interface": interface, "direction": direction, "traffic_class": traffic_class}
+        notes[finding.model_copy(update={**place, "file": by_device[device].file})] = None
+
+    judged = Search(by_device, told).drafts()
+    if not judged:
+        raise InputError(
+            "no interface has anything for quality of service",
+            Place(file=read[0].file if read else None),
+            "give the running configuration of a device that serves classes",
+        )
+    refused = tuple(_refused(entry, by_device) for entry in judged if entry.cost >= NO_INTENT)
+    judged = tuple(entry for entry in judged if entry.cost < NO_INTENT)
+    names = [name if position == 1 else f"{name}-{position}" for position in range(1, len(judged) + 1)]
+    sides = [side for entry in judged for side in entry.draft.sides]
+    images = {device: image for entry in judged for device, image in entry.draft.images.items()}
+    hosts = hosts_of(sides, images, by_device)
+    findings = (
+        *(f for h in hosts for f in h.findings),
+        *notes,
+        *refused,
+        *(f for entry in judged for f in _lacking(entry, by_device)),
+        *_split(judged, names),
+        *_whole_boxes(judged, by_device),
+        *(f for entry in read for f in (*_unattached(entry), *_unread(entry))),
+    )
+    return Imported(
+        tuple(_written(entry.draft, called, judged) for entry, called in zip(judged, names, strict=True)),
+        network(name, hosts),
+        _files(hosts),
+        shown_findings(
+            _together(findings),
+            {entry.device: entry.text for entry in read},
+            {entry.device: entry.platform for entry in read},
+        ),
+    )
+
+
+def _together(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Findings that differ in their interfaces alone as one, which names them all."""
+    ports: dict[Finding, list[str]] = {}
+    for finding in findings:
+        places = ports.setdefault(finding.model_copy(update={"interface": None}), [])
+        if finding.interface is not None and finding.interface not in places:
+            places.append(finding.interface)
+    for finding, places in ports.items():
+        yield finding.model_copy(update={"interface": ", ".join(places) or None})
+
+
+def _written(draft: Draft, name: str, judged: Sequence[Judged]) -> ImportedIntent:
+    words = draft.intent(name)
+    heading = f"Read from the configurations of {', '.join(draft.devices)}."
+    if len(judged) > 1:
+        heading += "\nOne of several intents: their classes differ, and each is for sides of its own."
+    return ImportedIntent(name, as_yaml(words, heading), loaded(words, name))
+
+
+def _files(hosts: Sequence[Host]) -> dict[str, str]:
+    return {
+        "hosts.yaml": as_yaml({h.device.name: as_written(h.device) for h in hosts}),
+        "links.yaml": "links: []\nstations: []\n",
+    }
+
+
+def _lacking(judged: Judged, read: Mapping[str, Configuration]) -> Iterator[Finding]:
+    """What a draft does not give; information where a push would leave it as it is."""
+    draft = judged.draft
+    for name in draft.guessed:
+        yield Finding(
+            code="import-guessed",
+            severity=Severity.WARNING,
+            message="what the class matches is not defined: it is taken for the packets that are given the only "
+            "mark no other class reads",
+            device=draft.devices[0],
+            traffic_class=name,
+            hint="check the class in the intent",
+        )
+    for words in every_class(draft.classes):
+        if "match" not in words and words["name"] != RESERVED_CLASS:
+            yield _not_expressed("nothing of what the class matches can be said: it is left out").model_copy(
+                update={"device": draft.devices[0], "traffic_class": words["name"]}
+            )
+    running = {device: read[device].text for device in draft.devices}
+    plans = {device: entry.plan for device, entry in read.items()}
+    left = set(judged.differences)
+    if left and (made := compiled(draft, read, running)) is not None:
+        left = set(differences(draft.sides, made, plans))
+    for difference in judged.differences:
+        yield _difference(difference, read[difference.device].file, kept=difference not in left)
+
+
+def _refused(judged: Judged, read: Mapping[str, Configuration]) -> Finding:
+    """Sides whose classes are no intent at all."""
+    where = "; ".join(side.where for side in judged.draft.sides)
+    finding = _not_expressed(f"{where}: its classes are no intent: {refusal(judged.draft, read)}")
+    return finding.model_copy(update={"severity": Severity.ERROR, "device": judged.draft.devices[0]})
+
+
+def _difference(found: Difference, file: str, *, kept: bool) -> Finding:
+    what = f"{found.place} is not what the intent compiles to"
+    finding = _not_expressed(what + (": a push leaves it as it is" if kept else ""))
+    return finding.model_copy(
+        update={
+            "severity": Severity.INFO if kept or found.renamed else Severity.WARNING,
+            "device": found.device,
+            "interface": found.interface,
+            "direction": found.direction,
+            "file": file,
+            "requested": found.held,
+            "applied": found.held if kept else found.made,
+        }
+    )
+
+
+def _not_expressed(message: str) -> Finding:
+    return Finding(
+        code="import-not-expressed",
+        severity=Severity.WARNING,
+        message=message,
+        hint="configure it on the device by other means, or give up on it",
+    )
+
+
+def _split(judged: Sequence[Judged], names: Sequence[str]) -> Iterator[Finding]:
+    """Why there is more than one intent."""
+    for position, entry in enumerate(judged[1:], start=1):
+        for other, name in zip(judged[:position], names, strict=False):
+            classes = differing(entry.draft.classes, other.draft.classes)
+            which = (
+                f"classes {', '.join(classes)} differ" if classes else "the classes are others, or in another order"
+            )
+            where = "; ".join(side.where for side in entry.draft.sides)
+            yield Finding(
+                code="import-split",
+                severity=Severity.INFO,
+                message=f"{where}: an intent of its own, {names[position]}, beside {name}: {which}",
+                device=entry.draft.sides[0].device,
+                hint="name the classes alike on all devices, or keep both intents",
+            )
+
+
+def _whole_boxes(judged: Sequence[Judged], read: Mapping[str, Configuration]) -> Iterator[Finding]:
+    """Device-wide settings that are not as delivered and that no intent speaks of."""
+    given: dict[str, set[str]] = {}
+    for entry in judged:
+        for device in compiled(entry.draft, read) or ():
+            said = {name for name in System.model_fields if getattr(device.plan.system, name) is not None}
+            given.setdefault(device.name, set()).update(said)
+    for name, held in read.items():
+        for setting in changed_system(held.plan, held.images[0]):
+            if setting not in given.get(name, set()) | _NOT_ASKED:
+                finding = _not_expressed(f"the device's {setting.replace('_', ' ')} is not as delivered")
+                yield finding.model_copy(update={"device": name, "file": held.file})
+
+
+def _unattached(read: Configuration) -> Iterator[Finding]:
+    """Policies that no interface has."""
+    tree = platform(read.platform).grammar.parse(read.text)
+    named = {word for line in _every(tree) if "service-policy" in line.text for word in line.text.split()}
+    for line in tree:
+        found = _POLICY.fullmatch(line.text)
+        if found is not None and found[1] not in named:
+            finding = _not_expressed(f"policy {found[1]} is attached to nothing")
+            yield finding.model_copy(
+                update={
+                    "severity": Severity.INFO,
+                    "device": read.device,
+                    "file": read.file,
+                    "line": line.number,
+                    "hint": "attach it, or remove it from the device",
+                }
+            )
+
+
+def _every(tree: Iterable[Line]) -> Iterator[Line]:
+    for line in tree:
+        yield line
+        yield from _every(line.children)
+
+
+def _unread(read: Configuration) -> Iterator[Finding]:
+    """Every line that is not understood, with its number."""
+    for line in read.plan.unknown:
+        context = f" (in {line.context})" if line.context else ""
+        place = {"device": read.device, "file": read.file, "line": line.line}
+        if line.undefined:
+            finding = Finding(
+                code="access-group-undefined",
+                severity=Severity.WARNING,
+                message=f"{line.text}{context}: the device has no {line.undefined}",
+                hint=f"define {line.undefined}, or correct the line",
+            )
+        else:
+            finding = _not_expressed(f"{line.text!r}{context} is not understood")
+        yield finding.model_copy(update=place)

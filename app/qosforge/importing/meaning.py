@@ -1,0 +1,275 @@
+"""Whether a compiled plan is what a device holds, in meaning: on the sides of a draft, and for the whole device."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_network
+from typing import TypeVar
+
+from pydantic import BaseModel
+from typing_extensions import TypeIs
+
+from qosforge.compiler.compile import CompiledDevice
+from qosforge.importing.seen import Side
+from qosforge.importing.words import spelt
+from qosforge.plan.model import (
+    Egress,
+    Ingress,
+    InterfacePlan,
+    InterfacePolicer,
+    Plan,
+    PortRange,
+    Rule,
+    Scheduler,
+    Share,
+    ShareUnit,
+    System,
+    Term,
+)
+from qosforge.platforms.base import platform
+
+_DELIVERED = ("", "mls qos\n")
+"""Configurations of devices as delivered: as such, and where quality of service has to be switched on."""
+LONGEST = 160
+"""Characters of one side of a difference."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A place where the compiled plan is not the held one; ``interface`` is None for the whole device."""
+
+    device: str
+    interface: str | None
+    direction: str | None
+    place: str
+    held: str
+    made: str
+
+    @property
+    def renamed(self) -> bool:
+        """Whether only what the device calls something differs."""
+        return self.place.rpartition(".")[2] in ("name", "policy") and "None" not in (self.held, self.made)
+
+    @property
+    def weight(self) -> int:
+        """What it counts for where drafts are compared: names hardly."""
+        return 1 if self.renamed else 100
+
+
+def differences(
+    sides: Iterable[Side], made: Sequence[CompiledDevice] | None, held: Mapping[str, Plan]
+) -> tuple[Difference, ...]:
+    """Every place on these sides where what is compiled is not what is held."""
+    plans = {device.name: device.plan for device in made or ()}
+    found: list[Difference] = []
+    for side in sides:
+        for port in side.ports:
+            wanted = held[side.device].interface(port)
+            plan = plans.get(side.device)
+            got = plan.interface(port) if plan else None
+            if wanted is None or got is None:
+                found.append(Difference(side.device, port, side.direction, side.direction, "a port", "nothing"))
+                continue
+            found += [
+                Difference(side.device, port, side.direction, *leaf)
+                for part in _parts(side, wanted, got)
+                for leaf in _leaves(*part)
+            ]
+    for device in dict.fromkeys(side.device for side in sides):
+        if device in plans:
+            system = plans[device].system
+            whole = (
+                (field, _weighed(getattr(held[device].system, field)), _weighed(getattr(system, field)))
+                for field in System.model_fields
+            )
+            found += [
+                Difference(device, None, None, *leaf)
+                for field, there, meant in whole
+                if meant is not None
+                for leaf in _leaves(field, there, meant)
+            ]
+    return tuple(found)
+
+
+def _leaves(place: str, held: object, made: object) -> Iterator[tuple[str, str, str]]:
+    """The innermost places where two values differ, with both; a list of another length is one difference."""
+    if held == made:
+        return
+    if isinstance(held, BaseModel) and isinstance(made, type(held)):
+        for field in type(held).model_fields:
+            yield from _leaves(f"{place}.{field}", getattr(held, field), getattr(made, field))
+    elif _is_table(held) and _is_table(made) and len(held) == len(made):
+        # A map is one difference, told by the entries that are not alike.
+        rows = [at for at, (there, here) in enumerate(zip(held, made, strict=True)) if there != here]
+        yield place, _rows(held, rows), _rows(made, rows)
+    elif isinstance(held, tuple) and isinstance(made, tuple) and len(held) == len(made):
+        for position, (there, here) in enumerate(zip(held, made, strict=True)):
+            yield from _leaves(f"{place}[{position}]", there, here)
+    else:
+        yield place, _short(held), _short(made)
+
+
+def _rows(table: tuple[int, ...], rows: Sequence[int]) -> str:
+    return ", ".join(f"{at}: {table[at]}" for at in rows)[:LONGEST]
+
+
+def _is_table(value: object) -> TypeIs[tuple[int, ...]]:
+    return isinstance(value, tuple) and bool(value) and all(isinstance(entry, int) for entry in value)
+
+
+def _short(value: object) -> str:
+    """A value in few words: what a part of a plan says beyond its defaults."""
+    if isinstance(value, BaseModel):
+        return _short(value.model_dump(mode="json", exclude_defaults=True))
+    if isinstance(value, tuple) and any(isinstance(part, BaseModel) for part in value):
+        return f"{len(value)} ({', '.join(_short(part) for part in value)})"[:LONGEST]
+    return (str(value) if isinstance(value, str) else repr(value))[:LONGEST]
+
+
+def _parts(side: Side, held: InterfacePlan, made: InterfacePlan) -> Iterator[tuple[str, object, object]]:
+    if side.direction == "input":
+        yield "input", *_inputs(held.ingress, made.ingress)
+        return
+    yield "output", *_outputs(held.egress, made.egress)
+    yield "efficiency", held.efficiency, made.efficiency
+    for field in ("bandwidth_kbps", "reservable_percent", "circuit"):
+        yield field, getattr(held, field), getattr(made, field)
+
+
+def _inputs(held: Ingress, made: Ingress) -> tuple[Ingress, Ingress]:
+    one = held.model_copy(
+        update={
+            "policy": _named(held.policy),
+            "rules": tuple(map(_plain, held.rules)),
+            "policers": _unnumbered(held.policers),
+        }
+    )
+    other = made.model_copy(
+        update={
+            "policy": _named(made.policy),
+            "rules": tuple(map(_plain, made.rules)),
+            "policers": _unnumbered(made.policers),
+        }
+    )
+    return _ordered(one, other)
+
+
+def _ordered(held: Ingress, made: Ingress) -> tuple[Ingress, Ingress]:
+    """The compiled input with its rules in the held order, where only an order differs that means nothing."""
+    update: dict[str, object] = {}
+    if sorted(map(repr, held.rules)) == sorted(map(repr, made.rules)) and _commute(held.rules, made.rules):
+        update["rules"] = held.rules
+    if sorted(map(repr, held.policers)) == sorted(map(repr, made.policers)) and _commute(
+        held.policers, made.policers
+    ):
+        update["policers"] = held.policers
+    return held, made.model_copy(update=update)
+
+
+def _commute(one: Sequence[Rule | InterfacePolicer], other: Sequence[Rule | InterfacePolicer]) -> bool:
+    """Whether entries that change places have no packet in common."""
+    place = {repr(entry): at for at, entry in enumerate(other)}
+    return all(
+        place[repr(a)] < place[repr(b)] or disjoint(a.any_of or (Term(),), b.any_of or (Term(),))
+        for a, b in itertools.combinations(one, 2)
+    )
+
+
+def disjoint(one: Iterable[Term], other: Iterable[Term]) -> bool:
+    """Whether no packet matches an alternative of both."""
+    theirs = tuple(other)
+    return all(_apart(a, b) for a in one for b in theirs)
+
+
+def _apart(a: Term, b: Term) -> bool:
+    for name in ("dscp", "cos", "precedence", "vlan"):
+        mine, yours = set(getattr(a, name)), set(getattr(b, name))
+        if mine and yours and not mine & yours:
+            return True
+    for name in ("protocol", "source_mac", "destination_mac", "input_interface"):
+        one, other = getattr(a, name), getattr(b, name)
+        if one is not None and other is not None and one != other:
+            return True
+    for name in ("source", "destination"):
+        one, other = getattr(a, name), getattr(b, name)
+        if one and other and not ip_network(one, strict=False).overlaps(ip_network(other, strict=False)):
+            return True
+    return any(_no_port(getattr(a, name), getattr(b, name)) for name in ("source_ports", "destination_ports"))
+
+
+def _no_port(one: Sequence[PortRange], other: Sequence[PortRange]) -> bool:
+    return bool(one and other) and all(x.last < y.first or y.last < x.first for x in one for y in other)
+
+
+def _outputs(held: Egress, made: Egress) -> tuple[Egress, Egress]:
+    return _egress(held), _egress(made)
+
+
+def _egress(egress: Egress) -> Egress:
+    scheduler = egress.scheduler
+    if scheduler is not None:
+        queues = tuple(
+            queue.model_copy(
+                update={
+                    "name": queue.name if queue.name is None else spelt(queue.name),
+                    "child": _egress(queue.child) if queue.child else None,
+                }
+            )
+            for queue in scheduler.queues
+        )
+        scheduler = _weighed(scheduler.model_copy(update={"queues": queues}))
+    return egress.model_copy(
+        update={
+            "policy": _named(egress.policy),
+            "rules": tuple(map(_plain, egress.rules)),
+            "scheduler": scheduler,
+            "policers": _unnumbered(egress.policers),
+        }
+    )
+
+
+T = TypeVar("T")
+
+
+def _weighed(value: T) -> T:
+    """A scheduler with its weights in lowest terms, any other value as it is."""
+    if not isinstance(value, Scheduler):
+        return value
+    weights = [q.share.value for q in value.queues if q.share and q.share.unit is ShareUnit.WEIGHT]
+    divisor = math.gcd(*weights) or 1
+    queues = tuple(
+        q.model_copy(update={"share": Share(unit=ShareUnit.WEIGHT, value=q.share.value // divisor)})
+        if q.share and q.share.unit is ShareUnit.WEIGHT
+        else q
+        for q in value.queues
+    )
+    return value.model_copy(update={"queues": queues})
+
+
+def _named(policy: str | None) -> str | None:
+    return None if policy is None else spelt(policy)
+
+
+def _plain(rule: Rule) -> Rule:
+    """A rule with its alternatives in one order, and the name as an intent can have it."""
+    change = {side: tuple(sorted(getattr(rule, side), key=repr)) for side in ("any_of", "none_of")}
+    return rule.model_copy(update={**change, "name": spelt(rule.name)})
+
+
+def _unnumbered(policers: Iterable[InterfacePolicer]) -> tuple[InterfacePolicer, ...]:
+    """Policers without the numbers of their access lists, which are but names."""
+    return tuple(
+        p.model_copy(update={"access_list": None, "any_of": tuple(sorted(p.any_of, key=repr))}) for p in policers
+    )
+
+
+def changed_system(plan: Plan, image: str) -> tuple[str, ...]:
+    """Fields of a device's device-wide state that are not as delivered."""
+    box = platform(plan.platform)
+    usual = [box.parse(text, plan.device, image).system for text in _DELIVERED]
+    return tuple(
+        f for f in System.model_fields if all(getattr(plan.system, f) != getattr(known, f) for known in usual)
+    )

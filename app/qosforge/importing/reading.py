@@ -1,0 +1,91 @@
+"""A running configuration before it is anything else: whose it is, of which platform and which image."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from qosforge.errors import InputError, Place
+from qosforge.plan.model import Plan
+from qosforge.platforms.base import Boxes, installed, platform
+
+_SWITCHPORT = re.compile(r"switchport\b.*")
+_HOSTNAME = re.compile(r"(?:hostname|snmp-server name) \"?([A-Za-z0-9][A-Za-z0-9_.-]{0,62})\"?")
+_VERSION = re.compile(r"(?:! *)?[Vv]ersion (\d+\.\d+[\w().-]*)")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A configuration as it was read; ``images`` holds the one that is known, or those that it may be."""
+
+    device: str
+    platform: str
+    images: tuple[str, ...]
+    file: str
+    text: str
+    plan: Plan
+
+    @property
+    def box(self) -> Boxes:
+        """What an inventory says of such a device."""
+        return platform(self.platform).boxes
+
+
+def read_configuration(
+    text: str, file: str, *, platform_id: str | None = None, image: str | None = None, device: str | None = None
+) -> Configuration:
+    """Read one configuration; what is not given is taken from its text, the name else from the file's.
+
+    Raises:
+        InputError: the platform is unknown or cannot be told, or the name is none.
+    """
+    chosen = platform_id or recognised(text, file)
+    boxes = platform(chosen).boxes
+    name = device or _hostname(text) or PurePath(file).stem
+    if _NAME.fullmatch(name) is None:
+        raise InputError(f"{name[:60]!r} is not a device's name", Place(file=file), "give one with --device")
+    stated = image or _stated(text, boxes)
+    images = (stated,) if stated else boxes.images
+    plan = platform(chosen).parse(text, name, images[0])
+    return Configuration(name, chosen, images, file, text, plan)
+
+
+def recognised(text: str, file: str) -> str:
+    """The platform whose lines a text has most of.
+
+    Raises:
+        InputError: it has none of any, or of two alike.
+    """
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    switch = any(_SWITCHPORT.fullmatch(line) for line in lines)
+    known = {}
+    for name in installed():
+        boxes = platform(name).boxes
+        known[name] = sum(1 for line in lines if re.fullmatch(boxes.signs, line))
+        if switch and not boxes.switches:
+            known[name] //= 4  # switches have VLAN interfaces and routing too, few routers have switch ports
+    most = max(known.values(), default=0)
+    found = [name for name, count in known.items() if count == most]
+    if most == 0 or len(found) > 1:
+        why = "no line tells the platform" if most == 0 else f"may be of {' or '.join(sorted(found))}"
+        raise InputError(why, Place(file=file), f"give --platform: {', '.join(sorted(known))}")
+    return found[0]
+
+
+def _hostname(text: str) -> str | None:
+    for line in text.splitlines():
+        if (found := _HOSTNAME.fullmatch(line.strip())) is not None:
+            return found[1]
+    return None
+
+
+def _stated(text: str, boxes: Boxes) -> str | None:
+    """The image that a configuration states, where that is its version."""
+    if not boxes.states_image:
+        return None
+    for line in text.splitlines():
+        if (found := _VERSION.fullmatch(line.strip())) is not None:
+            return found[1]
+    return None

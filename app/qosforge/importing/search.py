@@ -1,0 +1,224 @@
+"""From sides to drafts that compile to what the devices hold: what fits together is found by compiling it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from qosforge.errors import QosforgeError
+from qosforge.importing.draft import Draft, compiled, hosts_of, sound
+from qosforge.importing.meaning import Difference, changed_system, differences
+from qosforge.importing.merging import Merged, by_mark, by_name
+from qosforge.importing.reading import Configuration
+from qosforge.importing.seen import Side, Told, efficiency_of, sides
+from qosforge.importing.slow_links import rules
+from qosforge.importing.switches import is_switch, rated, readings, switch_sides
+from qosforge.importing.variants import other_drafts, shorter
+from qosforge.importing.words import Tell, Words
+from qosforge.inventory.models import Role
+from qosforge.plan.model import InterfacePlan
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.platforms.base import platform
+
+NO_INTENT = 10_000
+"""What counts for a draft that is no intent, against one for each difference."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A draft with what it does not give."""
+
+    draft: Draft
+    differences: tuple[Difference, ...]
+    cost: int
+
+
+class Search:
+    """Drafts for configurations; the same question is answered once."""
+
+    def __init__(self, read: Mapping[str, Configuration], told: Told) -> None:
+        self._read = read
+        self._told = told
+        self._plans = {name: entry.plan for name, entry in read.items()}
+
+    def drafts(self) -> tuple[Judged, ...]:
+        """One draft for as many sides as agree, in the order of the configurations."""
+        found: list[Judged] = []
+        for name, entry in self._read.items():
+            for own in self._device(name, entry):
+                for position, other in enumerate(found):
+                    joined = self._together(other, own)
+                    if joined is not None:
+                        found[position] = joined
+                        break
+                else:
+                    found.append(own)
+        return tuple(found)
+
+    def judged(self, draft: Draft) -> Judged:
+        """A draft with its rules for slow links, and what its compilation lacks."""
+        draft = replace(draft, efficiency=self._efficiency(draft))
+        made = compiled(draft, self._read)
+        lacking = differences(draft.sides, made, self._plans)
+        return Judged(draft, lacking, sum(d.weight for d in lacking) + (0 if made is not None else NO_INTENT))
+
+    def _efficiency(self, draft: Draft) -> tuple[Words, ...]:
+        links = []
+        devices = {h.device.name: h.device for h in hosts_of(draft.sides, draft.images, self._read)}
+        for side in draft.sides:
+            if side.direction == "input" or devices[side.device].role not in (Role.EDGE, Role.MIDDLE):
+                continue
+            for port in side.ports:
+                known, plan = devices[side.device].interface(port), self._plans[side.device].interface(port)
+                if plan is not None:
+                    usable = min(known.usable, side.shape or known.usable)
+                    held = efficiency_of(plan, self._about(replace(side, ports=(port,))))
+                    links.append((known.encapsulation.value, usable, held))
+        return rules(links)
+
+    # -- one device ------------------------------------------------------------------------------------------
+    def _device(self, name: str, entry: Configuration) -> Iterator[Judged]:
+        ways = [self._grouped(entry, found) for found in self._sides(name, entry)]
+        best = min(ways, key=lambda groups: sum(group.cost for group in groups))
+        yield from (self._improved(self._best_image(group, entry)) for group in best)
+
+    def _grouped(self, entry: Configuration, found: Iterable[Side]) -> list[Judged]:
+        """The sides of one device in as few drafts as they go."""
+        groups: list[Judged] = []
+        for side in sorted(found, key=lambda s: (s.direction == "input", -len(s.classes))):
+            images = {entry.device: entry.images[0]}
+            classes = tuple(sound(words, self._about(side, words["name"])) for words in side.classes)
+            own = self._best_image(self.judged(Draft(classes, (side,), images=images)), entry)
+            for position, group in enumerate(groups):
+                joined = self._joined(group, own)
+                if joined is not None:
+                    groups[position] = joined
+                    break
+            else:
+                groups.append(own)
+        return groups
+
+    def _about(self, side: Side, name: str | None = None) -> Tell:
+        return lambda what: self._told(side.device, ", ".join(side.ports), side.direction, name, what)
+
+    def _sides(self, name: str, entry: Configuration) -> Iterator[tuple[Side, ...]]:
+        """The configured sides of a device, in each way that they can be read."""
+        plan = entry.plan
+        if not is_switch(plan):
+            yield tuple(sides(name, plan.interfaces, self._told))
+            return
+        every = [Side(name, tuple(i.name for i in plan.interfaces), "output")]
+        known = {i.name: i for h in hosts_of(every, {}, self._read) for i in h.device.interfaces}
+        usual = {port: held for port in known if (held := self._usual(entry, port, known[port].rate)) is not None}
+        changed = changed_system(plan, entry.images[0])
+        whole = rated(plan, {port: i.rate for port, i in known.items()})
+        for reading in readings(plan):
+            yield tuple(switch_sides(whole, changed, usual, reading, self._told))
+
+    def _usual(self, entry: Configuration, port: str, speed: int) -> InterfacePlan | None:
+        """A port as the platform leaves it where nobody asks for anything; None where it has no such port."""
+        wanted = InterfaceRequest.model_validate(
+            {"name": port, "rate": speed, "usable": speed, "framing": "ethernet"}
+        )
+        request = DeviceRequest(
+            device=entry.device,
+            platform=entry.platform,
+            image=entry.images[0],
+            role=entry.box.role,
+            intent="none",
+            tolerance=0.05,
+            classes=(ClassRequest(name="default"),),
+            interfaces=(wanted,),
+            applications={},
+        )
+        try:
+            return platform(entry.platform).lower(request, None).plan.interface(port)
+        except QosforgeError:
+            return None
+
+    def _best_image(self, judged: Judged, entry: Configuration) -> Judged:
+        """The draft with the image that gives most of what the device holds, where the image is not known."""
+        best = judged
+        for image in entry.images[1:]:
+            if best.cost == 0:
+                break
+            tried = self.judged(replace(best.draft, images={**best.draft.images, entry.device: image}))
+            best = tried if tried.cost < best.cost else best
+        return best
+
+    # -- joining ---------------------------------------------------------------------------------------------
+    def _joined(self, group: Judged, own: Judged) -> Judged | None:
+        """Both in one draft, where that lacks no more than the two do."""
+        best: Judged | None = None
+        for merged in self._ways(group.draft, own.draft):
+            both = Draft(
+                merged.classes,
+                self._marked((*group.draft.sides, *own.draft.sides), merged.by_mark or _marks(group.draft)),
+                images={**group.draft.images, **own.draft.images},
+                guessed=(*group.draft.guessed, *own.draft.guessed, *merged.guessed),
+            )
+            for images in ({}, group.draft.images, own.draft.images):
+                judged = self.judged(replace(both, images={**both.images, **images}))
+                if best is None or judged.cost < best.cost:
+                    best = judged
+        allowed = group.cost + own.cost
+        return best if best is not None and best.cost <= allowed and best.cost < NO_INTENT else None
+
+    def _ways(self, group: Draft, own: Draft) -> Iterator[Merged]:
+        named = by_name(group.classes, own.classes)
+        if named is not None:
+            yield named
+        if own.sides[0].direction == "input" and not any(s.direction == "input" for s in group.sides):
+            marked = by_mark(group.classes, own.classes)
+            if marked is not None:
+                yield marked
+
+    @staticmethod
+    def _marked(found: Iterable[Side], marks: bool) -> tuple[Side, ...]:
+        return tuple(replace(s, by_mark=marks) if s.direction == "output" else s for s in found)
+
+    def _together(self, one: Judged, other: Judged) -> Judged | None:
+        """Drafts of two devices as one, where their classes agree."""
+        if _marks(one.draft) != _marks(other.draft):
+            return None
+        merged = by_name(one.draft.classes, other.draft.classes)
+        if merged is None:
+            return None
+        images = {**one.draft.images, **other.draft.images}
+        guessed = tuple(dict.fromkeys((*one.draft.guessed, *other.draft.guessed)))
+        both = Draft(merged.classes, (*one.draft.sides, *other.draft.sides), images=images, guessed=guessed)
+        judged = self.judged(both)
+        return judged if judged.cost <= one.cost + other.cost else None
+
+    # -- improving -------------------------------------------------------------------------------------------
+    def _improved(self, judged: Judged) -> Judged:
+        """The draft with other words where those give more, and without what changes nothing."""
+        if judged.cost >= NO_INTENT:
+            return judged
+        position = 0
+        while judged.cost and position < len(others := [*other_drafts(judged.draft, self._plans)]):
+            tried = self.judged(others[position])
+            if tried.cost < judged.cost:
+                judged = tried
+            else:
+                position += 1
+        return self._pruned(judged)
+
+    def _pruned(self, judged: Judged) -> Judged:
+        position, kept = 0, judged
+        while True:
+            rest = [*shorter(judged.draft)]
+            if position >= len(rest) and judged is kept:
+                return judged
+            if position >= len(rest):
+                position, kept = 0, judged  # what went may have been what another thing was needed for
+                continue
+            tried = self.judged(rest[position])
+            if tried.cost <= judged.cost:
+                judged = tried
+            else:
+                position += 1
+
+
+def _marks(draft: Draft) -> bool:
+    return any(side.by_mark for side in draft.sides)

@@ -1,0 +1,34 @@
+"""Rules of ``link_efficiency`` that give each output what it holds, and nothing to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from qosforge.importing.words import Words, rate
+
+Link = tuple[str, int, Words]
+"""Framing, rate in bits per second, and what the output holds."""
+
+
+def rules(links: Iterable[Link]) -> tuple[Words, ...]:
+    """The rules in their order: of every framing those of the slowest links first."""
+    by_framing: dict[str, dict[int, Words]] = {}
+    for framing, speed, held in links:
+        by_framing.setdefault(framing, {}).setdefault(speed, held)
+    found: list[Words] = []
+    for framing, speeds in by_framing.items():
+        rows = sorted(speeds.items())
+        while rows and not rows[-1][1]:
+            rows.pop()
+        merged: list[tuple[int, Words]] = []
+        for speed, held in rows:
+            if merged and merged[-1][1] == held:
+                merged.pop()  # the rule of the faster link holds for the slower one too
+            merged.append((speed, held))
+        fastest = max(speeds)
+        for speed, held in merged:
+            when: Words = {"framing": framing}
+            if speed < fastest:
+                when["rate_below"] = rate(speed + 1)
+            found.append({"when": when, **held})
+    return tuple(found)

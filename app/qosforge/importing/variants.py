@@ -1,0 +1,150 @@
+"""Drafts like a given one: with other words for the same thing, or with fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from qosforge.importing.draft import Draft, without
+from qosforge.importing.words import Words
+from qosforge.plan.model import Plan, ShareUnit
+
+_OPTIONAL = (
+    ("treatment", "police"),
+    ("treatment", "police", "exceed"),
+    ("treatment", "police", "violate"),
+    ("treatment", "police", "excess_burst"),
+    ("treatment", "police", "burst"),
+    ("treatment", "queue_limit"),
+    ("treatment", "shape"),
+    ("mark", "cos"),
+)
+"""What a class may do without, where the device has it of itself or it follows from the rest."""
+
+
+def other_drafts(draft: Draft, plans: Mapping[str, Plan]) -> Iterator[Draft]:
+    """Drafts that may give more of what the devices hold."""
+    yield from _other_sides(draft)
+    yield from _in_percent(draft)
+    if draft.classes:
+        # Devices that fill their queues in the order of the classes.
+        yield replace(draft, classes=(*reversed(draft.classes[:-1]), draft.classes[-1]))
+        first = [c for c in draft.classes[:-1] if "priority" in c.get("treatment", {})]
+        others = [c for c in reversed(draft.classes[:-1]) if c not in first]
+        yield replace(draft, classes=(*first, *others, draft.classes[-1]))
+    for position, words in enumerate(draft.classes):
+        for variant in (*_bounded(words), *_capped(words, [plans[device] for device in draft.devices])):
+            yield draft.with_class(position, variant)
+
+
+def _in_percent(draft: Draft) -> Iterator[Draft]:
+    """Weights as whole per cents of what priority leaves: devices hold weights that were rounded from such."""
+    weights = [words.get("treatment", {}).get("bandwidth", {}).get("weight", 0) for words in draft.classes]
+    total = sum(weights)
+    if total == 0 or sum(map(bool, weights)) > 100:
+        return
+    parts = [100 * weight / total for weight in weights]
+    whole = [max(int(part), 1) if part else 0 for part in parts]
+    for at in sorted(range(len(parts)), key=lambda at: whole[at] - parts[at])[: max(100 - sum(whole), 0)]:
+        whole[at] += 1
+    yield replace(
+        draft,
+        classes=tuple(
+            {**words, "treatment": {**words["treatment"], "bandwidth": {"remaining_percent": part}}}
+            if part
+            else words
+            for words, part in zip(draft.classes, whole, strict=True)
+        ),
+    )
+
+
+def _other_sides(draft: Draft) -> Iterator[Draft]:
+    """Inputs that trust instead of recognising, or trust what the platform chooses; outputs that read marks."""
+    for position, side in enumerate(draft.sides):
+        if side.direction == "output":
+            yield _with_side(draft, position, by_mark=not side.by_mark)
+        elif side.boundary:
+            yield _with_side(draft, position, boundary=False, trust=None)
+        else:
+            yield _with_side(draft, position, trust=None)
+            yield _with_side(draft, position, trust="dscp")
+
+
+def _with_side(draft: Draft, position: int, **change: object) -> Draft:
+    sides = list(draft.sides)
+    sides[position] = replace(sides[position], **change)  # type: ignore[arg-type]
+    return replace(draft, sides=tuple(sides))
+
+
+def _capped(words: Words, plans: Iterable[Plan]) -> Iterator[Words]:
+    """A class that is first without a cap with a share that the device holds for it without enforcing it."""
+    if words.get("treatment", {}).get("priority") is not True:
+        return
+    for share in dict.fromkeys(share for plan in plans for share in _idle_shares(plan)):
+        if 1 <= share <= 100:
+            yield {**words, "treatment": {**words["treatment"], "priority": {"percent": share}}}
+
+
+def _idle_shares(plan: Plan) -> Iterator[int]:
+    """Per cents that stand beside strict queues: of the queues themselves, or of those of inputs."""
+    if plan.system.input_queues is not None:
+        yield from plan.system.input_queues.weights
+    for interface in plan.interfaces:
+        for queue in interface.egress.scheduler.queues if interface.egress.scheduler else ():
+            if queue.priority and not queue.capped and queue.share and queue.share.unit is ShareUnit.PERCENT:
+                yield queue.share.value
+
+
+def _bounded(words: Words) -> Iterator[Words]:
+    """A class that is bounded instead of shaped, or both."""
+    treatment = words.get("treatment", {})
+    if "shape" in treatment and ("bandwidth" in treatment or "priority" in treatment):
+        plain = {key: value for key, value in treatment.items() if key != "shape"}
+        yield {**words, "treatment": {**plain, "bounded": True}}
+        yield {**words, "treatment": {**treatment, "bounded": True}}
+    for position, child in enumerate(treatment.get("children", ())):
+        for variant in _bounded(child):
+            children = [*treatment["children"][:position], variant, *treatment["children"][position + 1 :]]
+            yield {**words, "treatment": {**treatment, "children": children}}
+
+
+def shorter(draft: Draft) -> Iterator[Draft]:
+    """Drafts with one thing less, each."""
+    for position, side in enumerate(draft.sides):
+        if side.trust is not None:
+            yield _with_side(draft, position, trust=None)
+        if side.policy is not None:
+            yield _with_side(draft, position, policy=None)
+    for position, words in enumerate(draft.classes):
+        for variant in _less(words):
+            yield draft.with_class(position, variant)
+
+
+def _less(words: Words) -> Iterator[Words]:
+    for path in _OPTIONAL:
+        inner = words
+        for key in path[:-1]:
+            inner = inner.get(key, {})
+        if path[-1] in inner:
+            yield without(words, path)
+    treatment = words.get("treatment", {})
+    if isinstance(wred := treatment.get("wred"), dict):
+        for less in _plainer(wred):
+            yield {**words, "treatment": {**treatment, "wred": less or True}}
+    for position, child in enumerate(treatment.get("children", ())):
+        for variant in _less(child):
+            children = [*treatment["children"][:position], variant, *treatment["children"][position + 1 :]]
+            yield {**words, "treatment": {**treatment, "children": children}}
+
+
+def _plainer(wred: Words) -> Iterator[Words]:
+    for key in ("weight_exponent", "profiles"):
+        if key in wred:
+            yield {k: v for k, v in wred.items() if k != key}
+    profiles = wred.get("profiles", [])
+    for position, profile in enumerate(profiles):
+        if len(profiles) > 1:
+            yield {**wred, "profiles": [*profiles[:position], *profiles[position + 1 :]]}
+        if profile.get("probability") == "10 %":
+            plain = {k: v for k, v in profile.items() if k != "probability"}
+            yield {**wred, "profiles": [*profiles[:position], plain, *profiles[position + 1 :]]}

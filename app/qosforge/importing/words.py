@@ -1,0 +1,236 @@
+"""Parts of a plan in the words of the intent language; what has no word is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from qosforge.dscp import DSCP_NAMES
+from qosforge.intent.applications import Catalogue
+from qosforge.intent.models import RESERVED_CLASS
+from qosforge.plan.model import Action, Policer, PortRange, Queue, Red, Rule, ShareUnit, Term
+
+Words = dict[str, Any]
+"""A part of an intent as YAML holds it."""
+Tell = Callable[[str], None]
+"""Notes what the language has no word for."""
+
+_PROTOCOLS = {1: "icmp", 2: "igmp", 6: "tcp", 17: "udp", 47: "gre", 50: "esp", 89: "ospf"}
+_LONGEST_NAME = 40
+_COLOURS = {"low": "green", "medium": "yellow", "high": "red"}
+_NAMES = {number: name for name, number in reversed(DSCP_NAMES.items()) if name not in ("default", "cs0")}
+
+
+def spelt(name: str) -> str:
+    """A device's name for a class or policy as the language writes names."""
+    plain = re.sub(r"[^A-Za-z0-9_-]", "-", name)[:_LONGEST_NAME]
+    if not plain[:1].isalpha():
+        plain = f"c-{plain}"[:_LONGEST_NAME]
+    return f"{plain}-class" if plain == RESERVED_CLASS else plain
+
+
+def rate(bits_per_second: int) -> str:
+    """A rate without loss: ``2 Mb/s``, ``1500 b/s``."""
+    for unit, factor in (("Gb/s", 10**9), ("Mb/s", 10**6), ("kb/s", 10**3)):
+        if bits_per_second % factor == 0 and bits_per_second:
+            return f"{bits_per_second // factor} {unit}"
+    return f"{bits_per_second} b/s"
+
+
+def code_point(value: int) -> str | int:
+    """A DSCP by its name where it has one."""
+    return _NAMES.get(value, value)
+
+
+def match_of(rule: Rule, catalogue: Catalogue, tell: Tell) -> Words | None:
+    """What a rule takes; None where no match says it."""
+    any_of = [w for term in rule.any_of if (w := _term(term, catalogue, tell)) is not None]
+    none_of = [w for term in rule.none_of if (w := _term(term, catalogue, tell)) is not None]
+    found: Words = {}
+    if none_of:
+        found["none"] = none_of
+    if any_of and not (none_of and rule.any_of == (Term(),)):
+        found = {"any": _joined(any_of), **found}
+    return found or None
+
+
+def _joined(terms: list[Words]) -> list[Words]:
+    """Neighbours that ask for an application alone as one list of applications."""
+    result: list[Words] = []
+    for term in terms:
+        if set(term) == {"application"} and result and set(result[-1]) == {"application"}:
+            result[-1] = {"application": [*_many(result[-1]["application"]), term["application"]]}
+        else:
+            result.append(term)
+    return result
+
+
+def _many(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _term(term: Term, catalogue: Catalogue, tell: Tell) -> Words | None:
+    words: Words = {}
+    if term.application is not None:
+        if term.application not in catalogue:
+            tell(f"application {term.application}: the catalogue does not have it")
+            return None
+        words["application"] = term.application
+    lists: dict[str, list[Any]] = {
+        "dscp": [code_point(d) for d in term.dscp],
+        "precedence": list(term.precedence),
+        "cos": list(term.cos),
+        "protocol": [] if term.protocol is None else [_PROTOCOLS.get(term.protocol, term.protocol)],
+        "source": [term.source],
+        "destination": [term.destination],
+        "source_port": [_ports(p) for p in term.source_ports],
+        "destination_port": [_ports(p) for p in term.destination_ports],
+        "vlan": list(term.vlan),
+        "source_mac": [term.source_mac],
+        "destination_mac": [term.destination_mac],
+        "input_interface": [term.input_interface],
+    }
+    for name, values in lists.items():
+        given = [v for v in values if v is not None]
+        if given:
+            words[name] = given[0] if len(given) == 1 else given
+    if not words:
+        tell("a class of its own that takes every packet")
+        return None
+    return words
+
+
+def _ports(ports: PortRange) -> int | str:
+    return ports.first if ports.first == ports.last else f"{ports.first}-{ports.last}"
+
+
+def mark_of(rule: Rule) -> Words:
+    """The marks that a rule sets."""
+    words: Words = {}
+    if rule.set_dscp is not None:
+        words["dscp"] = code_point(rule.set_dscp)
+    if rule.set_precedence is not None:
+        words["precedence"] = rule.set_precedence
+    if rule.set_cos is not None:
+        words["cos"] = rule.set_cos
+    if rule.set_drop_precedence is not None:
+        words["drop_precedence"] = rule.set_drop_precedence
+    return words
+
+
+def police_of(police: Policer, direction: str, tell: Tell) -> Words | None:
+    """A policer; None where the language has none like it."""
+    words: Words = {"rate": rate(police.rate), "burst": f"{police.burst} B"}
+    if police.peak_rate is not None:
+        words["peak_rate"] = rate(police.peak_rate)
+    if police.excess_burst is not None:
+        words["excess_burst"] = f"{police.excess_burst} B"
+    if any(a is not None and a.proceed for a in (police.conform, police.exceed, police.violate)):
+        tell("a policer that hands packets to the next one ('continue')")
+        return None
+    if police.conform.drop:
+        tell("a policer that drops what conforms")
+        return None
+    for name, action in (("conform", police.conform), ("exceed", police.exceed), ("violate", police.violate)):
+        if action is not None and not (name == "conform" and action == Action()):
+            words[name] = action_of(action)
+    if police.violate is not None and police.excess_burst is None:
+        tell("what violates a policer of one bucket")
+        del words["violate"]
+    if direction == "output":
+        words["direction"] = "output"
+    return words
+
+
+def action_of(action: Action) -> str | Words:
+    """What a policer does with a packet."""
+    if action.drop:
+        return "drop"
+    if action.set_dscp is not None:
+        return {"remark": code_point(action.set_dscp)}
+    if action.set_precedence is not None:
+        return {"precedence": action.set_precedence}
+    return {"cos": action.set_cos} if action.set_cos is not None else "transmit"
+
+
+def treatment_of(queue: Queue, tell: Tell) -> Words:
+    """How a queue is served, its children aside."""
+    words: Words = {}
+    share = share_of(queue)
+    if queue.priority:
+        words["priority"] = share or True
+        if queue.burst is not None and share:
+            words["priority"] = {**share, "burst": f"{queue.burst} B"}
+    elif share:
+        words["bandwidth"] = share
+    if queue.red is not None:
+        words["wred"] = red_of(queue.red) or True
+    if queue.limit_bytes is not None:
+        words["queue_limit"] = {"bytes": f"{queue.limit_bytes} B"}
+    elif queue.limit_ms is not None:
+        words["queue_limit"] = {"time": f"{queue.limit_ms} ms"}
+    elif queue.limit_packets is not None:
+        words["queue_limit"] = {"packets": queue.limit_packets}
+    if queue.shape_rate is not None:
+        words["shape"] = {"rate": rate(queue.shape_rate)}
+    for given, what in (
+        (queue.fair, "flow-based fair queuing inside a class"),
+        (queue.level is not None and not queue.priority, "an order of service within shares"),
+    ):
+        if given:
+            tell(what)
+    return words
+
+
+def share_of(queue: Queue) -> Words:
+    """A guaranteed share in the language's units; nothing where an uncapped priority queue has one."""
+    if queue.share is None or (queue.priority and not queue.capped):
+        return {}
+    value = queue.share.value
+    match queue.share.unit:
+        case ShareUnit.KBPS:
+            return {"rate": rate(value * 1000)}
+        case ShareUnit.PERCENT:
+            return {"percent": value}
+        case ShareUnit.REMAINING_PERCENT:
+            return {"remaining_percent": value}
+        case ShareUnit.WEIGHT:
+            return {"weight": value}
+
+
+def red_of(red: Red) -> Words:
+    """Early detection with all its curves, but for those in per cent of a queue: these are a device's own."""
+    if red.unit == "percent":
+        return {"ecn": True} if red.ecn else {}
+    unit = {"packets": "packets", "bytes": "B", "ms": "ms"}[red.unit]
+    profiles = []
+    for profile in red.profiles:
+        marks: Words = {}
+        if profile.colour is not None:
+            marks["colour"] = _COLOURS[profile.colour]
+        elif profile.dscp:
+            marks["dscp"] = [code_point(d) for d in profile.dscp]
+        elif profile.precedence:
+            marks["precedence"] = list(profile.precedence)
+        probability = f"{100 / profile.denominator:.12g} %"
+        limits = {"minimum": f"{profile.minimum} {unit}", "maximum": f"{profile.maximum} {unit}"}
+        if marks:
+            profiles.append({**marks, **limits, "probability": probability})
+    words: Words = {"weight_exponent": red.weight_exponent} if red.weight_exponent else {}
+    if profiles:
+        words["profiles"] = profiles
+    if red.ecn:
+        words["ecn"] = True
+    return words
+
+
+def same_match(one: Words | None, other: Words | None) -> bool:
+    """Whether two matches list the same alternatives, in whatever order."""
+    if one is None or other is None:
+        return one is other
+
+    def canonical(words: Words) -> dict[str, list[str]]:
+        return {key: sorted(map(repr, terms)) for key, terms in words.items()}
+
+    return canonical(one) == canonical(other)

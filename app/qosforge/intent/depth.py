@@ -1,0 +1,63 @@
+"""Amounts that wait in a queue or a bucket: packets, bytes, time."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo
+
+from qosforge.units import WRITTEN, shortened
+
+_BYTES = re.compile(r"([0-9]{1,9}) ?(B|kB)")
+_DEPTH = re.compile(r"([0-9]{1,9}) ?(packets|packet|B|kB|ms)")
+_FACTORS = {"B": 1, "kB": 1000}
+
+
+def _parse_bytes(value: object, info: ValidationInfo) -> object:
+    if isinstance(value, int) and not isinstance(value, bool) and info.context != WRITTEN:
+        return value
+    found = _BYTES.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        raise ValueError(f"{shortened(value)} is no number of bytes: write it like '8000 B' (units: B, kB)")
+    return int(found[1]) * _FACTORS[found[2]]
+
+
+Bytes = Annotated[
+    int,
+    Field(ge=1),
+    BeforeValidator(_parse_bytes, json_schema_input_type=str),
+    PlainSerializer(lambda value: f"{value} B", when_used="json"),
+]
+"""A number of bytes, written ``8000 B`` or ``8 kB`` (1 kB is 1000 bytes)."""
+
+
+class Depth(NamedTuple):
+    """How much of a queue: ``value`` in ``unit`` (``ms`` is the time the queue needs to drain)."""
+
+    value: int
+    unit: Literal["packets", "bytes", "ms"]
+
+
+def _parse_depth(value: object) -> object:
+    if isinstance(value, Depth):
+        return value
+    found = _DEPTH.fullmatch(value) if isinstance(value, str) else None
+    if found is None or int(found[1]) == 0:
+        example = "'20 packets', '64 kB' or '10 ms'"
+        raise ValueError(f"{shortened(value)} is no depth of a queue: write it like {example}, above zero")
+    if found[2] in _FACTORS:
+        return Depth(int(found[1]) * _FACTORS[found[2]], "bytes")
+    return Depth(int(found[1]), "ms" if found[2] == "ms" else "packets")
+
+
+def _written_depth(value: Depth) -> str:
+    return f"{value.value} {'B' if value.unit == 'bytes' else value.unit}"
+
+
+QueueDepth = Annotated[
+    Depth,
+    BeforeValidator(_parse_depth, json_schema_input_type=str),
+    PlainSerializer(_written_depth, when_used="json"),
+]
+"""A threshold in a queue, written ``20 packets``, ``64 kB`` or ``10 ms``."""

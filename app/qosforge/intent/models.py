@@ -1,0 +1,373 @@
+"""The intent language, version 1: what is wanted, without a vendor's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+
+from qosforge.intent.applications import OwnApplication
+from qosforge.intent.base import Duration, Many, Model, Name, Requirement, Some, Text
+from qosforge.intent.depth import Bytes, Depth
+from qosforge.intent.match import VOICE_VLAN, Match, MatchTerm
+from qosforge.intent.objective import ObjectiveSpec
+from qosforge.intent.policing import Police, PoliceAction, Remark
+from qosforge.intent.scope import OWN_PREFIX, PortShape, Scope, TransmitRing
+from qosforge.intent.treatment import (
+    MOST_CLASSES,
+    RESERVED_CLASS,
+    Bandwidth,
+    Mark,
+    Priority,
+    Shape,
+    TrafficClass,
+    Treatment,
+)
+from qosforge.intent.wred import QueueLimit, Wred, WredProfile
+from qosforge.keep_rule import KeepRule
+from qosforge.units import Rate, Ratio, listed, shortened
+
+__all__ = [
+    "OWN_PREFIX",
+    "RESERVED_CLASS",
+    "VOICE_VLAN",
+    "Asked",
+    "Bandwidth",
+    "Branch",
+    "Conflict",
+    "Depth",
+    "Fragment",
+    "FragmentMethod",
+    "Intent",
+    "LinkEfficiencyRule",
+    "Mark",
+    "Match",
+    "MatchTerm",
+    "Model",
+    "Name",
+    "ObjectiveSpec",
+    "Police",
+    "PoliceAction",
+    "PortShape",
+    "Priority",
+    "QueueLimit",
+    "Remark",
+    "Scope",
+    "Shape",
+    "TrafficClass",
+    "TransmitRing",
+    "Treatment",
+    "Verify",
+    "When",
+    "Wred",
+    "WredProfile",
+    "conflicts",
+    "every_class",
+    "fragment_bytes",
+    "levels",
+    "policy_conflicts",
+    "unjudged",
+    "unknown_classes",
+]
+
+
+def _confidence(value: float) -> float:
+    if not 0.5 < value < 1:
+        raise ValueError(f"a confidence of {value * 100:g} % is of no use: give it above 50 % and below 100 %")
+    return value
+
+
+FramingName = Literal["ethernet", "hdlc", "ppp", "mlppp", "frame-relay", "atm"]
+BLOCKING_PART = 0.8
+"""Part of a voice packet's time that a fragment may block (ITESM campus model, section 3.2.1)."""
+FragmentMethod = Literal["frf12", "multilink", "ip-mtu"]
+MOST_ENTRIES = 512
+"""Scopes, verifications, own applications and rules of link efficiency that an intent may have, each."""
+MOST_JUDGED = 64
+"""Classes that one verification may name."""
+
+
+class Fragment(Model):
+    """Fragment so that one fragment blocks the link for at most this long, or has at most this size.
+
+    ``packetisation`` is the time between two packets of a call: a fragment may block for 0.8 of it. ``by`` are
+    the methods allowed, by default all in the order of the ITESM model: FRF.12 on Frame Relay, multilink on PPP,
+    else a smaller IP MTU.
+    """
+
+    blocking_delay: Duration | None = None
+    packetisation: Duration | None = None
+    size: Bytes | None = None
+    by: Some[FragmentMethod] = ("frf12", "multilink", "ip-mtu")
+
+    @property
+    def blocking(self) -> float | None:
+        """Seconds that a fragment may block; None where its size is given."""
+        if self.packetisation is not None:
+            return self.packetisation * BLOCKING_PART
+        return self.blocking_delay
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if sum(v is not None for v in (self.blocking_delay, self.packetisation, self.size)) != 1:
+            raise ValueError(
+                "a fragment is sized in one way: give exactly one of blocking_delay, packetisation and size"
+            )
+        return self
+
+
+class When(Model):
+    """On which links: those with a rate below this, of these framings (all of them unless given)."""
+
+    rate_below: Rate | None = None
+    framing: Many[FramingName] = ()
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if self.rate_below is None and not self.framing:
+            raise ValueError("an empty 'when': give rate_below or framing")
+        return self
+
+
+class LinkEfficiencyRule(Model):
+    """RTP header compression, fragmentation with interleaving and a short transmit ring on slow links."""
+
+    when: When
+    header_compression: Literal["rtp"] | None = None
+    fragment: Fragment | None = None
+    transmit_ring: TransmitRing | None = None
+    prefer: Requirement = True
+
+
+class Verify(Model):
+    """A tester run: which classes between which hosts, beside what load, for how long.
+
+    ``objective`` holds what classes must keep on this path, in place of what they must keep everywhere.
+    """
+
+    from_: Name = Field(alias="from")
+    to: Name
+    classes: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_JUDGED)]
+    beside: Annotated[tuple[Name, ...], Field(max_length=MOST_JUDGED)] = ()
+    seconds: Annotated[int, Field(ge=1, le=3600, strict=True)] = 30
+    confidence: Annotated[Ratio, AfterValidator(_confidence)] = 0.95
+    objective: Annotated[dict[Name, ObjectiveSpec], Field(max_length=MOST_JUDGED)] = Field(default_factory=dict)
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    @model_validator(mode="after")
+    def _apart(self) -> Self:
+        if self.from_ == self.to:
+            raise ValueError(f"{self.from_!r} cannot verify towards itself: name two stations")
+        return self
+
+    @property
+    def path(self) -> str:
+        """Its path as measurements and verdicts name it."""
+        return f"{self.from_}→{self.to}"
+
+
+class Intent(Model):
+    """A whole QoS intent.
+
+    ``keep`` is when its change is kept after it was measured; a network may have a stricter rule.
+    """
+
+    version: Literal[1]
+    intent: Name
+    description: Text = ""
+    tolerance: Ratio = 0.05
+    keep: KeepRule | None = None
+    applications: Annotated[tuple[OwnApplication, ...], Field(max_length=MOST_ENTRIES)] = ()
+    classes: Annotated[tuple[TrafficClass, ...], Field(min_length=1, max_length=MOST_CLASSES)]
+    link_efficiency: Annotated[tuple[LinkEfficiencyRule, ...], Field(max_length=MOST_ENTRIES)] = ()
+    apply: Annotated[tuple[Scope, ...], Field(min_length=1, max_length=MOST_ENTRIES)]
+    verify: Annotated[tuple[Verify, ...], Field(max_length=MOST_ENTRIES)] = ()
+
+    def traffic_class(self, name: str) -> TrafficClass:
+        """The class of this name, wherever it stands in the tree (of several ``default`` the outermost).
+
+        Raises:
+            KeyError: there is none.
+        """
+        for entry in (*self.classes, *every_class(self.classes)):
+            if entry.name == name:
+                return entry
+        raise KeyError(name)
+
+    def within(self, name: str) -> frozenset[str]:
+        """The name of a class and those of the classes that divide it: what is said of it concerns their packets.
+
+        Raises:
+            KeyError: there is no such class.
+        """
+        below = every_class(self.traffic_class(name).treatment.children)
+        return frozenset({name, *(c.name for c in below if c.name != RESERVED_CLASS)})
+
+    def objective_of(self, check: Verify, name: str) -> ObjectiveSpec | None:
+        """What the class of this name must keep on the path of a check, presets resolved.
+
+        Raises:
+            KeyError: there is no such class.
+        """
+        requested = check.objective.get(name) or self.traffic_class(name).objective
+        return requested.resolved() if requested else None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        found = [*conflicts(_branches(self.classes))]
+        known = [c.name for c in every_class(self.classes)]
+        for position, scope in enumerate(self.verify):
+            found.extend(unknown_classes(position, scope.classes, scope.beside, known))
+            found.extend(unjudged(position, scope.objective, scope.classes))
+        found.extend(policy_conflicts([(s.direction, s.policy) for s in self.apply]))
+        if found:
+            raise ValueError("; ".join(conflict.message for conflict in found))
+        return self
+
+
+def every_class(classes: Sequence[TrafficClass]) -> Iterator[TrafficClass]:
+    """The classes of a link-sharing tree, parents before their children."""
+    for entry in classes:
+        yield entry
+        yield from every_class(entry.treatment.children)
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Parts of an intent that do not go together; ``path`` is where to look."""
+
+    path: tuple[str | int, ...]
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A class of a link-sharing tree as far as it is known: its name, its treatment, and what divides it."""
+
+    name: str | None
+    treatment: Treatment | None
+    below: Sequence[Branch] = ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the classes of one level ask for together: percents of the link, percents of what priority leaves, rates
+    in bit/s and weights; ``units`` are those that their bandwidths are given in.
+    """
+
+    priority_percent: int
+    priority_rate: int
+    bandwidth_percent: int
+    remaining_percent: int
+    bandwidth_rate: int
+    weight: int
+    units: tuple[str, ...]
+
+    @classmethod
+    def by(cls, treatments: Sequence[Treatment]) -> Asked:
+        """The sums over treatments."""
+        priorities = [t.priority for t in treatments if t.priority]
+        shares = [t.bandwidth for t in treatments if t.bandwidth]
+        return cls(
+            priority_percent=sum(p.percent or 0 for p in priorities),
+            priority_rate=sum(p.rate or 0 for p in priorities),
+            bandwidth_percent=sum(s.percent or 0 for s in shares),
+            remaining_percent=sum(s.remaining_percent or 0 for s in shares),
+            bandwidth_rate=sum(s.rate or 0 for s in shares),
+            weight=sum(s.weight or 0 for s in shares),
+            units=tuple(sorted({kind for share in shares for kind in share.model_dump(exclude_none=True)})),
+        )
+
+
+def _branches(classes: Sequence[TrafficClass]) -> list[Branch]:
+    return [Branch(c.name, c.treatment, _branches(c.treatment.children)) for c in classes]
+
+
+def conflicts(classes: Sequence[Branch]) -> Iterator[Conflict]:
+    """Too many classes and names given twice in a tree; mixed units and sums over 100 at each of its levels."""
+    count = sum(len(level) for _, level in levels(("classes",), classes))
+    if count > MOST_CLASSES:
+        message = f"the tree has {count:,} classes, at most {MOST_CLASSES} are compiled"
+        yield Conflict(("classes",), message, "join classes that are served alike")
+    seen: set[str] = set()
+    for path, level in levels(("classes",), classes):
+        siblings: set[str] = set()
+        for position, name in enumerate(branch.name for branch in level):
+            if name is not None and name in (siblings if name == RESERVED_CLASS else seen):
+                place = (*path, position, "name")
+                yield Conflict(place, f"class {name!r} is defined twice", "merge the two, or rename one")
+            elif name is not None:
+                seen.add(name)
+                siblings.add(name)
+        yield from _sums(path, [branch.treatment for branch in level if branch.treatment])
+
+
+def levels(
+    path: tuple[str | int, ...], classes: Sequence[Branch]
+) -> Iterator[tuple[tuple[str | int, ...], Sequence[Branch]]]:
+    """The levels of a tree of classes, each with the path of its list, those above before those below."""
+    yield path, classes
+    for position, branch in enumerate(classes):
+        if branch.below:
+            yield from levels((*path, position, "treatment", "children"), branch.below)
+
+
+def _sums(path: tuple[str | int, ...], treatments: Sequence[Treatment]) -> Iterator[Conflict]:
+    requested = Asked.by(treatments)
+    if len(requested.units) > 1:
+        units = ", ".join(requested.units)
+        yield Conflict(path, f"bandwidth is given in mixed units ({units})", "use one unit for all classes")
+    if requested.remaining_percent > 100:
+        message = f"the remaining_percent of all classes sum to {requested.remaining_percent}"
+        yield Conflict(path, message, f"at most 100: take away {requested.remaining_percent - 100}")
+    total = requested.priority_percent + requested.bandwidth_percent
+    if total > 100:
+        message = f"the percents of all classes sum to {total}"
+        yield Conflict(path, message, f"at most 100: take away {total - 100}")
+
+
+def unjudged(position: int, objective: Iterable[str], classes: Sequence[str]) -> Iterator[Conflict]:
+    """Objectives of the verification at ``position`` for classes that it does not judge."""
+    for name in objective:
+        if name not in classes:
+            path = ("verify", position, "objective", name)
+            yield Conflict(path, f"{name!r} is not among the classes judged here", "add it to 'classes'")
+
+
+def unknown_classes(
+    position: int, classes: Sequence[str], beside: Sequence[str], known: Sequence[str]
+) -> Iterator[Conflict]:
+    """Classes that the verification at ``position`` names and nobody defines."""
+    every = frozenset(known)
+    for key, names in (("classes", classes), ("beside", beside)):
+        for index, name in enumerate(names):
+            if name not in every:
+                near = get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"classes: {listed(known)}"
+                yield Conflict(("verify", position, key, index), f"unknown class {shortened(name)}", hint)
+
+
+def policy_conflicts(policies: Sequence[tuple[str | None, str | None]]) -> Iterator[Conflict]:
+    """Policy names used for both directions: a device holds one policy of a name."""
+    directions: dict[str, set[str | None]] = {}
+    for position, (direction, name) in enumerate(policies):
+        used = directions.setdefault(name, set()) if name is not None else set()
+        known = len(used - {direction})
+        used.add(direction)
+        if known:
+            path = ("apply", position, "policy")
+            message = f"policy {name!r} is used for input and for output"
+            yield Conflict(path, message, "give each direction a name of its own")
+
+
+def fragment_bytes(rate_bps: int, blocking_delay: float) -> int:
+    """Bytes that a link of ``rate_bps`` sends in ``blocking_delay`` seconds, never rounded up.
+
+    Source: ITESM campus model, section 3.2.1: rate × blocking delay = fragment size in bits.
+    """
+    return int(round(rate_bps * blocking_delay, 6)) // 8

@@ -1,0 +1,112 @@
+"""What a form needs to know of a policy's text, right or wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from qosforge.errors import InputError, QosforgeError
+from qosforge.intent.includes import Texts
+from qosforge.intent.loader import LoadedIntent, assemble
+from qosforge.intent.sums import Sums, sums
+from qosforge.intent.written import Written, load_written
+from qosforge.intent.yaml_source import Document, Path_, Position, dotted, parse_document
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong, and where: ``path`` is in the policy's own data, ``None`` where it stands elsewhere."""
+
+    path: Path_ | None
+    message: str
+    hint: str
+    line: int | None
+    file: str | None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A policy's text as far as it can be understood.
+
+    ``data`` is what its own text says (``None``: it is no YAML), ``merged`` the same with includes and parameters
+    put in (``None``: they could not be), ``loaded`` the intent where nothing is wrong.
+    """
+
+    file: str
+    data: Any | None
+    loaded: LoadedIntent | None
+    problems: tuple[Problem, ...]
+    merged: Any | None
+    _document: Document | None
+
+    @cached_property
+    def sums(self) -> tuple[Sums, ...]:
+        """What the classes of every level ask for together, those that are sound."""
+        return () if self.merged is None else tuple(sums(self.merged))
+
+    def origin(self, path: Path_) -> tuple[str, Path_ | None]:
+        """The file that a part of ``merged`` stands in, and its path there where that is the policy's own text."""
+        if self._document is None:
+            return self.file, None
+        home, own = self._document.home(path)
+        return home.file, own if home.file == self.file else None
+
+
+def read_policy(written: Written) -> Reading:
+    """Read a policy that may be wrong in any way."""
+    loaded: LoadedIntent | None = None
+    problems: list[QosforgeError] = []
+    try:
+        loaded = load_written(written)
+    except InputError as error:
+        problems = error.problems()
+    own = _own(written)
+    document = loaded.document if loaded else _merged(own, written) if own else None
+    paths = _paths(own) if own else {}
+    return Reading(
+        file=written.file,
+        data=own.data if own else None,
+        loaded=loaded,
+        problems=tuple(_problem(problem, written.file, paths) for problem in problems),
+        merged=document.data if document else None,
+        _document=document,
+    )
+
+
+def _own(written: Written) -> Document | None:
+    try:
+        return parse_document(written.text, written.file)
+    except InputError:
+        return None
+
+
+def _merged(own: Document, written: Written) -> Document | None:
+    try:
+        return assemble(own, Texts(written.texts()), written.settings()).document
+    except InputError:
+        return None
+
+
+def _paths(own: Document) -> Mapping[Position, list[Path_]]:
+    """The paths of values and keys by where they stand, outer ones first."""
+    paths: dict[Position, list[Path_]] = {}
+    for marks in (own.marks, own.keys):
+        for path, position in marks.items():
+            paths.setdefault(position, []).append(path)
+    return {position: sorted(set(found), key=len) for position, found in paths.items()}
+
+
+def _problem(problem: QosforgeError, file: str, paths: Mapping[Position, list[Path_]]) -> Problem:
+    where = problem.where
+    own = where.file == file and where.line is not None and where.column is not None
+    found = paths.get((where.line or 0, where.column or 0), []) if own else []
+    # Several values begin at one place: it is the one that the problem names, or the nearest around it.
+    named = [path for path in found if _leads_to(dotted(path), where.path or "")]
+    path = named[-1] if named else found[0] if found else None
+    return Problem(path, problem.message, problem.hint, where.line, where.file)
+
+
+def _leads_to(outer: str, inner: str) -> bool:
+    return inner == outer or (inner.startswith(outer) and (not outer or inner[len(outer)] in ".["))

@@ -1,0 +1,42 @@
+"""What the classes of each level ask for together, and what is left, also while some of them are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from qosforge.intent.conflicts import branches
+from qosforge.intent.models import Asked, levels
+from qosforge.intent.yaml_source import Path_
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The sums of one level of classes, those at ``path``; a class that is wrong is not in them.
+
+    Percents of ``left`` are of the link (below another class: of that class), percents of ``remaining_left`` of
+    what priority leaves. Both are below zero where too much is asked for. ``wrong`` are positions left out.
+    """
+
+    path: Path_
+    requested: Asked
+    wrong: tuple[int, ...]
+
+    @property
+    def left(self) -> int:
+        """Percent that neither priority nor bandwidth asks for."""
+        return 100 - self.requested.priority_percent - self.requested.bandwidth_percent
+
+    @property
+    def remaining_left(self) -> int:
+        """Percent of what priority leaves that nobody asks for."""
+        return 100 - self.requested.remaining_percent
+
+
+def sums(data: Any) -> Iterator[Sums]:
+    """The sums of every level of the classes in an intent's data, with its parameters resolved."""
+    for path, level in levels(("classes",), branches(data)):
+        treatments = [branch.treatment for branch in level]
+        wrong = tuple(at for at, treatment in enumerate(treatments) if treatment is None)
+        yield Sums(path, Asked.by([treatment for treatment in treatments if treatment is not None]), wrong)

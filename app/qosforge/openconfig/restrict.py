@@ -1,0 +1,204 @@
+"""What OpenConfig can carry of a plan, as a plan: the definition that export and import keep to.
+
+Kept are interfaces, rules with DSCPs, protocols, prefixes, ports and set marks, the queues they choose, strict
+and weighted scheduling, caps of strict queues and one drop profile a queue. Maps and trust become rules, a
+switch-wide scheduler one for each interface. Everything else is left out with a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from qosforge.errors import InputError, Place
+from qosforge.findings import Finding, Severity
+from qosforge.intent.applications import Application
+from qosforge.openconfig.ledger import Ledger
+from qosforge.openconfig.marks import carried_input, note_maps, output_by_marks
+from qosforge.openconfig.names import Assigned, queue_names
+from qosforge.openconfig.scheduling import carried_scheduler
+from qosforge.openconfig.terms import carried_terms
+from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, Scheduler
+
+LAST_QUEUE = 255
+"""Highest ``queue-id`` (an unsigned byte)."""
+RULE_CARRIED = ("name", "any_of", "none_of", "set_dscp", "set_cos", "queue", "police")
+_SYSTEM_USED = (
+    "cos_to_dscp", "dscp_to_cos", "cos_to_queue", "dscp_to_queue", "scheduler", "queue_on_input",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Restricted:
+    """The part of a plan that a document can carry, and what is not in it."""
+
+    plan: Plan
+    findings: tuple[Finding, ...]
+
+
+def restrict(plan: Plan, applications: Mapping[str, Application]) -> Restricted:
+    """The part of a plan that OpenConfig can carry. Restricting twice changes nothing more.
+
+    ``applications`` gives the ports of applications that the device recognises itself.
+
+    Raises:
+        InputError: a queue's number does not fit into the model.
+    """
+    ledger = Ledger(plan.device)
+    ledger.others(plan.system, _SYSTEM_USED, "the device")
+    note_maps(plan.system, ledger)
+    if plan.unknown:
+        ledger.add(
+            "openconfig-lines-not-carried",
+            Severity.WARNING,
+            f"{len(plan.unknown)} lines of the configuration are not understood and not in the document",
+            hint="look at them with `qosforge validate --live`",
+        )
+    plain = [_interface(plan, entry, applications, ledger) for entry in plan.interfaces]
+    return Restricted(plan.model_copy(update=_named(plain)), ledger.findings())
+
+
+def _interface(
+    plan: Plan, entry: InterfacePlan, applications: Mapping[str, Application], ledger: Ledger
+) -> InterfacePlan:
+    ledger.others(entry, ("name", "bandwidth_kbps", "ingress", "egress", "efficiency"), "the interface", entry.name)
+    if entry.efficiency != type(entry.efficiency)():
+        ledger.add(
+            "openconfig-link-efficiency-not-carried",
+            Severity.WARNING,
+            "header compression, multilink and fragmentation have no place in the model",
+            interface=entry.name,
+            direction="output",
+            hint="configure them on the device by other means",
+        )
+    if entry.bandwidth_kbps is not None:
+        ledger.add(
+            "openconfig-bandwidth-not-carried",
+            Severity.INFO,
+            "the bandwidth that a device believes an interface to have is no part of the model",
+            interface=entry.name,
+        )
+    ingress = carried_input(plan.system, entry.ingress, ledger, entry.name)
+    rules = _rules(ingress.rules, applications, ledger, entry.name, "input")
+    egress = _egress(plan, entry, applications, ledger)
+    for direction, policy, held in (
+        ("input", ingress.policy, bool(rules)),
+        ("output", egress.policy, _held(egress)),
+    ):
+        if policy is not None and not held:
+            ledger.add(
+                "openconfig-policy-not-carried",
+                Severity.INFO,
+                f"nothing of policy {policy} is in the document",
+                interface=entry.name,
+                direction=direction,
+            )
+    return InterfacePlan(name=entry.name, ingress=Ingress(policy=ingress.policy, rules=rules), egress=egress)
+
+
+def _held(egress: Egress) -> bool:
+    """Whether there is anything at an output for its policy to name."""
+    return bool(egress.rules) or egress.scheduler is not None or egress.default_queue is not None
+
+
+def _egress(plan: Plan, entry: InterfacePlan, applications: Mapping[str, Application], ledger: Ledger) -> Egress:
+    egress = entry.egress
+    ledger.others(egress, ("policy", "rules", "default_queue", "scheduler"), "the output", entry.name)
+    scheduler = egress.scheduler
+    if scheduler is None and plan.system.scheduler is not None:
+        scheduler = plan.system.scheduler
+        ledger.add(
+            "openconfig-scheduler-per-interface",
+            Severity.INFO,
+            "the scheduler of the whole device stands at every interface: the model has none for a device",
+            interface=entry.name,
+            direction="output",
+        )
+    carried = None
+    if scheduler is not None:
+        carried = carried_scheduler(scheduler, entry.bandwidth_kbps, ledger, entry.name)
+    rules = egress.rules or output_by_marks(plan.system, scheduler, ledger, entry.name)
+    return Egress(
+        policy=egress.policy,
+        rules=_rules(rules, applications, ledger, entry.name, "output"),
+        default_queue=egress.default_queue,
+        scheduler=carried,
+    )
+
+
+def _rules(
+    rules: tuple[Rule, ...],
+    applications: Mapping[str, Application],
+    ledger: Ledger,
+    interface: str,
+    direction: str,
+) -> tuple[Rule, ...]:
+    """The rules that still match something, with their marks and queues."""
+    found = []
+    for rule in rules:
+        ledger.others(rule, RULE_CARRIED, f"class {rule.name}", interface)
+        if rule.police is not None:
+            ledger.add(
+                "openconfig-police-not-carried",
+                Severity.WARNING,
+                f"the policer of {rule.police.rate} b/s is left out: the model polices queues, not classes",
+                interface=interface,
+                direction=direction,
+                traffic_class=rule.name,
+                hint="police the class on the device by other means",
+            )
+        terms = carried_terms(rule, applications, ledger, interface, direction)
+        if rule.none_of or (rule.any_of and not terms):
+            what = "the model has no exceptions" if rule.none_of else "none of its alternatives can be carried"
+            ledger.add(
+                "openconfig-class-not-carried",
+                Severity.ERROR,
+                f"the class is left out: {what}",
+                interface=interface,
+                direction=direction,
+                traffic_class=rule.name,
+                hint="give the class a match by DSCP, addresses, protocol or ports",
+            )
+        elif terms:
+            found.append(
+                Rule(name=rule.name, any_of=terms, set_dscp=rule.set_dscp, set_cos=rule.set_cos, queue=rule.queue)
+            )
+    return tuple(found)
+
+
+def _named(interfaces: list[InterfacePlan]) -> dict[str, object]:
+    """The interfaces with names that keys can be: every policy and every queue its own; nothing else is left."""
+    schedulers = [e.egress.scheduler for e in interfaces if e.egress.scheduler]
+    pairs = [(q.number, q.name) for s in schedulers for q in s.queues]
+    chosen = [r.queue for e in interfaces for r in (*e.ingress.rules, *e.egress.rules) if r.queue is not None]
+    chosen += [e.egress.default_queue for e in interfaces if e.egress.default_queue is not None]
+    for number in (*chosen, *(number for number, _ in pairs)):
+        if not 0 <= number <= LAST_QUEUE:
+            raise InputError(
+                f"queue {number} has no place in OpenConfig",
+                Place(path="/openconfig-qos:qos/queues"),
+                f"the model numbers queues from 0 to {LAST_QUEUE}",
+            )
+    names = queue_names(pairs)
+    assigned = Assigned()
+    result = []
+    for entry in interfaces:
+        ingress, egress = entry.ingress, entry.egress
+        if egress.scheduler is not None:
+            egress = egress.model_copy(update={"scheduler": _renamed(egress.scheduler, names)})
+        content = (egress.rules, egress.default_queue, egress.scheduler)
+        outgoing = assigned.name(egress.policy or "output", content) if _held(egress) else None
+        incoming = assigned.name(ingress.policy or "input", ingress.rules) if ingress.rules else None
+        result.append(
+            InterfacePlan(
+                name=entry.name,
+                ingress=ingress.model_copy(update={"policy": incoming}),
+                egress=egress.model_copy(update={"policy": outgoing}),
+            )
+        )
+    return {"interfaces": tuple(result), "system": Plan.model_fields["system"].default, "unknown": ()}
+
+
+def _renamed(scheduler: Scheduler, names: Mapping[tuple[int, str | None], str | None]) -> Scheduler:
+    queues = tuple(q.model_copy(update={"name": names[q.number, q.name]}) for q in scheduler.queues)
+    return scheduler.model_copy(update={"queues": queues})

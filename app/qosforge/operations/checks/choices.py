@@ -1,0 +1,95 @@
+"""Settings that contradict each other or that nobody reads, and users."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import timedelta
+from difflib import get_close_matches
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+
+from qosforge.access.roles import EVERY_NETWORK, Role
+from qosforge.access.tables import GRANTS, TOKENS, USERS
+from qosforge.operations.checks.model import Result, State, Surroundings
+from qosforge.settings import Settings
+
+_PREFIX = "QOSFORGE_"
+_SOON = timedelta(days=14)
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def check_settings(around: Surroundings) -> Iterator[Result]:
+    """No setting contradicts another one, and none is misspelt."""
+    problems = [*_contradictions(around), *_misspelt(around)]
+    for message, hint in problems:
+        yield Result("settings", State.WARNING, message, hint)
+    if not problems:
+        yield Result("settings", State.GOOD, "none contradicts another")
+
+
+def _contradictions(around: Surroundings) -> Iterator[tuple[str, str]]:
+    settings = around.settings
+    oidc = {"OIDC_ISSUER": settings.oidc_issuer, "OIDC_CLIENT_ID": settings.oidc_client_id}
+    given = [name for name, value in oidc.items() if value]
+    if given and (len(given) < len(oidc) or not settings.public_url):
+        missing = [name for name, value in {**oidc, "PUBLIC_URL": settings.public_url}.items() if not value]
+        names = ", ".join(_PREFIX + name for name in missing)
+        yield f"login by a provider is half set up: {names} missing", "set all three, or none"
+    for name, value in (("PUBLIC_URL", settings.public_url), ("OIDC_ISSUER", settings.oidc_issuer)):
+        if not value:
+            continue
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            yield f"{_PREFIX}{name} is no URL", "write https://host/"
+        elif parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+            yield f"{_PREFIX}{name} is not encrypted", "put a proxy with TLS before the service, and write https"
+    if settings.otlp_endpoint and not urlsplit(settings.otlp_endpoint).hostname:
+        yield f"{_PREFIX}OTLP_ENDPOINT is no URL", "write http://host:4318"
+    cores = os.cpu_count() or 1
+    if settings.compute_processes > 2 * cores:
+        message = f"{settings.compute_processes} processes shall compile on {cores} cores"
+        yield message, f"lower {_PREFIX}COMPUTE_PROCESSES"
+
+
+def _misspelt(around: Surroundings) -> Iterator[tuple[str, str]]:
+    known = {_PREFIX + name.upper() for name in Settings.model_fields}
+    for name in sorted(around.environment):
+        if name.startswith(_PREFIX) and name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.85)
+            if near:
+                yield f"{name} is read by nobody", f"did you mean {near[0]}?"
+
+
+def check_users(around: Surroundings) -> Iterator[Result]:
+    """Somebody may manage users, and no token in use runs out unseen."""
+    with around.store() as connection:
+        if connection is None:
+            return
+        if not connection.scalar(sa.select(sa.func.count()).select_from(USERS)):
+            yield Result("users", State.GOOD, "none: only the command line on this machine may do anything")
+            return
+        admins = connection.execute(
+            sa.select(USERS.c.name)
+            .join(GRANTS, GRANTS.c.user_id == USERS.c.id)
+            .where(GRANTS.c.role == Role.ADMIN.value, GRANTS.c.network == EVERY_NETWORK, ~USERS.c.disabled)
+            .order_by(USERS.c.name)
+        ).scalars()
+        names = list(admins)
+        now = around.now()
+        ending = connection.execute(
+            sa.select(USERS.c.name.label("user"), TOKENS.c.name, TOKENS.c.expires)
+            .join(USERS, USERS.c.id == TOKENS.c.user_id)
+            .where(TOKENS.c.revoked.is_(None), TOKENS.c.expires > now, TOKENS.c.expires < now + _SOON)
+            .where(~USERS.c.disabled)
+            .order_by(TOKENS.c.expires)
+        ).all()
+    if names:
+        yield Result("users", State.GOOD, f"admins: {', '.join(names)}")
+    else:
+        hint = "qosforge user grant NAME admin, on the machine of the database"
+        yield Result("users", State.WARNING, "nobody may manage users", hint)
+    for row in ending:
+        message = f"{row.name} of {row.user} ends on {row.expires:%Y-%m-%d}"
+        yield Result("token", State.WARNING, message, "make a new one before, with qosforge token")

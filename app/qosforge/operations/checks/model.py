@@ -1,0 +1,101 @@
+"""What a check says, and what checks look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from qosforge.database.connections import UPGRADE_HINT, database_url
+from qosforge.database.revisions import held, known
+from qosforge.errors import ServiceError
+from qosforge.settings import Settings
+
+
+class State(StrEnum):
+    """How a thing stands."""
+
+    GOOD = "good"
+    WARNING = "warning"
+    """It works, and will not do so for long or not for everything."""
+    FAILED = "failed"
+    """Something that is needed does not work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one check found of one thing, and how to correct what is not good."""
+
+    name: str
+    state: State
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What checks look at; nothing in it is changed by looking."""
+
+    settings: Settings
+    environment: Mapping[str, str]
+    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether the store is a SQLite file."""
+        return database_url(self.settings.database_url).get_backend_name() == "sqlite"
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """A connection to the database as it is: nothing is made or migrated. A SQLite file is opened to read.
+
+        Raises:
+            sqlalchemy.exc.SQLAlchemyError: it cannot be reached.
+        """
+        url = database_url(self.settings.database_url)
+        if self.is_embedded:
+            url = url.set(database=Path(str(url.database)).as_uri(), query={"mode": "ro", "uri": "true"})
+            engine = sa.create_engine(url)
+        else:
+            engine = sa.create_engine(url, connect_args={"connect_timeout": 5})
+        try:
+            with engine.connect() as connection:
+                yield connection
+        finally:
+            engine.dispose()
+
+    @contextmanager
+    def store(self) -> Iterator[sa.Connection | None]:
+        """A connection to a store of this release's own revision; ``None`` where it is not made yet.
+
+        Raises:
+            ServiceError: it holds other tables, which the check of the database tells.
+        """
+        if self.is_embedded and not self._made():
+            yield None
+            return
+        with self.reading() as connection:
+            revision = held(connection)
+            if revision is None:
+                yield None
+                return
+            if revision != known()[0]:
+                raise ServiceError(
+                    f"cannot be checked: the database holds revision {revision}, not {known()[0]}",
+                    hint=UPGRADE_HINT if revision in known() else "use the release that wrote it, or a newer one",
+                )
+            yield connection
+
+    def _made(self) -> bool:
+        return Path(str(database_url(self.settings.database_url).database)).is_file()
+
+
+Check = Callable[[Surroundings], Iterator[Result]]
+"""Looks at one thing. What it raises of our own errors, of the operating system or of the database becomes a
+failure under its name.
+"""

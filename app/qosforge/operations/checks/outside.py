@@ -1,0 +1,95 @@
+"""What lies outside: networks and their credentials, Batfish."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator
+
+from qosforge.deploy.route import route_to
+from qosforge.deploy.traits import require_installed
+from qosforge.errors import InputError, QosforgeError
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.operations.checks.model import Result, State, Surroundings
+from qosforge.validation.batfish import START_HINT
+
+_SECONDS = 5
+_LONGEST_ANSWER = 1 << 16
+
+
+def check_networks(around: Surroundings) -> Iterator[Result]:
+    """Every inventory can be read, and there are credentials for its devices."""
+    folder = around.settings.inventories_dir
+    found = (
+        sorted(entry for entry in folder.iterdir() if (entry / "hosts.yaml").is_file()) if folder.is_dir() else []
+    )
+    if not found:
+        yield Result("networks", State.FAILED, f"none in {folder}", "set QOSFORGE_INVENTORIES_DIR")
+    for entry in found:
+        name = f"network {entry.name}"
+        try:
+            network = load_network(entry)
+            require_installed(network)
+        except QosforgeError as error:
+            problem = error.problems()[0]
+            yield Result(
+                name, State.FAILED, f"{problem.where}: {problem.message}", problem.hint or "correct the file"
+            )
+            continue
+        yield from _reach(name, network, around)
+
+
+def _reach(name: str, network: Network, around: Surroundings) -> Iterator[Result]:
+    """How the devices of a network are reached: credentials, and transports that whoever listens can read."""
+    try:
+        route = route_to(around.settings, network, around.environment)
+    except QosforgeError as error:
+        yield Result(name, State.FAILED, str(error), error.hint)
+        return
+    without: dict[str, list[str]] = {}
+    for device in network.devices:
+        try:
+            route.login(device)
+        except InputError as error:
+            without.setdefault(error.problems()[0].hint, []).append(device.name)
+    devices = f"{len(network.devices)} devices ({route.told})"
+    for hint, names in without.items():
+        yield Result(name, State.WARNING, f"{devices}; no credentials for {', '.join(names)}", hint)
+    if not without:
+        yield Result(name, State.GOOD, f"{devices}, with credentials")
+    if route.lab is None:
+        for transport, why, hint in _DOUBTFUL:
+            names = [device.name for device in network.devices if device.reach.transport == transport]
+            if names:
+                yield Result(name, State.WARNING, f"{transport} to {', '.join(names)}: {why}", hint)
+
+
+_DOUBTFUL = (
+    ("ssh-legacy", "its algorithms can be broken", "give the device a newer image, or keep it behind a jump host"),
+    ("telnet", "passwords and configurations go in clear", "use SSH where the device has it, or a jump host"),
+)
+"""Transports that are there because old devices know no other, with what is wrong with them."""
+
+
+def check_batfish(around: Surroundings) -> Iterator[Result]:
+    """The service that the settings name answers, as Batfish."""
+    host, port = around.settings.batfish_host, around.settings.batfish_port
+    if host is None:
+        yield Result("batfish", State.GOOD, "not configured: findings say that it did not check")
+        return
+    hint = f"{START_HINT} and QOSFORGE_BATFISH_PORT"
+    connection = http.client.HTTPConnection(host, port, timeout=_SECONDS)
+    try:
+        connection.request("GET", "/v2/version")
+        answer = connection.getresponse()
+        versions = json.loads(answer.read(_LONGEST_ANSWER))
+        told = versions["Batfish"]
+    except (OSError, http.client.HTTPException) as error:
+        yield Result("batfish", State.FAILED, f"{host}:{port} does not answer: {error}", hint)
+    except (ValueError, KeyError, TypeError):
+        yield Result("batfish", State.FAILED, f"{host}:{port} answers, and is no Batfish", hint)
+    else:
+        yield Result("batfish", State.GOOD, f"{host}:{port}, release {told}")
+    finally:
+        connection.close()

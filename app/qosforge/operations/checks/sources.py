@@ -1,0 +1,45 @@
+"""Whether the Vault and the keyring that the file of credentials names give what it asks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qosforge.deploy.credentials_file import read_credentials_file
+from qosforge.deploy.secret_reader import SecretReader
+from qosforge.deploy.secret_source import FromKeyring, FromVault
+from qosforge.errors import InputError, Place
+from qosforge.operations.checks.model import Result, State, Surroundings
+
+_KINDS: tuple[tuple[str, type[FromVault | FromKeyring]], ...] = (("vault", FromVault), ("keyring", FromKeyring))
+
+
+def check_sources(around: Surroundings) -> Iterator[Result]:
+    """Every value of a Vault or the keyring can be read; none is shown.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    file = around.settings.credentials_file
+    entries = read_credentials_file(file)
+    reader = SecretReader(around.environment)
+    for name, kind in _KINDS:
+        sources = {
+            f"{entry_name}.{key}": source
+            for entry_name, entry in entries.items()
+            for key, source in entry.sources().items()
+            if isinstance(source, kind)
+        }
+        failures: dict[tuple[str, str], list[str]] = {}
+        for path, source in sources.items():
+            try:
+                reader.read(source, Place(path=path))
+            except InputError as error:
+                # A wrong variable is one problem, whoever needs it.
+                failures.setdefault((error.message, error.hint), []).append(error.where.path or str(error.where))
+        for (message, hint), places in failures.items():
+            told = f"{', '.join(dict.fromkeys(places))}: {message}"
+            yield Result(name, State.FAILED, told, hint)
+        if not sources:
+            yield Result(name, State.GOOD, f"not named in {file}")
+        elif not failures:
+            yield Result(name, State.GOOD, f"answers, with every value that {file} names: {', '.join(sources)}")

@@ -1,0 +1,70 @@
+"""Whether the artifacts that rows refer to are there and are what was stored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from qosforge.errors import QosforgeError, StoreError
+from qosforge.runs.references import Reference, expired, references
+from qosforge.runs.tables import ARTIFACTS
+
+_MOST_TOLD = 20
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Ids of artifacts: those whose bytes are what was stored, and those whose bytes are not."""
+
+    good: frozenset[str]
+    damaged: frozenset[str] = frozenset()
+
+
+@dataclass(eq=False)
+class BackupIncomplete(StoreError):
+    """Rows refer to artifacts that are missing or damaged: a backup would not hold them.
+
+    Its problems are one for each artifact, the first twenty of them.
+    """
+
+    lacks: tuple[Reference, ...] = ()
+    damaged: frozenset[str] = frozenset()
+
+    def problems(self) -> list[QosforgeError]:
+        told: list[QosforgeError] = [
+            StoreError(describe(one, damaged=one.artifact in self.damaged), self.where, self.hint)
+            for one in self.lacks[:_MOST_TOLD]
+        ]
+        more = len(self.lacks) - _MOST_TOLD
+        return [*told, StoreError(f"and {more} more artifacts", self.where, self.hint)] if more > 0 else told
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems())
+
+
+def describe(lack: Reference, *, damaged: bool) -> str:
+    """A missing or damaged artifact in words."""
+    owner = f" of {lack.named_by}" if lack.named_by else ""
+    return f"artifact {lack.artifact}{owner} is {'damaged' if damaged else 'missing'}"
+
+
+def lacking(connection: sa.Connection, good: Collection[str]) -> tuple[Reference, ...]:
+    """What rows refer to and ``good`` does not have; what retentions let go of is not missed."""
+    named = references(connection, expired(connection))
+    return tuple(one for artifact, one in sorted(named.items()) if artifact not in good)
+
+
+def stored_rows(connection: sa.Connection) -> Stored:
+    """The artifacts that a PostgreSQL database holds, each looked at by the server itself."""
+    if not sa.inspect(connection).has_table(ARTIFACTS.name):
+        return Stored(frozenset())
+    digest = sa.func.encode(sa.func.sha256(ARTIFACTS.c.data), "hex")
+    query = sa.select(ARTIFACTS.c.id, (digest == ARTIFACTS.c.id).label("good"))
+    good: set[str] = set()
+    damaged: set[str] = set()
+    for row in connection.execute(query.execution_options(yield_per=_BATCH)):
+        (good if row.good else damaged).add(row.id)
+    return Stored(frozenset(good), frozenset(damaged))

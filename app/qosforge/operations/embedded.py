@@ -1,0 +1,106 @@
+"""Copies of a SQLite installation: the run store and the engine's record as of one moment."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from qosforge.database.connections import BUSY_SECONDS
+from qosforge.errors import InputError, Place, StoreError
+from qosforge.operations.archive import ENGINE, STORE
+
+
+def copy(store: Path, engine: Path, into: Path) -> tuple[Path, ...]:
+    """Copy both databases into a folder while runs go on, and return the copies.
+
+    Nothing is written into the store meanwhile. Whatever a step does it records there before it ends and before
+    the next one begins, so the two copies are to each other as a killed process would have left them: the engine
+    repeats at most the step that was in flight.
+
+    Raises:
+        StoreError: one cannot be read or copied whole.
+    """
+    with _told(store), closing(sqlite3.connect(store, timeout=BUSY_SECONDS, isolation_level=None)) as lock:
+        lock.execute("BEGIN IMMEDIATE")
+        copies = [_copy(engine, into / ENGINE)] if engine.is_file() else []
+        return (*copies, _copy(store, into / STORE))
+
+
+@contextmanager
+def reading(database: Path) -> Iterator[sa.Connection]:
+    """A connection to a copy, whatever revision its tables have; nothing is made or migrated.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    engine = sa.create_engine(f"sqlite:///{database.absolute().as_uri()}?mode=ro&uri=true")
+    try:
+        with _told(database), engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def check(database: Path) -> None:
+    """Make sure that a copy is a whole database.
+
+    Raises:
+        StoreError: it is not.
+    """
+    with _told(database), closing(sqlite3.connect(database)) as connection:
+        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        raise StoreError(f"the database is damaged: {found}", Place(file=str(database)), "take another backup")
+
+
+def place(unpacked: Path, into: Path) -> None:
+    """Move what was unpacked to where an installation has it; the store comes last and makes it one."""
+    for name in ("artifacts", ENGINE, STORE):
+        if (unpacked / name).exists():
+            (unpacked / name).rename(into / name)
+
+
+def require_vacant(into: Path) -> None:
+    """Make sure that a folder holds no installation.
+
+    Raises:
+        InputError: it holds one, or a part.
+    """
+    for name in (STORE, ENGINE, "artifacts"):
+        if (into / name).exists():
+            raise InputError(
+                "an installation is here already",
+                Place(file=str(into / name)),
+                "name another folder, or move it away",
+            )
+
+
+def _copy(source: Path, target: Path) -> Path:
+    with (
+        _told(source),
+        closing(
+            sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+        ) as original,
+        closing(sqlite3.connect(target)) as copied,
+    ):
+        target.chmod(0o600)
+        original.backup(copied)
+        copied.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
+    check(target)
+    return target
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, sa.exc.DatabaseError) as error:
+        raise StoreError(
+            f"the database cannot be read: {error}",
+            Place(file=str(path)),
+            "check the file, its rights and its disk",
+        ) from error

@@ -1,0 +1,74 @@
+"""The upgrade of a database to the schema of this release: backed up first, and with nobody at work on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from qosforge.database.connections import Database, Schema
+from qosforge.database.revisions import held, known
+from qosforge.errors import EngineBusy
+from qosforge.operations import backup
+from qosforge.operations.archive import ENGINE
+from qosforge.runs.ownership import Ownership
+from qosforge.runs.slots import executors
+from qosforge.runs.tables import EXECUTORS
+from qosforge.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """The revisions before and after; ``backup`` is of the one before, ``None`` where nothing had to be changed."""
+
+    before: str
+    after: str
+    backup: Path | None
+
+
+def upgrade(settings: Settings, file: Path, *, allow_incomplete: bool = False) -> Upgrade:
+    """Back the installation up to ``file``, then migrate its database to the newest revision.
+
+    Raises:
+        InputError: ``file`` exists or cannot be written.
+        BackupIncomplete: the backup would lack artifacts, and ``allow_incomplete`` is not set.
+        EngineBusy: a process carries out runs of this installation.
+        StoreError: there is no store, a newer release wrote it, or it cannot be read or changed.
+    """
+    database = Database(settings.database_url, schema=Schema.AS_IS)
+    try:
+        with database.read() as connection:
+            before = str(held(connection))
+        newest = known()[0]
+        if before == newest:
+            return Upgrade(before, newest, None)
+        with _alone(settings, database):
+            backup.create(settings, file, allow_incomplete=allow_incomplete)
+            Database(settings.database_url, schema=Schema.UPGRADED).close()
+        return Upgrade(before, newest, file)
+    finally:
+        database.close()
+
+
+@contextmanager
+def _alone(settings: Settings, database: Database) -> Iterator[None]:
+    """Make sure that nobody carries out runs; on SQLite, nobody can begin to while the block lasts."""
+    if database.path is not None:
+        mine = Ownership(settings.var_dir, record=settings.var_dir / ENGINE, store=database.path)
+        mine.take()
+        try:
+            yield
+        finally:
+            mine.release()
+        return
+    with database.read() as connection:
+        has_executors = sa.inspect(connection).has_table(EXECUTORS.name)
+    living = executors(database) if has_executors else []
+    if living:
+        who = ", ".join(f"{one.id} on {one.host}" for one in living)
+        hint = "stop serve and every worker first; one that was killed counts for half a minute more"
+        raise EngineBusy(f"runs are carried out by {who}", hint=hint)
+    yield

@@ -1,0 +1,168 @@
+"""Lower a device request onto a 2950: class-maps and marks on host ports, trust on trunks, one WRR for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from qosforge.findings import Finding, Severity
+from qosforge.plan.core import core
+from qosforge.plan.model import Discipline, InterfacePlan, Plan, Scheduler, Share, ShareUnit, System
+from qosforge.plan.request import DeviceRequest
+from qosforge.platforms.base import Lowered
+from qosforge.platforms.catalyst_2950.capabilities import enhanced, supported_dscp
+from qosforge.platforms.catalyst_2950.recognise import Recognised, kind_of, port_rules
+from qosforge.platforms.catalyst_2950.scheduling import layout, round_robin, strict_priority
+from qosforge.platforms.ios_switch.marks import (
+    DEFAULT_COS_TO_DSCP,
+    DEFAULT_DSCP_TO_COS,
+    ClassMarks,
+    class_marks,
+    cos_to_dscp,
+    dscp_to_cos,
+)
+from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.ios_switch.ports import (
+    as_asked,
+    ingress,
+    note_priority,
+    note_rates,
+    note_shared_marks,
+    note_tail_drop,
+    on_ports,
+    provenance,
+)
+from qosforge.platforms.ios_switch.queues import Assignment, assign, scheduled_rates
+from qosforge.platforms.service import Served, fidelity, served, share_findings
+from qosforge.sharing import shared
+
+
+def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
+    """The plan of a 2950 for a request; ``running`` is what it holds now, where it is known."""
+    notes = Notes(request)
+    request = on_ports(request, notes)
+    common = _common(core(request), tuple(dict.fromkeys(kind_of(i) for i in request.interfaces if i.recognise)))
+    notes.extend(common.of_marks)
+    notes.extend(common.of_classes)
+    interfaces = []
+    for wanted in request.interfaces:
+        held = running.interface(wanted.name) if running else None
+        policy, rules = common.recognised.of(wanted)
+        requested = wanted.model_copy(update={"input_policy": policy})
+        interfaces.append(
+            InterfacePlan(
+                name=wanted.name, ingress=ingress(requested, rules, held, common.system.dscp_to_cos, notes)
+            )
+        )
+    notes.extend(common.of_system)
+    shares: tuple[Served, ...] = ()
+    if common.assignment and common.by_share:
+        shares = as_asked(served(request, common.by_share, common.assignment.queue_of))
+        notes.extend(common.of_service)
+        notes.extend(share_findings(request, shares))
+        notes.extend(common.of_shared_marks)
+        _note_box_wide(request, running, notes)
+    return Lowered(
+        plan=Plan(
+            device=request.device,
+            platform=request.platform,
+            system=common.system,
+            interfaces=tuple(interfaces),
+        ),
+        findings=notes.findings,
+        fidelity=fidelity(shares),
+        classes=common.called,
+    )
+
+
+@dataclass(frozen=True)
+class _Common:
+    """What devices have in common (see `qosforge.plan.core`), with what is to be told of each of its parts."""
+
+    recognised: Recognised
+    assignment: Assignment | None
+    system: System
+    by_share: Scheduler | None
+    called: Mapping[str, str]
+    of_marks: tuple[Finding, ...]
+    of_classes: tuple[Finding, ...]
+    of_system: tuple[Finding, ...]
+    of_service: tuple[Finding, ...]
+    of_shared_marks: tuple[Finding, ...]
+
+
+@shared
+def _common(request: DeviceRequest, kinds: tuple[str, ...]) -> _Common:
+    """Marks, rules and queues; ``kinds`` are those of the ports that recognise classes."""
+    of_marks, of_classes, of_system, of_service, of_shared_marks = (Notes(request) for _ in range(5))
+    marks = class_marks(request, supported_dscp(), of_marks)
+    recognised = port_rules(request, kinds, marks, of_classes)
+    assignment = None
+    if scheduled_rates(request):
+        for entry in request.classes:
+            note_tail_drop(entry, of_classes)
+        assignment = assign(request, layout(), marks, of_classes)
+    system = _system(request, marks, assignment, of_system)
+    if assignment:
+        note_rates(request, of_service)
+        note_priority(request, assignment, of_service)
+        note_shared_marks(marks, assignment, True, of_shared_marks)
+    return _Common(
+        recognised=recognised,
+        assignment=assignment,
+        system=system,
+        by_share=_by_share(system.scheduler, assignment) if assignment and system.scheduler else None,
+        called=provenance(recognised.rules, assignment),
+        of_marks=of_marks.findings,
+        of_classes=of_classes.findings,
+        of_system=of_system.findings,
+        of_service=of_service.findings,
+        of_shared_marks=of_shared_marks.findings,
+    )
+
+
+def _by_share(scheduler: Scheduler, assignment: Assignment) -> Scheduler:
+    """The scheduler as the fluid model takes it: the last of queues served in order has what the others leave."""
+    if not assignment.in_order:
+        return scheduler
+    last = scheduler.queues[-1].model_copy(
+        update={"priority": False, "share": Share(unit=ShareUnit.WEIGHT, value=1)}
+    )
+    return scheduler.model_copy(update={"discipline": Discipline.WRR, "queues": (*scheduler.queues[:-1], last)})
+
+
+def _system(
+    request: DeviceRequest, marks: dict[str, ClassMarks], assignment: Assignment | None, notes: Notes
+) -> System:
+    queues = scheduler = None
+    if assignment:
+        queues = assignment.cos_to_queue(marks)
+        weights = assignment.weights(request, scheduled_rates(request))
+        served_first = [0 if n == assignment.first else w for n, w in enumerate(weights, start=1)]
+        scheduler = strict_priority() if assignment.in_order else round_robin(served_first)
+    forth, back = cos_to_dscp(marks), dscp_to_cos(marks)
+    if enhanced(request.image):
+        return System(cos_to_dscp=forth, dscp_to_cos=back, cos_to_queue=queues, scheduler=scheduler)
+    if (forth, back) != (DEFAULT_COS_TO_DSCP, DEFAULT_DSCP_TO_COS):
+        changed = [f"DSCP {d} and CoS {cos}" for cos, d in enumerate(forth) if d != DEFAULT_COS_TO_DSCP[cos]]
+        notes.add(
+            Severity.ERROR,
+            "maps-unsupported",
+            f"image {request.image} cannot change the maps between CoS and DSCP",
+            requested=", ".join(changed) or None,
+            applied="CoS is the upper three bits of the DSCP",
+            hint="load the enhanced image (EI), or give classes the CoS of their DSCP's upper three bits",
+        )
+    return System(cos_to_queue=queues, scheduler=scheduler)
+
+
+def _note_box_wide(request: DeviceRequest, running: Plan | None, notes: Notes) -> None:
+    requested = {i.name for i in request.interfaces if i.schedule}
+    others = [i.name for i in running.interfaces if i.name not in requested] if running else []
+    notes.add(
+        Severity.INFO,
+        "scheduler-device-wide",
+        "weights and queue map hold for every port of the switch"
+        + (f", {', '.join(others)} too" if others else ""),
+        direction="output",
+    )

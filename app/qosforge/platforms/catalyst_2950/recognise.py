@@ -1,0 +1,185 @@
+"""Rules of a 2950's host ports: short port ranges spelled out, one mask, policers by the kind of port."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from ipaddress import ip_network
+
+from qosforge.findings import Severity
+from qosforge.plan.model import PortRange, Rule, Term
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.plan.request import Term as Alternative
+from qosforge.platforms.catalyst_2950.capabilities import capabilities, enhanced, policer_range, supported_dscp
+from qosforge.platforms.ios_switch.classes import (
+    INPUT_POLICY,
+    NAME_LENGTH,
+    Classifier,
+    input_rules,
+    list_kind,
+    policed_on_input,
+)
+from qosforge.platforms.ios_switch.marks import ClassMarks, dscp_to_cos
+from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.ios_switch.policing import policed
+from qosforge.platforms.ios_switch.ports import flat
+from qosforge.platforms.names import shorten
+from qosforge.platforms.recognition import count_conditions
+
+FAST = "FastEthernet"
+GIGABIT = "GigabitEthernet"
+_SUFFIX = "-G"
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """Rules by class; ``by_kind`` those with policers for each kind of port."""
+
+    rules: dict[str, tuple[Rule, ...]]
+    by_kind: dict[str, tuple[Rule, ...]]
+
+    def of(self, wanted: InterfaceRequest) -> tuple[str, tuple[Rule, ...]]:
+        """Policy and rules of a port; gigabit ports have a policy of their own where their policers differ."""
+        name = wanted.input_policy or INPUT_POLICY
+        kind = kind_of(wanted)
+        if kind == GIGABIT and self.by_kind.get(FAST, self.by_kind.get(kind)) != self.by_kind.get(kind):
+            name = shorten(name, NAME_LENGTH - len(_SUFFIX)) + _SUFFIX
+        return name, self.by_kind.get(kind, ())
+
+
+def kind_of(wanted: InterfaceRequest) -> str:
+    """The kind of port, which decides what its policers are."""
+    return FAST if wanted.name.startswith(FAST) else GIGABIT
+
+
+def port_rules(
+    request: DeviceRequest, kinds: Collection[str], marks: dict[str, ClassMarks], notes: Notes
+) -> Recognised:
+    """The rules that recognise, mark and police classes on such host ports; what cannot be had is noted."""
+    if not kinds:
+        return Recognised({}, {})
+    if not enhanced(request.image):
+        _note_standard(request, notes)
+        return Recognised({}, {})
+    box = Classifier(supported_dscp(), default_class=False, mac_beside_ip=capabilities()["mac_acl_ip"]["value"])
+    rules = {
+        name: tuple(_single_ports(rule) for rule in entries)
+        for name, entries in input_rules(request, marks, dscp_to_cos(marks), box, notes).items()
+    }
+    for name, entries in rules.items():
+        _note_ranges(name, entries, notes)
+    _note_masks(flat(rules), notes)
+    by_kind = {kind: flat(policed(request, rules, policer_range(kind), _write, notes)) for kind in kinds}
+    return Recognised(rules, by_kind)
+
+
+def _write(entry: ClassRequest, dscp: int, exceeding: int) -> str | None:
+    """``exceed-action dscp``: any DSCP that the device knows."""
+    del entry, dscp
+    return None if exceeding in supported_dscp() else f"the device does not know DSCP {exceeding}"
+
+
+def _note_standard(request: DeviceRequest, notes: Notes) -> None:
+    notes.add(
+        Severity.ERROR,
+        "recognition-unsupported",
+        f"image {request.image} has no class-maps: it cannot recognise or mark classes",
+        requested="recognise and mark classes on host ports",
+        applied="DSCP 0 and CoS 0 for everything from them",
+        hint="load the enhanced image (EI), or recognise at another device and tag this one's ports as trunks",
+    )
+    for entry in request.classes:
+        police = entry.treatment.police
+        if police is not None and policed_on_input(entry):
+            notes.add(
+                Severity.WARNING if police.prefer else Severity.ERROR,
+                "police-unsupported",
+                f"image {request.image} has no policers",
+                traffic_class=entry.name,
+                direction="input",
+                applied="not policed",
+                hint="load the enhanced image (EI), or police at another device",
+            )
+
+
+def _note_ranges(traffic_class: str, rules: tuple[Rule, ...], notes: Notes) -> None:
+    ranges = [p for rule in rules for term in rule.any_of for p in _ports(term) if p.first != p.last]
+    if ranges:
+        notes.add(
+            Severity.WARNING,
+            "acl-range-unconfirmed",
+            "it is not confirmed that every image of the device takes port ranges in an access list",
+            traffic_class=traffic_class,
+            requested=", ".join(f"ports {p.first} to {p.last}" for p in dict.fromkeys(ranges)),
+            hint="if the device refuses the line, mark the class at its hosts and match its DSCP",
+        )
+
+
+def _note_masks(rules: tuple[Rule, ...], notes: Notes) -> None:
+    masks = list(dict.fromkeys(_mask(term) for rule in rules if list_kind(rule) for term in rule.any_of))
+    own = [mask for mask in masks if mask]
+    most = capabilities()["acl_masks"]["value"]
+    if len(own) > most:
+        notes.add(
+            Severity.WARNING,
+            "acl-masks-unconfirmed",
+            f"the access lists of a port are taken to share {most} mask (not confirmed for every image)",
+            direction="input",
+            requested=f"{len(own)} masks: {'; '.join(own)}",
+            hint="if the device refuses the policy, match classes by one kind of field, or by DSCPs",
+        )
+
+
+def _mask(term: Term) -> str:
+    """Which header fields an entry compares; empty for the masks that the system has itself."""
+    fields = []
+    for name, prefix in (("source", term.source), ("destination", term.destination)):
+        if prefix is not None:
+            fields.append(f"{name} /{ip_network(prefix).prefixlen}")
+    parts: list[tuple[str, object]] = [
+        ("source port", term.source_ports),
+        ("destination port", term.destination_ports),
+        ("dscp", term.dscp),
+        ("source MAC", term.source_mac),
+        ("destination MAC", term.destination_mac),
+    ]
+    return " + ".join([*fields, *(name for name, value in parts if value)])
+
+
+def _ports(term: Term) -> tuple[PortRange, ...]:
+    return (*term.source_ports, *term.destination_ports)
+
+
+def _single_ports(rule: Rule) -> Rule:
+    """Short ranges as single ports, so that as few lines as possible rest on a range."""
+    spelled_out = dict.fromkeys(one for term in rule.any_of for one in _spelled_out(term))
+    return rule.model_copy(update={"any_of": tuple(spelled_out)})
+
+
+def _spelled_out(term: Term) -> Iterator[Term]:
+    longest = capabilities()["acl_port_range"]["spelled_out"]
+    sides = [_singles(ports, longest) for ports in (term.source_ports, term.destination_ports)]
+    if len(sides[0]) * len(sides[1]) > longest:
+        yield term
+        return
+    for source in sides[0]:
+        for destination in sides[1]:
+            yield term.model_copy(update={"source_ports": source, "destination_ports": destination})
+
+
+def count_entries(request: DeviceRequest, term: Alternative) -> int:
+    """How many entries an alternative becomes at most, by arithmetic: short ranges are one for each port."""
+    longest = capabilities()["acl_port_range"]["spelled_out"]
+
+    def width(first: int, last: int) -> int:
+        count = last - first + 1
+        return count if count <= longest else 1
+
+    return count_conditions(request, term, width)
+
+
+def _singles(ports: tuple[PortRange, ...], longest: int) -> list[tuple[PortRange, ...]]:
+    """Every port of short ranges by itself; what is longer stays."""
+    if not ports or sum(p.last - p.first + 1 for p in ports) > longest:
+        return [ports]
+    return [(PortRange(first=n, last=n),) for p in ports for n in range(p.first, p.last + 1)]

@@ -1,0 +1,117 @@
+"""How much each egress queue of a port holds: queue sets, and the threshold at which each mark is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from qosforge.plan.model import Queue, TailThreshold
+from qosforge.platforms.catalyst_2970.capabilities import (
+    capabilities,
+    default_cos_to_queue,
+    default_dscp_to_queue,
+)
+
+Thresholds = tuple[int, int, int, int]
+"""Threshold 1, threshold 2, reserved part and maximum of a queue, in per cent of its buffers."""
+_COLUMN = {1: 0, 2: 1, 3: 3}
+"""Where the per cent of a threshold stands: the third is the queue's maximum."""
+
+
+@dataclass(frozen=True)
+class QueueSet:
+    """Per cent of a port's buffers for each queue, and the thresholds of each."""
+
+    buffers: tuple[int, ...]
+    thresholds: tuple[Thresholds, ...]
+
+    def percent(self, queue: int, threshold: int) -> int:
+        """Per cent of a queue's buffers at which a threshold drops."""
+        return self.thresholds[queue - 1][_COLUMN[threshold]]
+
+
+@dataclass(frozen=True)
+class OutputMaps:
+    """Queue and threshold of every CoS (8) and DSCP (64)."""
+
+    cos: tuple[tuple[int, int], ...]
+    dscp: tuple[tuple[int, int], ...]
+
+
+@cache
+def default_queue_set() -> QueueSet:
+    """Both queue sets as delivered."""
+    data = capabilities()["queue_set"]
+    rows = [(one, two, reserved, most) for one, two, reserved, most in data["thresholds"]]
+    return QueueSet(tuple(data["buffers"]), tuple(rows))
+
+
+@cache
+def default_maps() -> OutputMaps:
+    """The output maps as delivered: threshold 1 for all."""
+    return OutputMaps(
+        tuple((queue, 1) for queue in default_cos_to_queue()),
+        tuple((queue, 1) for queue in default_dscp_to_queue()),
+    )
+
+
+@dataclass(frozen=True)
+class Depth:
+    """What a queue holds: packets, its part of the buffers, and what is dropped before it is full.
+
+    ``thresholds`` are empty where all marks of the queue are dropped where they are as delivered.
+    """
+
+    packets: int
+    buffer_percent: int
+    thresholds: tuple[TailThreshold, ...]
+
+
+def depths(held: QueueSet, maps: OutputMaps) -> tuple[Depth, ...]:
+    """The depth of every queue of a port in a queue set."""
+    return tuple(_depth(held, maps, queue) for queue in range(1, len(held.buffers) + 1))
+
+
+def _depth(held: QueueSet, maps: OutputMaps, queue: int) -> Depth:
+    marks: dict[int, tuple[list[int], list[int]]] = {}
+    for kind, table in enumerate((maps.cos, maps.dscp)):
+        for value, (number, threshold) in enumerate(table):
+            if number == queue:
+                marks.setdefault(held.percent(queue, threshold), ([], []))[kind].append(value)
+    used = sorted(marks) or [held.percent(queue, 1)]
+    buffers = held.buffers[queue - 1]
+    thresholds: tuple[TailThreshold, ...] = ()
+    if used != [default_queue_set().percent(queue, 1)]:
+        thresholds = tuple(
+            TailThreshold(cos=tuple(marks.get(p, ([], []))[0]), dscp=tuple(marks.get(p, ([], []))[1]), percent=p)
+            for p in used
+        )
+    return Depth(packets_at(buffers, used[-1]), buffers, thresholds)
+
+
+def packets_at(buffers: int, percent: int) -> int:
+    """Packets in a queue with this per cent of the port's buffers when a threshold drops."""
+    packets: int = capabilities()["port_buffers"]["value"] * buffers * percent // 10_000
+    return packets
+
+
+@cache
+def default_depths() -> tuple[Depth, ...]:
+    """The depths of a port as delivered."""
+    return depths(default_queue_set(), default_maps())
+
+
+def as_delivered(queues: Sequence[Queue]) -> bool:
+    """Whether the queues of a port hold what those of a queue set as delivered do."""
+    default = default_queue_set().buffers
+    return all(not q.thresholds and q.buffer_percent in (None, default[q.number - 1]) for q in queues)
+
+
+def rows_of(queue: Queue) -> Thresholds | None:
+    """The thresholds that a queue of a plan needs in its queue set; None where they are as delivered."""
+    percents = [t.percent for t in queue.thresholds]
+    if not percents:
+        return None
+    reserved: int = capabilities()["threshold"]["reserved"]
+    return percents[0], percents[min(1, len(percents) - 1)], reserved, percents[-1]

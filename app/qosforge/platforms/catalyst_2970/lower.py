@@ -1,0 +1,292 @@
+"""Lower a device request onto a 2970: class-maps and marks on host ports, trust on trunks, SRR on every port."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from qosforge.findings import Finding, Severity
+from qosforge.plan.core import core, rate_in
+from qosforge.plan.model import Egress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
+from qosforge.plan.request import DeviceRequest, InterfaceRequest
+from qosforge.platforms.base import Lowered
+from qosforge.platforms.catalyst_2970.capabilities import capabilities, policer_range
+from qosforge.platforms.catalyst_2970.depth import own_levels, plain_maps, wished_levels
+from qosforge.platforms.catalyst_2970.input_queues import input_queues
+from qosforge.platforms.catalyst_2970.levels import Depth, as_delivered, default_depths, default_queue_set, depths
+from qosforge.platforms.catalyst_2970.policed import PolicedMap
+from qosforge.platforms.catalyst_2970.scheduling import default_shape, default_share, layout, shaped_round_robin
+from qosforge.platforms.catalyst_2970.shaping import (
+    note_bounded_priority,
+    port_limit,
+    shape_weights,
+    shaped_classes,
+)
+from qosforge.platforms.catalyst_2970.shares import port_shares
+from qosforge.platforms.ios_switch.classes import Classifier, input_rules
+from qosforge.platforms.ios_switch.marks import ClassMarks, class_marks, cos_to_dscp, dscp_to_cos
+from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.ios_switch.policing import policed
+from qosforge.platforms.ios_switch.ports import (
+    as_asked,
+    flat,
+    ingress,
+    note_priority,
+    note_rates,
+    note_shared_marks,
+    on_ports,
+    provenance,
+)
+from qosforge.platforms.ios_switch.queues import Assignment, assign, scheduled_rates
+from qosforge.platforms.service import Served, fidelity, share_findings
+from qosforge.sharing import shared
+
+_EVERY_DSCP = frozenset(range(64))
+
+
+def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
+    """The plan of a 2970 for a request; ``running`` is what it holds now, where it is known."""
+    notes = Notes(request)
+    request = on_ports(request, notes)
+    common = _common(core(request))
+    assignment = common.assignment
+    notes.extend(common.of_marks)
+    notes.extend(common.of_classes)
+    held_depths = _depths(request, common, running, notes) if assignment else ()
+    interfaces, shares = [], list[Served]()
+    for wanted in request.interfaces:
+        held = running.interface(wanted.name) if running else None
+        scheduler = None
+        if assignment and wanted.schedule:
+            scheduler = _scheduler(request, wanted, assignment, held_depths, notes)
+            shares.extend(as_asked(port_shares(request, wanted, scheduler, assignment)))
+        interfaces.append(
+            InterfacePlan(
+                name=wanted.name,
+                ingress=ingress(wanted, common.rules, held, common.system.dscp_to_cos, notes),
+                egress=_egress(wanted, scheduler, held, common.elsewhere, notes),
+            )
+        )
+    if assignment:
+        _note_queues_elsewhere(request, running, notes)
+        notes.extend(common.of_service)
+        notes.extend(share_findings(request, tuple(shares)))
+        notes.extend(common.of_shared_marks)
+    _note_switched_on(request, running, notes)
+    notes.extend(common.of_input_queues)
+    return Lowered(
+        plan=Plan(
+            device=request.device,
+            platform=request.platform,
+            system=common.system,
+            interfaces=tuple(interfaces),
+        ),
+        findings=notes.findings,
+        fidelity=fidelity(tuple(shares)),
+        classes=common.called,
+    )
+
+
+@dataclass(frozen=True)
+class _Common:
+    """What devices have in common (see `qosforge.plan.core`), with what is to be told of each of its parts.
+
+    ``wished`` is the depth of the queues that classes ask for, ``own`` that of our own queue set without wishes,
+    ``elsewhere`` that of ports whose queue set is as delivered, behind the same maps.
+    """
+
+    rules: tuple[Rule, ...]
+    assignment: Assignment | None
+    wished: tuple[Depth, ...] | None
+    own: tuple[Depth, ...]
+    elsewhere: tuple[Depth, ...]
+    system: System
+    called: Mapping[str, str]
+    of_marks: tuple[Finding, ...]
+    of_classes: tuple[Finding, ...]
+    of_service: tuple[Finding, ...]
+    of_shared_marks: tuple[Finding, ...]
+    of_input_queues: tuple[Finding, ...]
+
+
+@shared
+def _common(request: DeviceRequest) -> _Common:
+    of_marks, of_classes, of_service, of_shared_marks, of_input_queues = (Notes(request) for _ in range(5))
+    marks = class_marks(request, _EVERY_DSCP, of_marks)
+    exceeding = PolicedMap()
+    rules = _rules(request, marks, exceeding, of_classes)
+    assignment = wished = None
+    own = elsewhere = tuple[Depth, ...]()
+    if scheduled_rates(request):
+        assignment = assign(request, layout(), marks, of_classes, shaped_classes(request))
+        levels = wished_levels(request, assignment, marks, of_classes)
+        wished = depths(*levels) if levels is not None else None
+        own = depths(*own_levels(plain_maps(assignment, marks)))
+        elsewhere = depths(default_queue_set(), levels[1] if levels is not None else plain_maps(assignment, marks))
+        note_bounded_priority(request, of_service)
+        note_rates(request, of_service)
+        note_priority(request, assignment, of_service)
+        note_shared_marks(marks, assignment, False, of_shared_marks)
+    return _Common(
+        rules=flat(rules),
+        assignment=assignment,
+        wished=wished,
+        own=own,
+        elsewhere=elsewhere,
+        system=System(
+            cos_to_dscp=cos_to_dscp(marks),
+            dscp_to_cos=dscp_to_cos(marks),
+            cos_to_queue=assignment.cos_to_queue(marks) if assignment else None,
+            dscp_to_queue=assignment.dscp_to_queue(marks) if assignment else None,
+            policed_dscp=exceeding.table(),
+            input_queues=input_queues(request, marks, of_input_queues) if assignment else None,
+        ),
+        called=provenance(rules, assignment),
+        of_marks=of_marks.findings,
+        of_classes=of_classes.findings,
+        of_service=of_service.findings,
+        of_shared_marks=of_shared_marks.findings,
+        of_input_queues=of_input_queues.findings,
+    )
+
+
+def _rules(
+    request: DeviceRequest, marks: dict[str, ClassMarks], exceeding: PolicedMap, notes: Notes
+) -> dict[str, tuple[Rule, ...]]:
+    if not any(i.recognise for i in request.interfaces):
+        return {}
+    box = Classifier(_EVERY_DSCP, default_class=True, mac_beside_ip=capabilities()["mac_acl_ip"]["value"])
+    rules = input_rules(request, marks, dscp_to_cos(marks), box, notes)
+    return policed(request, rules, policer_range(), exceeding.write, notes)
+
+
+def _depths(request: DeviceRequest, common: _Common, running: Plan | None, notes: Notes) -> tuple[Depth, ...]:
+    """What the queues of all scheduled ports hold: as asked, else as delivered.
+
+    Ports whose queue set somebody has changed get our own set: which of the two it was, a plan does not say.
+    """
+    if common.wished is not None:
+        return common.wished
+    scheduled = {i.name for i in request.interfaces if i.schedule}
+    changed = [
+        i.name
+        for i in (running.interfaces if running else ())
+        if i.name in scheduled and i.egress.scheduler and not as_delivered(i.egress.scheduler.queues)
+    ]
+    if not changed:
+        return default_depths()
+    notes.add(
+        Severity.INFO,
+        "queue-set-replaced",
+        f"buffers and thresholds of {', '.join(changed)} are not as delivered; the intent asks for none",
+        direction="output",
+        requested="no queue limits",
+        applied=f"queue set {capabilities()['own_queue_set']['value']}, with the same thresholds for all marks",
+    )
+    return common.own
+
+
+def _scheduler(
+    request: DeviceRequest,
+    wanted: InterfaceRequest,
+    assignment: Assignment,
+    held_depths: tuple[Depth, ...],
+    notes: Notes,
+) -> Scheduler:
+    shape = shape_weights(request, wanted, assignment, notes)
+    shaped = {number for number, weight in enumerate(shape, start=1) if weight}
+    return _round_robin(
+        _weights(assignment, core(request), rate_in(request.classes, wanted.usable), frozenset(shaped)),
+        shape,
+        assignment.first is not None,
+        port_limit(wanted, notes),
+        held_depths,
+    )
+
+
+@shared
+def _weights(assignment: Assignment, request: DeviceRequest, rate: int, shaped: frozenset[int]) -> tuple[int, ...]:
+    return assignment.weights(request, (rate,), shaped)
+
+
+@shared
+def _round_robin(
+    weights: tuple[int, ...], shape: tuple[int, ...], expedite: bool, limit: int | None, held: tuple[Depth, ...]
+) -> Scheduler:
+    return shaped_round_robin(weights, shape, expedite=expedite, limit=limit, depths=held)
+
+
+def _egress(
+    wanted: InterfaceRequest,
+    scheduler: Scheduler | None,
+    held: InterfacePlan | None,
+    elsewhere: tuple[Depth, ...],
+    notes: Notes,
+) -> Egress:
+    """The port's scheduler; a limit that the port has already stays, and a port not asked for is left alone.
+
+    ``elsewhere`` is how deep the queues of such a port are behind the maps of the whole switch, where those change.
+    """
+    known = held.egress.scheduler if held and held.ingress.trust is not Trust.KEEP else None
+    if scheduler is None:
+        known = known or shaped_round_robin(default_share(), default_shape(), expedite=False)
+        return Egress(scheduler=_deep(known, elsewhere) if elsewhere and as_delivered(known.queues) else known)
+    limit = held.egress.scheduler.limit_percent if held and held.egress.scheduler else None
+    if limit is None or scheduler.limit_percent is not None:
+        return Egress(scheduler=scheduler)
+    notes.add(
+        Severity.WARNING,
+        "port-limit-kept",
+        "the port is held below its rate, so every share is one of what it may send",
+        interface=wanted.name,
+        direction="output",
+        requested="100 % of the port",
+        applied=f"{limit} % of the port",
+        hint="enter 'no srr-queue bandwidth limit' on the port, or give the contracted rate in the inventory",
+    )
+    return Egress(scheduler=scheduler.model_copy(update={"limit_percent": limit}))
+
+
+def _deep(scheduler: Scheduler, depths: tuple[Depth, ...]) -> Scheduler:
+    queues = tuple(
+        queue.model_copy(update={"limit_packets": depth.packets, "thresholds": depth.thresholds})
+        for queue, depth in zip(scheduler.queues, depths, strict=True)
+    )
+    return scheduler.model_copy(update={"queues": queues})
+
+
+def _note_queues_elsewhere(request: DeviceRequest, running: Plan | None, notes: Notes) -> None:
+    """Ports that are left alone and whose thresholds change with the maps or the queue set of the others."""
+    scheduled = {i.name for i in request.interfaces if i.schedule}
+    for port in running.interfaces if running else ():
+        queues = port.egress.scheduler.queues if port.egress.scheduler else ()
+        if port.name not in scheduled and not as_delivered(queues):
+            notes.add(
+                Severity.ERROR,
+                "queue-set-shared",
+                "the port has buffers or thresholds of its own, and the intent changes the maps and the queue set "
+                "behind them",
+                interface=port.name,
+                direction="output",
+                requested="left as it is",
+                applied="other thresholds",
+                hint="put the port under an output scope too, or enter 'no queue-set' on it",
+            )
+
+
+def _note_switched_on(request: DeviceRequest, running: Plan | None, notes: Notes) -> None:
+    """Switching QoS on makes every port untrusted that the intent does not speak of."""
+    if running is None:
+        return
+    requested = {i.name for i in request.interfaces}
+    others = [i.name for i in running.interfaces if i.name not in requested and i.ingress.trust is Trust.KEEP]
+    if others:
+        notes.add(
+            Severity.WARNING,
+            "marks-reset-elsewhere",
+            f"QoS is off now; once it is on, ports outside the intent reset marks: {', '.join(others)}",
+            direction="input",
+            requested="left as they are",
+            applied="DSCP 0 and CoS 0 for what they receive",
+            hint="add the ports to the inventory with a tag that the intent applies to",
+        )

@@ -1,0 +1,29 @@
+"""What exceeds a 2970's policers: one map for the whole switch says which DSCP becomes which."""
+
+from __future__ import annotations
+
+from qosforge.dscp import dscp_name
+from qosforge.plan.request import ClassRequest
+
+
+class PolicedMap:
+    """The switch's map from the DSCP that a class has to the one of what exceeds, as classes ask for it."""
+
+    def __init__(self) -> None:
+        self._wanted: dict[int, tuple[int, str]] = {}
+
+    def write(self, entry: ClassRequest, dscp: int, exceeding: int) -> str | None:
+        """Have what exceeds of one DSCP become another; the reason where a class needs the map otherwise."""
+        held, first = self._wanted.setdefault(dscp, (exceeding, entry.name))
+        if held == exceeding:
+            return None
+        return (
+            f"the switch has one map for what exceeds, and class {first} has it make {dscp_name(held)} "
+            f"of {dscp_name(dscp)}, not {dscp_name(exceeding)}"
+        )
+
+    def table(self) -> tuple[int, ...] | None:
+        """The map of all 64 DSCPs; None where no class needs it."""
+        if not self._wanted:
+            return None
+        return tuple(self._wanted.get(dscp, (dscp, ""))[0] for dscp in range(64))

@@ -1,0 +1,69 @@
+"""Egress queues of a 2970 port: SRR with sharing, shaping and one queue that may be served first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
+from qosforge.platforms.catalyst_2970.capabilities import (
+    capabilities,
+    default_cos_to_queue,
+    default_dscp_to_queue,
+)
+from qosforge.platforms.catalyst_2970.levels import Depth, default_depths
+from qosforge.platforms.ios_switch.queues import Layout
+
+
+def layout() -> Layout:
+    """The queues that lowering may use."""
+    numbers = tuple(range(1, capabilities()["queues"]["value"] + 1))
+    first = capabilities()["expedite_queue"]["value"]
+    return Layout(first, numbers, cos_to_queue=default_cos_to_queue(), dscp_to_queue=default_dscp_to_queue())
+
+
+def default_share() -> tuple[int, ...]:
+    """Weights of ``srr-queue bandwidth share`` as delivered."""
+    data = capabilities()
+    return tuple(data["weight"]["default"] for _ in range(data["queues"]["value"]))
+
+
+def default_shape() -> tuple[int, ...]:
+    """Weights of ``srr-queue bandwidth shape`` as delivered: queue 1 is held to 4 % of the port."""
+    return tuple(capabilities()["shape_default"]["value"])
+
+
+def shaped_round_robin(
+    share: Sequence[int],
+    shape: Sequence[int],
+    *,
+    expedite: bool,
+    limit: int | None = None,
+    depths: Sequence[Depth] = (),
+) -> Scheduler:
+    """The scheduler of a port; ``limit`` is the per cent of its rate that the port may send, ``depths`` what its
+    queues hold (as delivered unless given).
+
+    The expedite queue ignores its weights, a shaped one its share.
+    """
+    first = capabilities()["expedite_queue"]["value"] if expedite else None
+    queues = tuple(
+        Queue(
+            number=number,
+            priority=number == first,
+            share=None if number == first or shaped else Share(unit=ShareUnit.WEIGHT, value=weight),
+            shape_weight=shaped if shaped and number != first else None,
+            limit_packets=depth.packets,
+            thresholds=depth.thresholds,
+            buffer_percent=depth.buffer_percent,
+        )
+        for number, (weight, shaped, depth) in enumerate(
+            zip(share, shape, depths or default_depths(), strict=True), start=1
+        )
+    )
+    return Scheduler(discipline=Discipline.SRR, queues=queues, limit_percent=limit)
+
+
+def best_effort(limit: int | None = None) -> Scheduler:
+    """One queue in order of arrival: what a port has while QoS is off."""
+    queue = Queue(number=1, limit_packets=capabilities()["port_buffers"]["value"])
+    return Scheduler(discipline=Discipline.FIFO, queues=(queue,), limit_percent=limit)

@@ -1,0 +1,124 @@
+"""What a 2970 sends at most: queues shaped to one part in so many of the port, ports limited in per cent."""
+
+from __future__ import annotations
+
+from qosforge.findings import Severity
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.plan.requested import guaranteed_share
+from qosforge.platforms.catalyst_2970.capabilities import capabilities
+from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.ios_switch.queues import Assignment
+from qosforge.sharing import shared
+from qosforge.units import format_rate
+
+
+def shaped_classes(request: DeviceRequest) -> frozenset[str]:
+    """Classes whose queue must not send more than a rate."""
+    return _shaped(request.classes)
+
+
+@shared
+def _shaped(classes: tuple[ClassRequest, ...]) -> frozenset[str]:
+    return frozenset(
+        c.name
+        for c in classes
+        if not c.treatment.priority and (c.treatment.shape is not None or c.treatment.bounded)
+    )
+
+
+def bound_of(request: DeviceRequest, entry: ClassRequest, wanted: InterfaceRequest) -> int | None:
+    """Bits per second that a class may send at most on a port; None where it may take what is left."""
+    if entry.name not in shaped_classes(request):
+        return None
+    bounds = []
+    if entry.treatment.shape is not None:
+        bounds.append(entry.treatment.shape.rate)
+    if entry.treatment.bounded:
+        bounds.append(round(guaranteed_share(request.classes, entry, wanted.usable) * wanted.usable))
+    return max(1, min(bounds))
+
+
+def shape_weights(
+    request: DeviceRequest, wanted: InterfaceRequest, assignment: Assignment, notes: Notes
+) -> tuple[int, ...]:
+    """``srr-queue bandwidth shape`` of a port: a queue gets one part in its weight of the port's rate, never more
+    than asked; 0 where it is not shaped."""
+    weights = [0] * len(assignment.layout.weighted)
+    most: int = capabilities()["shape_weight"]["maximum"]
+    for entry in request.classes:
+        bound = bound_of(request, entry, wanted)
+        if bound is None or bound >= wanted.rate:
+            continue
+        weight = min(-(-wanted.rate // bound), most)
+        weights[assignment.queue_of[entry.name] - 1] = weight
+        shape = entry.treatment.shape
+        missed = abs(bound - wanted.rate / weight)
+        if missed * weight < 1:
+            continue
+        beyond = missed > request.tolerance * wanted.usable
+        notes.add(
+            (Severity.WARNING if shape is not None and shape.prefer else Severity.ERROR)
+            if beyond
+            else Severity.INFO,
+            "shape-approximate",
+            f"a shaped queue has one part in a whole number of the port's rate: one in {weight}",
+            traffic_class=entry.name,
+            interface=wanted.name,
+            direction="output",
+            requested=format_rate(bound),
+            applied=format_rate(wanted.rate / weight),
+            hint="ask for a half, a third, a quarter ... of the port's rate" if beyond else None,
+        )
+    return tuple(weights)
+
+
+def note_bounded_priority(request: DeviceRequest, notes: Notes) -> None:
+    """Priority classes that may not borrow: the expedite queue ignores every weight."""
+    for entry in request.classes:
+        if entry.treatment.priority and entry.treatment.bounded:
+            notes.add(
+                Severity.ERROR,
+                "bounded-priority-unsupported",
+                "the expedite queue cannot be shaped, and a shaped queue is not served first",
+                traffic_class=entry.name,
+                direction="output",
+                requested="served first, and never more than its share",
+                applied="served first, up to the whole port",
+                hint="police the class on input, and leave 'bounded' out",
+            )
+
+
+def port_limit(wanted: InterfaceRequest, notes: Notes) -> int | None:
+    """``srr-queue bandwidth limit`` in per cent, never above what is asked; None where the port is not shaped."""
+    if wanted.shape is None or wanted.shape >= wanted.rate:
+        return None
+    data = capabilities()["port_limit"]
+    exact = 100 * wanted.shape / wanted.rate
+    limit: int = min(int(exact), data["maximum"])
+    if limit < data["minimum"]:
+        notes.add(
+            Severity.WARNING if wanted.shape_prefer else Severity.ERROR,
+            "port-shape-unsupported",
+            f"a port is limited to {data['minimum']} % to {data['maximum']} % of its rate",
+            interface=wanted.name,
+            direction="output",
+            requested=f"{format_rate(wanted.shape)} ({exact:.3g} %)",
+            applied="not limited",
+            hint="set the port to a lower speed, or shape at another device",
+        )
+        return None
+    if exact - limit >= _SAME:
+        beyond = exact - limit > 5
+        notes.add(
+            Severity.WARNING if beyond else Severity.INFO,
+            "port-shape-approximate",
+            f"a port is limited in whole per cent of its rate, {data['maximum']} % at most",
+            interface=wanted.name,
+            direction="output",
+            requested=f"{format_rate(wanted.shape)} ({exact:.4g} %)",
+            applied=f"{format_rate(wanted.rate * limit / 100)} ({limit} %)",
+        )
+    return limit
+
+
+_SAME = 1e-6

@@ -1,0 +1,83 @@
+"""The configuration objects of a Catalyst 9000's plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qosforge.plan.model import Egress, Plan, Queue, Rule
+from qosforge.plan.request import DeviceRequest
+from qosforge.platforms.base import Block, Lowered
+from qosforge.platforms.catalyst_9000.drops import in_lines
+from qosforge.platforms.catalyst_9000.names import ACL_PREFIX, CLASS_DEFAULT
+from qosforge.platforms.mqc.access_lists import ip_entries
+from qosforge.templating import render
+
+
+def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+    """Access lists, class-maps, policies and ports, each once."""
+    lines = {c.name: c.line for c in request.classes}
+    made: dict[tuple[str, str], Block] = {}
+
+    def add(kind: str, name: str, text: str, traffic_class: str | None = None) -> None:
+        made.setdefault((kind, name), Block(kind, name, text, traffic_class, lines.get(traffic_class or "")))
+
+    for interface in plan.interfaces:
+        for rule in (*interface.ingress.rules, *_rules(interface.egress)):
+            if rule.name == CLASS_DEFAULT:
+                continue
+            traffic_class = lowered.classes.get(rule.name)
+            listed = [t for t in rule.any_of if _in_list(t.model_fields_set)]
+            acl = ACL_PREFIX + rule.name if listed else None
+            if acl is not None:
+                text = render("catalyst_9000/access_list.j2", name=acl, entries=ip_entries(tuple(listed)))
+                add("access-list", acl, text, traffic_class)
+            marks = [t for t in rule.any_of if t not in listed]
+            text = render("catalyst_9000/class_map.j2", name=rule.name, marks=marks, acl=acl)
+            add("class-map", rule.name, text, traffic_class)
+    for interface in plan.interfaces:
+        if interface.ingress.policy:
+            name, rules = interface.ingress.policy, interface.ingress.rules
+            add("policy-map", name, render("catalyst_9000/marking_policy.j2", name=name, rules=rules))
+        for name, text in _policies(interface.egress):
+            add("policy-map", name, text)
+    for interface in plan.interfaces:
+        add("interface", interface.name, render("catalyst_9000/interface.j2", interface=interface))
+    return tuple(made.values())
+
+
+def _in_list(given: set[str]) -> bool:
+    return bool(given & {"protocol", "source", "destination", "source_ports", "destination_ports"})
+
+
+def _rules(egress: Egress) -> Iterator[Rule]:
+    """The rules of a policy, then those of the policies inside its classes."""
+    yield from egress.rules
+    for queue in egress.scheduler.queues if egress.scheduler else ():
+        if queue.child is not None:
+            yield from _rules(queue.child)
+
+
+def _policies(egress: Egress) -> Iterator[tuple[str, str]]:
+    """Names and texts of the policies of an output, those inside before those that hold them."""
+    if egress.policy is None or egress.scheduler is None:
+        return
+    for queue in egress.scheduler.queues:
+        if queue.child is not None:
+            yield from _policies(queue.child)
+    classes = [(queue, _drops(queue)) for queue in egress.scheduler.queues]
+    yield egress.policy, render("catalyst_9000/queueing_policy.j2", name=egress.policy, classes=classes)
+
+
+def _drops(queue: Queue) -> list[str]:
+    """The lines of a queue's thresholds and of its detector's curves."""
+    tails = [
+        f"queue-limit dscp {marks} percent {threshold.percent}"
+        for threshold in queue.thresholds
+        for marks in in_lines(threshold.dscp)
+    ]
+    curves = [
+        f"random-detect dscp {marks} percent {profile.minimum} {profile.maximum}"
+        for profile in (queue.red.profiles if queue.red else ())
+        for marks in in_lines(profile.dscp)
+    ]
+    return [*tails, *(["random-detect dscp-based"] if queue.red else []), *curves]

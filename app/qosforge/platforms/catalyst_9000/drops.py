@@ -1,0 +1,124 @@
+"""How queues drop, in per cent of what they hold: early detection and tail drop at thresholds, by code point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from qosforge.configtree import Line
+from qosforge.dscp import drop_precedence, dscp_name, parse_dscp
+from qosforge.findings import Severity
+from qosforge.plan.model import Red, RedProfile, TailThreshold
+from qosforge.platforms.catalyst_9000.capabilities import capabilities
+from qosforge.platforms.catalyst_9000.marks import ClassMarks
+from qosforge.platforms.catalyst_9000.queues import Group
+from qosforge.platforms.handwriting import is_number
+from qosforge.platforms.ios_switch.notes import Notes
+
+Curve = tuple[int, int]
+"""Per cent of a queue at which drops begin, and at which all is dropped."""
+
+
+def detectors(groups: Iterable[Group], marks: Mapping[str, ClassMarks], notes: Notes) -> dict[int, Red]:
+    """The detectors of the queues, by the queue's position; those above what the device has are noted.
+
+    Classes that require one come before those that prefer one.
+    """
+    asking = [
+        (wred.prefer, position, entry)
+        for position, group in enumerate(groups)
+        for entry in group.classes
+        if (wred := entry.treatment.wred) is not None
+    ]
+    asking.sort(key=lambda wish: wish[:2])
+    most = capabilities()["wred"]["classes"]
+    curves = {kind: (low, high) for kind, (low, high) in capabilities()["wred"]["curves"].items()}
+    held: dict[int, dict[int, Curve]] = {}
+    for prefer, position, entry in asking:
+        if position not in held and len(held) == most:
+            notes.add(
+                Severity.WARNING if prefer else Severity.ERROR,
+                "wred-unsupported",
+                f"{most} queues of a port have early detection",
+                traffic_class=entry.name,
+                direction="output",
+                requested="WRED",
+                applied="tail drop",
+                hint=f"ask for it in {most} classes at most",
+            )
+            continue
+        written = marks[entry.name]
+        points = {*written.points, *([written.dscp] if written.dscp is not None else [])}
+        held.setdefault(position, {}).update({p: curves[drop_precedence(p) or "low"] for p in points})
+    return {position: made_red(rows) for position, rows in held.items()}
+
+
+def made_red(rows: Mapping[int, Curve]) -> Red:
+    """A detector with one profile for the code points of each curve, the lowest code point first."""
+    by_curve: dict[Curve, list[int]] = {}
+    for point in sorted(rows):
+        by_curve.setdefault(rows[point], []).append(point)
+    profiles = tuple(
+        RedProfile(dscp=tuple(points), minimum=low, maximum=high) for (low, high), points in by_curve.items()
+    )
+    return Red(by_dscp=True, unit="percent", profiles=profiles)
+
+
+def made_thresholds(rows: Mapping[int, int]) -> tuple[TailThreshold, ...]:
+    """The thresholds of a queue, the one of the lowest code point first."""
+    by_percent: dict[int, list[int]] = {}
+    for point in sorted(rows):
+        by_percent.setdefault(rows[point], []).append(point)
+    return tuple(TailThreshold(dscp=tuple(points), percent=percent) for percent, points in by_percent.items())
+
+
+def in_lines(points: Iterable[int]) -> Iterator[str]:
+    """Code points as the device writes them in one line, for as many lines as they take."""
+    all_points = list(points)
+    most: int = capabilities()["values_per_line"]["value"]
+    for start in range(0, len(all_points), most):
+        names = [dscp_name(point) for point in all_points[start : start + most]]
+        yield names[0] if len(names) == 1 else f"values {' '.join(names)}"
+
+
+class DropReader:
+    """Collects the ``queue-limit`` and ``random-detect`` lines of one class."""
+
+    def __init__(self) -> None:
+        self._detects = False
+        self._curves: dict[int, Curve] = {}
+        self._tails: dict[int, int] = {}
+
+    def take(self, line: Line) -> bool:
+        """Take a line; False where it is not understood."""
+        match line.text.split():
+            case ["random-detect", "dscp-based"]:
+                self._detects = True
+                return True
+            case ["random-detect", "dscp", *marks, "percent", low, high] if is_number(low, 0, 100):
+                if not is_number(high, int(low), 100) or (points := _points(marks)) is None:
+                    return False
+                self._curves.update(dict.fromkeys(points, (int(low), int(high))))
+                return True
+            case ["queue-limit", "dscp", *marks, "percent", percent] if is_number(percent, 0, 100):
+                if (points := _points(marks)) is None:
+                    return False
+                self._tails.update(dict.fromkeys(points, int(percent)))
+                return True
+        return False
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """What the lines say of a queue."""
+        red = made_red(self._curves) if self._detects else None
+        return {"red": red, "thresholds": made_thresholds(self._tails)}
+
+
+def _points(words: list[str]) -> tuple[int, ...] | None:
+    """The code points of ``V`` or ``values V1 V2 ...``; None where they are none."""
+    named = words[1:] if words[:1] == ["values"] else words
+    if not named or (words[:1] != ["values"] and len(words) > 1):
+        return None
+    try:
+        return tuple(parse_dscp(word) for word in named)
+    except ValueError:
+        return None

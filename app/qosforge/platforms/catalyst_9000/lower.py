@@ -1,0 +1,101 @@
+"""Lower a device request onto a Catalyst 9000: mark on input, queue on the mark on output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from qosforge.dscp import dscp_name
+from qosforge.findings import Severity
+from qosforge.plan.model import Ingress, InterfacePlan, Plan, Rule
+from qosforge.plan.request import DeviceRequest, InterfaceRequest
+from qosforge.platforms.base import Lowered
+from qosforge.platforms.catalyst_9000.marks import ClassMarks, class_marks
+from qosforge.platforms.catalyst_9000.names import CLASS_DEFAULT, INPUT_POLICY, QUEUE_SUFFIX, class_names
+from qosforge.platforms.catalyst_9000.parse import PORT
+from qosforge.platforms.catalyst_9000.policies import BEST_EFFORT
+from qosforge.platforms.catalyst_9000.queues import Group, grouped
+from qosforge.platforms.catalyst_9000.recognition import believing, input_rules
+from qosforge.platforms.catalyst_9000.scheduling import OutputPolicies, served
+from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.ios_switch.ports import on_ports
+from qosforge.platforms.ios_switch.queues import scheduled_rates
+from qosforge.platforms.service import Served, fidelity, share_findings
+
+
+def lower(request: DeviceRequest) -> Lowered:
+    """The plan of a Catalyst 9000 for a request.
+
+    Every port of the request is ours: a policy that it has and the intent does not ask for goes. A port that
+    trusts DSCPs needs nothing, the device keeps them.
+    """
+    notes = Notes(request)
+    request = on_ports(request, notes, PORT)
+    names = class_names(request)
+    marks = class_marks(request, notes)
+    recognising = any(i.recognise for i in request.interfaces)
+    rules = input_rules(request, names, marks, notes) if recognising else ()
+    groups = grouped(request, marks, notes) if scheduled_rates(request) else ()
+    _note_marks(groups, marks, notes)
+    # A class that is also recognised here has two class-maps.
+    queued = {name: held + QUEUE_SUFFIX if recognising else held for name, held in names.items()}
+    policies = OutputPolicies(request, groups, marks, queued, notes)
+    interfaces, shares = [], list[Served]()
+    for wanted in request.interfaces:
+        egress = policies.lower(wanted) if wanted.schedule else BEST_EFFORT
+        if wanted.schedule:
+            shares.extend(served(request, wanted, groups, egress))
+        interfaces.append(InterfacePlan(name=wanted.name, ingress=_ingress(wanted, rules, marks), egress=egress))
+    notes.extend(share_findings(request, tuple(shares)))
+    return Lowered(
+        plan=Plan(device=request.device, platform=request.platform, interfaces=tuple(interfaces)),
+        findings=notes.findings,
+        fidelity=fidelity(tuple(shares)),
+        classes=_provenance(request, names, queued, groups),
+    )
+
+
+def _ingress(wanted: InterfaceRequest, rules: tuple[Rule, ...], marks: Mapping[str, ClassMarks]) -> Ingress:
+    if wanted.recognise:
+        return Ingress(policy=wanted.input_policy or INPUT_POLICY, rules=rules)
+    found = believing(wanted, marks)
+    return Ingress(policy=found[0], rules=found[1]) if found else Ingress()
+
+
+def _note_marks(groups: tuple[Group, ...], marks: Mapping[str, ClassMarks], notes: Notes) -> None:
+    """Classes that no output can tell: without a mark, or with that of another queue."""
+    by_mark: dict[int, tuple[Group, str]] = {}
+    for group in groups:
+        for entry in group.classes:
+            held = marks[entry.name]
+            if not held.told_by and not entry.is_default:
+                other = by_mark.get(held.dscp) if held.dscp is not None else None
+                if other is None:
+                    notes.add(
+                        Severity.ERROR,
+                        "mark-needed",
+                        "an output chooses queues by DSCP or CoS, and none tells this class",
+                        traffic_class=entry.name,
+                        direction="output",
+                        hint="give the class a mark of its own",
+                    )
+            if held.dscp is None:
+                continue
+            first = by_mark.setdefault(held.dscp, (group, entry.name))
+            if first[0] is not group:
+                notes.add(
+                    Severity.ERROR,
+                    "mark-shared",
+                    f"the mark is that of class {first[1]} too, so the device cannot tell them apart",
+                    traffic_class=entry.name,
+                    applied=f"DSCP {dscp_name(held.dscp)} is served as {first[1]}",
+                    hint="give every class a mark of its own",
+                )
+
+
+def _provenance(
+    request: DeviceRequest, names: Mapping[str, str], queued: Mapping[str, str], groups: tuple[Group, ...]
+) -> dict[str, str]:
+    """The intent's class of every class-map; of classes in one queue, the first."""
+    held = {names[c.name]: c.name for c in request.classes if not c.is_default}
+    held |= {queued[g.classes[0].name]: g.classes[0].name for g in groups if not g.is_default}
+    return held | {CLASS_DEFAULT: request.classes[-1].name}

@@ -1,0 +1,88 @@
+"""What classes are marked with on input, and by which code points an output tells them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from qosforge.findings import Severity
+from qosforge.plan.model import Term
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.platforms.ios_switch.marks import points_of
+from qosforge.platforms.ios_switch.notes import Notes
+
+
+@dataclass(frozen=True)
+class ClassMarks:
+    """Marks of one class.
+
+    ``dscp`` and ``cos`` are written where the class is recognised; ``points`` are the DSCPs that it has behind the
+    inputs, ``cos_points`` the CoS of one that has no DSCP. No two classes have the same one.
+    """
+
+    dscp: int | None
+    cos: int | None
+    points: tuple[int, ...] = ()
+    cos_points: tuple[int, ...] = ()
+
+    @property
+    def told_by(self) -> tuple[Term, ...]:
+        """What an output tells the class by."""
+        return (*(Term(dscp=(p,)) for p in self.points), *(Term(cos=(c,)) for c in self.cos_points))
+
+
+def class_marks(request: DeviceRequest, notes: Notes) -> dict[str, ClassMarks]:
+    """The marks of every class; what is carried in another way than asked is noted.
+
+    The mark of the class of everything else is DSCP 0 unless it has one: what no class takes must not look like
+    one of them.
+    """
+    result = {entry.name: _written(entry, notes) for entry in request.classes}
+    set_by: dict[int, str] = {}
+    cos_of: dict[int, str] = {}
+    for name, marks in result.items():
+        if marks.dscp is not None:
+            set_by.setdefault(marks.dscp, name)
+    for entry in request.classes:
+        if entry.is_default:
+            continue
+        marks = result[entry.name]
+        points = {d for t in entry.terms for d in points_of(t) or ()} | set(entry.remarked)
+        if entry.mark is not None and entry.mark.precedence is not None:
+            points |= set(range(8 * entry.mark.precedence, 8 * entry.mark.precedence + 8))
+        elif marks.dscp is not None:
+            points.add(marks.dscp)
+        mine = tuple(sorted(p for p in points if set_by.setdefault(p, entry.name) == entry.name))
+        tagged = () if mine else sorted({c for t in entry.terms for c in t.cos})
+        also = tuple(c for c in tagged if cos_of.setdefault(c, entry.name) == entry.name)
+        result[entry.name] = replace(marks, points=mine, cos_points=also)
+    return result
+
+
+def _written(entry: ClassRequest, notes: Notes) -> ClassMarks:
+    mark = entry.mark
+    unmarked = 0 if entry.is_default else None
+    if mark is None:
+        return ClassMarks(unmarked, None)
+    if mark.dscp is not None:
+        return ClassMarks(mark.dscp, mark.cos)
+    if mark.precedence is not None:
+        notes.add(
+            Severity.INFO,
+            "precedence-carried-as-dscp",
+            "queues go by whole DSCPs: the three bits below the precedence become zero",
+            traffic_class=entry.name,
+            requested=f"precedence {mark.precedence}",
+            applied=f"DSCP cs{mark.precedence}",
+        )
+        return ClassMarks(8 * mark.precedence, mark.cos)
+    if mark.cos is not None:
+        notes.add(
+            Severity.INFO,
+            "cos-carried-as-dscp",
+            "queues go by the DSCP, so it is marked beside the CoS",
+            traffic_class=entry.name,
+            requested=f"CoS {mark.cos}",
+            applied=f"DSCP cs{mark.cos} and CoS {mark.cos}",
+        )
+        return ClassMarks(8 * mark.cos, mark.cos)
+    return ClassMarks(unmarked, None)

@@ -1,0 +1,156 @@
+"""Classes onto the queues of a port: two priority levels, and as many weighted queues as they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from qosforge.findings import Severity
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.plan.requested import requested_shares
+from qosforge.platforms.catalyst_9000.capabilities import capabilities, queue_count
+from qosforge.platforms.catalyst_9000.marks import ClassMarks
+from qosforge.platforms.ios_switch.grouping import best_groups
+from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.ios_switch.queues import scheduled_rates
+
+_SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Group:
+    """The classes of one queue; ``level`` is that of a priority queue."""
+
+    classes: tuple[ClassRequest, ...]
+    level: int | None = None
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it serves what no class takes."""
+        return any(c.is_default for c in self.classes)
+
+
+def grouped(request: DeviceRequest, marks: Mapping[str, ClassMarks], notes: Notes) -> tuple[Group, ...]:
+    """The queues of every scheduled port: priority levels first, that of everything else last."""
+    levels = _levels(request, notes)
+    weighted = [c for c in request.classes if not c.treatment.priority]
+    count = queue_count() - len(levels)
+    groups: list[tuple[ClassRequest, ...]] = [(c,) for c in weighted]
+    if len(groups) > count:
+        groups = _merged(request, weighted, count, marks)
+        _note_merged(request, groups, notes)
+    made = [Group(tuple(c for c in weighted if c in group)) for group in groups]
+    order = {c.name: position for position, c in enumerate(weighted)}
+    made.sort(key=lambda group: (group.is_default, order[group.classes[0].name]))
+    return (*levels, *made)
+
+
+def _levels(request: DeviceRequest, notes: Notes) -> list[Group]:
+    """The first priority class has level 1 to itself, all others share level 2."""
+    first = [c for c in request.classes if c.treatment.priority]
+    levels = [Group((c,), level) for level, c in enumerate(first[:1], 1)]
+    rest = tuple(first[1:])
+    if rest:
+        levels.append(Group(rest, 2))
+    if len(rest) > 1:
+        uncapped = [c.name for c in rest if c.treatment.priority and not c.treatment.priority.capped]
+        together = " + ".join(c.name for c in rest)
+        most = capabilities()["queues"]["priority_levels"]
+        notes.add(
+            Severity.ERROR if uncapped else Severity.WARNING,
+            "queues-exceeded" if uncapped else "classes-merged",
+            f"classes share a queue: {together}",
+            direction="output",
+            requested=f"{len(first)} priority levels",
+            applied=f"{most} priority levels"
+            + (f"; {', '.join(uncapped)} may take the cap of the others" if uncapped else ", one cap for both"),
+            hint="give two classes priority at most" if uncapped else None,
+        )
+    return levels
+
+
+def _merged(
+    request: DeviceRequest, classes: Sequence[ClassRequest], count: int, marks: Mapping[str, ClassMarks]
+) -> list[tuple[ClassRequest, ...]]:
+    """The way to share queues that is within the tolerance (else errs least), then has the fewest classes beside
+    another kind, then leaves the most classes alone."""
+    requested = [requested_shares(request.classes, rate) for rate in scheduled_rates(request)]
+
+    def price(group: tuple[ClassRequest, ...]) -> tuple[float, int, int]:
+        if len(group) < 2:
+            return 0.0, 0, 0
+        mixed = _mixed(group, marks) or _apart(group)
+        return round(_largest_error([group], requested), 9), len(group) if mixed else 0, len(group)
+
+    def cost(prices: Sequence[tuple[float, int, int]]) -> tuple[float, int, int, float]:
+        error, mixed, held = 0.0, 0, 0
+        for its_error, its_mixed, its_held in prices:
+            error = its_error if its_error > error else error
+            mixed += its_mixed
+            held += its_held
+        return max(error - request.tolerance - _SAME, 0.0), mixed, held, error
+
+    heaviest = sorted(classes, key=lambda c: -max(at[c.name] for at in requested))
+    found = best_groups(heaviest, count, price, cost)
+    groups = [tuple(sorted(group, key=classes.index)) for group in found]
+    return sorted(groups, key=lambda group: classes.index(group[0]))
+
+
+def _largest_error(groups: Iterable[Sequence[ClassRequest]], requested: Iterable[Mapping[str, float]]) -> float:
+    """By how much of the link a class may miss its share to the classes beside it in its queue."""
+    errors = (sum(at[c.name] for c in g) - at[one.name] for at in requested for g in groups for one in g)
+    return max(errors, default=0.0)
+
+
+def _mixed(group: Iterable[ClassRequest], marks: Mapping[str, ClassMarks]) -> bool:
+    """Whether kinds share a queue that should not: control, less than best effort, and all other data."""
+    kinds = [_kinds(marks[c.name]) for c in group]
+    return not frozenset.intersection(*kinds)
+
+
+def _kinds(marks: ClassMarks) -> frozenset[str]:
+    """The kinds that a class may be of."""
+    table: dict[str, frozenset[int]] = {k: frozenset(v["dscp"]) for k, v in capabilities()["kinds"].items()}
+    points = frozenset(marks.points)
+    if points and points <= table["scavenger"]:
+        return frozenset({"scavenger"})
+    if points and points <= table["signalling"]:
+        return frozenset({"control", "data"})
+    if points and points <= table["control"] | table["signalling"]:
+        return frozenset({"control"})
+    return frozenset({"data"})
+
+
+def _apart(group: Sequence[ClassRequest]) -> bool:
+    """Whether what is asked of one class would hold for the others of its queue too."""
+    return len(group) > 1 and any(c.treatment.shape or c.treatment.bounded for c in group)
+
+
+def _note_merged(request: DeviceRequest, groups: Sequence[Sequence[ClassRequest]], notes: Notes) -> None:
+    requested = [requested_shares(request.classes, rate) for rate in scheduled_rates(request)]
+    error = _largest_error(groups, requested)
+    bearable = error <= request.tolerance + _SAME and not any(map(_apart, groups))
+    together = "; ".join(" + ".join(c.name for c in g) for g in groups if len(g) > 1)
+    notes.add(
+        Severity.WARNING if bearable else Severity.ERROR,
+        "classes-merged" if bearable else "queues-exceeded",
+        f"classes share a queue: {together}",
+        direction="output",
+        requested=f"{sum(len(g) for g in groups)} weighted queues",
+        applied=f"{len(groups)} weighted queues, a share may be wrong by {100 * error:.3g} points of the link",
+        hint=None if bearable else f"ask for {len(groups)} classes without priority at most",
+    )
+
+
+def whole_percents(parts: Sequence[float]) -> list[int]:
+    """Whole per cents, at least 1 each, that add up to 100 and come nearest to parts of any unit."""
+    total = sum(parts) or 1.0
+    exact = [100 * part / total for part in parts]
+    whole = [max(int(value + _SAME), 1) for value in exact]
+    while sum(whole) != 100:
+        # The largest remainder gets what is left; what is too much is taken where it is missed least.
+        step = 1 if sum(whole) < 100 else -1
+        fit = [i for i in range(len(whole)) if whole[i] + step >= 1]
+        chosen = min(fit, key=lambda i: (abs(whole[i] + step - exact[i]) - abs(whole[i] - exact[i]), -whole[i]))
+        whole[chosen] += step
+    return whole

@@ -1,0 +1,103 @@
+"""Input policies: how classes are recognised, marked and policed where they enter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from qosforge.findings import Severity
+from qosforge.plan.model import DROP, TRANSMIT, Policer, Rule, Term
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.plan.request import Term as Alternative
+from qosforge.platforms.catalyst_9000.capabilities import capabilities
+from qosforge.platforms.catalyst_9000.marks import ClassMarks
+from qosforge.platforms.catalyst_9000.names import CLASS_DEFAULT
+from qosforge.platforms.ios_switch.marks import points_of
+from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.mqc import trust
+from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, ports_only
+
+
+def input_rules(
+    request: DeviceRequest, names: Mapping[str, str], marks: Mapping[str, ClassMarks], notes: Notes
+) -> tuple[Rule, ...]:
+    """The rules of a port that recognises classes, in their order; the last one is for what none of them takes."""
+    rules = []
+    if (cleared := default_marked_down(request)) is not None:
+        notes.extend([cleared])
+    for entry in request.classes:
+        taken = (Term(),) if entry.is_default else tuple(dict.fromkeys(_terms(request, entry, notes)))
+        if not taken:
+            continue
+        written = marks[entry.name]
+        rules.append(
+            Rule(
+                name=CLASS_DEFAULT if entry.is_default else names[entry.name],
+                any_of=taken,
+                set_dscp=written.dscp,
+                set_cos=written.cos,
+                police=_policer(entry, notes),
+            )
+        )
+    return tuple(rules)
+
+
+def believing(wanted: InterfaceRequest, marks: Mapping[str, ClassMarks]) -> tuple[str, tuple[Rule, ...]] | None:
+    """The policy of a port that does not simply keep the DSCPs it gets, as the device does by itself."""
+    dscp_of = {m.cos: m.dscp for m in reversed(list(marks.values())) if m.cos is not None and m.dscp is not None}
+    return trust.believing(wanted, dscp_of, CLASS_DEFAULT)
+
+
+def _terms(request: DeviceRequest, entry: ClassRequest, notes: Notes) -> Iterator[Term]:
+    """One term for every match line, then one for every entry of the class's access list."""
+    flows: list[Alternative] = []
+    for term in entry.terms:
+        flow = bool(term.application) or asks_flow(term)
+        points = points_of(term)
+        if (term.cos and (flow or points is not None)) or (term.application and asks_flow(term)):
+            notes.add(
+                Severity.ERROR,
+                "match-unsupported",
+                "a class-map of alternatives cannot join a CoS with anything, or an application with a flow",
+                traffic_class=entry.name,
+                direction="input",
+                hint="match the application or the DSCP",
+            )
+        elif flow:
+            if points is None or points:
+                wanted = tuple(sorted(points)) if points is not None else ()
+                flows.append(term.model_copy(update={"dscp": wanted, "precedence": ()}))
+        elif term.cos:
+            yield from (Term(cos=(value,)) for value in term.cos)
+        elif term.dscp:
+            yield from (Term(dscp=(value,)) for value in sorted(points or ()))
+        else:
+            yield from (Term(precedence=(value,)) for value in term.precedence)
+    listed = entry.model_copy(update={"terms": tuple(flows)})
+    if (found := ports_only(request, listed)) is not None:
+        notes.extend([found])
+    for found_term in header_terms(request, listed) if flows else ():
+        for point in found_term.dscp or (None,):
+            yield found_term.model_copy(update={"dscp": () if point is None else (point,)})
+
+
+def _policer(entry: ClassRequest, notes: Notes) -> Policer | None:
+    police = entry.treatment.police
+    if police is None or police.direction != "input":
+        return None
+    limits = capabilities()["police"]
+    for what, value in (("rate", police.rate), ("burst", police.burst_bytes)):
+        low, high, unit = limits[what]["minimum"], limits[what]["maximum"], limits[what]["unit"]
+        if not low <= value <= high:
+            notes.add(
+                Severity.WARNING if police.prefer else Severity.ERROR,
+                "police-unsupported",
+                f"a policer's {what} of {value} {unit} is outside {low} to {high} {unit}",
+                traffic_class=entry.name,
+                direction="input",
+                requested=f"{value} {unit}",
+                applied="not policed",
+                hint=f"ask for {low} to {high} {unit}",
+            )
+            return None
+    exceed = DROP if police.exceed == "drop" else TRANSMIT
+    return Policer(rate=police.rate, burst=police.burst_bytes, exceed=exceed)

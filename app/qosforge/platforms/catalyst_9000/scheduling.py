@@ -1,0 +1,194 @@
+"""Output policies: priority levels, shares of what they leave, early detection, shapes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from qosforge.findings import Severity
+from qosforge.plan.model import Discipline, Egress, Queue, Rule, Scheduler, Share, ShareUnit
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.plan.requested import asked_share, guaranteed_share, requested_shares
+from qosforge.plan.shares import expected_shares
+from qosforge.platforms.catalyst_9000.capabilities import capabilities, name_length
+from qosforge.platforms.catalyst_9000.drops import detectors
+from qosforge.platforms.catalyst_9000.marks import ClassMarks
+from qosforge.platforms.catalyst_9000.names import CLASS_DEFAULT, OUTPUT_POLICY, PORT_SUFFIX
+from qosforge.platforms.catalyst_9000.queues import Group, whole_percents
+from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.names import shorten
+from qosforge.platforms.service import Served
+from qosforge.units import format_rate
+
+
+@dataclass
+class OutputPolicies:
+    """The output policies of one device: one content has one name on the whole device.
+
+    ``names`` are those of the class-maps that tell the classes on output.
+    """
+
+    request: DeviceRequest
+    groups: tuple[Group, ...]
+    marks: Mapping[str, ClassMarks]
+    names: Mapping[str, str]
+    notes: Notes
+    _held: dict[str, Egress] = field(default_factory=dict)
+
+    def lower(self, wanted: InterfaceRequest) -> Egress:
+        """The policy of a port; where the port is shaped it stands inside one that does that."""
+        policy = wanted.output_policy or OUTPUT_POLICY
+        dividing = self._named(self._dividing(wanted), policy, wanted.name)
+        if wanted.shape is None or wanted.shape >= wanted.rate:
+            return dividing
+        rate = self._shape(wanted.shape, None, wanted, prefer=wanted.shape_prefer)
+        if rate is None:
+            return dividing
+        whole = Queue(number=0, name=CLASS_DEFAULT, shape_rate=rate, child=dividing)
+        self.notes.add(
+            Severity.INFO,
+            "port-shaped",
+            "the policy inside the one of the port divides the shaped rate",
+            interface=wanted.name,
+            direction="output",
+            requested=format_rate(wanted.shape),
+            applied=f"shape average {rate}",
+        )
+        port = Egress(default_queue=0, scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=(whole,)))
+        return self._named(port, f"{dividing.policy}{PORT_SUFFIX}", wanted.name)
+
+    def _dividing(self, wanted: InterfaceRequest) -> Egress:
+        shares = self._shares(wanted)
+        reds = detectors(self.groups, self.marks, self.notes)
+        queues = []
+        rules = []
+        for number, group in enumerate(self.groups):
+            name = CLASS_DEFAULT if group.is_default else self.names[group.classes[0].name]
+            share = shares[number]
+            queues.append(
+                Queue(
+                    number=number,
+                    name=name,
+                    priority=group.level is not None,
+                    level=group.level,
+                    capped=group.level is not None and share is not None,
+                    share=share,
+                    red=reds.get(number),
+                    shape_rate=self._bound(group, wanted),
+                )
+            )
+            if not group.is_default:
+                told_by = tuple(term for c in group.classes for term in self.marks[c.name].told_by)
+                rules.append(Rule(name=name, any_of=told_by, queue=number))
+        return Egress(
+            rules=tuple(rules),
+            default_queue=len(queues) - 1,
+            scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues)),
+        )
+
+    def _shares(self, wanted: InterfaceRequest) -> list[Share | None]:
+        """Caps of the priority levels, and shares in one unit: weights where the intent speaks of weights alone."""
+        weighted = [g for g in self.groups if g.level is None]
+        given = [asked_share(c.treatment) for g in weighted for c in g.classes]
+        stated = {share.unit for share in given if share is not None}
+        if stated == {ShareUnit.WEIGHT}:
+            # A class that states no weight has one of 1.
+            amounts = [sum(_weight(c) for c in g.classes) for g in weighted]
+            unit = ShareUnit.WEIGHT
+        else:
+            requested = requested_shares(self.request.classes, wanted.usable)
+            amounts = whole_percents([sum(requested[c.name] for c in g.classes) for g in weighted])
+            unit = ShareUnit.REMAINING_PERCENT
+        caps: list[Share | None] = [_cap(g, wanted.usable) for g in self.groups if g.level is not None]
+        return caps + [Share(unit=unit, value=amount) for amount in amounts]
+
+    def _bound(self, group: Group, wanted: InterfaceRequest) -> int | None:
+        """What the queue of a class that is shaped, or must not borrow, sends at most."""
+        (entry, *others) = group.classes
+        shape = entry.treatment.shape
+        if others or group.level is not None or not (shape or entry.treatment.bounded):
+            return None
+        bounds = [shape.rate] if shape else []
+        if entry.treatment.bounded:
+            part = guaranteed_share(self.request.classes, entry, wanted.usable)
+            bounds.append(int(part * wanted.usable))
+            self.notes.add(
+                Severity.INFO,
+                "bounded-by-shape",
+                "the class is shaped to its share and does not borrow",
+                traffic_class=entry.name,
+                interface=wanted.name,
+                direction="output",
+                requested=f"at most {part * 100:.4g} % of {format_rate(wanted.usable)}",
+                applied=f"shape average {min(bounds)}",
+            )
+        return self._shape(min(bounds), entry, wanted, prefer=shape is not None and shape.prefer)
+
+    def _shape(
+        self, rate: int, entry: ClassRequest | None, wanted: InterfaceRequest, *, prefer: bool
+    ) -> int | None:
+        limits = capabilities()["shape"]
+        low, high = limits["minimum"], limits["maximum"]
+        if low <= rate <= high:
+            return rate
+        self.notes.add(
+            Severity.WARNING if prefer else Severity.ERROR,
+            "shape-unsupported",
+            f"a shaped rate of {rate} b/s is outside {low} to {high} b/s",
+            traffic_class=entry.name if entry else None,
+            interface=wanted.name,
+            direction="output",
+            requested=format_rate(rate),
+            applied="not shaped",
+            hint=f"ask for {low} to {high} b/s",
+        )
+        return None
+
+    def _named(self, egress: Egress, name: str, interface: str) -> Egress:
+        place = interface.translate(str.maketrans("/.:", "---"))
+        candidates = itertools.chain((name, f"{name}-{place}"), (f"{name}-{place}-{n}" for n in itertools.count(2)))
+        while True:
+            chosen = shorten(next(candidates), name_length())
+            if self._held.setdefault(chosen, egress) == egress:
+                return egress.model_copy(update={"policy": chosen})
+
+
+def _weight(entry: ClassRequest) -> int:
+    stated = entry.treatment.bandwidth
+    return stated.weight if stated and stated.weight is not None else 1
+
+
+def _cap(group: Group, rate: int) -> Share | None:
+    """What the priority classes of a level are policed to together; None where one of them has no cap."""
+    shares = [asked_share(c.treatment) for c in group.classes]
+    given = [share for share in shares if share is not None]
+    if len(given) < len(shares):
+        return None
+    if all(share.unit is ShareUnit.PERCENT for share in given):
+        return Share(unit=ShareUnit.PERCENT, value=sum(share.value for share in given))
+    kbps = [s.value if s.unit is ShareUnit.KBPS else s.value * rate // 100_000 for s in given]
+    return Share(unit=ShareUnit.KBPS, value=max(sum(kbps), capabilities()["priority_kbps"]["minimum"]))
+
+
+def served(
+    request: DeviceRequest, wanted: InterfaceRequest, groups: tuple[Group, ...], egress: Egress
+) -> tuple[Served, ...]:
+    """The share of every class of a port, asked for and given, when all have traffic.
+
+    Classes in one queue divide it as they asked; one whose priority has no cap gets what is offered to it.
+    """
+    scheduler = egress.dividing.scheduler
+    assert scheduler is not None
+    requested = requested_shares(request.classes, wanted.usable)
+    held = expected_shares(scheduler, wanted.usable, priority_load=0.0)
+    result = []
+    for group, part, queue in zip(groups, held, scheduler.queues, strict=True):
+        together = sum(requested[c.name] for c in group.classes)
+        for entry in group.classes:
+            if queue.priority and not queue.capped:
+                result.append(Served(entry, wanted.name, 1.0, 1.0))
+                continue
+            applied = part * requested[entry.name] / together if together else part / len(group.classes)
+            result.append(Served(entry, wanted.name, requested[entry.name], applied))
+    return tuple(result)

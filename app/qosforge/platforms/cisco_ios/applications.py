@@ -1,0 +1,90 @@
+"""Applications on IOS: those that its inspection knows by name, and the others by their ports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from qosforge.findings import Finding, Severity
+from qosforge.intent.applications import Application, load_catalogue
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.plan.request import Term as Alternative
+from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.limits import class_finding, trusts_mark
+from qosforge.platforms.cisco_ios.trains import has
+from qosforge.platforms.recognition import asks_flow, header_terms, ports_only
+
+_PORTS = ("source_port", "destination_port")
+
+
+@cache
+def _words() -> Mapping[str, str]:
+    words: dict[str, str] = capabilities()["nbar_words"]["value"]
+    return words
+
+
+def protocol_words(application: str) -> str:
+    """What ``match protocol`` calls an application of a plan."""
+    return _words().get(application, application)
+
+
+def application_of(protocol: str) -> str:
+    """The application that ``match protocol`` with these words is in a plan; the words themselves where none is."""
+    return next((name for name, words in _words().items() if words == protocol), protocol.replace(" ", "-"))
+
+
+def inspected(request: DeviceRequest, name: str) -> bool:
+    """Whether the image itself recognises an application as the catalogue means it."""
+    own: Application | None = request.applications.get(name)
+    if name not in _words() or own != load_catalogue().get(name):
+        return False
+    return has(request, "nbar_rtp" if name.startswith("rtp") else "nbar")
+
+
+def recognised(request: DeviceRequest, findings: list[Finding]) -> DeviceRequest:
+    """The request with ports in place of the applications that the image does not recognise."""
+    classes = tuple(_class(request, c, findings) for c in request.classes)
+    return request if classes == request.classes else request.model_copy(update={"classes": classes})
+
+
+def _class(request: DeviceRequest, wanted: ClassRequest, findings: list[Finding]) -> ClassRequest:
+    children = tuple(_class(request, child, findings) for child in wanted.children)
+    if children != wanted.children:
+        wanted = wanted.model_copy(update={"children": children})
+    both = (*wanted.terms, *wanted.none_of)
+    unknown = [t for t in both if t.application and not inspected(request, t.application)]
+    if not unknown or trusts_mark(request, wanted):
+        return wanted
+    joined = [t for t in unknown if asks_flow(t)]
+    if joined:
+        names = ", ".join(dict.fromkeys(t.application or "" for t in joined))
+        message = f"image {request.image} tells {names} by ports, which do not join with other flows in one match"
+        hint = "give the ports in the match itself, match by dscp, or load a newer image"
+        findings.append(class_finding(request, wanted, "recognition-unsupported", message, hint))
+        return wanted.model_copy(update={"terms": (), "none_of": ()})
+    told = ports_only(request, wanted.model_copy(update={"terms": tuple(unknown)}))
+    if told is not None:
+        loose = any(request.applications[t.application].beyond_ports for t in unknown if t.application)
+        findings.append(told.model_copy(update={"severity": Severity.WARNING if loose else Severity.INFO}))
+
+    def told_by_ports(terms: tuple[Alternative, ...]) -> tuple[Alternative, ...]:
+        return tuple(one for t in terms for one in (by_ports(request, wanted, t) if t in unknown else (t,)))
+
+    changes = {"terms": told_by_ports(wanted.terms), "none_of": told_by_ports(wanted.none_of)}
+    return wanted.model_copy(update=changes)
+
+
+def by_ports(request: DeviceRequest, wanted: ClassRequest, term: Alternative) -> tuple[Alternative, ...]:
+    """An alternative that asks for an application, and for no flow, as alternatives that ask for its ports."""
+    alone = wanted.model_copy(update={"terms": (Alternative(application=term.application),)})
+    found = header_terms(request, alone)
+    return tuple(
+        term.model_copy(
+            update={
+                "application": None,
+                "protocol": (one.protocol,),
+                **{side: tuple((p.first, p.last) for p in getattr(one, f"{side}s")) for side in _PORTS},
+            }
+        )
+        for one in found
+    )

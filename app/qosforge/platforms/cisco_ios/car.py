@@ -1,0 +1,275 @@
+"""Committed access rate: policing and marking on interfaces, where the image has no class-based form of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from qosforge.configtree import Line
+from qosforge.dscp import parse_dscp
+from qosforge.findings import Finding, Severity
+from qosforge.intent.models import Police, PoliceAction, Remark
+from qosforge.inventory.models import Role
+from qosforge.plan.model import DROP, TRANSMIT, Action, InterfacePolicer, Plan, Policer, Term
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.limits import refused_match
+from qosforge.platforms.cisco_ios.matching import listed
+from qosforge.platforms.cisco_ios.rules import every_class, inside_parents, on_input
+from qosforge.platforms.mqc.access_lists import AccessLists, Miss
+from qosforge.platforms.recognition import ports_only
+
+Side = Literal["input", "output"]
+_LINE = re.compile(
+    r"rate-limit (?P<side>input|output) (?:(?P<kind>access-group|dscp) (?P<name>[0-9]{1,4}) )?"
+    r"(?P<rate>[0-9]{1,10}) (?P<burst>[0-9]{1,10}) (?P<most>[0-9]{1,10}) "
+    r"conform-action (?P<conform>\S+(?: \S+)?) exceed-action (?P<exceed>\S+(?: \S+)?)"
+)
+_ACTION = re.compile(r"(?:(transmit|drop|continue)|set-(prec|dscp)-(transmit|continue) (\S+))")
+
+
+class CarLowering:
+    """Policers of one device's interfaces; what cannot be had is added to ``findings``.
+
+    ``classes`` tells whose the access list of a number is: numbers are given in the order of need, of those that
+    nobody else uses on the device.
+    """
+
+    def __init__(self, request: DeviceRequest, running: Plan | None, findings: list[Finding]) -> None:
+        self.classes: dict[str, str] = {}
+        self._request = request
+        self._findings = findings
+        self._whole = dict(inside_parents(request.classes))
+        limits = capabilities()["car"]["access_lists"]
+        taken = running.foreign_lists if running else ()
+        self._free = (n for n in range(limits["first"], limits["last"] + 1) if n not in taken)
+        self._numbers: dict[tuple[str, tuple[Term, ...]], str] = {}
+        self._listed: dict[str, tuple[Term, ...] | None] = {}
+
+    def policers(self, interface: InterfaceRequest, side: Side) -> tuple[InterfacePolicer, ...]:
+        """The policers of one side of an interface, in the order of the classes.
+
+        A class that nothing is done to still takes its packets from those behind it.
+        """
+        if not (interface.recognise if side == "input" else interface.schedule):
+            return ()
+        classes = self._request.classes if side == "output" else on_input(self._request)
+        wanted = [(c, self._policer(interface, c, side)) for c in classes]
+        if side == "output":
+            self._refuse_children()
+        while wanted and wanted[-1][1].conform == TRANSMIT == wanted[-1][1].exceed:
+            wanted.pop()
+        made: list[InterfacePolicer] = []
+        for c, police in wanted:
+            if c.is_default:
+                made.append(InterfacePolicer(police=police))
+            elif (terms := self._terms(c, side == "output" and interface.by_mark)) and (
+                number := self._number(c, terms)
+            ):
+                made.append(InterfacePolicer(any_of=terms, access_list=number, police=police))
+        return tuple(made)
+
+    def _refuse_children(self) -> None:
+        for c in self._request.classes:
+            for child in every_class(c.children):
+                if child.treatment.police and child.treatment.police.direction == "output":
+                    self._refuse(child, "CAR polices classes of the first level only", "police the class above it")
+
+    def _terms(self, wanted: ClassRequest, by_mark: bool) -> tuple[Term, ...] | None:
+        if wanted.recognised_by is not None and (by_mark or self._request.role is not Role.EDGE):
+            marks = wanted.recognised_by
+            return (*(Term(dscp=(d,)) for d in marks.dscp), *(Term(precedence=(p,)) for p in marks.precedence))
+        if wanted.name not in self._listed:
+            whole = self._whole[wanted.name]
+            found = whole if isinstance(whole, str) else listed(self._request, whole)
+            if isinstance(found, str):
+                self._findings.append(refused_match(self._request, wanted, found))
+            elif told := ports_only(self._request, wanted):
+                self._findings.append(told)
+            self._listed[wanted.name] = None if isinstance(found, str) else found
+        return self._listed[wanted.name]
+
+    def _number(self, wanted: ClassRequest, terms: tuple[Term, ...]) -> str | None:
+        if (wanted.name, terms) not in self._numbers:
+            number = next(self._free, None)
+            if number is None:
+                limits = capabilities()["car"]["access_lists"]
+                self._tell(
+                    wanted,
+                    "access-lists-exhausted",
+                    f"no number from {limits['first']} to {limits['last']} is free for the class's access list",
+                    "remove numbered access lists that nothing uses, or ask for fewer classes",
+                )
+                return None
+            self._numbers[wanted.name, terms] = str(number)
+            self.classes[str(number)] = wanted.name
+        return self._numbers[wanted.name, terms]
+
+    def _policer(self, interface: InterfaceRequest, wanted: ClassRequest, side: Side) -> Policer:
+        marked = TRANSMIT
+        if side == "input" and wanted.mark:
+            marked = Action(set_dscp=wanted.mark.dscp, set_precedence=wanted.mark.precedence)
+        requested = wanted.treatment.police
+        if requested is not None and requested.direction == side:
+            rate = self._rate(wanted, requested)
+            if rate is not None:
+                conform, exceed = (_action(a, marked) for a in (requested.conform, requested.exceed))
+                burst = self._burst(wanted, requested.burst_bytes, rate)
+                return Policer(rate=rate, burst=burst, conform=conform, exceed=exceed)
+        limits = capabilities()["car"]["rate"]
+        # Conforming or not, the packets get the same mark: any rate does.
+        rate = min(limits["maximum"], max(limits["step"], interface.rate // limits["step"] * limits["step"]))
+        return Policer(rate=rate, burst=_least_burst(rate), conform=marked, exceed=marked)
+
+    def _rate(self, wanted: ClassRequest, requested: Police) -> int | None:
+        """The rate in the device's steps, never more than asked; None where CAR has no such policer."""
+        limits = capabilities()["car"]["rate"]
+        low, high, step = limits["minimum"], limits["maximum"], limits["step"]
+        if requested.buckets > 1:
+            self._refuse(wanted, "CAR has one bucket", "leave out peak_rate and excess_burst")
+        elif any(isinstance(a, Remark) and a.cos is not None for a in (requested.conform, requested.exceed)):
+            self._refuse(wanted, "CAR writes a DSCP or a precedence, no CoS", "remark to a dscp or a precedence")
+        elif not low <= requested.rate <= high:
+            message = f"a policer's rate of {requested.rate} b/s is outside {low} to {high} b/s"
+            self._refuse(wanted, message, f"ask for {low} to {high} b/s")
+        else:
+            rate: int = requested.rate // step * step
+            if rate != requested.rate:
+                why = f"CAR takes rates in steps of {step} b/s"
+                self._approximate(wanted, why, f"{requested.rate} b/s", f"{rate} b/s")
+            return rate
+        return None
+
+    def _burst(self, wanted: ClassRequest, requested: int, rate: int) -> int:
+        limits = capabilities()["car"]["burst"]
+        least = _least_burst(rate)
+        burst: int = min(max(requested, least), limits["maximum"])
+        if burst != requested:
+            why = f"CAR takes a burst of {least} bytes at least at {rate} b/s, and of {limits['maximum']} at most"
+            self._approximate(wanted, why, f"{requested} bytes", f"{burst} bytes")
+        return burst
+
+    def _refuse(self, wanted: ClassRequest, message: str, hint: str) -> None:
+        requested = wanted.treatment.police
+        prefer = requested is not None and requested.prefer
+        self._tell(wanted, "police-unsupported", message, hint, Severity.WARNING if prefer else Severity.ERROR)
+
+    def _approximate(self, wanted: ClassRequest, message: str, requested: str, applied: str) -> None:
+        self._tell(wanted, "police-approximate", message, None, Severity.INFO, requested=requested, applied=applied)
+
+    def _tell(
+        self,
+        wanted: ClassRequest,
+        code: str,
+        message: str,
+        hint: str | None,
+        severity: Severity = Severity.ERROR,
+        **numbers: str,
+    ) -> None:
+        finding = Finding(
+            code=code,
+            severity=severity,
+            message=message,
+            device=self._request.device,
+            direction=wanted.treatment.police.direction if wanted.treatment.police else None,
+            traffic_class=wanted.name,
+            line=wanted.line,
+            hint=hint,
+            requested=numbers.get("requested"),
+            applied=numbers.get("applied"),
+        )
+        if finding not in self._findings:
+            self._findings.append(finding)
+
+
+def _least_burst(rate: int) -> int:
+    limits = capabilities()["car"]["burst"]
+    least: int = max(limits["minimum"], -(-rate // limits["rate_part"]))
+    return least
+
+
+def _action(requested: PoliceAction, marked: Action) -> Action:
+    """What happens to packets; those that are sent unchanged by the policer carry the class's mark."""
+    if isinstance(requested, Remark):
+        return Action(set_dscp=requested.remark, set_precedence=requested.precedence)
+    return DROP if requested == "drop" else marked
+
+
+def check_replaced(plan: Plan, running: Plan | None) -> Iterator[Finding]:
+    """``rate-limits-replaced``: policers on the device's interfaces that are not the plan's go."""
+    for interface in plan.interfaces:
+        held = running.interface(interface.name) if running else None
+        for side in ("ingress", "egress") if held else ():
+            gone = [p for p in getattr(held, side).policers if p not in getattr(interface, side).policers]
+            if gone:
+                yield Finding(
+                    code="rate-limits-replaced",
+                    severity=Severity.WARNING,
+                    message="policers of the interface that are not of this intent are taken off: "
+                    + ", ".join(f"{p.police.rate} b/s" for p in gone),
+                    device=plan.device,
+                    interface=interface.name,
+                    direction={"ingress": "input", "egress": "output"}[side],
+                    hint="police in the intent what they police",
+                )
+
+
+def read_rate_limit(
+    line: Line, lists: AccessLists, miss: Miss, context: str
+) -> tuple[Side, InterfacePolicer] | None:
+    """A ``rate-limit`` line with its side; None where it is kept as not understood.
+
+    A list that is not there takes no packets, and an empty one here would stand for all of them.
+    """
+    found = _LINE.fullmatch(line.text)
+    conform, exceed = (_read_action(found[name]) for name in ("conform", "exceed")) if found else (None, None)
+    if found is None or conform is None or exceed is None:
+        miss(line, context)
+        return None
+    terms: tuple[Term, ...] = ()
+    if found["kind"] == "access-group" and found["name"] not in lists:
+        miss(line, context, f"access-group {found['name']}")
+        return None
+    if found["kind"]:
+        terms = _taken(found["kind"], found["name"], lists)
+        if not terms:
+            miss(line, context)
+            return None
+    burst, most = int(found["burst"]), int(found["most"])
+    policer = InterfacePolicer(
+        any_of=terms,
+        access_list=found["name"] if found["kind"] == "access-group" else None,
+        police=Policer(
+            rate=int(found["rate"]),
+            burst=burst,
+            excess_burst=most if most != burst else None,
+            conform=conform,
+            exceed=exceed,
+        ),
+    )
+    return ("input" if found["side"] == "input" else "output"), policer
+
+
+def _taken(kind: str, name: str, lists: AccessLists) -> tuple[Term, ...]:
+    if kind == "access-group":
+        return lists.terms(name)
+    try:
+        return (Term(dscp=(parse_dscp(name),)),)
+    except ValueError:
+        return ()
+
+
+def _read_action(text: str) -> Action | None:
+    found = _ACTION.fullmatch(text)
+    if found is None:
+        return None
+    if found[1]:
+        return {"transmit": TRANSMIT, "drop": DROP, "continue": Action(proceed=True)}[found[1]]
+    proceed = found[3] == "continue"
+    try:
+        if found[2] == "dscp":
+            return Action(set_dscp=parse_dscp(found[4]), proceed=proceed)
+        return Action(set_precedence=int(found[4]), proceed=proceed) if 0 <= int(found[4]) <= 7 else None
+    except ValueError:
+        return None

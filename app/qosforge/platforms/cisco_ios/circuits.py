@@ -1,0 +1,289 @@
+"""Virtual circuits: ATM PVCs and Frame Relay DLCIs with their map classes, and the policies on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from qosforge.configtree import Line, Tree
+from qosforge.findings import Finding, Severity
+from qosforge.plan.model import Circuit, InterfacePlan, Plan
+from qosforge.plan.request import DeviceRequest, InterfaceRequest
+from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.handwriting import is_number
+from qosforge.platforms.mqc.access_lists import Miss
+
+MAP_CLASS_PREFIX = "QOSFORGE-"
+TRAFFIC_SHAPING = "frame-relay traffic-shaping"
+_ON_CIRCUIT = ("service-policy", "tx-ring-limit", "fair-queue", "random-detect", "queue-limit", "precedence")
+"""First words of lines below a PVC that are QoS."""
+
+
+@dataclass(frozen=True)
+class MapClass:
+    """A Frame Relay map class as it is entered; values that the device takes by itself are None."""
+
+    name: str
+    interface: str
+    cir: int | None
+    burst: int | None
+    guaranteed: int
+    fragment: int | None
+    policy: str | None
+
+
+def main_interface(name: str) -> str:
+    """The interface that a subinterface is on; the interface itself where it is none."""
+    return name.partition(".")[0]
+
+
+def lower_circuit(wanted: InterfaceRequest, held: InterfacePlan | None) -> Circuit | None:
+    """The circuit of an interface with its contract: an ATM circuit that has one on the device keeps it."""
+    requested = wanted.circuit
+    if requested is None:
+        return None
+    if requested.dlci is not None:
+        if not wanted.schedule:
+            return Circuit(dlci=requested.dlci)
+        limits = capabilities()["frame_relay"]["burst"]
+        burst = min(max(wanted.usable // limits["rate_part"], limits["minimum"]), limits["maximum"])
+        return Circuit(dlci=requested.dlci, sustained=wanted.usable, peak=wanted.usable, burst=burst)
+    there = held.circuit if held else None
+    if there is not None and (there.sustained or there.peak):
+        return there.model_copy(update={"vpi": requested.vpi, "vci": requested.vci})
+    if wanted.schedule:
+        rate = wanted.usable // 1000 * 1000
+        burst = capabilities()["atm_burst"]["value"]
+        return Circuit(vpi=requested.vpi, vci=requested.vci, sustained=rate, peak=rate, burst=burst)
+    return Circuit(vpi=requested.vpi, vci=requested.vci)
+
+
+def check_circuit(request: DeviceRequest, wanted: InterfaceRequest, running: Plan | None) -> Iterator[Finding]:
+    """Circuits that the device does not have, or with another contract, and what shaping does to those beside."""
+    requested = wanted.circuit
+    held = running.interface(wanted.name) if running else None
+    if requested is None:
+        return
+    if requested.dlci is not None and wanted.schedule:
+        yield from _check_frame_relay(request, wanted, running)
+    if held is None:
+        return
+    there = held.circuit or Circuit()
+    kbps, wanted_kbps = (there.sustained or 0) // 1000, wanted.usable // 1000
+    if (there.vpi, there.vci, there.dlci) != (requested.vpi, requested.vci, requested.dlci):
+        yield _finding(
+            request,
+            wanted,
+            "circuit-missing",
+            Severity.ERROR,
+            f"the interface does not carry the {_words(requested.vpi, requested.vci, requested.dlci)}, or others "
+            "beside it",
+            hint="correct the circuit in the inventory, or give it a subinterface of its own",
+        )
+    elif requested.dlci is None and wanted.schedule and kbps not in (0, wanted_kbps):
+        yield _finding(
+            request,
+            wanted,
+            "bandwidth-differs",
+            Severity.ERROR,
+            "the circuit's sustained rate is not the link's, so every share would be wrong",
+            hint=f"set the sustained rate of the circuit to {wanted_kbps}, or correct it in the inventory",
+            requested=f"{wanted_kbps} kb/s",
+            applied=f"{kbps} kb/s",
+        )
+    elif requested.dlci is not None and not wanted.schedule and kbps:
+        yield _finding(
+            request,
+            wanted,
+            "circuit-contract-dropped",
+            Severity.WARNING,
+            "nothing is scheduled on the circuit: its map class goes, and it is shaped to the device's own rate",
+            hint="schedule the output of the circuit too",
+            requested=f"{kbps} kb/s",
+            applied=f"{capabilities()['frame_relay']['cir']['default'] // 1000} kb/s",
+        )
+
+
+def _check_frame_relay(request: DeviceRequest, wanted: InterfaceRequest, running: Plan | None) -> Iterator[Finding]:
+    limits = capabilities()["frame_relay"]["cir"]
+    if not limits["minimum"] <= wanted.usable <= limits["maximum"]:
+        yield _finding(
+            request,
+            wanted,
+            "circuit-rate-out-of-range",
+            Severity.ERROR,
+            f"a Frame Relay circuit is shaped to {limits['minimum']} to {limits['maximum']} b/s",
+            hint="use another framing at this rate",
+            requested=f"{wanted.usable} b/s",
+            applied="no shaping",
+        )
+    ours = {i.name for i in request.interfaces}
+    main = main_interface(wanted.name)
+    beside = [
+        i.name
+        for i in (running.interfaces if running else ())
+        if main_interface(i.name) == main and i.name not in ours and i.circuit and i.circuit.dlci
+        if i.circuit.sustained is None
+    ]
+    if beside:
+        rate = limits["default"] // 1000
+        yield _finding(
+            request,
+            wanted,
+            "circuits-shaped-beside",
+            Severity.WARNING,
+            f"shaping {main} shapes its other circuits too, those of {', '.join(beside)} to the device's own rate",
+            hint="put these interfaces under 'apply' too, or give their circuits a map class",
+            requested="no shaping",
+            applied=f"{rate} kb/s",
+        )
+
+
+def _words(vpi: int | None, vci: int | None, dlci: int | None) -> str:
+    return f"PVC {vpi}/{vci}" if dlci is None else f"DLCI {dlci}"
+
+
+def _finding(
+    request: DeviceRequest,
+    wanted: InterfaceRequest,
+    code: str,
+    severity: Severity,
+    message: str,
+    *,
+    hint: str,
+    requested: str | None = None,
+    applied: str | None = None,
+) -> Finding:
+    return Finding(
+        code=code,
+        severity=severity,
+        message=message,
+        device=request.device,
+        interface=wanted.name,
+        direction="output",
+        requested=requested,
+        applied=applied,
+        hint=hint,
+    )
+
+
+def map_class(interface: InterfacePlan) -> MapClass | None:
+    """The map class with what an interface's Frame Relay circuit is shaped to; None where it is not shaped."""
+    circuit = interface.circuit
+    if circuit is None or circuit.dlci is None or circuit.sustained is None:
+        return None
+    limits = capabilities()["frame_relay"]
+    return MapClass(
+        name=f"{MAP_CLASS_PREFIX}{interface.name}",
+        interface=interface.name,
+        cir=circuit.peak if circuit.peak != limits["cir"]["default"] else None,
+        burst=circuit.burst if circuit.burst != limits["burst"]["default"] else None,
+        guaranteed=circuit.sustained,
+        fragment=interface.efficiency.frame_relay_fragment,
+        policy=interface.egress.policy,
+    )
+
+
+class CircuitReader:
+    """Reads the circuits of one configuration, and the lines on them that work like those of an interface."""
+
+    def __init__(self, tree: Tree, miss: Miss) -> None:
+        self._miss = miss
+        self._map_classes: dict[str, Line] = {}
+        self._shaping: set[str] = set()
+        self._on_main: dict[str, Line] = {}
+        self._read: set[str] = set()
+        for line in tree:
+            match line.text.split():
+                case ["map-class", "frame-relay", name]:
+                    self._map_classes[name] = line
+                case ["interface", name, *_]:
+                    for child in line.children:
+                        if child.text == TRAFFIC_SHAPING:
+                            self._shaping.add(name)
+                        elif child.text.startswith("frame-relay class "):
+                            self._on_main[name] = child
+
+    def read(self, interface: Line, name: str) -> tuple[Circuit | None, tuple[Line, ...]]:
+        """The circuit of an interface with the lines on it; none where it carries several: theirs are kept."""
+        pvcs = [line for line in interface.children if line.text.startswith("pvc ")]
+        dlcis = [line for line in interface.children if line.text.startswith("frame-relay interface-dlci ")]
+        if len(pvcs) + len(dlcis) > 1:
+            for line in (*pvcs, *dlcis):
+                for child in line.children:
+                    if child.text.startswith((*_ON_CIRCUIT, "class ")):
+                        self._miss(child, line.text)
+            return None, ()
+        if pvcs:
+            return self._pvc(pvcs[0])
+        return self._dlci(dlcis[0], name) if dlcis else (None, ())
+
+    def read_unused(self) -> None:
+        """Keep what is not understood of the map classes that no circuit uses."""
+        for name, held in self._map_classes.items():
+            if name not in self._read:
+                self._shaped(0, held)
+
+    def _pvc(self, pvc: Line) -> tuple[Circuit | None, tuple[Line, ...]]:
+        vpi, _, vci = pvc.text.split()[-1].rpartition("/")
+        if not (is_number(vpi or "0") and is_number(vci)):
+            self._miss(pvc, "")
+            return None, ()
+        contract: dict[str, int] = {}
+        carried: list[Line] = []
+        for line in pvc.children:
+            match line.text.split():
+                case ["vbr-nrt", peak, sustained, *burst] if all(map(is_number, (peak, sustained, *burst[:1]))):
+                    contract = {"peak": int(peak) * 1000, "sustained": int(sustained) * 1000}
+                    contract |= {"burst": int(burst[0])} if burst else {}
+                case ["cbr", rate] if is_number(rate):
+                    contract = {"peak": int(rate) * 1000, "sustained": int(rate) * 1000}
+                case ["service-policy", "input" | "output", _] | ["tx-ring-limit", *_]:
+                    carried.append(line)
+                case [first, *_] if first in _ON_CIRCUIT:
+                    self._miss(line, pvc.text)
+        return Circuit(vpi=int(vpi or 0), vci=int(vci), **contract), tuple(carried)
+
+    def _dlci(self, dlci: Line, name: str) -> tuple[Circuit | None, tuple[Line, ...]]:
+        number = dlci.text.split()[2]
+        if not is_number(number):
+            self._miss(dlci, "")
+            return None, ()
+        main = main_interface(name)
+        named = next((line for line in dlci.children if line.text.startswith("class ")), None)
+        named = named or self._on_main.get(name) or self._on_main.get(main)
+        if named is None:
+            return Circuit(dlci=int(number)), ()
+        held = self._map_classes.get(named.text.split()[-1])
+        if held is None or main not in self._shaping:
+            # Without shaping on the main interface a map class does nothing.
+            self._miss(named, dlci.text)
+            return Circuit(dlci=int(number)), ()
+        self._read.add(held.text.split()[-1])
+        return self._shaped(int(number), held)
+
+    def _shaped(self, dlci: int, held: Line) -> tuple[Circuit, tuple[Line, ...]]:
+        limits = capabilities()["frame_relay"]
+        cir, burst = limits["cir"]["default"], limits["burst"]["default"]
+        guaranteed: int | None = None
+        carried: list[Line] = []
+        for line in held.children:
+            match [word for word in line.text.split() if word != "out"]:
+                case ["frame-relay", "cir", value] if is_number(value):
+                    cir = int(value)
+                case ["frame-relay", "bc", value] if is_number(value):
+                    burst = int(value)
+                case ["frame-relay", "mincir", value] if is_number(value):
+                    guaranteed = int(value)
+                case ["frame-relay", "be", "0"] | ["no", "frame-relay", "adaptive-shaping"]:
+                    pass
+                case ["frame-relay", "fragment", value] if is_number(value):
+                    carried.append(line)
+                case ["service-policy", "input" | "output", _]:
+                    carried.append(line)
+                case ["service-policy", policy]:
+                    carried.append(Line(f"service-policy output {policy}", number=line.number))
+                case _:
+                    self._miss(line, held.text)
+        sustained = guaranteed if guaranteed is not None else cir // 2
+        return Circuit(dlci=dlci, peak=cir, sustained=sustained, burst=burst), tuple(carried)

@@ -1,0 +1,104 @@
+"""How IOS tells the classes of an intent apart and marks them: the same for all devices that serve them alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from qosforge.dscp import dscp_name
+from qosforge.findings import Finding, Severity
+from qosforge.plan.model import Rule, Term
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.platforms.cisco_ios.applications import recognised
+from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
+from qosforge.platforms.cisco_ios.limits import class_finding
+from qosforge.platforms.cisco_ios.policing import policer
+from qosforge.platforms.cisco_ios.rules import every_class, lower_rules, marked_rules, on_input
+from qosforge.platforms.names import like_keywords, short_names
+from qosforge.sharing import shared
+
+
+@dataclass(frozen=True)
+class Classification:
+    """The classes as the image recognises them, and their rules by their names in the intent.
+
+    ``marked`` are the rules of outputs that tell classes by marks, ``marking`` those of inputs in their order;
+    ``called`` gives the class of what the device calls it.
+    """
+
+    classes: tuple[ClassRequest, ...]
+    rules: Mapping[str, Rule]
+    marked: Mapping[str, Rule]
+    marking: tuple[Rule, ...]
+    called: Mapping[str, str]
+    findings: tuple[Finding, ...]
+
+
+@shared
+def classification(request: DeviceRequest, held: frozenset[str] | None) -> Classification:
+    """That of a device whose request has this core (see `qosforge.plan.core`).
+
+    ``held`` are the interfaces that the device has, where they are known.
+    """
+    findings: list[Finding] = []
+    request = recognised(request, findings)
+    classes = tuple(every_class(request.classes))
+    names = _names([c.name for c in classes if not c.is_default])
+    names[next(c.name for c in request.classes if c.is_default)] = CLASS_DEFAULT
+    rules = lower_rules(request, names, held, findings)
+    marked = marked_rules(request, rules, names)
+    findings.extend(_hidden(request, rules))
+    return Classification(
+        classes=request.classes,
+        rules=rules,
+        marked=marked,
+        marking=_marking(request, rules),
+        called={r[c.name].name: c.name for r in (rules, marked) for c in classes},
+        findings=tuple(findings),
+    )
+
+
+def _names(names: list[str]) -> dict[str, str]:
+    """What the device calls the classes; a name that it could take for a keyword (or its beginning) is changed."""
+    taken = like_keywords(names, (CLASS_DEFAULT, "match-any", "match-all"))
+    return short_names(names, capabilities()["name_length"]["value"], taken)
+
+
+def _hidden(request: DeviceRequest, rules: Mapping[str, Rule]) -> Iterator[Finding]:
+    """``output-misses-mark``: an output looks for marks that this device's own inputs have written over."""
+    inputs = any(i.recognise for i in request.interfaces)
+    outputs = any(i.schedule and not i.by_mark for i in request.interfaces)
+    for c in every_class(request.classes) if inputs and outputs else ():
+        mark, terms = c.recognised_by, rules[c.name].any_of
+        if mark is None or c.is_default or not mark.dscp or not terms:
+            continue
+        by_marks = all((t.dscp or t.precedence) and t == Term(dscp=t.dscp, precedence=t.precedence) for t in terms)
+        seen = {d for t in terms for d in range(64) if d in t.dscp or d >> 3 in t.precedence}
+        if by_marks and mark.dscp[0] not in seen:
+            yield class_finding(
+                request,
+                c,
+                "output-misses-mark",
+                f"inputs mark the class DSCP {dscp_name(mark.dscp[0])}, outputs of the same device look for what "
+                "it matches and do not find it",
+                "say 'recognise_by: mark' for the outputs, or let the class match its own mark too",
+                severity=Severity.WARNING,
+            )
+
+
+def _marking(request: DeviceRequest, rules: Mapping[str, Rule]) -> tuple[Rule, ...]:
+    marking = [
+        rules[c.name].model_copy(
+            update={
+                "set_dscp": c.mark.dscp if c.mark else None,
+                "set_precedence": c.mark.precedence if c.mark else None,
+                "police": policer(request, c, "input"),
+            }
+        )
+        for c in on_input(request)
+    ]
+    # A class that nothing is done to still takes its packets from those behind it.
+    while marking and (marking[-1].set_dscp, marking[-1].set_precedence, marking[-1].police) == (None, None, None):
+        marking.pop()
+    return tuple(marking)

@@ -1,0 +1,32 @@
+"""What needs Cisco Express Forwarding, where the device runs without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qosforge.findings import Finding, Severity
+from qosforge.plan.model import Plan
+
+
+def check_forwarding(plan: Plan, running: Plan | None) -> Iterator[Finding]:
+    """``nbar-needs-cef`` and ``car-needs-cef``: what a plan asks for and the device, as it runs, does not do."""
+    if running is None or running.system.express_forwarding is not False:
+        return
+    rules = [r for i in plan.interfaces for r in (*i.ingress.rules, *i.egress.rules)]
+    applications = dict.fromkeys(t.application for r in rules for t in r.any_of if t.application)
+    policed = [i.name for i in plan.interfaces if i.ingress.policers or i.egress.policers]
+    if applications:
+        what = f"recognition of {', '.join(applications)}"
+        yield _needed(plan, "nbar-needs-cef", what)
+    if policed:
+        yield _needed(plan, "car-needs-cef", f"rate-limit on {', '.join(policed)}")
+
+
+def _needed(plan: Plan, code: str, what: str) -> Finding:
+    return Finding(
+        code=code,
+        severity=Severity.WARNING,
+        message=f"{what} does nothing: the running configuration has no 'ip cef'",
+        device=plan.device,
+        hint="enter 'ip cef'",
+    )

@@ -1,0 +1,238 @@
+"""Guaranteed shares in the units that an image takes: one unit for all bandwidths of a policy.
+
+Per cent is of the rate that the policy divides (the ``bandwidth`` of its interface, or what the class above is
+shaped to), remaining per cent and ratio of what priority leaves of it. Images that lack a unit take kilobits per
+second, rounded down.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from qosforge.findings import Finding, Severity
+from qosforge.plan.model import Share, ShareUnit
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.plan.requested import asked_share, requested_shares
+from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.trains import has, hqf
+
+_RELATIVE = (ShareUnit.REMAINING_PERCENT, ShareUnit.WEIGHT)
+_NEEDS = {ShareUnit.PERCENT: "percent", ShareUnit.REMAINING_PERCENT: "remaining_percent"}
+_BITS = 1000
+
+
+@dataclass(frozen=True)
+class Level:
+    """Classes of one policy: they divide ``rate`` bits per second and may reserve ``reservable`` per cent of it."""
+
+    request: DeviceRequest
+    interface: InterfaceRequest
+    classes: tuple[ClassRequest, ...]
+    rate: int
+    reservable: int
+
+    @property
+    def kbps(self) -> int:
+        """The rate as the device knows it."""
+        return self.rate // _BITS
+
+    def tell(
+        self,
+        wanted: ClassRequest,
+        code: str,
+        message: str,
+        requested: str | None,
+        applied: str | None,
+        *,
+        severity: Severity = Severity.INFO,
+        hint: str | None = None,
+    ) -> Finding:
+        """A finding on one class of the policy."""
+        return Finding(
+            code=code,
+            severity=severity,
+            message=message,
+            device=self.request.device,
+            interface=self.interface.name,
+            direction="output",
+            traffic_class=wanted.name,
+            line=wanted.line,
+            requested=requested,
+            applied=applied,
+            hint=hint,
+        )
+
+
+def served_first(request: DeviceRequest, wanted: ClassRequest) -> bool:
+    """Whether a class gets the priority queue: it asks for it, and the image has one (with HQF without a cap)."""
+    requested = wanted.treatment.priority
+    return requested is not None and (has(request, "priority") if requested.capped else hqf(request))
+
+
+def guarantees(level: Level, findings: list[Finding]) -> dict[str, Share | None]:
+    """What each class is given; where that is not the asked figure in its own unit, a finding has both."""
+    shares = {c.name: asked_share(c.treatment) for c in level.classes}
+    first = [c for c in level.classes if c.treatment.priority is not None]
+    others = [c for c in level.classes if c.treatment.priority is None]
+    unit = _unit(level.request, {s.unit for c in others if (s := shares[c.name]) is not None})
+    booked = Fraction(0)
+    for c in first:
+        share = shares[c.name]
+        if share is None:
+            findings.extend(_uncapped(level, c))
+            continue
+        exact = _exact(share, level.kbps)
+        booked += exact
+        if share.unit is ShareUnit.PERCENT and not has(level.request, "percent"):
+            shares[c.name] = Share(unit=ShareUnit.KBPS, value=math.floor(exact))
+            findings.append(_in_kbps(level, c, f"{share.value} % of {level.kbps} kb/s", exact, math.floor(exact)))
+    if unit is ShareUnit.KBPS:
+        _to_kbps(level, others, shares, booked, findings)
+    elif unit is ShareUnit.REMAINING_PERCENT:
+        _to_remaining(level, others, shares, findings)
+    for c in first:
+        if not has(level.request, "priority") and shares[c.name] is not None:
+            shares[c.name] = _instead(level, c, shares, findings)
+    return shares
+
+
+def _uncapped(level: Level, wanted: ClassRequest) -> Iterator[Finding]:
+    """An image before HQF has no priority without a rate."""
+    if not served_first(level.request, wanted):
+        yield level.tell(
+            wanted,
+            "priority-needs-cap",
+            f"image {level.request.image} serves a class first up to a rate only",
+            "priority without a cap",
+            "no priority",
+            severity=Severity.ERROR,
+            hint="give the priority a percent or a rate, or load 12.4(20)T or newer",
+        )
+
+
+def _unit(request: DeviceRequest, requested: set[ShareUnit]) -> ShareUnit | None:
+    """The one unit of a policy's bandwidths; None where no class has one."""
+    if len(requested) != 1:
+        return ShareUnit.KBPS if requested else None
+    (unit,) = requested
+    if unit is ShareUnit.WEIGHT:
+        if has(request, "remaining_ratio"):
+            return unit
+        unit = ShareUnit.REMAINING_PERCENT
+    return unit if unit not in _NEEDS or has(request, _NEEDS[unit]) else ShareUnit.KBPS
+
+
+def _exact(share: Share, kbps: int) -> Fraction:
+    """An absolute share in kb/s."""
+    return Fraction(share.value) if share.unit is ShareUnit.KBPS else Fraction(share.value * kbps, 100)
+
+
+def _in_kbps(level: Level, wanted: ClassRequest, requested: str, exact: Fraction, held: int) -> Finding:
+    figure = f" = {float(exact):.6g} kb/s" if exact != held else ""
+    message = f"the policy takes kb/s on image {level.request.image}, in whole numbers"
+    return level.tell(wanted, "share-in-kbps", message, f"{requested}{figure}", f"{held} kb/s")
+
+
+def _to_kbps(
+    level: Level,
+    others: list[ClassRequest],
+    shares: dict[str, Share | None],
+    booked: Fraction,
+    findings: list[Finding],
+) -> None:
+    """Bandwidths in kb/s. Shares of what is left keep their proportions where the device reserves less than all."""
+    fractions = requested_shares(level.classes, level.rate)
+    exact = {c.name: Fraction(fractions[c.name]).limit_denominator(10**9) * level.kbps for c in others}
+    given = {c.name: share for c in others if (share := shares[c.name]) is not None}
+    whole = sum(exact.values())
+    room = max(Fraction(level.kbps * level.reservable, 100) - booked, Fraction(0))
+    if not has(level.request, "priority"):
+        # What stands in for priority gets more than its rate: at most half of what is left goes there.
+        room -= min((capabilities()["priority_fallback"]["factor"] - 1) * booked, room / 2)
+    scaled = (
+        any(share.unit in _RELATIVE for share in given.values())
+        and sum(exact[name] for name in given) > room
+        and whole > 0
+    )
+    least = capabilities()["bandwidth_kbps"]["minimum"]
+    # A class without a bandwidth would take all that is not reserved: it gets the least the device takes.
+    starved = [c.name for c in others if scaled and c.name not in given and not exact[c.name]]
+    room = max(room - least * len(starved), Fraction(0))
+    for c in others:
+        share = given.get(c.name)
+        if share is None and not scaled:
+            continue
+        if share is not None and share.unit is ShareUnit.KBPS:
+            continue
+        figure = exact[c.name] * room / whole if scaled else exact[c.name]
+        if share is not None and share.unit is ShareUnit.PERCENT:
+            figure = _exact(share, level.kbps)
+        if c.name in starved:
+            figure = Fraction(least)
+        held = math.floor(figure)
+        shares[c.name] = Share(unit=ShareUnit.KBPS, value=held)
+        requested = {
+            ShareUnit.PERCENT: f"{share.value} % of {level.kbps} kb/s",
+            ShareUnit.REMAINING_PERCENT: f"{share.value} % of what priority leaves",
+            ShareUnit.WEIGHT: f"weight {share.value}",
+        }[share.unit] if share else "what the others leave"  # fmt: skip
+        findings.append(_in_kbps(level, c, requested, figure, held))
+
+
+def _to_remaining(
+    level: Level, others: list[ClassRequest], shares: dict[str, Share | None], findings: list[Finding]
+) -> None:
+    """Weights in per cent of what priority leaves: whole ones that sum to 100, by the largest remainders."""
+    weighted = [c for c in others if (s := shares[c.name]) is not None and s.unit is ShareUnit.WEIGHT]
+    if not weighted:
+        return
+    weights = {c.name: s.value if (s := shares[c.name]) else 1 for c in others}
+    total = sum(weights.values())
+    held = {name: weight * 100 // total for name, weight in weights.items()}
+    left = 100 - sum(held.values())
+    for name in sorted(weights, key=lambda name: -(weights[name] * 100 % total))[:left]:
+        held[name] += 1
+    for name in [name for name, value in held.items() if value == 0]:
+        # The device takes 1 % at least: the largest share gives it.
+        held[max(held, key=lambda name: held[name])] -= 1
+        held[name] = 1
+    for c in weighted:
+        part = weights[c.name] * 100 / total
+        shares[c.name] = Share(unit=ShareUnit.REMAINING_PERCENT, value=held[c.name])
+        message = f"image {level.request.image} has no ratios: the weight becomes a whole per cent"
+        requested = f"weight {weights[c.name]} of {total} = {part:.4g} % of what priority leaves"
+        findings.append(
+            level.tell(c, "weight-as-percent", message, requested, f"{held[c.name]} % of what priority leaves")
+        )
+
+
+def _instead(level: Level, wanted: ClassRequest, shares: dict[str, Share | None], findings: list[Finding]) -> Share:
+    """A bandwidth for a class that asks for priority: more than its rate, as far as the others leave room."""
+    share = shares[wanted.name]
+    assert share is not None
+    factor = capabilities()["priority_fallback"]["factor"]
+    booked = sum(
+        _exact(s, level.kbps) for name, s in shares.items() if s and name != wanted.name and s.unit not in _RELATIVE
+    )
+    room = math.floor(Fraction(level.kbps * level.reservable, 100) - booked)
+    held = max(share.value, min(factor * share.value, room))
+    message = (
+        f"image {level.request.image} has no priority queue: the class is served by weight, with "
+        f"{held / max(share.value, 1):.3g} times its rate reserved so that its packets wait less, and is not "
+        "policed to its rate"
+    )
+    findings.append(
+        level.tell(
+            wanted,
+            "priority-as-bandwidth",
+            message,
+            f"priority {share.value} kb/s",
+            f"bandwidth {held} kb/s",
+            severity=Severity.WARNING,
+            hint="load 12.0(7)T or newer, or police the class on input",
+        )
+    )
+    return Share(unit=ShareUnit.KBPS, value=held)

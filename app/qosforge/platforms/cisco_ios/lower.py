@@ -1,0 +1,136 @@
+"""Lower a device request onto IOS: class-maps, policy-maps with LLQ and CBWFQ, link efficiency."""
+
+from __future__ import annotations
+
+from qosforge.findings import Finding, Severity
+from qosforge.plan.core import core
+from qosforge.plan.model import (
+    Discipline,
+    Egress,
+    Ingress,
+    InterfacePlan,
+    InterfacePolicer,
+    Plan,
+    Queue,
+    Rule,
+    Scheduler,
+)
+from qosforge.plan.request import DeviceRequest, InterfaceRequest
+from qosforge.platforms.base import ClassFidelity, Lowered
+from qosforge.platforms.cisco_ios.capabilities import capabilities, default_bandwidth
+from qosforge.platforms.cisco_ios.car import CarLowering, check_replaced
+from qosforge.platforms.cisco_ios.circuits import check_circuit, lower_circuit
+from qosforge.platforms.cisco_ios.classification import classification
+from qosforge.platforms.cisco_ios.efficiency import efficiency, transmit_ring
+from qosforge.platforms.cisco_ios.fidelity import fidelity
+from qosforge.platforms.cisco_ios.forwarding import check_forwarding
+from qosforge.platforms.cisco_ios.limits import check_bandwidth, check_treatments
+from qosforge.platforms.cisco_ios.rules import every_class
+from qosforge.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
+from qosforge.platforms.cisco_ios.trains import uses_car
+from qosforge.platforms.cisco_ios.trust import check_trust, trusting
+from qosforge.sharing import shared
+
+INPUT_POLICY = "QOSFORGE-IN"
+
+
+def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
+    """The plan of an IOS router for a request."""
+    told = classification(core(request), frozenset(i.name for i in running.interfaces) if running else None)
+    request = request.model_copy(update={"classes": told.classes})
+    findings = [*told.findings, *check_treatments(request, every_class(told.classes))]
+    policies = OutputPolicies(request, told.rules, told.marked, findings)
+    car = CarLowering(request, running, findings)
+    interfaces = []
+    nearness: list[ClassFidelity] = []
+    for wanted in request.interfaces:
+        held = running.interface(wanted.name) if running else None
+        shaped = port_rate(wanted) is not None
+        if wanted.circuit is not None:
+            findings.extend(check_circuit(request, wanted, running))
+        elif not shaped:
+            findings.extend(check_bandwidth(request, wanted, held))
+        # What a policy shapes is divided by that rate, whatever the box takes the interface's to be. Where nothing
+        # is scheduled, no share is taken of it, and the device may believe what it likes.
+        kbps: int | None = (wanted.rate if shaped else wanted.usable) // 1000
+        if held is not None and not wanted.schedule:
+            kbps = held.bandwidth_kbps
+        attached = default_egress(wanted.name, kbps)
+        if wanted.schedule:
+            attached, dividing = policies.lower(wanted, held)
+            near, differences = fidelity(request, wanted, dividing)
+            nearness.extend(near)
+            findings.extend(differences)
+        plan = InterfacePlan(
+            name=wanted.name,
+            bandwidth_kbps=kbps,
+            reservable_percent=held.reservable_percent if held else None,
+            circuit=lower_circuit(wanted, held),
+            ingress=_ingress(request, wanted, told.marking, car),
+            egress=_with(
+                attached,
+                car.policers(wanted, "output") if uses_car(request) else (),
+                transmit_ring(request, wanted, findings),
+            ),
+            efficiency=efficiency(request, wanted, findings),
+        )
+        interfaces.append(plan)
+        if wanted.recognise:
+            findings.extend(_cos_findings(request, wanted))
+        findings.extend(check_trust(request, wanted))
+    whole = Plan(device=request.device, platform=request.platform, interfaces=tuple(interfaces))
+    findings.extend(check_forwarding(whole, running))
+    findings.extend(check_replaced(whole, running))
+    return Lowered(
+        plan=whole,
+        findings=tuple(dict.fromkeys(findings)),
+        fidelity=tuple(nearness),
+        classes={**told.called, **car.classes},
+    )
+
+
+def _with(egress: Egress, policers: tuple[InterfacePolicer, ...], ring: int | None) -> Egress:
+    if not policers and ring is None:
+        return egress
+    return egress.model_copy(update={"policers": policers, "transmit_ring": ring})
+
+
+def _ingress(
+    request: DeviceRequest, wanted: InterfaceRequest, marking: tuple[Rule, ...], car: CarLowering
+) -> Ingress:
+    if not wanted.recognise:
+        policy = trusting(request, wanted)
+        return Ingress() if policy is None else Ingress(policy=wanted.input_policy or policy[0], rules=policy[1])
+    if uses_car(request):
+        return Ingress(policers=car.policers(wanted, "input"))
+    return Ingress(policy=wanted.input_policy or INPUT_POLICY, rules=marking) if marking else Ingress()
+
+
+def default_egress(interface: str, bandwidth_kbps: int | None) -> Egress:
+    """What an interface without a policy does: flow WFQ up to E1 on serial lines, FIFO elsewhere."""
+    serial = interface.startswith(("Serial", "Multilink"))
+    limit = capabilities()["wfq_below_kbps"]["value"]
+    if serial and (bandwidth_kbps or default_bandwidth(interface) or 0) <= limit:
+        return _one_queue(Discipline.FLOW_WFQ, capabilities()["wfq_discard_threshold"]["value"])
+    return _one_queue(Discipline.FIFO, capabilities()["hold_queue"]["value"])
+
+
+@shared
+def _one_queue(discipline: Discipline, limit: int) -> Egress:
+    queue = Queue(number=0, limit_packets=limit)
+    return Egress(default_queue=0, scheduler=Scheduler(discipline=discipline, queues=(queue,)))
+
+
+def _cos_findings(request: DeviceRequest, wanted: InterfaceRequest) -> list[Finding]:
+    if not any(c.mark and c.mark.cos is not None for c in request.classes):
+        return []
+    return [
+        Finding(
+            code="cos-carried-as-dscp",
+            severity=Severity.INFO,
+            message="the port carries no 802.1Q tag: the DSCP is marked, the switches derive the CoS from it",
+            device=request.device,
+            interface=wanted.name,
+            direction="input",
+        )
+    ]

@@ -1,0 +1,365 @@
+"""Class-maps: how alternatives become match lines and access lists, and which cannot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from ipaddress import ip_network
+
+from qosforge.expansion import combine, count_combinations
+from qosforge.findings import Finding
+from qosforge.plan.model import PortRange, Rule, Term
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.plan.request import Term as Alternative
+from qosforge.platforms import recognition
+from qosforge.platforms.cisco_ios.applications import by_ports, inspected
+from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.limits import class_finding
+from qosforge.platforms.cisco_ios.trains import has
+from qosforge.platforms.mqc.access_lists import ACL_PREFIX, ip_entries, ipv6_entries, version
+from qosforge.sharing import shared
+
+EXCEPT_SUFFIX = ".NOT"
+"""Ends the name of the list of what a class is not; no class name has a dot."""
+IPV6_SUFFIX = ".V6"
+"""Ends the name of a class's list of IPv6 prefixes, beside the one of IPv4."""
+
+SOURCE_SUFFIX, DESTINATION_SUFFIX = ".FROM", ".TO"
+"""End the names of a class's two lists where it takes what both permit: shorter than all pairs in one."""
+_MOST_JOINED = 1_000
+"""Pairs that two lists may stand for: people and findings look at each."""
+
+_FLOW_ASKED = ("protocol", "source", "destination", "source_port", "destination_port")
+_FLOW = ("protocol", "source", "destination", "source_ports", "destination_ports")
+
+
+def _entry_marks(ip_version: int | None) -> tuple[set[str], ...]:
+    """What an access-list entry can ask for beside the flow: those of IPv6 have no precedence."""
+    return ({"dscp"}, set()) if ip_version == 6 else ({"dscp"}, {"precedence"}, set())
+
+
+@dataclass(frozen=True)
+class MatchLine:
+    """One match line: one condition of a term, or an access list."""
+
+    term: Term | None = None
+    access_list: str | None = None
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class AccessList:
+    """A named extended access list of one IP version: what it permits, as the device prints it."""
+
+    name: str
+    entries: tuple[str, ...]
+    version: int = 4
+
+
+@dataclass(frozen=True)
+class ClassMap:
+    """A class-map with the access lists that it refers to; ``mode`` is ``any`` or ``all``.
+
+    ``ip`` where its marks are those of IPv4 packets alone, as old images have it; beside prefixes of IPv6 they are
+    those of both versions.
+    """
+
+    name: str
+    mode: str
+    lines: tuple[MatchLine, ...]
+    access_lists: tuple[AccessList, ...] = ()
+    ip: bool = True
+
+
+def lower_match(
+    wanted: ClassRequest, *, marks_in_list: bool = False
+) -> tuple[tuple[Term, ...], tuple[Term, ...]] | str:
+    """What a class matches and what not, as the device reads it back; or why no class-map can hold it.
+
+    ``marks_in_list`` where class-maps look at DSCPs and precedences through access lists only (`matches_marks`).
+    """
+    return _lowered(wanted.terms, wanted.none_of, marks_in_list)
+
+
+@shared
+def _lowered(
+    terms: tuple[Alternative, ...], excepted: tuple[Alternative, ...], marks_in_list: bool
+) -> tuple[tuple[Term, ...], tuple[Term, ...]] | str:
+    limit: int = capabilities()["access_list_entries"]["value"]
+    count = max(_entered(terms, marks_in_list), sum(_count(term, marks_in_list) for term in excepted))
+    if count > limit:
+        return f"its fields combine to {count:,} conditions, at most {limit} are entered"
+    none_of: list[Term] = []
+    for term in excepted:
+        if not _simple(term):
+            return f"what a class is not cannot join {_words(term)} in one line"
+        none_of.extend(_expanded(term, marks_in_list))
+    if not excepted and all(_simple(t) for t in terms):
+        any_of = [one for t in terms for one in _expanded(t, marks_in_list)]
+    elif all(_in_list(t) for t in terms) and (len(terms) != 1 or _flow(terms[0])):
+        any_of = [one for t in terms for one in _entries_of(t)] or [Term()]
+    else:
+        joined = _joined(terms)
+        if isinstance(joined, str):
+            return joined
+        if marks_in_list and any(t.dscp or t.precedence for t in joined):
+            return "this image looks at marks in access lists only, where they join nothing but a flow"
+        any_of = joined
+    if not excepted and all(_alone(t) for t in any_of):
+        joined_versions = set()
+    else:
+        joined_versions = {version(t) == 6 for t in any_of}
+    if len(joined_versions) > 1:
+        return "prefixes of IPv6 cannot be joined with other conditions and stand beside other alternatives"
+    # A line said twice is held once.
+    return tuple(dict.fromkeys(any_of)), tuple(dict.fromkeys(none_of))
+
+
+def listed(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...] | str:
+    """What a class matches as entries of one access list, applications by their ports; or why none holds it."""
+    if wanted.none_of:
+        return "an access list alone does not hold what a class is not"
+    terms: list[Alternative] = []
+    for term in wanted.terms:
+        if term.application is None:
+            terms.append(term)
+            continue
+        if _flow(term):
+            return f"an access list cannot join {_words(term)}: it tells applications by their ports"
+        terms.extend(by_ports(request, wanted, term))
+    for term in terms:
+        if not _in_list(term) or version(Term(source=next(iter((*term.source, *term.destination)), None))) == 6:
+            return f"a numbered access list cannot ask for {_words(term)}"
+    return tuple(dict.fromkeys(entry for term in terms for entry in _entries_of(term)))
+
+
+def check_match(request: DeviceRequest, wanted: ClassRequest) -> Iterator[Finding]:
+    """What this router cannot look at, whatever the lines: IPv6 prefixes on old images."""
+    terms = (*wanted.terms, *wanted.none_of)
+    prefixes = [p for t in terms for p in (*t.source, *t.destination)]
+    if any(ip_network(p).version == 6 for p in prefixes) and not has(request, "match_ipv6"):
+        since = capabilities()["features"]["match_ipv6"]["since"]
+        message = f"image {request.image} cannot match prefixes of IPv6: they came with {since}"
+        hint = "load a newer image, or match by dscp"
+        yield class_finding(request, wanted, "match-ipv6-unsupported", message, hint)
+
+
+def _joined(terms: tuple[Alternative, ...]) -> list[Term] | str:
+    """Alternatives as the product of single-line conditions that all share and one list of flows."""
+    limits = capabilities()["values_per_match"]
+    rests = {tuple(sorted((n, getattr(t, n)) for n in _rest(t))) for t in terms}
+    if len(rests) > 1:
+        return "several alternatives that join conditions must share all but addresses, protocols and ports"
+    flows = [bool(_flow(t)) for t in terms]
+    if len(terms) > 1 and not all(flows):
+        return "alternatives with and without addresses, protocols or ports cannot be joined with other conditions"
+    rest = dict(next(iter(rests)))
+    for name, values in rest.items():
+        most = limits.get(name, 1)
+        if name != "application" and len(values) > most:
+            return f"a joined condition takes at most {most} values of {name}, not {len(values)}"
+    single = {n: v[0] if n in _SCALAR and n != "application" else v for n, v in rest.items()}
+    return [Term.model_validate({**single, **flow}) for t in terms for flow in _flows(t)]
+
+
+_SCALAR = frozenset({"application", "source_mac", "destination_mac", "input_interface"})
+
+
+def _rest(term: Alternative) -> set[str]:
+    return set(term.given) - set(_FLOW_ASKED)
+
+
+def _flow(term: Alternative) -> set[str]:
+    return set(term.given) & set(_FLOW_ASKED)
+
+
+def _simple(term: Alternative) -> bool:
+    """Whether one line, or entries of an access list, hold a term."""
+    rest = _rest(term)
+    return _in_list(term) if _flow(term) else len(rest) == 1
+
+
+def _in_list(term: Alternative) -> bool:
+    """Whether entries of an access list can ask for what a term asks beside the flow."""
+    prefix = next(iter((*term.source, *term.destination)), None)
+    return _rest(term) in _entry_marks(ip_network(prefix).version if prefix else None)
+
+
+def _words(term: Alternative) -> str:
+    return " and ".join(term.given)
+
+
+def _expanded(term: Alternative, marks_in_list: bool) -> Iterator[Term]:
+    """One term for each match line or entry: the device takes a few values a line, and one of each an entry."""
+    if _flow(term) or (marks_in_list and (term.dscp or term.precedence)):
+        yield from _entries_of(term)
+        return
+    (name,) = _rest(term)
+    if name == "application":
+        yield Term(application=term.application)
+        return
+    values = getattr(term, name)
+    most = capabilities()["values_per_match"].get(name, 1)
+    for start in range(0, len(values), most):
+        yield Term.model_validate({name: values[start] if name in _SCALAR else values[start : start + most]})
+
+
+def count_conditions(request: DeviceRequest, wanted: ClassRequest) -> int:
+    """How many lines and entries a class becomes, by arithmetic."""
+    marks_in_list = not matches_marks(request)
+
+    def count(term: Alternative) -> int:
+        if term.application and not inspected(request, term.application):
+            return recognition.count_conditions(request, term)
+        return _count(term, marks_in_list)
+
+    alone = len(wanted.terms) == 1 and not wanted.terms[0].application
+    taken = _entered(wanted.terms, marks_in_list) if alone else sum(map(count, wanted.terms))
+    return max(taken, sum(map(count, wanted.none_of)))
+
+
+def _entered(terms: tuple[Alternative, ...], marks_in_list: bool) -> int:
+    """Lines and entries of what a class takes: a single flow's sources and destinations are lists of their own."""
+    whole = sum(_count(term, marks_in_list) for term in terms)
+    if len(terms) != 1 or not _flow(terms[0]) or whole > _MOST_JOINED:
+        return whole
+    (term,) = terms
+    near, far = (
+        count_combinations(*(getattr(term, name) or (None,) for name in ("protocol", *side)))
+        for side in (("source", "source_port"), ("destination", "destination_port"))
+    )
+    marks = math.prod(len(getattr(term, name)) for name in _rest(term)) if _in_list(term) else 1
+    return min(whole, near * marks + far)
+
+
+def _count(term: Alternative, marks_in_list: bool) -> int:
+    rest = _rest(term)
+    if _flow(term):
+        flows = count_combinations(*(getattr(term, name) or (None,) for name in _FLOW_ASKED))
+        if not _in_list(term):
+            return flows  # the marks are joined with the list, and stand once
+        return flows * math.prod(len(getattr(term, name)) for name in rest)
+    if len(rest) != 1 or term.application:
+        return 1  # conditions that are joined stand once
+    (name,) = rest
+    most = 1 if marks_in_list else capabilities()["values_per_match"].get(name, 1)
+    return -(-len(getattr(term, name)) // most)
+
+
+def _entries_of(term: Alternative) -> Iterator[Term]:
+    """One term for each access-list entry."""
+    marks = [{name: (value,)} for name in _rest(term) for value in getattr(term, name)] or [{}]
+    for flow, mark in combine(tuple(_flows(term)), marks):
+        yield Term.model_validate({**flow, **mark})
+
+
+def _flows(term: Alternative) -> Iterator[dict[str, object]]:
+    """Every combination of the flow fields, one value each."""
+    for protocol, source, near, destination, far in combine(
+        term.protocol or (None,),
+        term.source or (None,),
+        term.source_port or (None,),
+        term.destination or (None,),
+        term.destination_port or (None,),
+    ):
+        values = {"protocol": protocol, "source": source, "destination": destination}
+        ports = {"source_ports": near, "destination_ports": far}
+        yield {
+            **{name: value for name, value in values.items() if value is not None},
+            **{n: (PortRange(first=p[0], last=p[1]),) for n, p in ports.items() if p is not None},
+        }
+
+
+def matches_marks(request: DeviceRequest) -> bool:
+    """Whether the class-maps of an image have lines for DSCPs and precedences."""
+    return has(request, "match_marks")
+
+
+def class_map(rule: Rule, *, marks_in_list: bool = False) -> ClassMap:
+    """The class-map of a rule that `lower_match` has made, with the same ``marks_in_list``."""
+    return _class_map(rule.name, rule.any_of, rule.none_of, marks_in_list)
+
+
+@shared
+def _class_map(name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...], marks_in_list: bool) -> ClassMap:
+    lists: list[AccessList] = []
+    lines: list[MatchLine] = []
+    own = f"{ACL_PREFIX}{name}"
+
+    def in_entry(term: Term) -> bool:
+        return _in_entry(term) or (marks_in_list and bool(term.dscp or term.precedence))
+
+    in_list = [t for t in any_of if in_entry(t)]
+    plain = [t for t in any_of if not in_entry(t)]
+    mode = "any" if not none_of and all(_alone(t) for t in any_of) else "all"
+    if mode == "all" and len(any_of) > 1 and all(_enterable(t) for t in any_of):
+        # A line holds one of them only, a list all: a mark alone is an entry for any flow.
+        in_list, plain = list(any_of), []
+    if mode == "all" and plain:
+        rests = {t.model_copy(update=dict.fromkeys(_FLOW[:3]) | dict.fromkeys(_FLOW[3:], ())) for t in plain}
+        flows = [Term.model_validate({n: getattr(t, n) for n in _FLOW}) for t in any_of]
+        assert len(rests) == 1
+        assert not in_list
+        plain = [Term.model_validate({n: getattr(t, n)}) for t in rests for n in _given(t)]
+        in_list = [t for t in flows if _given(t)]
+    sides = _sides(in_list) if mode == "all" or not plain else None
+    if sides is not None:
+        mode = "all"
+        lists += [*_lists(own + SOURCE_SUFFIX, sides[0]), *_lists(own + DESTINATION_SUFFIX, sides[1])]
+    else:
+        lists += _lists(own, in_list)
+    lines += [MatchLine(term=t) for t in plain]
+    lines += [MatchLine(access_list=listed.name) for listed in lists]
+    lines += [MatchLine(term=t, negated=True) for t in none_of if not in_entry(t)]
+    excepted = _lists(own + EXCEPT_SUFFIX, [t for t in none_of if in_entry(t)])
+    lines += [MatchLine(access_list=listed.name, negated=True) for listed in excepted]
+    both = (*lists, *excepted)
+    return ClassMap(name, mode, tuple(lines), both, ip=all(listed.version == 4 for listed in both))
+
+
+def _sides(terms: list[Term]) -> tuple[list[Term], list[Term]] | None:
+    """Two lists of entries that together permit what ``terms`` do; None where they are not the shorter way."""
+    far_fields = ("destination", "destination_ports")
+    nothing_far = {"destination": None, "destination_ports": ()}
+    near = list(dict.fromkeys(t.model_copy(update=nothing_far) for t in terms))
+    far = list(dict.fromkeys(Term(**{n: getattr(t, n) for n in ("protocol", *far_fields)}) for t in terms))
+    if len(near) + len(far) >= len(terms) or len({version(t) == 6 for t in (*near, *far)}) > 1:
+        return None
+    pairs = {
+        one.model_copy(update={n: getattr(other, n) for n in far_fields})
+        for one in near
+        for other in far
+        if one.protocol == other.protocol
+    }
+    return (near, far) if pairs == set(terms) else None
+
+
+def _lists(name: str, terms: Iterable[Term]) -> list[AccessList]:
+    """A list for the terms of each IP version; those without a prefix are of IPv4."""
+    by_version: dict[bool, list[Term]] = {False: [], True: []}
+    for term in terms:
+        by_version[version(term) == 6].append(term)
+    lists = [AccessList(name, ip_entries(tuple(by_version[False])))] if by_version[False] else []
+    if by_version[True]:
+        lists.append(AccessList(name + IPV6_SUFFIX, ipv6_entries(tuple(by_version[True])), 6))
+    return lists
+
+
+def _alone(term: Term) -> bool:
+    """Whether a term needs one line of a class-map only."""
+    return _in_entry(term) or len(_given(term)) == 1
+
+
+def _given(term: Term) -> tuple[str, ...]:
+    return tuple([name for name, value in vars(term).items() if value is not None and value != ()])
+
+
+def _in_entry(term: Term) -> bool:
+    """Whether a term is an entry of an access list: a flow, with one DSCP or precedence beside it."""
+    return bool(set(_given(term)) & set(_FLOW)) and _enterable(term)
+
+
+def _enterable(term: Term) -> bool:
+    rest = set(_given(term)) - set(_FLOW)
+    return rest in _entry_marks(version(term)) and all(len(getattr(term, n)) == 1 for n in rest)

@@ -1,0 +1,127 @@
+"""Policers of policy classes: what is asked as the device holds it, its lines, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from qosforge.dscp import dscp_name
+from qosforge.findings import Finding, Severity
+from qosforge.intent.models import Police, PoliceAction, Remark
+from qosforge.plan.model import DROP, TRANSMIT, Action, Policer
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.trains import has, uses_car
+
+
+def policer(request: DeviceRequest, wanted: ClassRequest, side: Literal["input", "output"]) -> Policer | None:
+    """The policer of a class on one side of the device; None where none is asked for or the device refuses it."""
+    requested = wanted.treatment.police
+    if requested is None or requested.direction != side or uses_car(request) or any(check_policer(request, wanted)):
+        return None
+    exceed = _action(requested.exceed)
+    violate = _action(requested.violate) if requested.violate is not None else exceed
+    return Policer(
+        rate=requested.rate,
+        burst=requested.burst_bytes,
+        peak_rate=requested.peak_rate,
+        excess_burst=requested.excess_bytes,
+        conform=_action(requested.conform),
+        exceed=exceed,
+        violate=violate if violate != exceed else None,
+    )
+
+
+def _action(requested: PoliceAction) -> Action:
+    if isinstance(requested, Remark):
+        return Action(set_dscp=requested.remark, set_precedence=requested.precedence, set_cos=requested.cos)
+    return DROP if requested == "drop" else TRANSMIT
+
+
+def _words(action: Action) -> str:
+    """What a policer does with a packet, as the device writes it."""
+    if action.drop:
+        return "drop"
+    if action.set_dscp is not None:
+        return f"set-dscp-transmit {dscp_name(action.set_dscp)}"
+    if action.set_precedence is not None:
+        return f"set-prec-transmit {action.set_precedence}"
+    return f"set-cos-transmit {action.set_cos}" if action.set_cos is not None else "transmit"
+
+
+@dataclass(frozen=True)
+class PoliceLines:
+    """A policer as it is entered; ``below`` where its actions stand below it, one a line."""
+
+    policer: Policer
+    conform: str
+    exceed: str
+    violate: str | None
+    below: bool
+
+
+def police_lines(request: DeviceRequest, policer: Policer) -> PoliceLines:
+    """The lines of a policer as the image takes them. A second bucket is told by what violates it."""
+    last = policer.violate or (policer.exceed if policer.excess_burst is not None else None)
+    return PoliceLines(
+        policer=policer,
+        conform=_words(policer.conform),
+        exceed=_words(policer.exceed),
+        violate=_words(last) if last is not None else None,
+        below=has(request, "police_actions_below"),
+    )
+
+
+def check_policer(request: DeviceRequest, wanted: ClassRequest) -> Iterator[Finding]:
+    """What the image does not take of a policer."""
+    requested = wanted.treatment.police
+    if requested is None or not any(
+        i.recognise if requested.direction == "input" else i.schedule for i in request.interfaces
+    ):
+        return
+    if uses_car(request):
+        return  # CAR polices, and tells what it refuses
+    limits = capabilities()["police"]
+    for name, value, unit in (
+        ("rate", requested.rate, "b/s"),
+        ("burst", requested.burst_bytes, "bytes"),
+        ("rate", requested.peak_rate, "b/s"),
+        ("burst", requested.excess_bytes, "bytes"),
+    ):
+        low, high = limits[name]["minimum"], limits[name]["maximum"]
+        if value is not None and not low <= value <= high:
+            message = f"a policer's {name} of {value} {unit} is outside {low} to {high} {unit}"
+            yield _refused(request, wanted, message, f"ask for {low} to {high} {unit}")
+    if requested.peak_rate is not None and not has(request, "police_actions_below"):
+        message = f"image {request.image} has no policer of two rates"
+        yield _refused(request, wanted, message, "leave the peak_rate out, or load a newer image")
+    yield from _check_actions(request, wanted, requested)
+
+
+def _check_actions(request: DeviceRequest, wanted: ClassRequest, requested: Police) -> Iterator[Finding]:
+    marks = [a for a in (requested.conform, requested.exceed, requested.violate) if isinstance(a, Remark)]
+    if any(m.remark is not None for m in marks) and any(m.precedence is not None for m in marks):
+        message = "a policer marks DSCPs or precedences, not both"
+        yield _refused(request, wanted, message, "mark dscps alone: cs0 to cs7 are the precedences")
+    if requested.violate == "transmit" and requested.exceed != "transmit":
+        message = "what violates would be sent as it is while what exceeds is not"
+        yield _refused(request, wanted, message, "give violate what exceed has, or less")
+    untagged = [i.name for i in request.interfaces if i.schedule and not i.tagged]
+    if any(m.cos is not None for m in marks) and (requested.direction == "input" or untagged):
+        where = "on input" if requested.direction == "input" else f"at {', '.join(untagged)}, which is not tagged"
+        yield _refused(request, wanted, f"a policer cannot mark a CoS {where}", "mark a dscp")
+
+
+def _refused(request: DeviceRequest, wanted: ClassRequest, message: str, hint: str) -> Finding:
+    requested = wanted.treatment.police
+    return Finding(
+        code="police-unsupported",
+        severity=Severity.WARNING if requested and requested.prefer else Severity.ERROR,
+        message=message,
+        device=request.device,
+        direction=requested.direction if requested else None,
+        traffic_class=wanted.name,
+        line=wanted.line,
+        hint=hint,
+    )

@@ -1,0 +1,268 @@
+"""WRED in a policy class: curves by precedence or DSCP, as asked, as entered and as read.
+
+Thresholds are packets. The device prints the rows alone that differ from its own.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from qosforge.configtree import Line
+from qosforge.dscp import DSCP_NAMES, drop_precedence, dscp_name, parse_dscp
+from qosforge.findings import Finding, Severity
+from qosforge.intent.depth import Depth
+from qosforge.intent.models import Remark
+from qosforge.intent.wred import WredProfile
+from qosforge.plan.model import Red, RedProfile
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.trains import has
+
+Row = tuple[int, int, int]
+"""Minimum, maximum and denominator of one mark."""
+
+_COLOURS = {"green": "low", "yellow": "medium", "red": "high"}
+_ROW = re.compile(r"random-detect (dscp|precedence) (\S+) (\d{1,9}) (\d{1,9})(?: (\d{1,9}))?")
+
+
+@cache
+def default_rows(by_dscp: bool) -> tuple[Row, ...]:
+    """The device's own curve of each precedence (8) or DSCP (64)."""
+    data = capabilities()["red"]
+    rest = (data["maximum"], data["denominator"]["value"])
+    if not by_dscp:
+        return tuple((minimum, *rest) for minimum in data["minimum_by_precedence"])
+    table = data["minimum_by_dscp"]
+    return tuple((table["value"].get(dscp, table["other"]), *rest) for dscp in range(64))
+
+
+def made(by_dscp: bool, rows: Sequence[Row], weight: int, *, ecn: bool) -> Red:
+    """A detector with one profile for all marks that have the same curve."""
+    marks: dict[Row, list[int]] = {}
+    for mark, row in enumerate(rows):
+        marks.setdefault(row, []).append(mark)
+    kind = "dscp" if by_dscp else "precedence"
+    profiles = tuple(
+        RedProfile.model_validate({kind: tuple(held), "minimum": row[0], "maximum": row[1], "denominator": row[2]})
+        for row, held in marks.items()
+    )
+    return Red(by_dscp=by_dscp, weight_exponent=weight, profiles=profiles, ecn=ecn)
+
+
+@cache
+def default_red(by_dscp: bool = False) -> Red:
+    """WRED as ``random-detect`` (or ``random-detect dscp-based``) alone sets it."""
+    return made(by_dscp, default_rows(by_dscp), capabilities()["red"]["weight_exponent"]["value"], ecn=False)
+
+
+def lower_red(request: DeviceRequest, wanted: ClassRequest, rate: float, findings: list[Finding]) -> Red | None:
+    """The detector of a class whose queue drains at ``rate`` bits per second; None where the image lacks it."""
+    requested = wanted.treatment.wred
+    assert requested is not None
+    by_dscp = any(p.dscp or p.colour for p in requested.profiles) or (
+        not requested.profiles and _tells_drops(wanted)
+    )
+    for feature, needed, what in (
+        ("red_by_dscp", by_dscp, "early detection by DSCP"),
+        ("ecn", requested.ecn, "ECN"),
+    ):
+        if needed and not has(request, feature):
+            findings.append(_refused(request, wanted, f"image {request.image} has no {what}", "load a newer image"))
+            return None
+    if not requested.profiles and requested.weight_exponent is None and not requested.ecn:
+        return default_red(by_dscp)
+    rows = list(default_rows(by_dscp))
+    data = capabilities()["red"]
+    low, high = data["threshold"]["minimum"], data["threshold"]["maximum"]
+    for profile in requested.profiles:
+        minimum, maximum = (_packets(depth, rate) for depth in (profile.minimum, profile.maximum))
+        if not low <= minimum <= maximum <= high:
+            message = f"thresholds of {minimum} and {maximum} packets are outside {low} to {high} packets"
+            findings.append(_refused(request, wanted, message, f"ask for {low} to {high} packets"))
+            return None
+        denominator = round(1 / profile.probability)
+        if denominator > data["denominator"]["maximum"]:
+            message = f"a drop probability of 1/{denominator} is below 1/{data['denominator']['maximum']}"
+            findings.append(_refused(request, wanted, message, "ask for a higher probability"))
+            return None
+        row = (minimum, maximum, denominator)
+        findings.extend(_approximations(request, wanted, profile, row))
+        for mark in _marks(profile):
+            rows[mark] = row
+    weight = data["weight_exponent"]["value"] if requested.weight_exponent is None else requested.weight_exponent
+    return made(by_dscp, rows, weight, ecn=requested.ecn)
+
+
+def _tells_drops(wanted: ClassRequest) -> bool:
+    """Whether a class has code points that differ in their drop precedence alone: precedences do not tell them."""
+    police = wanted.treatment.police
+    marks = {d for t in wanted.terms for d in t.dscp}
+    marks |= {wanted.mark.dscp} if wanted.mark and wanted.mark.dscp is not None else set()
+    for action in (police.conform, police.exceed, police.violate) if police else ():
+        marks |= {action.remark} if isinstance(action, Remark) and action.remark is not None else set()
+    assured = [mark for mark in marks if drop_precedence(mark) is not None]
+    return len({mark >> 3 for mark in assured}) < len(assured)
+
+
+def _packets(depth: Depth, rate: float) -> int:
+    """A threshold in whole packets, never more than asked."""
+    size: int = capabilities()["packet_bytes"]["value"]
+    if depth.unit == "packets":
+        return depth.value
+    held = depth.value if depth.unit == "bytes" else depth.value * rate / 8000
+    return max(1, math.floor(held / size))
+
+
+def _marks(profile: WredProfile) -> tuple[int, ...]:
+    if profile.colour is None:
+        return (*profile.dscp, *profile.precedence)
+    wanted = _COLOURS[profile.colour]
+    return tuple(sorted({d for d in DSCP_NAMES.values() if drop_precedence(d) == wanted}))
+
+
+def _approximations(
+    request: DeviceRequest, wanted: ClassRequest, profile: WredProfile, row: Row
+) -> Iterator[Finding]:
+    if profile.colour:
+        names = ", ".join(dscp_name(mark) for mark in _marks(profile))
+        yield _told(
+            request,
+            wanted,
+            "wred-colour-as-dscp",
+            "colours are told by code points",
+            requested=profile.colour,
+            applied=names,
+        )
+    if profile.minimum.unit != "packets":
+        unit = "B" if profile.minimum.unit == "bytes" else profile.minimum.unit
+        size = capabilities()["packet_bytes"]["value"]
+        yield _told(
+            request,
+            wanted,
+            "wred-approximate",
+            f"the device counts packets, taken for {size} bytes each",
+            requested=f"{profile.minimum.value} and {profile.maximum.value} {unit}",
+            applied=f"{row[0]} and {row[1]} packets",
+        )
+    if abs(profile.probability * row[2] - 1) > 1e-9:
+        requested, held = f"{profile.probability * 100:.4g} %", f"1/{row[2]} ({100 / row[2]:.4g} %)"
+        message = "the device drops one packet of a whole number"
+        yield _told(request, wanted, "wred-approximate", message, requested=requested, applied=held)
+
+
+def _told(
+    request: DeviceRequest, wanted: ClassRequest, code: str, message: str, *, requested: str, applied: str
+) -> Finding:
+    return Finding(
+        code=code,
+        severity=Severity.INFO,
+        message=message,
+        device=request.device,
+        direction="output",
+        traffic_class=wanted.name,
+        line=wanted.line,
+        requested=requested,
+        applied=applied,
+    )
+
+
+def _refused(request: DeviceRequest, wanted: ClassRequest, message: str, hint: str) -> Finding:
+    prefer = wanted.treatment.wred is not None and wanted.treatment.wred.prefer
+    return Finding(
+        code="wred-unsupported",
+        severity=Severity.WARNING if prefer else Severity.ERROR,
+        message=message,
+        device=request.device,
+        direction="output",
+        traffic_class=wanted.name,
+        line=wanted.line,
+        applied="no early detection",
+        hint=hint,
+    )
+
+
+@dataclass(frozen=True)
+class RedLines:
+    """What is entered for a detector beside its first line: ``weight`` is None where it is the device's own."""
+
+    by_dscp: bool
+    weight: int | None
+    ecn: bool
+    rows: tuple[tuple[str, Row], ...]
+
+
+def red_lines(red: Red) -> RedLines:
+    """The lines of a detector, without what the device has of itself."""
+    usual = default_rows(red.by_dscp)
+    data = capabilities()["red"]
+    held: list[Row] = list(usual)
+    for profile in red.profiles:
+        for mark in profile.dscp if red.by_dscp else profile.precedence:
+            held[mark] = (profile.minimum, profile.maximum, profile.denominator)
+    rows = tuple(
+        (f"dscp {dscp_name(mark)}" if red.by_dscp else f"precedence {mark}", row)
+        for mark, (row, own) in enumerate(zip(held, usual, strict=True))
+        if row != own
+    )
+    weight = red.weight_exponent if red.weight_exponent != data["weight_exponent"]["value"] else None
+    return RedLines(red.by_dscp, weight, red.ecn, rows)
+
+
+class RedReader:
+    """Collects the ``random-detect`` lines of one class."""
+
+    def __init__(self) -> None:
+        self._by_dscp: bool | None = None
+        self._rows: dict[int, Row] = {}
+        self._weight: int = capabilities()["red"]["weight_exponent"]["value"]
+        self._ecn = False
+        self._any = False
+
+    def take(self, line: Line) -> bool:
+        """Take a line; False where it is not understood."""
+        match line.text.split()[1:]:
+            case [] | ["prec-based"]:
+                taken = self._based(False)
+            case ["dscp-based"]:
+                taken = self._based(True)
+            case ["ecn"]:
+                taken = self._ecn = True
+            case ["exponential-weighting-constant", value] if re.fullmatch(r"[1-9]|1[0-6]", value):
+                self._weight, taken = int(value), True
+            case _:
+                taken = self._row(line.text)
+        self._any = self._any or taken
+        return taken
+
+    def _based(self, by_dscp: bool) -> bool:
+        if self._by_dscp is None:
+            self._by_dscp = by_dscp
+        return self._by_dscp == by_dscp
+
+    def _row(self, text: str) -> bool:
+        found = _ROW.fullmatch(text)
+        if found is None or int(found[3]) > int(found[4]):
+            return False
+        by_dscp = found[1] == "dscp"
+        try:
+            mark = parse_dscp(found[2])
+        except ValueError:
+            return False
+        if (not by_dscp and re.fullmatch(r"[0-7]", found[2]) is None) or not self._based(by_dscp):
+            return False
+        denominator = int(found[5]) if found[5] else capabilities()["red"]["denominator"]["value"]
+        self._rows[mark] = (int(found[3]), int(found[4]), denominator)
+        return True
+
+    @property
+    def red(self) -> Red | None:
+        """The detector of the lines taken; None where there were none."""
+        if not self._any:
+            return None
+        by_dscp = bool(self._by_dscp)
+        rows = [self._rows.get(mark, row) for mark, row in enumerate(default_rows(by_dscp))]
+        return made(by_dscp, rows, self._weight, ecn=self._ecn)

@@ -1,0 +1,192 @@
+"""What each class of a device matches, children of classes among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from qosforge.expansion import combine
+from qosforge.findings import Finding, Severity
+from qosforge.inventory.models import Role
+from qosforge.plan.model import Rule, Term
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.plan.request import Term as Alternative
+from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
+from qosforge.platforms.cisco_ios.limits import check_inputs, refused_match, trusts_mark
+from qosforge.platforms.cisco_ios.matching import check_match, lower_match, matches_marks
+from qosforge.platforms.names import shorten
+
+MARK_SUFFIX = ".MARK"
+"""Ends the name of a class-map that looks at the mark, beside one that looks at what the class matches."""
+_VALUES = ("dscp", "cos", "precedence", "protocol", "vlan", "source_mac", "destination_mac", "input_interface")
+"""Fields of an alternative that list values: two lists hold together for what is in both."""
+
+
+def every_class(classes: tuple[ClassRequest, ...]) -> Iterator[ClassRequest]:
+    """The classes of a tree, each before those below it."""
+    for c in classes:
+        yield c
+        yield from every_class(c.children)
+
+
+def lower_rules(
+    request: DeviceRequest, names: dict[str, str], held: frozenset[str] | None, findings: list[Finding]
+) -> dict[str, Rule]:
+    """The rule of every class by its name in the intent; ``names`` are what the device calls them.
+
+    ``held`` are the interfaces that the device has, where they are known.
+    """
+    rules: dict[str, Rule] = {}
+
+    def descend(classes: tuple[ClassRequest, ...], above: ClassRequest | None) -> None:
+        for c in classes:
+            whole = c
+            if above is not None and not c.is_default and _handled_on_input(request, c):
+                joined = _within(above, c)
+                if isinstance(joined, str):
+                    findings.append(refused_match(request, c, joined))
+                    joined = c.model_copy(update={"terms": ()})
+                whole = joined
+            rules[c.name] = _rule(request, whole, names.get(c.name, CLASS_DEFAULT), held, findings)
+            descend(c.children, whole)
+
+    descend(request.classes, None)
+    return rules
+
+
+def marked_rules(request: DeviceRequest, rules: Mapping[str, Rule], names: Mapping[str, str]) -> dict[str, Rule]:
+    """The rules of outputs that tell classes by their marks; those without one are told as elsewhere.
+
+    A class that inputs or other outputs tell by what it matches has a second class-map: the mark is in its name.
+    """
+    marked: dict[str, Rule] = {}
+    for c in every_class(request.classes):
+        rule, terms = rules[c.name], _marks(c)
+        if not c.is_default and c.recognised_by is not None and rule.any_of != terms:
+            length = capabilities()["name_length"]["value"] - len(MARK_SUFFIX)
+            rule = Rule(name=shorten(names[c.name], length) + MARK_SUFFIX, any_of=terms)
+        marked[c.name] = rule
+    return marked
+
+
+def _marks(wanted: ClassRequest) -> tuple[Term, ...]:
+    """The marks of a class and of those below it, each for itself."""
+    marks = [c.recognised_by for c in every_class((wanted,))]
+    return tuple(
+        dict.fromkeys(
+            term
+            for m in marks
+            if m is not None
+            for term in (*(Term(dscp=(d,)) for d in m.dscp), *(Term(precedence=(p,)) for p in m.precedence))
+        )
+    )
+
+
+def on_input(request: DeviceRequest) -> tuple[ClassRequest, ...]:
+    """The classes that an input tells apart, children before the class they are part of.
+
+    What is done on input to what no child takes is done to the rest of their parent.
+    """
+
+    def ordered(classes: tuple[ClassRequest, ...]) -> Iterator[ClassRequest]:
+        for c in classes:
+            yield from (child for child in ordered(c.children) if not child.is_default and _acts(child))
+            rest = next((child for child in c.children if child.is_default), None)
+            yield c if rest is None or not _acts(rest) else _with_actions_of(c, rest)
+
+    return tuple(ordered(request.classes))
+
+
+def inside_parents(
+    classes: tuple[ClassRequest, ...], above: ClassRequest | None = None
+) -> Iterator[tuple[str, ClassRequest | str]]:
+    """Every class as an input tells it that looks at all packets, or why it cannot be told so."""
+    for c in classes:
+        whole = c if above is None or c.is_default else _within(above, c)
+        yield c.name, whole
+        yield from inside_parents(c.children, c if isinstance(whole, str) else whole)
+
+
+def _acts(wanted: ClassRequest) -> bool:
+    police = wanted.treatment.police
+    return wanted.mark is not None or (police is not None and police.direction == "input")
+
+
+def _with_actions_of(parent: ClassRequest, rest: ClassRequest) -> ClassRequest:
+    treatment = parent.treatment
+    if rest.treatment.police is not None and rest.treatment.police.direction == "input":
+        treatment = treatment.model_copy(update={"police": rest.treatment.police})
+    return parent.model_copy(update={"mark": rest.mark or parent.mark, "treatment": treatment})
+
+
+def _handled_on_input(request: DeviceRequest, wanted: ClassRequest) -> bool:
+    acts = any(_acts(c) for c in every_class((wanted,)))
+    return acts and not trusts_mark(request, wanted) and any(i.recognise for i in request.interfaces)
+
+
+def _within(above: ClassRequest, wanted: ClassRequest) -> ClassRequest | str:
+    """A class as an input tells it that looks at all packets: it is its parent's match and its own."""
+    if above.is_default:
+        return wanted
+    terms = []
+    for parent, own in combine(above.terms or (Alternative(),), wanted.terms or (Alternative(),)):
+        joined = _both(parent, own)
+        if joined is None:
+            return "its match and that of the class above it ask for one field in ways that no line joins"
+        if joined:
+            terms.append(joined[0])
+    if not terms:
+        return "no packet of the class above it can match"
+    return wanted.model_copy(
+        update={"terms": tuple(dict.fromkeys(terms)), "none_of": (*above.none_of, *wanted.none_of)}
+    )
+
+
+def _both(parent: Alternative, own: Alternative) -> tuple[Alternative, ...] | None:
+    """What matches both: one alternative, none (they exclude each other), or None where it cannot be told."""
+    changes: dict[str, object] = {}
+    for name in set(parent.given) & set(own.given):
+        if getattr(parent, name) == getattr(own, name):
+            continue
+        if name == "application":
+            return ()  # a packet is of one application
+        if name not in _VALUES:
+            return None
+        common = tuple(v for v in getattr(own, name) if v in getattr(parent, name))
+        if not common:
+            return ()
+        changes[name] = common
+    kept = {name: getattr(parent, name) for name in parent.given if name not in own.given}
+    return (own.model_copy(update={**kept, **changes}),)
+
+
+def _rule(
+    request: DeviceRequest, wanted: ClassRequest, name: str, held: frozenset[str] | None, findings: list[Finding]
+) -> Rule:
+    """What a class's class-map matches here: the mark where an edge has set it, else what the intent lists."""
+    if wanted.is_default:
+        return Rule(name=name, any_of=(Term(),))
+    if trusts_mark(request, wanted):
+        return Rule(name=name, any_of=_marks(wanted))
+    if request.role is not Role.EDGE and any(t.application for t in wanted.terms):
+        findings.append(
+            Finding(
+                code="recognised-again",
+                severity=Severity.INFO,
+                message="the class carries no mark, so this device recognises its applications again",
+                device=request.device,
+                traffic_class=wanted.name,
+                line=wanted.line,
+                hint="give the class a mark",
+            )
+        )
+    findings.extend(check_inputs(request, wanted, held))
+    unknown = tuple(check_match(request, wanted))
+    if unknown:
+        findings.extend(unknown)
+        return Rule(name=name)
+    matched = lower_match(wanted, marks_in_list=not matches_marks(request))
+    if isinstance(matched, str):
+        findings.append(refused_match(request, wanted, matched))
+        return Rule(name=name)
+    return Rule(name=name, any_of=matched[0], none_of=matched[1])

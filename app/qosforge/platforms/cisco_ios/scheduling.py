@@ -1,0 +1,283 @@
+"""Output policies: the queues of a policy, policies inside its classes, and the policy that shapes a port."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from qosforge.findings import Finding, Severity
+from qosforge.plan.core import core, depends_on_rate
+from qosforge.plan.model import Discipline, Egress, InterfacePlan, Queue, Rule, Scheduler, Share
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.plan.requested import guaranteed_share, requested_shares
+from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
+from qosforge.platforms.cisco_ios.guarantees import Level, guarantees, served_first
+from qosforge.platforms.cisco_ios.limits import check_level, may_detect, priority_burst, queue_limit, shape_rate
+from qosforge.platforms.cisco_ios.policing import policer
+from qosforge.platforms.cisco_ios.red import lower_red
+from qosforge.platforms.cisco_ios.trains import hqf
+from qosforge.platforms.names import shorten
+from qosforge.sharing import shared
+from qosforge.units import format_rate
+
+OUTPUT_POLICY = "QOSFORGE-OUT"
+PORT_SUFFIX, SHAPED_SUFFIX = "-PORT", "-SHAPED"
+"""End the names of the policy that shapes a port and of the one inside it. Neither is ever the name of a policy
+that divides an interface itself: on the way from one to the other no policy is in a place that refuses it."""
+
+
+@dataclass
+class OutputPolicies:
+    """The output policies of one device.
+
+    ``rules`` are its classes as they are matched, by their names in the intent; children are among them. ``marked``
+    are the same for outputs that tell classes by marks.
+    """
+
+    request: DeviceRequest
+    rules: Mapping[str, Rule]
+    marked: Mapping[str, Rule]
+    findings: list[Finding]
+    _held: dict[str, Egress] = field(default_factory=dict)
+
+    def lower(self, wanted: InterfaceRequest, held: InterfacePlan | None) -> tuple[Egress, Egress]:
+        """The policy at an interface's output, and the one that divides its rate among the classes.
+
+        They are the same unless the port is shaped. ``held`` is what the device holds there now, where it is known.
+        """
+        request = self.request
+        shaped = port_rate(wanted)
+        level = Level(request, wanted, request.classes, wanted.usable, reservable_percent(request, held))
+        told: list[Finding] = []
+        rate = shape_rate(level, shaped, None, told) if shaped is not None else None
+        if rate is not None:
+            level = replace(level, reservable=capabilities()["max_reserved_nested_percent"]["value"])
+        served = self._dividing(level, 1 if rate is None else 2)
+        self.findings.extend(told)
+        name = wanted.output_policy or OUTPUT_POLICY
+        if rate is None:
+            served = self._named(served, name, wanted.name)
+            return served, served
+        self.findings.append(
+            Finding(
+                code="port-shaped",
+                severity=Severity.INFO,
+                message="the policy inside the one of the port divides the shaped rate",
+                device=request.device,
+                interface=wanted.name,
+                direction="output",
+                requested=format_rate(wanted.usable),
+                applied=f"shape average {rate}",
+            )
+        )
+        inside = self._named(served, f"{name}{SHAPED_SUFFIX}", wanted.name)
+        whole = Queue(number=0, name=CLASS_DEFAULT, limit_packets=_usual_limit(), shape_rate=rate, child=inside)
+        parent = Egress(default_queue=0, scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=(whole,)))
+        return self._named(parent, f"{name}{PORT_SUFFIX}", wanted.name), inside
+
+    def _dividing(self, level: Level, depth: int) -> Egress:
+        """The policy that divides a rate, the same for all rates where it holds none and nothing is to be told."""
+        if not depends_on_rate(level.classes):
+            alike = core(self.request)
+            port = next(i for i in alike.interfaces if i.schedule and i.by_mark == level.interface.by_mark)
+            rules = self.marked if port.by_mark else self.rules
+            made = _policy_at_any_rate(alike, port, rules, level.reservable, depth)
+            if made is not None:
+                return made
+        return self._policy(level, depth)
+
+    def _policy(self, level: Level, depth: int) -> Egress:
+        """One policy, not named yet; ``depth`` counts from the interface."""
+        given = guarantees(level, self.findings)
+        fractions = requested_shares(level.classes, level.rate)
+        queues = []
+        for number, c in enumerate(level.classes):
+            queue = self._queue(level, number, c, given[c.name], fractions[c.name])
+            queues.append(self._divided(level, c, queue, fractions[c.name], depth))
+        egress = Egress(
+            rules=tuple(self._rules(level)),
+            default_queue=len(queues) - 1,
+            scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues)),
+        )
+        self.findings.extend(check_level(level, tuple(queues)))
+        return egress
+
+    def _rules(self, level: Level) -> list[Rule]:
+        """What chooses the queues; what no rule takes has one only where it is policed."""
+        made = []
+        for number, c in enumerate(level.classes):
+            police = policer(level.request, c, "output")
+            if c.is_default and police is None:
+                continue
+            made.append(self._rule(level, c).model_copy(update={"queue": number, "police": police}))
+        return made
+
+    def _rule(self, level: Level, wanted: ClassRequest) -> Rule:
+        return (self.marked if level.interface.by_mark else self.rules)[wanted.name]
+
+    def _queue(self, level: Level, number: int, wanted: ClassRequest, share: Share | None, part: float) -> Queue:
+        treatment = wanted.treatment
+        first = served_first(level.request, wanted)
+        limits = queue_limit(level.request, wanted, self.findings)
+        detects = treatment.wred is not None and may_detect(level.request, wanted)
+        shaped = treatment.shape.rate if treatment.shape else None
+        queue = Queue(
+            number=number,
+            name=self._rule(level, wanted).name,
+            priority=first,
+            capped=first and share is not None,
+            share=share,
+            burst=priority_burst(level.request, wanted, self.findings),
+            red=lower_red(level.request, wanted, level.rate * part, self.findings) if detects else None,
+            shape_rate=shape_rate(level, shaped, wanted, self.findings) if shaped is not None else None,
+        )
+        return queue.model_copy(update=limits)
+
+    def _divided(self, level: Level, wanted: ClassRequest, queue: Queue, part: float, depth: int) -> Queue:
+        """The queue of a class, bounded where it is asked for or a policy inside it needs that."""
+        if not wanted.treatment.bounded and not wanted.children:
+            return queue
+        if queue.priority:
+            self.findings.append(self._bounded_priority(level, wanted))
+            return queue
+        if wanted.treatment.bounded:
+            part = guaranteed_share(level.classes, wanted, level.rate)
+        # Down to whole bits per second, but not for the last digit of a fraction.
+        own = int(round(part * level.rate, 3))
+        rate = shape_rate(level, min(queue.shape_rate or level.rate, own), wanted, self.findings)
+        if rate is None:
+            return queue
+        requested = f"{part * 100:.4g} % of {format_rate(level.rate)}"
+        shaped = f"shape average {rate}"
+        if wanted.treatment.bounded:
+            message = "the class is shaped to its share and does not borrow"
+            self.findings.append(level.tell(wanted, "bounded-by-shape", message, f"at most {requested}", shaped))
+        else:
+            self.findings.append(
+                level.tell(
+                    wanted,
+                    "parent-bounded",
+                    "a policy inside a class works only where the class is shaped: it does not borrow what others "
+                    "leave",
+                    f"{requested} and what others leave",
+                    f"at most {format_rate(rate)} ({shaped})",
+                    severity=Severity.WARNING,
+                    hint="say 'bounded: true', or give the children's classes at the top level",
+                )
+            )
+        bounded = queue.model_copy(update={"shape_rate": rate})
+        if not wanted.children:
+            return bounded
+        deepest = capabilities()["policy_depth"]["hqf" if hqf(level.request) else "value"]
+        if depth >= deepest:
+            self.findings.append(
+                level.tell(
+                    wanted,
+                    "policy-too-deep",
+                    f"image {level.request.image} takes policies {deepest} deep, that of the port among them",
+                    f"{depth + 1} levels",
+                    "the classes below are left out",
+                    severity=Severity.ERROR,
+                    hint="give the children's classes one level higher, or shape the port at another device",
+                )
+            )
+            return bounded
+        nested = capabilities()["max_reserved_nested_percent"]["value"]
+        below = replace(level, classes=wanted.children, rate=rate, reservable=nested)
+        return bounded.model_copy(update={"child": self._policy(below, depth + 1)})
+
+    def _bounded_priority(self, level: Level, wanted: ClassRequest) -> Finding:
+        if wanted.children:
+            return level.tell(
+                wanted,
+                "children-unsupported",
+                "a priority class has one queue and no policy inside it",
+                "classes below it",
+                "left out",
+                severity=Severity.ERROR,
+                hint="give each of the children priority at the top level",
+            )
+        return level.tell(
+            wanted,
+            "bounded-under-congestion",
+            "a priority class is held to its share only while the link is congested",
+            "at most its share at any time",
+            "at most its share under congestion",
+            severity=Severity.WARNING,
+            hint="police the class on input as well",
+        )
+
+    # -- names -------------------------------------------------------------------------------------------
+    def _named(self, egress: Egress, name: str, interface: str) -> Egress:
+        """The policy with its name and those inside it; a name stands for one content on the whole device."""
+        place = interface.translate(str.maketrans("/.:", "---"))
+        candidates = itertools.chain((name, f"{name}-{place}"), (f"{name}-{place}-{n}" for n in itertools.count(2)))
+        while True:
+            chosen = shorten(next(candidates), _name_length())
+            named = self._below_named(egress, chosen, interface)
+            held = self._held.setdefault(chosen, named)
+            if held is named or held == named:
+                return _called(held, chosen)
+
+    def _below_named(self, egress: Egress, name: str, interface: str) -> Egress:
+        assert egress.scheduler is not None
+        if all(queue.child is None for queue in egress.scheduler.queues):
+            return egress
+        queues = tuple(
+            queue
+            if queue.child is None or queue.child.policy
+            else queue.model_copy(update={"child": self._named(queue.child, f"{name}-{queue.name}", interface)})
+            for queue in egress.scheduler.queues
+        )
+        return egress.model_copy(update={"scheduler": egress.scheduler.model_copy(update={"queues": queues})})
+
+
+@shared
+def _called(egress: Egress, policy: str) -> Egress:
+    return egress.model_copy(update={"policy": policy})
+
+
+@shared
+def _policy_at_any_rate(
+    request: DeviceRequest, port: InterfaceRequest, rules: Mapping[str, Rule], reservable: int, depth: int
+) -> Egress | None:
+    """The policy at a port of a core request whose classes do not depend on the rate (see `qosforge.plan.core`).
+
+    None where there is something to tell of it: the image holds the shares in kb/s, or an interface is to be named.
+    """
+    findings: list[Finding] = []
+    level = Level(request, port, request.classes, port.usable, reservable)
+    made = OutputPolicies(request, rules, rules, findings)._policy(level, depth)
+    return None if findings else made
+
+
+def port_rate(wanted: InterfaceRequest) -> int | None:
+    """The rate in bits per second that the whole interface is shaped to; None where no policy does it.
+
+    A subinterface has no queue of its own that could back up: without a shape no policy schedules there. A
+    circuit (ATM, Frame Relay) is shaped by its contract instead.
+    """
+    if wanted.circuit is not None or not wanted.schedule:
+        return None
+    return wanted.shape if wanted.shape is not None else wanted.usable if "." in wanted.name else None
+
+
+def reservable_percent(request: DeviceRequest, held: InterfacePlan | None) -> int:
+    """What classes may reserve of an interface's bandwidth: all with HQF, else what the device says or 75 %."""
+    if hqf(request):
+        return 100
+    stated = held.reservable_percent if held else None
+    usual: int = capabilities()["max_reserved_percent"]["value"]
+    return usual if stated is None else stated
+
+
+def _usual_limit() -> int:
+    limit: int = capabilities()["class_queue_limit"]["value"]
+    return limit
+
+
+def _name_length() -> int:
+    length: int = capabilities()["name_length"]["value"]
+    return length

@@ -1,0 +1,78 @@
+"""Software trains: which release an image is, and what came with which release.
+
+A technology release (``12.2(13)T``) feeds the next main line (12.3), never its own. An interim build
+(``12.0(6.5)T7``) leads to the next release and has what that one brings.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from qosforge.errors import InputError, Place
+from qosforge.plan.request import DeviceRequest
+from qosforge.platforms.cisco_ios.capabilities import capabilities
+
+_IMAGE = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})(?![0-9])(?:\(([0-9]{1,3})(\.[0-9]{1,3})?[a-z]?\))?([A-Z]?)")
+
+
+@dataclass(frozen=True)
+class Train:
+    """A release: ``12.4(20)T`` is number (12, 4), release 20, technology. Without a release it is the first one."""
+
+    number: tuple[int, int]
+    release: int | None = None
+    technology: bool = False
+
+    def since(self, onset: str) -> bool:
+        """Whether this release has what came with ``onset``."""
+        first = _read(onset)
+        assert first is not None, onset
+        if self.number != first.number or first.release is None:
+            return self.number >= first.number
+        return (self.release or 0) >= first.release and (self.technology or not first.technology)
+
+
+@lru_cache(maxsize=1024)
+def _read(image: str) -> Train | None:
+    found = _IMAGE.match(image)
+    if found is None:
+        return None
+    release = int(found[3]) + (found[4] is not None) if found[3] else None
+    return Train((int(found[1]), int(found[2])), release, found[5] == "T")
+
+
+@lru_cache(maxsize=1024)
+def train(image: str, device: str | None = None) -> Train:
+    """The release of an image's name; a train without a release is the one that the capability data takes it for.
+
+    Raises:
+        InputError: the name states no train.
+    """
+    known = _read(image)
+    if known is None:
+        place = Place(device=device)
+        raise InputError(f"image {image!r} states no software train", place, "write it like 12.4 or 12.4(15)T")
+    name = "{}.{}".format(*known.number) + ("T" if known.technology else "")
+    taken = capabilities()["assumed_release"]["value"].get(name) if known.release is None else None
+    return (_read(taken) or known) if taken else known
+
+
+def has(request: DeviceRequest, feature: str) -> bool:
+    """Whether a device's image has a feature of the capability data's table.
+
+    Raises:
+        InputError: the image states no train.
+    """
+    return train(request.image, request.device).since(capabilities()["features"][feature]["since"])
+
+
+def hqf(request: DeviceRequest) -> bool:
+    """Whether a device has the hierarchical queueing framework: by its train, or because the inventory says so."""
+    return "hqf" in request.features or has(request, "hqf")
+
+
+def uses_car(request: DeviceRequest) -> bool:
+    """Whether a device marks and polices by CAR: its image has no class-based form of one of the two."""
+    return not (has(request, "marking") and has(request, "police"))

@@ -1,0 +1,49 @@
+"""Inputs that believe given marks: a router keeps every DSCP, the rest is done by policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qosforge.findings import Finding, Severity
+from qosforge.plan.model import Rule
+from qosforge.plan.request import DeviceRequest, InterfaceRequest
+from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
+from qosforge.platforms.cisco_ios.trains import uses_car
+from qosforge.platforms.mqc.trust import believing
+
+
+def trusting(request: DeviceRequest, wanted: InterfaceRequest) -> tuple[str, tuple[Rule, ...]] | None:
+    """The input policy, by name and rules, that does what an interface is to believe; None where it needs none."""
+    if uses_car(request):
+        return None
+    marks = [c.mark for c in request.classes if c.mark]
+    dscp_of = {m.cos: m.dscp for m in reversed(marks) if m.cos is not None and m.dscp is not None}
+    return believing(wanted, dscp_of, CLASS_DEFAULT)
+
+
+def check_trust(request: DeviceRequest, wanted: InterfaceRequest) -> Iterator[Finding]:
+    """``trust-unsupported``: what the image cannot believe, and a CoS that no packet carries."""
+    if not wanted.trust or wanted.trust_in in (None, "dscp"):
+        return
+    finding = Finding(
+        code="trust-unsupported",
+        severity=Severity.ERROR,
+        message=f"image {request.image} has no class-based marking: its inputs keep the DSCP they get",
+        device=request.device,
+        interface=wanted.name,
+        direction="input",
+        requested=f"trust {wanted.trust_in}",
+        applied="trust dscp",
+        hint="trust dscp, or load a newer image",
+    )
+    if uses_car(request):
+        yield finding
+    elif wanted.trust_in == "cos" and not wanted.tagged:
+        yield finding.model_copy(
+            update={
+                "severity": Severity.WARNING,
+                "message": "frames without a tag carry no CoS: every packet counts as CoS 0 here",
+                "applied": "every DSCP becomes 0",
+                "hint": "trust dscp, or say 'tagged: true' in the inventory where frames have a tag",
+            }
+        )

@@ -1,0 +1,122 @@
+"""Typed view of this platform's capability data."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from qosforge.errors import InputError, Place
+from qosforge.plan.model import Discipline, Queue, Red, RedProfile, Scheduler, Share, ShareUnit
+from qosforge.resources import read_text
+
+_PORT = re.compile(r"(GigabitEthernet|TenGigabitEthernet) \d{1,2}/\d{1,3}")
+_KB = 1024
+
+
+@cache
+def capabilities() -> dict[str, Any]:
+    """The capability data."""
+    text = read_text("qosforge/platforms/force10_e300/capabilities.yaml")
+    data: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
+    return data
+
+
+def name_limit(image: str) -> int:
+    """Longest name of a QoS object under a software release such as ``6.5``."""
+    older = capabilities()["name_limit_before"]
+    limit: int = (older if _release(image) < _release(older["until"]) else capabilities()["name_limit"])["value"]
+    return limit
+
+
+def _release(image: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", image)[:2])
+
+
+def since_8(image: str) -> bool:
+    """Whether a release has what came with FTOS 8: VLANs in class maps of layer 3."""
+    return _release(image) >= _release(capabilities()["layer3_vlan_since"]["value"])
+
+
+def family(interface: str, device: str = "") -> str:
+    """The family of a port that takes policies: ``GigabitEthernet`` or ``TenGigabitEthernet``.
+
+    Raises:
+        InputError: it is no such port.
+    """
+    match = _PORT.fullmatch(interface)
+    if match is None:
+        raise InputError(
+            f"{interface!r} is not a port that takes QoS policies",
+            Place(device=device or None, interface=interface if interface.isprintable() else None),
+            "name it like 'GigabitEthernet 0/1'",
+        )
+    return match[1]
+
+
+@cache
+def dscp_to_queue() -> tuple[int, ...]:
+    """The fixed map of ``trust diffserv``: 64 queues."""
+    return tuple(dscp >> capabilities()["dscp_to_queue"]["shift"] for dscp in range(64))
+
+
+@cache
+def dot1p_to_queue() -> tuple[int, ...]:
+    """The fixed map of ``trust dot1p``: 8 queues."""
+    return tuple(capabilities()["dot1p_to_queue"]["value"])
+
+
+def queue_limit() -> int:
+    """Packets of a queue."""
+    limit: int = capabilities()["queue_limit"]["value"]
+    return limit
+
+
+@cache
+def default_scheduler(strict: int | None) -> Scheduler:
+    """What a port without an output policy does, ``strict`` being the box-wide strict queue."""
+    queues = tuple(
+        Queue(
+            number=number,
+            priority=number == strict,
+            share=Share(unit=ShareUnit.PERCENT, value=value),
+            limit_packets=queue_limit(),
+        )
+        for number, value in enumerate(capabilities()["default_percentages"]["value"])
+    )
+    return Scheduler(discipline=Discipline.WFQ, queues=queues)
+
+
+def default_wred(port_family: str) -> dict[str, str]:
+    """The profile of each colour that is in force without a line of its own."""
+    profiles: dict[str, str] = capabilities()["default_wred"]["families"][port_family]
+    return profiles
+
+
+def predefined_wred() -> dict[str, tuple[int, int]]:
+    """Thresholds in KB of the built-in profiles."""
+    table = capabilities()["wred_profiles"]["profiles"]
+    return {name: (low, high) for name, (low, high) in table.items()}
+
+
+@cache
+def default_red(port_family: str) -> Red:
+    """Early detection by the profiles that a family of ports has without a line of its own."""
+    return red({colour: predefined_wred()[name] for colour, name in default_wred(port_family).items()})
+
+
+def red(thresholds: dict[str, tuple[int, int]]) -> Red:
+    """Early detection by colour, from thresholds in KB; everything is dropped at the upper one.
+
+    The colour follows the DSCP's drop bits. The device averages without a published weight: the plan takes the
+    momentary length.
+    """
+    bits = capabilities()["yellow_drop_bits"]["value"]
+    rows = []
+    for colour in ("green", "yellow"):
+        low, high = thresholds[colour]
+        dscps = tuple(d for d in range(64) if (d & 7 in bits) == (colour == "yellow"))
+        rows.append(RedProfile(dscp=dscps, minimum=low * _KB, maximum=high * _KB, denominator=1))
+    return Red(by_dscp=True, weight_exponent=0, unit="bytes", profiles=tuple(rows))

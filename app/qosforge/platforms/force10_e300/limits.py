@@ -1,0 +1,162 @@
+"""What FTOS cannot hold of a request, told before the device is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from qosforge.findings import Finding, Severity
+from qosforge.plan.model import Plan, Rule
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.platforms.force10_e300.matching import cam_entries, expressible, layer2, match_refusals
+from qosforge.platforms.force10_e300.queues import dscp_of, marks, priorities
+
+
+def match_findings(
+    request: DeviceRequest, queue_of: Mapping[str, int], rules: Sequence[Rule], called: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Alternatives that are left out, classes that the device looks at in another order, and the room they need.
+
+    ``rules`` are those of a host port in the device's order, ``called`` tells the class of each by its name.
+    """
+    yield from match_refusals(request)
+    place = {called[rule.name]: at for at, rule in enumerate(rules)}
+    earlier: list[ClassRequest] = []
+    for c in request.classes:
+        mine = place.get(c.name)
+        if c.is_default or mine is None:
+            continue
+        before = [e.name for e in earlier if place[e.name] > mine and queue_of[e.name] != queue_of[c.name]]
+        if before:
+            yield Finding(
+                code="match-order-differs",
+                severity=Severity.WARNING,
+                message="the device tries the class of the higher queue first: a packet of both is this one's",
+                device=request.device,
+                direction="input",
+                traffic_class=c.name,
+                line=c.line,
+                requested=f"after {', '.join(before)}",
+                applied=f"before {', '.join(before)}",
+            )
+        earlier.append(c)
+    if any(i.recognise for i in request.interfaces):
+        yield Finding(
+            code="cam-use",
+            severity=Severity.INFO,
+            message="a policy that does not fit into a port-pipe is installed in part",
+            device=request.device,
+            direction="input",
+            applied=f"{cam_entries(rules)} CAM entries",
+            hint="from 7.4.1 on, 'test cam-usage service-policy input' tells beforehand",
+        )
+
+
+def mark_findings(request: DeviceRequest) -> Iterator[Finding]:
+    """Marks that a policy of the classes' layer does not write."""
+    by_ethernet = layer2(request)
+    if by_ethernet:
+        ports = [i.name for i in request.interfaces if i.recognise]
+        lost = [f"{c.name} DSCP {dscp_of(c)}" for c in request.classes if dscp_of(c) is not None]
+        kept, other = "DSCP", "CoS"
+    else:
+        ports = [i.name for i in request.interfaces if i.tagged and i.schedule]
+        marked = [(c.name, c.mark.cos) for c in request.classes if c.mark and c.mark.cos is not None]
+        lost = [f"{name} CoS {cos}" for name, cos in marked]
+        kept, other = "CoS", "DSCP"
+    if ports and lost:
+        yield Finding(
+            code="dscp-not-written" if by_ethernet else "cos-not-written",
+            severity=Severity.WARNING,
+            message="a layer-2 policy of the device marks the CoS only, the DSCP stays as it comes"
+            if by_ethernet
+            else "a layer-3 policy of the device marks the DSCP only, the CoS of tagged frames stays as it comes",
+            device=request.device,
+            interface=", ".join(ports),
+            direction="input" if by_ethernet else "output",
+            requested=", ".join(lost),
+            applied=f"{other} marked, {kept} unchanged",
+            hint=f"trust the {other} at the other end of the link",
+        )
+    for c in request.classes:
+        if c.mark and c.mark.precedence is not None and any(i.recognise for i in request.interfaces):
+            yield Finding(
+                code="precedence-carried-as-dscp",
+                severity=Severity.INFO,
+                message="the device writes whole DSCPs: a precedence is written as its class selector",
+                device=request.device,
+                direction="input",
+                traffic_class=c.name,
+                line=c.line,
+                requested=f"precedence {c.mark.precedence}",
+                applied=f"DSCP {8 * c.mark.precedence}",
+            )
+
+
+def trust_findings(request: DeviceRequest, running: Plan | None, *, by_map: bool) -> Iterator[Finding]:
+    """Ports of layer-2 policies that are not known to be of layer 2, and classes that carry nothing by which a port
+    could tell them."""
+    believing = [i for i in request.interfaces if i.trust and i.trust_in != "none"]
+    by_cos = [i.name for i in believing if i.trust_in == "cos"]
+    ports = [i.name for i in request.interfaces if layer2(request) and (i.recognise or i.trust)] or by_cos
+    ports = [name for name in ports if not (running and name in running.switched)]
+    if ports:
+        yield Finding(
+            code="layer2-policy",
+            severity=Severity.INFO,
+            message="policies of layer 2 need ports in that mode ('switchport'), which "
+            + ("these do not have" if running else "is not set here"),
+            device=request.device,
+            interface=", ".join(ports),
+            direction="input",
+        )
+    for c in request.classes:
+        if c.is_default:
+            continue
+        bare = not by_map and not layer2(request) and not marks(c) and not expressible(request, c)
+        if (by_cos and not priorities(c)) or (bare and len(believing) > len(by_cos)):
+            yield Finding(
+                code="unmarked-class",
+                severity=Severity.ERROR,
+                message="the class carries no mark, so ports that trust marks cannot tell it from the rest",
+                device=request.device,
+                direction="input",
+                traffic_class=c.name,
+                line=c.line,
+                hint="give the class a mark",
+            )
+
+
+def box_findings(request: DeviceRequest, strict: int | None, running: Plan | None) -> Iterator[Finding]:
+    """What the device holds already and the request does not mention."""
+    box = running.system.scheduler if running else None
+    queue = next((q.number for q in box.queues if q.priority), None) if box else None
+    if strict is None and queue is not None:
+        yield Finding(
+            code="strict-queue-held",
+            severity=Severity.ERROR,
+            message=f"queue {queue} is strict on the whole device, and the intent has no priority class",
+            device=request.device,
+            direction="output",
+            requested="no strict queue",
+            applied=f"queue {queue} strict",
+            hint="take it back with 'no strict-priority unicast', or give a class priority",
+        )
+    for wanted in request.interfaces:
+        port = running.interface(wanted.name) if running else None
+        if port is None or not (wanted.recognise or wanted.trust or wanted.schedule):
+            continue
+        way_in, way_out = port.ingress, port.egress
+        held = ["rate police"] * bool(way_in.policers) + ["rate limit"] * bool(way_out.policers)
+        held += ["rate shape"] * (way_out.shape_rate is not None)
+        held += ["dot1p-priority"] * (way_in.policy is None and bool(way_in.rules))
+        if held:
+            yield Finding(
+                code="policy-in-the-way",
+                severity=Severity.ERROR,
+                message=f"the port has {', '.join(held)}: port-based QoS and policies exclude each other",
+                device=request.device,
+                interface=wanted.name,
+                requested="policies",
+                applied="refused by the device",
+                hint="; ".join(f"enter 'no {what}' on the port" for what in held),
+            )

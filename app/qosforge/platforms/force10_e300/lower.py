@@ -1,0 +1,354 @@
+"""Lower a device request onto FTOS: class maps on host ports, fixed trust on trunks, one strict queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from qosforge.findings import Finding, Severity
+from qosforge.intent.models import RESERVED_CLASS
+from qosforge.plan.core import core
+from qosforge.plan.model import (
+    Discipline,
+    Egress,
+    Ingress,
+    InterfacePlan,
+    Plan,
+    Queue,
+    Rule,
+    Scheduler,
+    Share,
+    ShareUnit,
+    System,
+    Term,
+    Trust,
+)
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.plan.requested import requested_shares
+from qosforge.platforms.base import Lowered
+from qosforge.platforms.force10_e300.capabilities import (
+    capabilities,
+    default_scheduler,
+    dot1p_to_queue,
+    dscp_to_queue,
+    family,
+    name_limit,
+    queue_limit,
+)
+from qosforge.platforms.force10_e300.limits import box_findings, mark_findings, match_findings, trust_findings
+from qosforge.platforms.force10_e300.matching import expressible, in_box_order, layer2, sorted_lines
+from qosforge.platforms.force10_e300.naming import COS, MARK, Names
+from qosforge.platforms.force10_e300.policing import policer, shape_rate
+from qosforge.platforms.force10_e300.policing import rate_findings as class_rate_findings
+from qosforge.platforms.force10_e300.queues import (
+    Assignment,
+    assign,
+    dscp_of,
+    effective_mark,
+    marks,
+    percentages,
+    priorities,
+    queue_findings,
+)
+from qosforge.platforms.force10_e300.wred import detection, wred_findings
+from qosforge.platforms.names import shorten
+from qosforge.platforms.recognition import default_marked_down, ports_only
+from qosforge.platforms.service import (
+    fidelity,
+    priority_findings,
+    queue_names,
+    rate_findings,
+    served,
+    share_findings,
+)
+from qosforge.sharing import shared
+
+INPUT_POLICY = "QOSFORGE-IN"
+TRUST_POLICY = "QOSFORGE-TRUST"
+TRUST_POLICY_L2 = "QOSFORGE-TRU-L2"
+OUTPUT_POLICY = "QOSFORGE-OUT"
+COS_POLICY = "QOSFORGE-COS"
+CLEAR_POLICY = "QOSFORGE-NONE"
+CLEAR = "QOSFORGE-ALL"
+CONTROL_COS = "QOSFORGE-CCOS"
+CONTROL = "QOSFORGE-CTRL"
+CONTROL_2 = "QOSFORGE-CTR2"
+IDLE = "QOSFORGE-IDLE"
+IDLE_2 = "QOSFORGE-IDL2"
+_TEN = "-te"
+_L2 = "-L2"
+
+
+def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
+    """The plan of an E300 for a request."""
+    lowering = _lowering(core(request))
+    interfaces = tuple(_interface(lowering, request, wanted, running) for wanted in request.interfaces)
+    scheduled = any(wanted.schedule for wanted in request.interfaces)
+    system = System(
+        cos_to_queue=dot1p_to_queue(),
+        dscp_to_queue=dscp_to_queue(),
+        queue_on_input=True,
+        scheduler=default_scheduler(lowering.chosen.strict) if scheduled else None,
+    )
+    families = tuple(sorted({family(i.name, request.device) for i in request.interfaces if i.schedule}))
+    table = lowering.scheduler("GigabitEthernet")
+    shares = served(request, table, lowering.chosen.queue_of) if scheduled else ()
+    return Lowered(
+        plan=Plan(device=request.device, platform=request.platform, system=system, interfaces=interfaces),
+        findings=(
+            *lowering.queueing_findings,
+            *(lowering.wred_findings(families) if scheduled else ()),
+            *(box_findings(request, lowering.chosen.strict, running) if scheduled else ()),
+            *lowering.matching_findings,
+            *mark_findings(request),
+            *trust_findings(request, running, by_map=lowering.chosen.by_map),
+            *lowering.rate_findings,
+            *share_findings(request, shares),
+        ),
+        fidelity=fidelity(shares),
+        classes=lowering.provenance,
+    )
+
+
+def _interface(
+    lowering: _Lowering, request: DeviceRequest, wanted: InterfaceRequest, running: Plan | None
+) -> InterfacePlan:
+    """The plan of one port."""
+    port_family = family(wanted.name, request.device)
+    held = running.interface(wanted.name) if running else None
+    ingress = held.ingress if held else Ingress()
+    egress = held.egress if held else Egress(default_queue=0)
+    if wanted.recognise:
+        ingress = lowering.recognising(wanted.input_policy)
+    elif wanted.trust:
+        ingress = lowering.believing(_believing_policy(request, wanted), wanted.trust_in)
+    if wanted.schedule:
+        egress = lowering.egress(wanted.output_policy, port_family)
+    return InterfacePlan(name=wanted.name, ingress=ingress, egress=egress)
+
+
+def _believing_policy(request: DeviceRequest, wanted: InterfaceRequest) -> str | None:
+    """The name that the intent gives to the policy of an input that trusts marks.
+
+    Inputs that recognise classes, or trust other marks, may have been given the same name: it has an ending then.
+    """
+    own = wanted.input_policy
+    named = [i for i in request.interfaces if i.input_policy == own and (i.recognise or i.trust)]
+    if own is None or len({(i.recognise, i.trust_in) for i in named}) == 1:
+        return own
+    return f"{own}-{wanted.trust_in or 'trust'}"
+
+
+@shared
+def _lowering(request: DeviceRequest) -> _Lowering:
+    return _Lowering(request)
+
+
+class _Lowering:
+    """The queues, names and rules chosen for what devices have in common (see `qosforge.plan.core`)."""
+
+    def __init__(self, request: DeviceRequest) -> None:
+        self.request = request
+        self.limit = name_limit(request.image)
+        limit = self.limit - len(_TEN)
+        reserved = (CONTROL, CONTROL_2, IDLE, IDLE_2, CLEAR, CONTROL_COS)
+        self.names = Names(tuple(c.name for c in request.classes), limit, reserved)
+        self.layer2 = layer2(request)
+        rate = min(wanted.usable for wanted in request.interfaces)
+        requested = requested_shares(request.classes, rate)
+        self.chosen: Assignment = assign(request, requested)
+        self.shares = percentages(request.classes, requested, self.chosen)
+        self.host_rules = in_box_order(tuple(self._edge_rules()))
+        self.provenance = self._provenance()
+        self.queueing_findings = tuple(self._queueing_findings())
+        self.matching_findings = tuple(self._matching_findings())
+        self.rate_findings = (*class_rate_findings(request), *self._shared_policers())
+
+    def _queueing_findings(self) -> Iterator[Finding]:
+        request = self.request
+        if any(wanted.schedule for wanted in request.interfaces):
+            yield from rate_findings(request)
+            yield from priority_findings(request)
+            yield from queue_findings(request, self.chosen)
+
+    @shared
+    def wred_findings(self, families: tuple[str, ...]) -> tuple[Finding, ...]:
+        """What early detection is on ports of these families."""
+        return (*wred_findings(self.request, families, by_map=self.chosen.by_map), *self._profile_findings())
+
+    def _matching_findings(self) -> Iterator[Finding]:
+        request = self.request
+        if any(wanted.recognise for wanted in request.interfaces):
+            for c in request.classes:
+                if (note := ports_only(request, c)) is not None:
+                    yield note
+            if not self.layer2 and (cleared := default_marked_down(request)) is not None:
+                yield cleared
+            yield from match_findings(request, self.chosen.queue_of, self.host_rules, self.provenance)
+
+    def _profile_findings(self) -> Iterator[Finding]:
+        made = [d for c in self.request.classes if (d := detection(c)) is not None]
+        requested, room = sum(len(d.own) for d in made), capabilities()["user_wred_profiles"]["value"]
+        if requested > room:
+            yield Finding(
+                code="too-many-wred-profiles",
+                severity=Severity.ERROR,
+                message=f"the device holds {room} drop profiles beside its own",
+                device=self.request.device,
+                direction="output",
+                requested=f"{requested} profiles",
+                applied=f"{room} profiles",
+                hint="give fewer classes profiles of their own",
+            )
+
+    def _shared_policers(self) -> Iterator[Finding]:
+        """Classes of one queue: a queue's policy polices them together."""
+        for c in self.request.classes:
+            merged = any(c.name in group for group in self.chosen.merged)
+            if c.treatment.police is not None and merged:
+                yield Finding(
+                    code="police-unsupported",
+                    severity=Severity.WARNING if c.treatment.police.prefer else Severity.ERROR,
+                    message="the class shares a queue, and a queue's policy polices all that is in it",
+                    device=self.request.device,
+                    direction=c.treatment.police.direction,
+                    traffic_class=c.name,
+                    line=c.line,
+                    applied="not policed",
+                    hint="give the class a queue of its own",
+                )
+
+    def _provenance(self) -> Mapping[str, str]:
+        """What the device calls a class to the class's name."""
+        called = self.names.classes()
+        called |= {self.names.policy(c.name) + _TEN: c.name for c in self.request.classes}
+        return called | queue_names(self.chosen.queue_of)
+
+    @shared
+    def recognising(self, own: str | None) -> Ingress:
+        """A port that recognises classes; ``own`` is the policy's name where the intent gives one."""
+        policy = shorten((own or INPUT_POLICY) + _L2 * self.layer2, self.limit)
+        return Ingress(policy=policy, rules=self.host_rules)
+
+    @shared
+    def egress(self, own: str | None, port_family: str) -> Egress:
+        """The output of a port of this family; ``own`` is the policy's name where the intent gives one."""
+        suffix = _TEN if port_family.startswith("Ten") else ""
+        policy = shorten(own or OUTPUT_POLICY, self.limit - len(_TEN)) + suffix
+        return Egress(policy=policy, default_queue=0, scheduler=self.scheduler(port_family))
+
+    @shared
+    def believing(self, own: str | None, trust_in: str | None) -> Ingress:
+        """A port that trusts marks, by a fixed map of the device where that agrees with the queues."""
+        if trust_in == "none":
+            clear = Rule(name=CLEAR, any_of=(Term(),), set_dscp=0, queue=self.chosen.queue_of[RESERVED_CLASS])
+            return Ingress(policy=shorten(own or CLEAR_POLICY, self.limit), rules=(clear,))
+        if trust_in == "cos":
+            policy = shorten(own + _L2 if own else COS_POLICY, self.limit)
+            return Ingress(policy=policy, rules=in_box_order(self._cos_rules()))
+        own = own + _L2 * self.layer2 if own else None
+        policy = shorten(own or (TRUST_POLICY_L2 if self.layer2 else TRUST_POLICY), self.limit)
+        if self.chosen.by_map:
+            return Ingress(policy=policy, trust=Trust.DSCP)
+        return Ingress(policy=policy, rules=in_box_order(tuple(self._mark_rules())))
+
+    def _groups(self) -> list[list[ClassRequest]]:
+        """Classes by queue in the intent's order: a class map has a queue of its own."""
+        groups: dict[int, list[ClassRequest]] = {}
+        for c in self.request.classes:
+            groups.setdefault(self.chosen.queue_of[c.name], []).append(c)
+        return list(groups.values())
+
+    def _edge_rules(self) -> Iterator[Rule]:
+        for group in self._groups():
+            first, queue = group[0], self.chosen.queue_of[group[0].name]
+            if first.is_default:
+                # An explicit last rule: an unknown host's own mark must not pass for one of ours.
+                terms: tuple[Term, ...] = (Term(),)
+                dscp: int | None = dscp_of(first) or 0
+                cos: int | None = (first.mark.cos if first.mark else None) or 0
+            else:
+                terms = tuple(dict.fromkeys(t for c in group for t in expressible(self.request, c)))
+                marked = {effective_mark(c) for c in group} if len(group) > 1 else {dscp_of(first)}
+                dscp = marked.pop() if len(marked) == 1 else None
+                costs = {c.mark.cos if c.mark else None for c in group}
+                cos = costs.pop() if len(costs) == 1 else None
+            if terms:
+                rule = Rule(
+                    name=first.name,
+                    any_of=sorted_lines(terms),
+                    set_dscp=None if self.layer2 else dscp,
+                    set_cos=cos if self.layer2 else None,
+                    police=policer(first, "input") if len(group) == 1 else None,
+                    queue=queue,
+                )
+                yield self.names.named(rule, layer2=self.layer2)
+
+    def _mark_rules(self) -> Iterator[Rule]:
+        control = tuple(capabilities()["control_dscps"]["value"])
+        claimed = {d for c in self.request.classes for d in marks(c)}
+        left = tuple(d for d in control if d not in claimed)
+        if left and not self.layer2:
+            for queue in self.chosen.control:
+                yield Rule(name=CONTROL, any_of=(Term(dscp=left),), queue=queue)
+        for group in self._groups():
+            found = [t for c in group if not c.is_default for t in self._carried(c)]
+            if left and not self.layer2 and self.chosen.with_control in {c.name for c in group}:
+                found.append(Term(dscp=left))
+            if found:
+                terms = sorted_lines(tuple(dict.fromkeys(found)))
+                rule = Rule(name=group[0].name, any_of=terms, queue=self.chosen.queue_of[group[0].name])
+                yield self.names.named(rule, MARK, layer2=self.layer2)
+
+    def _carried(self, c: ClassRequest) -> tuple[Term, ...]:
+        """By what a port that trusts marks tells a class."""
+        if self.layer2:
+            return (Term(cos=priorities(c)),) if priorities(c) else expressible(self.request, c)
+        return (Term(dscp=marks(c)),) if dscp_of(c) is not None else expressible(self.request, c)
+
+    def _cos_rules(self) -> tuple[Rule, ...]:
+        """Rules by 802.1p priority; what none matches goes to queue 0, as everything that is not matched."""
+        claimed = {cos for c in self.request.classes for cos in priorities(c)}
+        left = tuple(cos for cos in capabilities()["control_cos"]["value"] if cos not in claimed)
+        control = self.chosen.control[:1] if left else ()
+        found = [Rule(name=CONTROL_COS, any_of=(Term(cos=left),), queue=queue) for queue in control]
+        for group in self._groups():
+            values = tuple(sorted({cos for c in group if not c.is_default for cos in priorities(c)}))
+            if values:
+                queue = self.chosen.queue_of[group[0].name]
+                rule = Rule(name=group[0].name, any_of=(Term(cos=values),), queue=queue)
+                found.append(self.names.named(rule, COS, layer2=True))
+        return tuple(found)
+
+    @shared
+    def scheduler(self, port_family: str) -> Scheduler:
+        """The eight queues of a port of this family."""
+        owners: dict[int, list[ClassRequest]] = {}
+        for c in self.request.classes:
+            owners.setdefault(self.chosen.queue_of[c.name], []).append(c)
+        suffix = _TEN if port_family.startswith("Ten") else ""
+        queues = []
+        for number, value in enumerate(self.shares):
+            mine = owners.get(number, [])
+            found = next((d for c in mine if (d := detection(c)) is not None), None)
+            alone = mine[0] if len(mine) == 1 else None
+            queues.append(
+                Queue(
+                    number=number,
+                    name=self._policy_name(number, mine[0].name if mine else None) + suffix,
+                    priority=number == self.chosen.strict,
+                    share=Share(unit=ShareUnit.PERCENT, value=value),
+                    limit_packets=queue_limit(),
+                    red=found.red(port_family) if found else None,
+                    shape_rate=shape_rate(alone) if alone else None,
+                    police=policer(alone, "output") if alone else None,
+                )
+            )
+        return Scheduler(discipline=Discipline.WFQ, queues=tuple(queues))
+
+    def _policy_name(self, number: int, owner: str | None) -> str:
+        if owner is not None:
+            return self.names.policy(owner)
+        if number not in self.chosen.control:
+            return IDLE if self.shares[number] == capabilities()["idle_percent"]["value"] else IDLE_2
+        # The two control queues may hold different percentages, and a policy holds one.
+        return CONTROL if number == self.chosen.control[0] else CONTROL_2

@@ -1,0 +1,269 @@
+"""What of a class a class map can hold: access-list entries, lists of marks, or one of each together."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from qosforge.expansion import combine
+from qosforge.findings import Finding, Severity
+from qosforge.intent.ports import WELL_KNOWN
+from qosforge.plan.model import PortRange, Rule, Term
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.plan.request import Term as Alternative
+from qosforge.platforms import recognition
+from qosforge.platforms.force10_e300.capabilities import capabilities, since_8
+from qosforge.sharing import shared
+
+LAYER2 = frozenset({"cos", "source_mac", "destination_mac"})
+"""Fields of a match that a policy of layer 3 does not see."""
+_MARKS = ("dscp", "precedence", "cos", "vlan")
+_EITHER = frozenset({"vlan"})
+
+
+def layer2(request: DeviceRequest) -> bool:
+    """Whether the classes are told by Ethernet headers: a policy looks at these or at IP headers."""
+    return _layer2(request.classes, request.image)
+
+
+@shared
+def _layer2(classes: tuple[ClassRequest, ...], image: str) -> bool:
+    requested = {name for c in classes for t in c.terms for name in t.given}
+    if requested and requested <= _EITHER:
+        return not since_8(image)
+    return bool(requested & LAYER2) and requested <= LAYER2 | _EITHER
+
+
+def is_layer2(rules: Sequence[Rule], image: str) -> bool:
+    """Whether rules are those of a policy of layer 2; older images see VLANs there alone."""
+    vlans = not since_8(image)
+    return any(
+        r.set_cos is not None
+        or any(t.cos or t.source_mac or t.destination_mac or (vlans and t.vlan) for t in r.any_of)
+        for r in rules
+    )
+
+
+def entry_of(term: Term) -> Term:
+    """The part of an alternative that an access list holds; nothing in particular where it has none."""
+    return term.model_copy(update=dict.fromkeys(_MARKS, ()))
+
+
+def marks_of(term: Term) -> dict[str, tuple[int, ...]]:
+    """The lists of marks that an alternative asks for."""
+    return {name: getattr(term, name) for name in _MARKS if getattr(term, name)}
+
+
+@shared
+def together(rule: Rule) -> bool:
+    """Whether the lines of the class map must all hold: entries together with marks, or marks of several kinds."""
+    kinds = [len(marks_of(t)) + (entry_of(t) != Term()) for t in rule.any_of]
+    return any(count > 1 for count in kinds)
+
+
+@shared
+def entries(rule: Rule) -> tuple[Term, ...]:
+    """What stands in the rule's access list; everything where an alternative asks for nothing."""
+    found = (entry_of(t) for t in rule.any_of if entry_of(t) != Term() or not marks_of(t))
+    return tuple(dict.fromkeys(found))
+
+
+@shared
+def mark_lines(rule: Rule) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Kinds and values of the other match lines."""
+    found = ((kind, values) for t in rule.any_of for kind, values in marks_of(t).items())
+    return tuple(dict.fromkeys(found))
+
+
+def expressible(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...]:
+    """The alternatives of a class that one class map can hold: entries first, then marks."""
+    return _split(request, wanted)[0]
+
+
+def _split(request: DeviceRequest, wanted: ClassRequest) -> tuple[tuple[Term, ...], tuple[Alternative, ...]]:
+    """What a class map holds, and what is left out."""
+    kept: list[tuple[Alternative, tuple[Term, ...]]] = []
+    refused: list[Alternative] = []
+    for term in wanted.terms:
+        if _reason(request, term) is None:
+            kept.append((term, tuple(_singles(request, term))))
+        else:
+            refused.append(term)
+    terms = [t for _, singles in kept for t in singles]
+    joined = Rule(name=wanted.name, any_of=tuple(terms))
+    if together(joined):
+        alike = {tuple(marks_of(t).items()) for t in terms}
+        bare = sum(entry_of(t) == Term() for t in terms)
+        most_vlans = max(len(t.vlan) for t in terms)
+        if len(alike) > 1 or (bare and len(terms) > 1) or most_vlans > 1:
+            mixed = [term for term, singles in kept if together(Rule(name=wanted.name, any_of=singles))]
+            refused += mixed
+            terms = [t for term, singles in kept if term not in mixed for t in singles]
+        else:
+            return tuple(dict.fromkeys(terms)), tuple(refused)
+    lists = [t for t in terms if entry_of(t) != Term()]
+    marked = [piece for t in terms if entry_of(t) == Term() for piece in _pieces(t)]
+    return tuple(dict.fromkeys((*lists, *marked))), tuple(refused)
+
+
+def count_conditions(request: DeviceRequest, term: Alternative) -> int:
+    """How many entries and lines an alternative becomes at most, by arithmetic."""
+    most: int = capabilities()["values_per_match"]["value"]
+    lists = sum(-(-len(getattr(term, name)) // most) for name in ("dscp", "precedence", "cos"))
+    return recognition.count_conditions(request, term, points_apart=False) + lists + len(term.vlan)
+
+
+def _pieces(term: Term) -> Iterator[Term]:
+    """Lists of marks no longer than a match line; VLANs stand alone."""
+    most: int = capabilities()["values_per_match"]["value"]
+    for kind, values in marks_of(term).items():
+        size = 1 if kind == "vlan" else most
+        for at in range(0, len(values), size):
+            yield Term.model_validate({kind: values[at : at + size]})
+
+
+def _reason(request: DeviceRequest, term: Alternative) -> tuple[str, str, str] | None:
+    """Code, message and hint where no class map of the request's layer holds an alternative."""
+    if layer2(request):
+        return None
+    if term.cos:
+        return "match-unsupported", "a layer-3 policy does not see the CoS", "match DSCPs instead"
+    if term.source_mac or term.destination_mac:
+        message = "a layer-3 policy does not see MAC addresses, and other classes need one"
+        return "match-unsupported", message, "match prefixes instead, or all classes by CoS and MAC addresses"
+    if term.vlan and not since_8(request.image):
+        message = f"FTOS {request.image} has no VLANs in layer-3 class maps"
+        return "match-unsupported", message, "match prefixes instead, or load 8.1 or newer"
+    if term.application is not None and (term.protocol or term.source_port or term.destination_port):
+        message = "an application brings its protocol and its ports, and cannot have others beside"
+        return "match-combination-unsupported", message, "match the application, or the protocol and the ports"
+    return None
+
+
+def match_refusals(request: DeviceRequest) -> Iterator[Finding]:
+    """Alternatives that are left out."""
+    for c in request.classes:
+        for term in _split(request, c)[1]:
+            code, message, hint = _reason(request, term) or (
+                "match-combination-unsupported",
+                "a class map that has several alternatives cannot join an access list and marks in one of them",
+                "match the application or the DSCP",
+            )
+            yield Finding(
+                code=code,
+                severity=Severity.ERROR,
+                message=message,
+                device=request.device,
+                direction="input",
+                traffic_class=c.name,
+                line=c.line,
+                hint=hint,
+            )
+
+
+def _singles(request: DeviceRequest, term: Alternative) -> Iterator[Term]:
+    dscps = tuple(sorted(term.dscp))
+    precedences = tuple(sorted(term.precedence))
+    if dscps and precedences:
+        dscps, precedences = tuple(d for d in dscps if d >> 3 in precedences), ()
+    marks = {"dscp": dscps, "precedence": precedences, "cos": tuple(sorted(term.cos)), "vlan": term.vlan}
+    for flow, source, target, mac, other in combine(
+        tuple(_flows(request, term)),
+        term.source or (None,),
+        term.destination or (None,),
+        term.source_mac or (None,),
+        term.destination_mac or (None,),
+    ):
+        ends = {"source": source, "destination": target, "source_mac": mac, "destination_mac": other}
+        yield Term.model_validate({**flow, **ends, **marks})
+
+
+def _flows(request: DeviceRequest, term: Alternative) -> Iterator[dict[str, Any]]:
+    if term.application is not None:
+        application = request.applications[term.application]
+        for first, last in application.ports:
+            ports = (PortRange(first=first, last=last),)
+            yield {"protocol": application.protocol_number, "destination_ports": ports}
+            if last < WELL_KNOWN:
+                yield {"protocol": application.protocol_number, "source_ports": ports}
+        return
+    for protocol, near, far in combine(
+        term.protocol or (None,), term.source_port or (None,), term.destination_port or (None,)
+    ):
+        yield {
+            "protocol": protocol,
+            "source_ports": (PortRange(first=near[0], last=near[1]),) if near else (),
+            "destination_ports": (PortRange(first=far[0], last=far[1]),) if far else (),
+        }
+
+
+def sorted_lines(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+    """Alternatives as a class map lists them: its access list, then lists of marks."""
+    return tuple(sorted(terms, key=lambda t: bool(marks_of(t)) and entry_of(t) == Term()))
+
+
+# -- order -----------------------------------------------------------------------------------------------
+
+
+def orders(rules: Sequence[Rule]) -> dict[str, int]:
+    """``order`` of the entries of rules that are looked at before ones of higher queues.
+
+    The device looks at the class of the highest queue first, but at entries with an ``order`` before all others.
+    """
+    late = [at for at, rule in enumerate(rules) if any((o.queue or 0) > (rule.queue or 0) for o in rules[at + 1 :])]
+    last = max(late, default=-1)
+    return {rule.name: at + 1 for at, rule in enumerate(rules[: last + 1]) if only_entries(rule)}
+
+
+def only_entries(rule: Rule) -> bool:
+    """Whether a rule is an access list alone."""
+    return not mark_lines(rule)
+
+
+def in_box_order(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """The rules in the order in which the device looks at them, by ``order`` if that is nearer to the given one."""
+    chosen = orders(rules)
+    ordered = sorted(rules, key=lambda r: (chosen.get(r.name, 255), -(r.queue or 0)))
+    plain = sorted(rules, key=lambda r: -(r.queue or 0))
+    given = [r.name for r in rules]
+    return tuple(min((plain, ordered), key=lambda found: _turned([r.name for r in found], given)))
+
+
+def _turned(found: list[str], given: list[str]) -> int:
+    """How many pairs stand the other way round."""
+    place = [given.index(name) for name in found]
+    return sum(a > b for a, b in itertools.combinations(place, 2))
+
+
+def cam_entries(rules: Sequence[Rule]) -> int:
+    """CAM entries of a policy: for each line one a value, for an entry one for each pair of blocks of ports."""
+    total = 0
+    for rule in rules:
+        parts = [sum(_entry_size(t) for t in entries(rule))] if entries(rule) else []
+        parts += [len(values) for _, values in mark_lines(rule)]
+        if together(rule):
+            product = 1
+            for part in parts:
+                product *= part
+            total += product
+        else:
+            total += sum(parts)
+    return total
+
+
+def _entry_size(term: Term) -> int:
+    most: int = capabilities()["entries_per_rule"]["maximum"]
+    near, far = (sum(_blocks(p) for p in ports) or 1 for ports in (term.source_ports, term.destination_ports))
+    return min(near * far, most)
+
+
+def _blocks(ports: PortRange) -> int:
+    """Aligned blocks of a power of two that make up a range."""
+    first, count = ports.first, 0
+    while first <= ports.last:
+        size = first & -first if first else 1 << 16
+        while size > ports.last - first + 1:
+            size >>= 1
+        first, count = first + size, count + 1
+    return count

@@ -1,0 +1,242 @@
+"""What people wrote or captured, as a device would print it: prompts, abbreviations, missing indentation, wraps.
+
+Text as a device prints it passes unchanged. Lines keep their numbers: what is no configuration becomes an empty
+line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from qosforge.configtree import Grammar, Line, Tree
+from qosforge.plan.model import Plan
+
+_PROMPT = re.compile(r"(?P<host>\w[\w.-]{0,62})(?:\((?P<mode>conf(?:ig)?(?:-[\w/.-]+)?)\))?[#>] *(?P<command>.*)")
+_EXEC = re.compile(
+    r"(?:do|sh(?:ow?)?|copy|conf(?:igure)?|wr(?:ite)?|ping|en(?:able)?|dis(?:able)?|term(?:inal)?|debug|clear|dir|"
+    r"more|test|reload)(?: .*)?"
+)
+_SHOWS_CONFIGURATION = re.compile(r"(?:do )?(?:sh\w*|more) (?:run|start|conf|system:run)\S*(?: .*)?")
+_OFTEN_BELOW = re.compile(
+    r"(?:no|ip|description|encapsulation|speed|duplex|switchport|shut(?:down)?|portmode|power|load-interval|mtu|"
+    r"keepalive|clock|spanning-tree|cdp)(?: .+)?"
+)
+"""What stands at the margin after an open interface is most likely below it, where it is one of these."""
+_SHORTEST = 2
+"""Fewest letters of an abbreviation; the devices take one where it is unique, which is not told apart from a name.
+"""
+_LONGEST = 1024
+"""Characters of a line beyond which no device's input goes: what is longer was not broken by a screen."""
+_REST = "..."
+_WORD = "*"
+_END = ""
+
+Node = dict[str, "Node"]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """A platform's commands in full, by mode (the empty one is the top).
+
+    ``*`` stands for one word and ``...`` for the rest of a line, both kept as they are. ``opens`` tells by the
+    first word of a command in a mode which mode it opens. ``families`` are the names of interfaces;
+    ``spaced`` where the number stands apart. ``widths`` are screen widths
+    at which the device breaks what it prints, ``broken`` how the lines begin that are joined again.
+    """
+
+    commands: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    opens: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    families: tuple[str, ...] = ()
+    spaced: bool = False
+    nested: bool = True
+    widths: frozenset[int] = frozenset()
+    broken: str = ""
+
+    @cached_property
+    def _trees(self) -> dict[str, Node]:
+        trees: dict[str, Node] = {}
+        for mode, phrases in self.commands.items():
+            for phrase in phrases:
+                node = trees.setdefault(mode, {})
+                for word in (*phrase.split(), _END):
+                    node = node.setdefault(word, {})
+        return trees
+
+    def spelt(self, mode: str, text: str) -> str | None:
+        """A command of a mode with its words in full; none where it is no command known there."""
+        words = text.split()
+        negated = words[:1] == ["no"]
+        full = _walk(self._trees.get(mode, {}), words[negated:])
+        if full is None:
+            return None
+        if full[0] == "interface":
+            full = ["interface", *self._interface(full[1:])]
+        return " ".join(["no"] * negated + full)
+
+    def _interface(self, words: list[str]) -> list[str]:
+        match = re.fullmatch(r"([A-Za-z][A-Za-z-]*) ?(\d\S*)(| .+)", " ".join(words))
+        if match is None:
+            return words
+        found = _completed(match[1], self.families)
+        if found is None:
+            return words
+        return [found + (" " if self.spaced else "") + match[2] + match[3]]
+
+    def below(self, mode: str, command: str) -> str:
+        """The mode that a command opens, else the mode of lines that nothing is known of."""
+        return self.opens.get((mode, command.split(" ", 1)[0]), "?")
+
+
+def _walk(node: Node, words: list[str]) -> list[str] | None:
+    full: list[str] = []
+    for position, word in enumerate(words):
+        found = _completed(word, [key for key in node if key not in (_WORD, _REST, _END)])
+        if found is not None:
+            full.append(found)
+            node = node[found]
+        elif _WORD in node:
+            full.append(word)
+            node = node[_WORD]
+        elif _REST in node:
+            return full + words[position:]
+        else:
+            return None
+    return full if full and (_END in node or _REST in node) else None
+
+
+def _completed(word: str, known: tuple[str, ...] | list[str]) -> str | None:
+    """The one known word that a word abbreviates; ``class`` does not abbreviate ``class-map``."""
+    if word in known:
+        return word
+    low = word.lower()
+    found = [name for name in known if name.lower().startswith(low)]
+    exact = [name for name in found if name.lower() == low]
+    if exact:
+        return exact[0]
+    shorter = len(found) == 1 and len(word) >= _SHORTEST and found[0][len(word)] != "-"
+    return found[0] if shorter else None
+
+
+def verbatim(plan: Plan, text: str) -> Plan:
+    """A plan whose unknown lines stand as they were written."""
+    lines = text.splitlines()
+    unknown = tuple(u.model_copy(update={"text": " ".join(lines[u.line - 1].split())}) for u in plan.unknown)
+    return plan.model_copy(update={"unknown": unknown})
+
+
+def is_number(word: str, low: int = 0, high: int = 10**12) -> bool:
+    """Whether a word is a plain number within a range."""
+    return re.fullmatch(r"[0-9]{1,13}", word) is not None and low <= int(word) <= high
+
+
+def read_tree(text: str, grammar: Grammar, dialect: Dialect) -> Tree:
+    """The tree of a configuration that a device printed or a person wrote; objects opened twice are one."""
+    return _joined(grammar.parse(tidy(text, dialect)))
+
+
+def tidy(text: str, dialect: Dialect) -> str:
+    """The text as the device would print it, line for line."""
+    lines = text.splitlines()
+    if dialect.widths:
+        lines = _unwrapped(lines, dialect)
+    return "\n".join(_tidied(lines, dialect)) + "\n"
+
+
+def _tidied(lines: list[str], dialect: Dialect) -> Iterator[str]:
+    stack: list[tuple[int, str]] = []  # headings that stand open: their indentation and the mode below them
+    flat = False  # whether the open headings may have lines below them that are not indented
+    skipping = False  # whether what follows is what a command printed
+    for raw in lines:
+        line = raw.strip()
+        indent = len(raw) - len(raw.lstrip())
+        prompt = _PROMPT.fullmatch(line) if not line.startswith("!") else None
+        if prompt is not None:
+            command, mode = prompt["command"].strip(), prompt["mode"]
+            requested = _EXEC.fullmatch(command) is not None
+            if mode is not None or requested or not command:
+                skipping = requested and _SHOWS_CONFIGURATION.fullmatch(command) is None
+                if requested or mode is None:
+                    yield ""
+                    continue
+                line, indent, flat = command, _depth(mode), False
+        elif skipping:
+            yield ""
+            continue
+        if not line or line.startswith("!"):
+            stack, flat = ([], False) if indent == 0 and line else (stack, flat)
+            yield line
+            continue
+        if flat and indent == 0:
+            placed = _below_flat(stack, line, dialect)
+            if placed is not None:
+                indent, line = placed
+            elif stack and dialect.spelt("", line) is None and _OFTEN_BELOW.fullmatch(line):
+                indent = stack[0][0] + 1
+        while stack and stack[-1][0] >= indent:
+            stack.pop()
+        mode_here = stack[-1][1] if stack else ""
+        line = dialect.spelt(mode_here, line) or line
+        stack.append((indent, dialect.below(mode_here, line)))
+        # An indented line shows that the text is laid out: what stands at the margin then is at the top.
+        flat = dialect.nested and prompt is None and (indent == 0 or flat) and not raw.startswith((" ", "\t"))
+        yield " " * indent + line if dialect.nested else line
+
+
+def _below_flat(stack: list[tuple[int, str]], line: str, dialect: Dialect) -> tuple[int, str] | None:
+    """Where a line at the margin belongs below the open headings, if it is a command of their modes."""
+    for indent, mode in reversed(stack):
+        full = dialect.spelt(mode, line)
+        if full is not None:
+            return indent + 1, full
+    return None
+
+
+def _depth(mode: str) -> int:
+    """How deep the lines entered at a prompt stand: ``config-pmap-c`` is below a class of a policy."""
+    if "-" not in mode:
+        return 0
+    return 2 if mode.endswith("-c") else 1
+
+
+def _unwrapped(lines: list[str], dialect: Dialect) -> list[str]:
+    """Lines that the screen broke, joined again; each broken piece leaves an empty line."""
+    result: list[str] = []
+    head, last = -1, 0
+    for line in lines:
+        first = line.split(" ", 1)[0]
+        goes_on = (
+            head >= 0
+            and last in dialect.widths
+            and result[head].startswith(dialect.broken)
+            and len(result[head]) < _LONGEST
+            and line.strip() != ""
+            and not line.startswith("!")
+            and first not in (result[head].split(" ", 1)[0], "no", "default", "interface", "router", "exit")
+        )
+        last = len(line)
+        if goes_on:
+            result[head] += line
+            result.append("")
+        else:
+            head = len(result)
+            result.append(line)
+    return result
+
+
+def _joined(tree: Tree) -> Tree:
+    opened: dict[str, list[Line]] = {}
+    heads: list[Line] = []
+    for line in tree:
+        # Lines without anything below them may be said twice for a reason: only objects are joined.
+        if line.children and line.text in opened:
+            opened[line.text].extend(line.children)
+            continue
+        if line.children:
+            opened[line.text] = list(line.children)
+        heads.append(line)
+    return tuple(
+        Line(line.text, _joined(tuple(opened[line.text])), line.number) if line.children else line for line in heads
+    )

@@ -1,0 +1,27 @@
+"""What a device holds, as a plan: read from its configuration once, however often that is asked."""
+
+from __future__ import annotations
+
+from qosforge.plan.model import Plan
+from qosforge.platforms.base import platform
+from qosforge.platforms.device_text import Configuration, unblotted
+from qosforge.sharing import keeping
+
+_DEVICES = 512
+"""What a large network comes to: its devices are gone through again and again, all in one order. A plan takes up to
+600 kB (a router with 48 ports).
+"""
+
+
+def held_plan(platform_id: str, text: Configuration, device: str, image: str) -> Plan:
+    """The plan that a running configuration of a device amounts to, defaults that it does not print included.
+
+    Raises:
+        InputError: the platform is not installed.
+    """
+    return _parsed(platform_id, unblotted(text), device, image)
+
+
+@keeping(_DEVICES)
+def _parsed(platform_id: str, text: str, device: str, image: str) -> Plan:
+    return platform(platform_id, device).parse(text, device, image)

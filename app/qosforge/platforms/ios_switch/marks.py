@@ -1,0 +1,205 @@
+"""Which code points and CoS values carry each class through a switch, and the maps between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from qosforge.dscp import drop_precedence, dscp_name
+from qosforge.findings import Severity
+from qosforge.plan.request import ClassRequest, DeviceRequest, Term
+from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.recognition import asks_flow
+
+DEFAULT_COS_TO_DSCP = tuple(range(0, 64, 8))
+"""CoS to DSCP as delivered (Catalyst 2950 and 2970 guides)."""
+DEFAULT_DSCP_TO_COS = tuple(dscp // 8 for dscp in range(64))
+"""DSCP to CoS as delivered: the class selector bits (Catalyst 2950 and 2970 guides)."""
+CONTROL_COS = (6, 7)
+"""CoS of network control (IEEE 802.1Q, annex I)."""
+CONTROL_DSCP = tuple(range(48, 64))
+"""Code points of network control: CS6, CS7 and what shares their precedence (RFC 4594)."""
+_EVERY_DSCP = frozenset(range(64))
+
+
+@dataclass(frozen=True)
+class ClassMarks:
+    """Marks of one class that the device can hold.
+
+    ``dscp`` is set where the class is recognised, ``listed`` are the DSCPs it is recognised by and ``precedences``
+    the precedences, where the device matches those; ``code_points`` and ``cos`` are what it arrives with on trunks.
+    """
+
+    dscp: int | None
+    listed: tuple[int, ...]
+    code_points: tuple[int, ...]
+    cos: tuple[int, ...]
+    precedences: tuple[int, ...] = ()
+
+
+def points_of(term: Term) -> frozenset[int] | None:
+    """The DSCPs that an alternative's marks allow; None where it asks for none."""
+    by_precedence = {8 * p + low for p in term.precedence for low in range(8)}
+    if term.dscp and term.precedence:
+        return frozenset(term.dscp) & by_precedence
+    return frozenset(term.dscp) | by_precedence if term.dscp or term.precedence else None
+
+
+def class_marks(request: DeviceRequest, supported: frozenset[int], notes: Notes) -> dict[str, ClassMarks]:
+    """The marks of every class but the default one; what the device cannot carry is noted.
+
+    A device that knows every DSCP matches precedences as such, another one the DSCPs it knows of them.
+    """
+    _check_default(request.classes[-1], notes)
+    result: dict[str, ClassMarks] = {}
+    set_by: dict[int, str] = {}
+    taken = {c.mark.dscp for c in request.classes if c.mark}
+    for entry in request.classes:
+        if entry.is_default:
+            continue
+        dscp = _known(entry, _marked(entry, notes), supported, taken, notes)
+        if dscp is not None:
+            set_by.setdefault(dscp, entry.name)
+        _note_unknown(entry, supported, notes)
+        plain = [t for t in entry.terms if not (t.application or asks_flow(t))]
+        native = supported == _EVERY_DSCP and dscp is not None
+        precedences = {p for t in plain if native and not t.dscp for p in t.precedence}
+        listed = {d for t in plain if t.dscp or not native for d in points_of(t) or ()} & supported
+        arriving = {d for t in entry.terms for d in points_of(t) or ()} | set(_carried(entry, dscp))
+        points = tuple(sorted(arriving & supported))
+        stated = entry.mark.cos if entry.mark else None
+        own = (stated,) if stated is not None else ((dscp // 8,) if dscp is not None else ())
+        cos = tuple(dict.fromkeys((*own, *sorted(c for t in plain if not points_of(t) for c in t.cos))))
+        result[entry.name] = ClassMarks(
+            dscp=dscp,
+            listed=tuple(sorted(listed)),
+            code_points=points,
+            cos=cos or tuple(sorted({p // 8 for p in points})),
+            precedences=tuple(sorted(precedences)),
+        )
+    # A mark belongs to the class that sets it, even if another one lists it too.
+    return {
+        name: replace(entry, code_points=tuple(p for p in entry.code_points if set_by.get(p, name) == name))
+        for name, entry in result.items()
+    }
+
+
+def _carried(entry: ClassRequest, dscp: int | None) -> Iterator[int]:
+    """The DSCPs by which devices behind an edge mark a class: all of a precedence where that is its mark, and those
+    that a policer writes instead."""
+    yield from entry.remarked
+    if entry.mark is not None and entry.mark.precedence is not None:
+        yield from range(8 * entry.mark.precedence, 8 * entry.mark.precedence + 8)
+    elif dscp is not None:
+        yield dscp
+
+
+def _note_unknown(entry: ClassRequest, supported: frozenset[int], notes: Notes) -> None:
+    """Code points that a class is matched by and the device does not know."""
+    for value in sorted({d for term in entry.terms for d in term.dscp} - supported):
+        notes.add(
+            Severity.ERROR,
+            "dscp-unsupported",
+            f"the device does not know DSCP {value}",
+            traffic_class=entry.name,
+            requested=dscp_name(value),
+            hint=_one_of(supported),
+        )
+    for precedence in sorted({p for term in entry.terms for p in term.precedence}):
+        known = sorted(supported & set(range(8 * precedence, 8 * precedence + 8)))
+        if len(known) < 8:
+            notes.add(
+                Severity.WARNING,
+                "precedence-as-dscps",
+                "the device matches the DSCPs it knows, not a precedence",
+                traffic_class=entry.name,
+                requested=f"precedence {precedence} (DSCP {8 * precedence} to {8 * precedence + 7})",
+                applied=f"DSCP {', '.join(map(str, known))}",
+                hint="mark the traffic with one of these before this device",
+            )
+
+
+def _one_of(supported: frozenset[int]) -> str:
+    return f"use one of {', '.join(str(v) for v in sorted(supported))}"
+
+
+def _known(
+    entry: ClassRequest, dscp: int | None, supported: frozenset[int], taken: set[int | None], notes: Notes
+) -> int | None:
+    """The mark itself, or the one the device knows that says the same but for the drop precedence."""
+    if dscp is None or dscp in supported:
+        return dscp
+    near = min((s for s in supported if s >> 3 == dscp >> 3), key=lambda s: (abs(s - dscp), s))
+    same_group = drop_precedence(dscp) is not None and drop_precedence(near) is not None and near not in taken
+    notes.add(
+        Severity.WARNING if same_group else Severity.ERROR,
+        "dscp-rounded",
+        f"the device cannot write DSCP {dscp}",
+        traffic_class=entry.name,
+        requested=f"{dscp_name(dscp)} (DSCP {dscp})",
+        applied=f"{dscp_name(near)} (DSCP {near})",
+        hint=_one_of(supported),
+    )
+    return near
+
+
+def _marked(entry: ClassRequest, notes: Notes) -> int | None:
+    mark = entry.mark
+    if mark is None or mark.dscp is not None:
+        return mark.dscp if mark else None
+    if mark.precedence is not None:
+        dscp = 8 * mark.precedence
+        notes.add(
+            Severity.INFO,
+            "precedence-carried-as-dscp",
+            "the device writes whole DSCPs: the three bits below the precedence become zero",
+            traffic_class=entry.name,
+            requested=f"precedence {mark.precedence}",
+            applied=f"DSCP {dscp_name(dscp)}",
+        )
+        return dscp
+    if mark.cos is None:
+        return None
+    dscp = DEFAULT_COS_TO_DSCP[mark.cos]
+    notes.add(
+        Severity.INFO,
+        "cos-carried-as-dscp",
+        "the device sets DSCPs only and derives the CoS from them",
+        traffic_class=entry.name,
+        requested=f"CoS {mark.cos}",
+        applied=f"DSCP {dscp_name(dscp)} and CoS {mark.cos}",
+    )
+    return dscp
+
+
+def _check_default(default: ClassRequest, notes: Notes) -> None:
+    mark = default.mark
+    if mark is not None and (mark.dscp or mark.cos or mark.precedence):
+        notes.add(
+            Severity.ERROR,
+            "default-mark-unsupported",
+            "what no class matches becomes DSCP 0 and CoS 0 here",
+            traffic_class=default.name,
+            requested=f"DSCP {mark.dscp or 8 * (mark.precedence or 0)}, CoS {mark.cos or 0}",
+            applied="DSCP 0, CoS 0",
+            hint="leave the mark of the default class out",
+        )
+
+
+def cos_to_dscp(marks: dict[str, ClassMarks]) -> tuple[int, ...]:
+    """DSCP of every CoS: the class's mark where a class has that CoS; CoS 0 stays the default class's."""
+    table = list(DEFAULT_COS_TO_DSCP)
+    for entry in reversed(marks.values()):
+        if entry.dscp is not None:
+            for cos in entry.cos:
+                table[cos] = entry.dscp if cos else table[0]
+    return tuple(table)
+
+
+def dscp_to_cos(marks: dict[str, ClassMarks]) -> tuple[int, ...]:
+    """CoS of every DSCP: the class's CoS where a class has that DSCP."""
+    table = list(DEFAULT_DSCP_TO_COS)
+    for entry in marks.values():
+        for point in entry.code_points:
+            table[point] = entry.cos[0] if entry.dscp is not None else DEFAULT_DSCP_TO_COS[point]
+    return tuple(table)

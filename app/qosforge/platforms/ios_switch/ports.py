@@ -1,0 +1,210 @@
+"""Ports of a request and their input side, and what of the intent no Catalyst of this kind can do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from qosforge.dscp import dscp_name
+from qosforge.findings import Severity
+from qosforge.intent.models import RESERVED_CLASS
+from qosforge.plan.model import Ingress, InterfacePlan, Rule, Trust
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.platforms.ios_switch.classes import INPUT_POLICY
+from qosforge.platforms.ios_switch.marks import ClassMarks
+from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.ios_switch.queues import Assignment, scheduled_rates
+from qosforge.platforms.ios_switch.reading import PORT
+from qosforge.platforms.service import Served, percent, priority_findings, queue_names
+from qosforge.units import format_rate
+
+
+def on_ports(request: DeviceRequest, notes: Notes, port: re.Pattern[str] = PORT) -> DeviceRequest:
+    """The request for physical ports alone: these switches have no QoS on others.
+
+    A link aggregation is served by its members, which must be in the request. ``port`` matches headings of ports.
+    """
+    kept = tuple(i for i in request.interfaces if port.fullmatch(f"interface {i.name}"))
+    if len(kept) == len(request.interfaces):
+        return request
+    members = {i.lag for i in kept if i.lag}
+    for wanted in request.interfaces:
+        if wanted in kept:
+            continue
+        notes.add(
+            Severity.INFO if wanted.name in members else Severity.ERROR,
+            "port-not-physical",
+            "the switch has QoS on physical ports only"
+            + (": the members of the aggregation have it" if wanted.name in members else ""),
+            interface=wanted.name,
+            hint=None if wanted.name in members else "name its member ports in the inventory, or leave it out",
+        )
+    return request.model_copy(update={"interfaces": kept})
+
+
+def ingress(
+    wanted: InterfaceRequest,
+    rules: tuple[Rule, ...],
+    held: InterfacePlan | None,
+    dscp_to_cos: tuple[int, ...] | None,
+    notes: Notes,
+) -> Ingress:
+    """What a port does on input: recognise and mark, trust (DSCPs unless the intent says another mark), or what it
+    does already.
+
+    Packets that no rule matches become DSCP 0 and CoS 0. The CoS of the port itself is left alone.
+    ``dscp_to_cos`` is the map that the switch is to have: what a port marks already gets its CoS from it too.
+    """
+    port_cos = held.ingress.port_cos if held else 0
+    if wanted.recognise:
+        if port_cos and not rules:
+            notes.add(
+                Severity.WARNING,
+                "port-cos-kept",
+                "the port gives its own CoS to what it receives",
+                interface=wanted.name,
+                direction="input",
+                requested="CoS 0",
+                applied=f"CoS {port_cos}",
+                hint="enter 'no mls qos cos' on the port",
+            )
+        policy = (wanted.input_policy or INPUT_POLICY) if rules else None
+        _note_foreign_policy(wanted, policy, held, notes)
+        return Ingress(policy=policy, trust=Trust.NONE, port_cos=port_cos, rules=rules)
+    if wanted.trust:
+        _note_foreign_policy(wanted, None, held, notes)
+        return Ingress(trust=Trust(wanted.trust_in or Trust.DSCP), port_cos=port_cos)
+    if held is None or held.ingress.trust is Trust.KEEP:
+        return Ingress(trust=Trust.NONE, port_cos=port_cos)
+    return _under_map(held, dscp_to_cos, notes) if dscp_to_cos else held.ingress
+
+
+def _under_map(held: InterfacePlan, dscp_to_cos: tuple[int, ...], notes: Notes) -> Ingress:
+    rules = []
+    for rule in held.ingress.rules:
+        cos = rule.set_cos if rule.set_dscp is None else dscp_to_cos[rule.set_dscp]
+        if cos != rule.set_cos:
+            notes.add(
+                Severity.WARNING,
+                "map-shared",
+                f"class {rule.name} of the policy on this port is marked by the switch-wide map, which changes",
+                interface=held.name,
+                direction="input",
+                requested=f"CoS {rule.set_cos}, as now",
+                applied=f"CoS {cos}",
+                hint="put the port under an input scope too",
+            )
+        rules.append(rule.model_copy(update={"set_cos": cos}))
+    return held.ingress.model_copy(update={"rules": tuple(rules)})
+
+
+def _note_foreign_policy(
+    wanted: InterfaceRequest, policy: str | None, held: InterfacePlan | None, notes: Notes
+) -> None:
+    present = held.ingress.policy if held else None
+    if present and policy is None:
+        notes.add(
+            Severity.ERROR,
+            "policy-in-the-way",
+            f"policy {present} on the port supersedes its trust",
+            interface=wanted.name,
+            direction="input",
+            hint=f"enter 'no service-policy input {present}' on the port",
+        )
+
+
+def note_rates(request: DeviceRequest, notes: Notes) -> None:
+    """Shares given as rates: the device holds weights, which are that rate while a port runs at its own."""
+    for entry in request.classes:
+        share = entry.treatment.bandwidth
+        if share is not None and share.rate is not None:
+            parts = [f"{percent(share.rate / rate)} of {format_rate(rate)}" for rate in scheduled_rates(request)]
+            notes.add(
+                Severity.INFO,
+                "rate-as-weight",
+                "the device shares its ports by weight: a rate is a part of what the port sends",
+                traffic_class=entry.name,
+                direction="output",
+                requested=format_rate(share.rate),
+                applied=", ".join(parts),
+            )
+
+
+def note_priority(request: DeviceRequest, assignment: Assignment, notes: Notes) -> None:
+    """What the strict queues mean for the priority classes: a class without a cap gets what it asks for."""
+    uncapped = {c.name for c in request.classes if c.treatment.priority and not c.treatment.priority.capped}
+    for finding in priority_findings(request):
+        capped = finding.code == "priority-cap-not-enforced" and finding.traffic_class in uncapped
+        if not (capped or (assignment.in_order and finding.code == "priority-queues-exceeded")):
+            notes.extend([finding])
+
+
+def as_asked(shares: Iterable[Served]) -> tuple[Served, ...]:
+    """Shares where a priority class without a cap has what it asks for, the whole link."""
+    return tuple(
+        replace(s, requested=s.applied) if (p := s.traffic_class.treatment.priority) and not p.capped else s
+        for s in shares
+    )
+
+
+def note_tail_drop(entry: ClassRequest, notes: Notes) -> None:
+    """A wish for WRED that becomes the drop at the tail of a queue."""
+    wred = entry.treatment.wred
+    if wred is not None:
+        notes.add(
+            Severity.WARNING if wred.prefer else Severity.ERROR,
+            "wred-unsupported",
+            "the device drops at the tail of its queues only",
+            traffic_class=entry.name,
+            direction="output",
+            requested="WRED",
+            applied="tail drop",
+            hint="leave WRED out for this device, or say 'prefer: true'",
+        )
+
+
+def note_shared_marks(marks: dict[str, ClassMarks], assignment: Assignment, only_cos: bool, notes: Notes) -> None:
+    """Classes of different queues with one mark; one CoS is an error where it alone chooses the queue.
+
+    CoS 0 is the default class's: untagged and unmarked packets have it.
+    """
+    by_dscp: dict[int, str] = {}
+    by_cos = {0: RESERVED_CLASS}
+    for name, entry in marks.items():
+        first = by_dscp.setdefault(entry.dscp, name) if entry.dscp is not None else name
+        if assignment.queue_of[first] != assignment.queue_of[name]:
+            notes.add(
+                Severity.ERROR,
+                "mark-shared",
+                f"the mark is that of class {first} too, so the device cannot tell them apart",
+                traffic_class=name,
+                applied=f"DSCP {dscp_name(entry.dscp or 0)} is served as {first}",
+                hint="give every class a mark of its own",
+            )
+            continue
+        for cos in entry.cos:
+            first = by_cos.setdefault(cos, name)
+            if assignment.queue_of[first] != assignment.queue_of[name]:
+                notes.add(
+                    Severity.ERROR if only_cos else Severity.WARNING,
+                    "cos-shared",
+                    f"CoS {cos} is that of class {first} too"
+                    + ("" if only_cos else "; packets with a DSCP are told apart by it"),
+                    traffic_class=name,
+                    applied=f"CoS {cos} is served as {first}",
+                    hint="give the classes marks with different CoS",
+                )
+
+
+def flat(rules: dict[str, tuple[Rule, ...]]) -> tuple[Rule, ...]:
+    """The rules of all classes, in their order."""
+    return tuple(rule for entries in rules.values() for rule in entries)
+
+
+def provenance(rules: dict[str, tuple[Rule, ...]], assignment: Assignment | None) -> dict[str, str]:
+    """The intent's class of every class-map and queue; of classes in one queue, the first."""
+    named = {rule.name: name for name, entries in rules.items() for rule in entries}
+    if assignment is None:
+        return named
+    return named | queue_names(assignment.queue_of)

@@ -1,0 +1,302 @@
+"""Classes onto the queues of a port: priority alone in its queue, weights with the smallest largest error."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, groupby, permutations
+
+from qosforge.findings import Severity
+from qosforge.intent.models import RESERVED_CLASS
+from qosforge.plan.request import DeviceRequest
+from qosforge.plan.requested import requested_shares
+from qosforge.platforms.ios_switch.grouping import best_groups
+from qosforge.platforms.ios_switch.marks import CONTROL_COS, CONTROL_DSCP, ClassMarks
+from qosforge.platforms.ios_switch.merging import Kept, Merging
+from qosforge.platforms.ios_switch.notes import Notes
+
+CONTROL_WEIGHT = 3
+"""Weight of network control, against 100 of the classes, where a queue is free for it: our choice, enough for
+routing and spanning tree and too little to move a class's share by a point of the link rate at 50 % priority."""
+HIGHEST_WEIGHT = 255
+"""Highest weight of WRR and SRR (Catalyst 2950 and 2970 references)."""
+_DEFAULT = RESERVED_CLASS
+
+
+_SAME = 1e-9
+"""Shares that differ by less are alike."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Queues that a device offers: the one that may be served first, and all of them in the order to fill.
+
+    ``cos_to_queue`` and ``dscp_to_queue`` are the maps as delivered, none where the device has no such map.
+    """
+
+    expedite: int
+    weighted: tuple[int, ...]
+    cos_to_queue: tuple[int, ...]
+    dscp_to_queue: tuple[int, ...] = ()
+    in_order: bool = False
+    """Whether the device can serve all queues in the order of their numbers, the highest first."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Which queue serves which class; ``control`` serves network control, ``first`` is the expedite one in use."""
+
+    layout: Layout
+    queue_of: dict[str, int]
+    groups: dict[int, tuple[str, ...]]
+    control: int
+    first: int | None
+    in_order: bool = False
+    """Whether all queues are served in order, and none by weight."""
+
+    def weights(
+        self, request: DeviceRequest, rates: Iterable[int], shaped: Collection[int] = ()
+    ) -> tuple[int, ...]:
+        """Whole weights of all queues that come nearest to the shares asked for on ports of these rates (b/s).
+
+        Queues in ``shaped``, the expedite queue and those that serve nothing have weight 1.
+        """
+        weighted = [n for n in self.groups if n not in shaped]
+        targets = []
+        for rate in rates:
+            requested = _ideal_weights(request, rate)
+            parts = [sum(requested[name] for name in self.groups[number]) for number in weighted]
+            if self.control not in self.groups:
+                parts.append(sum(parts) * CONTROL_WEIGHT / 100)
+            targets.append(parts)
+        numbers = [*weighted, *([] if self.control in self.groups else [self.control])]
+        found = dict(zip(numbers, whole_weights(targets), strict=True)) if numbers else {}
+        return tuple(found.get(number, 1) for number in range(1, len(self.layout.weighted) + 1))
+
+    def cos_to_queue(self, marks: dict[str, ClassMarks]) -> tuple[int, ...]:
+        """Queue of every CoS; what no class has goes with the default one."""
+        table = [self.queue_of[_DEFAULT]] * 8
+        for cos in CONTROL_COS:
+            table[cos] = self.control
+        for name, entry in reversed(marks.items()):
+            for cos in entry.cos:
+                table[cos] = self.queue_of[name] if cos else table[0]
+        return tuple(table)
+
+    def changes(self, marks: dict[str, ClassMarks]) -> int:
+        """Entries of the device's maps that are not as delivered."""
+        cos, dscp = self.layout.cos_to_queue, self.layout.dscp_to_queue
+        pairs = [
+            *zip(cos, self.cos_to_queue(marks), strict=False),
+            *zip(dscp, self.dscp_to_queue(marks), strict=False),
+        ]
+        return sum(delivered != ours for delivered, ours in pairs)
+
+    def dscp_to_queue(self, marks: dict[str, ClassMarks]) -> tuple[int, ...]:
+        """Queue of every DSCP; what no class has goes with the default one."""
+        table = [self.queue_of[_DEFAULT]] * 64
+        for point in CONTROL_DSCP:
+            table[point] = self.control
+        for name, entry in reversed(marks.items()):
+            for point in entry.code_points:
+                table[point] = self.queue_of[name]
+        return tuple(table)
+
+
+def scheduled_rates(request: DeviceRequest) -> tuple[int, ...]:
+    """The different rates (b/s) of the ports that are scheduled, the lowest first."""
+    return tuple(sorted({i.usable for i in request.interfaces if i.schedule}))
+
+
+def assign(
+    request: DeviceRequest,
+    layout: Layout,
+    marks: dict[str, ClassMarks],
+    notes: Notes,
+    apart: frozenset[str] = frozenset(),
+) -> Assignment:
+    """Queues for the classes of a request; classes in ``apart`` share theirs with no other. What cannot be had is
+    noted."""
+    first = [c for c in request.classes if c.treatment.priority]
+    if layout.in_order and 1 < len(first) == len(request.classes) - 1 < len(layout.weighted):
+        return _in_order(request, layout, marks, notes)
+    ideal = _ideal_weights(request, scheduled_rates(request)[0])
+    free = [n for n in layout.weighted if not (first and n == layout.expedite)]
+    kept = Kept(apart, _twins(list(ideal), layout, marks), frozenset(n for n in marks if _is_routing(marks[n])))
+    groups = [tuple(group) for group in _groups(request, list(ideal), len(free), kept, notes)]
+    at_once = {c.name: layout.expedite for c in first}
+
+    def placed(numbers: tuple[int, ...]) -> Assignment:
+        """Groups in these queues; a number beyond them is the queue of network control alone."""
+        by_queue = dict(zip(numbers, groups, strict=False))
+        queue_of = at_once | {name: number for number, group in by_queue.items() for name in group}
+        if len(numbers) > len(groups):
+            control = numbers[-1]
+        else:
+            control = max(by_queue, key=lambda n: _suits_control(by_queue[n], marks, apart, ideal))
+        return Assignment(layout, queue_of, by_queue, control, layout.expedite if first else None)
+
+    # Queues by weight are alike, so those are taken that the device chooses by itself for most marks.
+    ways = permutations(free, min(len(groups) + 1, len(free)))
+    assignment = min(map(placed, ways), key=lambda made: made.changes(marks))
+    _note_control(assignment, marks, notes)
+    return assignment
+
+
+def _suits_control(
+    group: Collection[str], marks: dict[str, ClassMarks], apart: frozenset[str], ideal: dict[str, float]
+) -> tuple[bool, bool, bool, float]:
+    """How well network control goes with classes: best with routing, not with the default class or a shaped one."""
+    free = apart.isdisjoint(group)
+    routing = any(name in marks and _is_routing(marks[name]) for name in group)
+    return routing and free, _DEFAULT not in group, free, sum(ideal[name] for name in group)
+
+
+def _is_routing(marks: ClassMarks) -> bool:
+    """Whether a class has the marks of routing protocols."""
+    return CONTROL_DSCP[0] in marks.code_points or CONTROL_COS[0] in marks.cos
+
+
+def _twins(names: Sequence[str], layout: Layout, marks: dict[str, ClassMarks]) -> tuple[tuple[str, str], ...]:
+    """Pairs of classes with a CoS in common, where it alone chooses the queue; CoS 0 is the default class's."""
+    if layout.dscp_to_queue:
+        return ()
+    cos_of = {name: set(marks[name].cos) if name in marks else {0} for name in names}
+    return tuple(pair for pair in combinations(names, 2) if cos_of[pair[0]] & cos_of[pair[1]])
+
+
+def _in_order(request: DeviceRequest, layout: Layout, marks: dict[str, ClassMarks], notes: Notes) -> Assignment:
+    """Every class in a queue of its own, the first in the highest; network control goes with no class if it can."""
+    highest = sorted(layout.weighted, reverse=True)
+    queue_of = {c.name: number for c, number in zip(request.classes[:-1], highest, strict=False)}
+    queue_of[_DEFAULT] = layout.weighted[0]
+    free = [n for n in highest if n not in queue_of.values()]
+    control = free[0] if free else highest[0]
+    assignment = Assignment(layout, queue_of, {}, control, layout.expedite, in_order=True)
+    _note_control(assignment, marks, notes)
+    return assignment
+
+
+def _ideal_weights(request: DeviceRequest, rate: int) -> dict[str, float]:
+    """Weights of the classes without priority as asked on a port of this rate, in per cent, the default class
+    first."""
+    requested = requested_shares(request.classes, rate)
+    weighted = sorted((c for c in request.classes if not c.treatment.priority), key=lambda c: not c.is_default)
+    total = sum(requested[c.name] for c in weighted) or 1.0
+    return {c.name: 100 * requested[c.name] / total for c in weighted}
+
+
+def _groups(request: DeviceRequest, names: list[str], queues: int, kept: Kept, notes: Notes) -> list[list[str]]:
+    """Classes by queue: one each if there are enough, else merged so that the largest share error is smallest."""
+    if len(names) <= queues:
+        return [[name] for name in names]
+    requested = [requested_shares(request.classes, rate) for rate in scheduled_rates(request)]
+
+    heaviest = sorted(names, key=lambda name: -max(at[name] for at in requested))
+    merging = Merging(heaviest, queues, requested, kept)
+    found = best_groups(heaviest, queues, merging.price, merging.cost, merging.least)
+    best = sorted((sorted(group, key=names.index) for group in found), key=lambda group: names.index(group[0]))
+    error = merging.cost([merging.price(group) for group in found])[1]
+    bearable = error <= 100 * request.tolerance and not any(map(merging.mixes, found))
+    notes.add(
+        Severity.WARNING if bearable else Severity.ERROR,
+        "classes-merged" if bearable else "queues-exceeded",
+        "classes share a queue: " + "; ".join(" + ".join(g) for g in best if len(g) > 1),
+        requested=f"{len(names)} queues",
+        applied=f"{queues} queues, a share may be wrong by {error:.3g} points of the link",
+        hint=f"ask for {queues} classes without priority at most",
+    )
+    return best
+
+
+def whole_weights(targets: Sequence[Sequence[float]]) -> list[int]:
+    """Whole weights from 1 to 255 with the smallest largest error of a share, over all targets; the smallest such.
+
+    Every target holds what is wanted of each queue on some ports, in any unit. The optimum is exact for one target
+    whose parts are all above a 255th.
+    """
+    parts = []
+    for wanted in targets:
+        total = sum(wanted)
+        parts.append(tuple(round(w / total, 12) for w in wanted) if total else (1 / len(wanted),) * len(wanted))
+    return list(_nearest(tuple(dict.fromkeys(parts))))
+
+
+@lru_cache(maxsize=4096)
+def _nearest(parts: tuple[tuple[float, ...], ...]) -> tuple[int, ...]:
+    middle = _middle(parts)
+    best, least = tuple(1 for _ in middle), float("inf")
+    for total in range(len(middle), HIGHEST_WEIGHT * len(middle) + 1):
+        weights = divided(middle, total)
+        if max(weights) > HIGHEST_WEIGHT:
+            break
+        size = sum(weights)
+        error = max(abs(w / size - p) for part in parts for w, p in zip(weights, part, strict=True))
+        if error < least - _SAME:
+            best, least = weights, error
+        if least < _SAME:
+            break
+    return best
+
+
+def divided(parts: Sequence[float], total: int) -> tuple[int, ...]:
+    """A total in whole parts, at least 1 each: what is left goes to the largest remainders."""
+    weights = [max(int(p * total), 1) for p in parts]
+    by_remainder = sorted(range(len(parts)), key=lambda i: (weights[i] - parts[i] * total, i))
+    for i in by_remainder[: max(total - sum(weights), 0)]:
+        weights[i] += 1
+    return tuple(weights)
+
+
+def _middle(parts: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    """The shares whose largest distance to any of the targets is smallest."""
+    if len(parts) == 1:
+        return tuple(parts[0])
+    columns = list(zip(*parts, strict=True))
+
+    def bounds(distance: float) -> list[tuple[float, float]]:
+        return [(max(max(c) - distance, 0.0), min(c) + distance) for c in columns]
+
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        distance = (low + high) / 2
+        held = bounds(distance)
+        fits = all(a <= b for a, b in held) and sum(a for a, _ in held) <= 1 <= sum(b for _, b in held)
+        low, high = (low, distance) if fits else (distance, high)
+    held = bounds(high)
+    room = sum(b - a for a, b in held)
+    part = (1 - sum(a for a, _ in held)) / room if room else 0.0
+    return tuple(a + part * (b - a) for a, b in held)
+
+
+def _note_control(assignment: Assignment, marks: dict[str, ClassMarks], notes: Notes) -> None:
+    """Where those marks of network control go that no class has."""
+    cos = sorted(set(CONTROL_COS) - {c for m in marks.values() for c in m.cos})
+    points = sorted(set(CONTROL_DSCP) - {d for m in marks.values() for d in m.code_points})
+    if not (cos if not assignment.layout.dscp_to_queue else cos or points):
+        return
+    named = [f"{what} {_runs(values)}" for what, values in (("CoS", cos), ("DSCP", points)) if values]
+    control, queue = f"network control ({', '.join(named)})", assignment.control
+    with_it = [name for name, number in assignment.queue_of.items() if number == queue]
+    if with_it:
+        message = f"{control} shares queue {queue} with {', '.join(with_it)}"
+        notes.add(Severity.INFO, "network-control-queue", message)
+        return
+    part = 100 * CONTROL_WEIGHT / (100 + CONTROL_WEIGHT)
+    applied = f"{part:.3g} % of what priority leaves, when all queues are full"
+    notes.add(
+        Severity.INFO,
+        "network-control-queue",
+        f"{control} has queue {queue} to itself",
+        applied="served before the default class" if assignment.in_order else applied,
+    )
+
+
+def _runs(values: Sequence[int]) -> str:
+    """Numbers in words: ``48 to 63``, ``6 and 7``, ``7, 49 to 55``."""
+    runs = [[v for _, v in run] for _, run in groupby(enumerate(values), key=lambda pair: pair[1] - pair[0])]
+    parts = [
+        str(run[0]) if len(run) == 1 else f"{run[0]} {'and' if len(run) == 2 else 'to'} {run[-1]}" for run in runs
+    ]
+    return ", ".join(parts)

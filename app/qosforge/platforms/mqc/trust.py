@@ -1,0 +1,33 @@
+"""Inputs that believe given marks: devices that keep every DSCP do the rest by policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from qosforge.plan.model import Rule, Term
+from qosforge.plan.request import InterfaceRequest
+
+COS_CLASS = "QOSFORGE-COS."
+"""Begins the names of the class-maps of one CoS each; no class name has a dot."""
+UNTRUSTED_POLICY = "QOSFORGE-UNTRUSTED"
+COS_POLICY = "QOSFORGE-COS"
+
+
+def believing(
+    wanted: InterfaceRequest, dscp_of: Mapping[int, int], default: str
+) -> tuple[str, tuple[Rule, ...]] | None:
+    """The policy, by name and rules, of an input that does not simply keep the DSCPs it gets; else None.
+
+    One that believes the CoS writes ``dscp_of`` it, else the DSCP of the same precedence. ``default`` is what the
+    device calls the class of everything else.
+    """
+    nothing = Rule(name=default, any_of=(Term(),), set_dscp=0)
+    if not wanted.trust or wanted.trust_in in (None, "dscp"):
+        return None
+    if wanted.trust_in == "none":
+        return UNTRUSTED_POLICY, (nothing,)
+    by_cos = (
+        Rule(name=f"{COS_CLASS}{cos}", any_of=(Term(cos=(cos,)),), set_dscp=dscp_of.get(cos, 8 * cos))
+        for cos in range(1, 8)
+    )
+    return COS_POLICY, (*by_cos, nothing)

@@ -1,0 +1,29 @@
+"""What a 5510 tells of itself, by ``show sys-info``, as a record of ntc-templates (``avaya_ers``) has it.
+
+It tells neither a level (its prompt alone tells privileged from not) nor room; the time only where SNTP gave it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+
+from qosforge.platforms.inspection import Inspection
+
+COMMANDS = ("show sys-info",)
+
+
+def inspect(answers: Mapping[str, str], platform: str) -> Inspection:
+    """What its answer comes to; the ACLI has no timer."""
+    info = answers["show sys-info"]
+    model = re.search(r"sysDescr:\s+.*?(\d{4}\S*)", info)
+    image = re.search(r"SW:v?(\S+)", info)
+    told = re.search(r"sysNtpTime:\s+(\d{4}-\d\d-\d\d \d+:\d\d:\d\d) GMT([+-]\d\d:\d\d)", info)
+    return Inspection(
+        platform=platform if model and model[1].startswith("5510") else None,
+        model=model[1] if model else "",
+        image=image[1] if image else "",
+        clock=datetime.strptime(f"{told[1]} {told[2]}", "%Y-%m-%d %H:%M:%S %z") if told else None,
+        clock_text=" GMT".join(told.groups()) if told else "",
+    )

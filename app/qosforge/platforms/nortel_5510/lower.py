@@ -1,0 +1,187 @@
+"""Lower a device request onto the 5510: filters on host ports, trust on trunks, the queue set it booted with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from qosforge.findings import Finding, Severity
+from qosforge.plan.core import core
+from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
+from qosforge.plan.request import DeviceRequest, InterfaceRequest
+from qosforge.platforms.base import Lowered
+from qosforge.platforms.names import short_names
+from qosforge.platforms.nortel_5510.capabilities import capabilities, check_port, queue_set_known, scheduler
+from qosforge.platforms.nortel_5510.filters import in_box_order
+from qosforge.platforms.nortel_5510.marks import maps, mark_findings
+from qosforge.platforms.nortel_5510.policing import police_findings, shape_findings, shaped
+from qosforge.platforms.nortel_5510.priorities import dscp_of
+from qosforge.platforms.nortel_5510.queues import Choice, as_served, best, choose, queue_findings
+from qosforge.platforms.nortel_5510.recognise import COUNT_SUFFIX, filter_findings, kept_by, rules
+from qosforge.platforms.recognition import default_marked_down, ports_only
+from qosforge.platforms.service import (
+    fidelity,
+    priority_findings,
+    queue_names,
+    rate_findings,
+    served,
+    share_findings,
+)
+from qosforge.sharing import shared
+
+HOST_GROUP = "qosforge-host"
+TRUNK_GROUP = "qosforge-trunk"
+COS_GROUP = "qosforge-cos"
+CLEAR_GROUP = "qosforge-none"
+_TRUSTING = {
+    "dscp": (TRUNK_GROUP, Trust.DSCP),
+    "cos": (COS_GROUP, Trust.KEEP),
+    "none": (CLEAR_GROUP, Trust.NONE),
+}
+"""Groups of ports that no rule looks at, by what they believe: an unrestricted port leaves all marks alone."""
+
+
+def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
+    """The plan of a 5510 for a request."""
+    for wanted in request.interfaces:
+        check_port(wanted.name, request.device)
+    told = running.system.queue_set if running else None
+    common = _common(core(request), told if told is not None and queue_set_known(told) else None)
+    held = {i.name: i for i in running.interfaces} if running else {}
+    scheduled = any(wanted.schedule for wanted in request.interfaces)
+    shares = served(request, common.in_force, common.chosen.queue_of) if scheduled and common.chosen.fits else ()
+    plan = Plan(
+        device=request.device,
+        platform=request.platform,
+        system=common.system,
+        interfaces=tuple(
+            _interface(wanted, held.get(wanted.name), common.host_rules) for wanted in request.interfaces
+        ),
+    )
+    return Lowered(
+        plan=plan,
+        findings=(
+            *common.queue_findings,
+            *(shape_findings(request) if scheduled else ()),
+            *common.class_findings,
+            *mark_findings(request, common.chosen),
+            *share_findings(request, shares),
+        ),
+        fidelity=fidelity(shares),
+        classes=common.called,
+    )
+
+
+@dataclass(frozen=True)
+class _Common:
+    """What devices have in common (see `qosforge.plan.core`)."""
+
+    chosen: Choice
+    system: System
+    in_force: Scheduler
+    host_rules: tuple[Rule, ...]
+    called: Mapping[str, str]
+    queue_findings: tuple[Finding, ...]
+    class_findings: tuple[Finding, ...]
+
+
+@shared
+def _common(request: DeviceRequest, told: int | None) -> _Common:
+    """Queues, maps and rules; ``told`` is the queue set that the device says it has."""
+    rate = min(wanted.usable for wanted in request.interfaces)
+    chosen = _assumed(request, rate) if told is None else choose(request.classes, told, rate)
+    table = maps(request.classes, chosen)
+    names = short_names((c.name for c in request.classes), capabilities()["name_limit"]["value"] - COUNT_SUFFIX)
+    dscps = {c.name: dscp for c in request.classes if (dscp := dscp_of(c)) is not None}
+    host_rules = in_box_order(rules(request, names, dscps, table.cos_of))
+    scheduled = any(wanted.schedule for wanted in request.interfaces)
+    trusted = any(wanted.trust for wanted in request.interfaces)
+    system = System(
+        queue_set=chosen.queue_set if scheduled else None,
+        scheduler=scheduler(chosen.queue_set) if scheduled else None,
+        cos_to_queue=table.cos_to_queue if scheduled else None,
+        cos_to_dscp=table.cos_to_dscp if trusted or scheduled else None,
+        dscp_to_cos=table.dscp_to_cos if trusted or scheduled else None,
+    )
+    return _Common(
+        chosen=chosen,
+        system=system,
+        in_force=as_served(scheduler(chosen.queue_set)),
+        host_rules=host_rules,
+        called=_called(request, names, host_rules) | queue_names(chosen.queue_of),
+        queue_findings=tuple(_queue_findings(request, chosen, rate, told)) if scheduled else (),
+        class_findings=(
+            *(_wred_findings(request) if scheduled else ()),
+            *_input_findings(request, host_rules),
+        ),
+    )
+
+
+def _assumed(request: DeviceRequest, rate: int) -> Choice:
+    """The set that a device most likely has where it serves the classes, else the best of all."""
+    likely = choose(request.classes, capabilities()["assumed_queue_set"]["value"], rate)
+    if likely.fits and not likely.merged and likely.error <= request.tolerance:
+        return likely
+    return best(request.classes, rate, request.tolerance) or likely
+
+
+def _called(request: DeviceRequest, names: dict[str, str], host_rules: tuple[Rule, ...]) -> dict[str, str]:
+    """The class of every rule: rules that keep a mark have it behind the name of their class."""
+    result = {names[c.name]: c.name for c in request.classes}
+    made = {rule.name: rule for rule in host_rules if rule.name not in result}
+    keeping = sorted(made.values(), key=lambda rule: (rule.set_dscp is None, rule.set_dscp, rule.set_cos))
+    return result | {rule.name: c.name for c in request.classes for rule in keeping if kept_by(names[c.name], rule)}
+
+
+def default_ingress() -> Ingress:
+    """A port that is in no group of its own."""
+    return Ingress(policy=capabilities()["default_group"]["value"], trust=Trust.NONE)
+
+
+def _interface(wanted: InterfaceRequest, held: InterfacePlan | None, host_rules: tuple[Rule, ...]) -> InterfacePlan:
+    ingress = held.ingress if held else default_ingress()
+    if wanted.recognise:
+        ingress = Ingress(policy=HOST_GROUP, trust=Trust.NONE, rules=host_rules)
+    elif wanted.trust:
+        group, trust = _TRUSTING[wanted.trust_in or "dscp"]
+        ingress = Ingress(policy=group, trust=trust)
+    rate, bucket = shaped(wanted)
+    egress = Egress(shape_rate=rate, shape_burst=bucket)
+    if rate is None and held is not None:
+        egress = held.egress
+    return InterfacePlan(name=wanted.name, ingress=ingress, egress=egress)
+
+
+def _queue_findings(request: DeviceRequest, chosen: Choice, rate: int, told: int | None) -> Iterator[Finding]:
+    yield from rate_findings(request)
+    yield from priority_findings(request)
+    yield from queue_findings(request, chosen, rate, known=told is not None)
+
+
+def _wred_findings(request: DeviceRequest) -> Iterator[Finding]:
+    for c in request.classes:
+        if c.treatment.wred is not None:
+            yield Finding(
+                code="wred-unsupported",
+                severity=Severity.WARNING if c.treatment.wred.prefer else Severity.ERROR,
+                message="the device has no early detection: its queues drop at the tail",
+                device=request.device,
+                direction="output",
+                traffic_class=c.name,
+                line=c.line,
+                requested="WRED",
+                applied="tail drop",
+                hint="leave WRED out for this device, or say 'prefer: true'",
+            )
+
+
+def _input_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Iterator[Finding]:
+    if not any(wanted.recognise for wanted in request.interfaces):
+        return
+    for c in request.classes:
+        if (note := ports_only(request, c)) is not None:
+            yield note
+    if (cleared := default_marked_down(request)) is not None:
+        yield cleared
+    yield from filter_findings(request, host_rules)
+    yield from police_findings(request)

@@ -1,0 +1,154 @@
+"""The maps between 802.1p priority, DSCP and queue, and the marks that the device cannot tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from qosforge.findings import Finding, Severity
+from qosforge.plan.model import System
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.platforms.nortel_5510.capabilities import capabilities, factory_cos_to_dscp, factory_dscp_to_cos
+from qosforge.platforms.nortel_5510.priorities import dscp_of, dscps, stated
+from qosforge.platforms.nortel_5510.queues import Choice
+from qosforge.sharing import shared
+
+
+@dataclass(frozen=True)
+class Maps:
+    """The switch-wide maps; ``cos_of`` is the priority that a class has inside the device."""
+
+    cos_of: Mapping[str, int]
+    cos_to_dscp: tuple[int, ...]
+    dscp_to_cos: tuple[int, ...]
+    cos_to_queue: tuple[int, ...]
+
+
+def maps(classes: Sequence[ClassRequest], chosen: Choice) -> Maps:
+    """The maps on the factory's ground, with the rows of the classes and of network control."""
+    # A class for which no priority is left goes with the default one, and is told.
+    cos_of = {name: values[0] if values else 0 for name, values in chosen.cos_of.items()}
+    to_dscp, to_cos = list(factory_cos_to_dscp()), list(factory_dscp_to_cos())
+    control = capabilities()["control_dscps"]
+    for dscp in control["value"]:
+        to_cos[dscp] = control["cos"]
+    for c in reversed(classes):
+        for dscp in dscps(c):
+            to_cos[dscp] = cos_of[c.name]
+        mark = dscp_of(c)
+        if mark is not None:
+            to_dscp[cos_of[c.name]] = mark
+    default = chosen.queue_of[classes[-1].name]
+    to_queue = [default] * 8
+    for cos in capabilities()["control_cos"]["value"]:
+        to_queue[cos] = chosen.control
+    for c in reversed(classes):
+        for cos in chosen.cos_of[c.name]:
+            to_queue[cos] = chosen.queue_of[c.name]
+    return Maps(cos_of, tuple(to_dscp), tuple(to_cos), tuple(to_queue))
+
+
+@shared
+def egress_rows(classes: tuple[ClassRequest, ...]) -> tuple[int, ...]:
+    """DSCPs whose row of the egress map is stated, factory value or not: the factory's are not published."""
+    rows = {d for c in classes for d in dscps(c)} | set(capabilities()["control_dscps"]["value"])
+    return tuple(sorted(rows))
+
+
+@shared
+def ingress_rows(classes: tuple[ClassRequest, ...], system: System) -> tuple[int, ...]:
+    """Priorities whose row of the ingress map is stated.
+
+    Those of classes with a DSCP and the default one's, and what is not the factory's.
+    """
+    to_dscp, to_cos = system.cos_to_dscp or (), system.dscp_to_cos or ()
+    default = stated(classes)[classes[-1].name]
+    changed = (cos for cos, dscp in enumerate(to_dscp) if dscp != factory_cos_to_dscp()[cos])
+    return tuple(sorted({*default, *changed, *(to_cos[d] for c in classes for d in dscps(c))}))
+
+
+@shared
+def high_drop(classes: tuple[ClassRequest, ...]) -> frozenset[int]:
+    """DSCPs of classes that are dropped before others."""
+    return frozenset(
+        d for c in classes if c.mark and c.mark.drop_precedence in ("medium", "high") for d in dscps(c)
+    )
+
+
+def mark_findings(request: DeviceRequest, chosen: Choice) -> Iterator[Finding]:
+    """Marks that the device cannot tell apart or would lose."""
+    tagged = [i.name for i in request.interfaces if i.trust and i.tagged and i.trust_in in (None, "dscp")]
+    if tagged:
+        yield Finding(
+            code="trust-partial",
+            severity=Severity.INFO,
+            message="a trusted port derives the CoS of DSCPs that have a row of their own; others keep the CoS "
+            "they come with",
+            device=request.device,
+            interface=", ".join(tagged),
+            direction="input",
+        )
+    seen: dict[int, ClassRequest] = {}
+    for c in request.classes:
+        if not chosen.cos_of[c.name]:
+            yield _finding(
+                request,
+                c,
+                "cos-exhausted",
+                Severity.ERROR,
+                "the device chooses queues by CoS, and all eight are taken by other classes",
+                hint="merge classes",
+            )
+        for cos in chosen.cos_of[c.name]:
+            other = seen.setdefault(cos, c)
+            if other is not c and chosen.queue_of[other.name] != chosen.queue_of[c.name]:
+                yield _finding(
+                    request,
+                    c,
+                    "cos-shared",
+                    Severity.ERROR,
+                    f"the device chooses queues by CoS, and {other.name} has CoS {cos} too",
+                    hint="give every class a CoS of its own",
+                )
+        yield from _unmarked(request, c)
+
+
+def _unmarked(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
+    """A class without a DSCP of its own, where ports trust marks or clear them."""
+    if c.is_default or dscp_of(c) is not None:
+        return
+    by_dscp = any(i.trust and i.trust_in in (None, "dscp") for i in request.interfaces)
+    by_cos = any(i.trust_in == "cos" for i in request.interfaces)
+    bare = [t for t in c.terms if not (t.dscp or t.precedence)]
+    if (by_dscp and bare) or (by_cos and c.name not in stated([c])):
+        yield _finding(
+            request,
+            c,
+            "unmarked-class",
+            Severity.ERROR,
+            "the class carries no mark, so ports that trust marks cannot tell it from the rest",
+            hint="give the class a mark",
+        )
+    if bare and any(i.recognise for i in request.interfaces):
+        yield _finding(
+            request,
+            c,
+            "mark-reset",
+            Severity.WARNING,
+            "the class carries no mark, and an untrusted port sets the DSCP of what it lets in to 0",
+            hint="give the class a mark",
+        )
+
+
+def _finding(
+    request: DeviceRequest, wanted: ClassRequest, code: str, severity: Severity, message: str, *, hint: str
+) -> Finding:
+    return Finding(
+        code=code,
+        severity=severity,
+        message=message,
+        device=request.device,
+        traffic_class=wanted.name,
+        line=wanted.line,
+        hint=hint,
+    )

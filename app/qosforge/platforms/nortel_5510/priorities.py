@@ -1,0 +1,79 @@
+"""The 802.1p priorities of classes: those the intent gives, and free ones for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from qosforge.plan.request import ClassRequest
+from qosforge.platforms.nortel_5510.capabilities import capabilities, factory_dscp_to_cos
+from qosforge.platforms.nortel_5510.recognise import dscps_of
+
+_ORDER = (1, 3, 4, 2, 5, 6, 7, 0)
+"""Priorities for classes that name none, in the order they are given out; those of network control late."""
+
+
+def dscp_of(wanted: ClassRequest) -> int | None:
+    """The DSCP that a class is marked with, a precedence as its class selector; None where it has no such mark."""
+    mark = wanted.mark
+    if mark is None or mark.dscp is not None:
+        return mark.dscp if mark else None
+    return None if mark.precedence is None else 8 * mark.precedence
+
+
+def dscps(wanted: ClassRequest) -> tuple[int, ...]:
+    """DSCPs that belong to a class where marks are trusted: its mark, what its policer writes, what it matches."""
+    own = dscp_of(wanted)
+    listed = (d for t in wanted.terms if set(t.given) <= {"dscp", "precedence"} for d in dscps_of(t) or ())
+    return tuple(dict.fromkeys((*(() if own is None else (own,)), *wanted.remarked, *listed)))
+
+
+def stated(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, ...]]:
+    """Priorities that the intent gives: a class's mark, else those it matches without any DSCP; 0 for the rest."""
+    result: dict[str, tuple[int, ...]] = {}
+    for c in classes:
+        matched = {cos for t in c.terms for cos in t.cos if t.given == ("cos",)}
+        if c.mark and c.mark.cos is not None:
+            result[c.name] = (c.mark.cos,)
+        elif matched and not dscps(c):
+            result[c.name] = tuple(sorted(matched, reverse=True))
+        elif c.is_default:
+            result[c.name] = (0,)
+    return result
+
+
+def picked(wanted: ClassRequest, free: Collection[int], spared: Collection[int] = ()) -> int | None:
+    """The free priority that suits a class best: that of its class selector, else of its DSCP; None where none is
+    free.
+
+    Those in ``spared`` go to classes alone whose selector they are.
+    """
+    selectors = [d >> 3 for d in dscps(wanted) if d and d % 8 == 0]
+    own = [factory_dscp_to_cos()[d] for d in dscps(wanted) if factory_dscp_to_cos()[d]]
+    suiting = (*selectors, *(cos for cos in (*own, *_ORDER) if cos not in spared))
+    return next((cos for cos in suiting if cos in free), None)
+
+
+def completed(
+    classes: Sequence[ClassRequest], given: Mapping[str, tuple[int, ...]], queue_of: Mapping[str, int]
+) -> dict[str, tuple[int, ...]]:
+    """Priorities of all classes: one for every queue that has none yet, then others as long as there are any.
+
+    A class for which none is left has that of another one in its queue, or none at all.
+    """
+    result = dict(given)
+    free = set(range(8)) - {cos for values in result.values() for cos in values}
+    control = set(capabilities()["control_cos"]["value"])
+    open_classes = [c for c in classes if c.name not in result]
+    for only_needed in (True, False):
+        for c in open_classes:
+            reached = {queue_of[name] for name in result}
+            if c.name in result or (only_needed and queue_of[c.name] in reached):
+                continue
+            cos = picked(c, free, () if queue_of[c.name] not in reached else control)
+            if cos is not None:
+                result[c.name] = (cos,)
+                free.discard(cos)
+    for c in open_classes:
+        beside = next((result[n] for n in result if queue_of[n] == queue_of[c.name]), ())
+        result.setdefault(c.name, beside[:1])
+    return result

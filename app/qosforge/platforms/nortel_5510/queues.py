@@ -1,0 +1,303 @@
+"""Which queue of a queue set serves which class, and how well each set would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+
+from qosforge.findings import Finding, Severity
+from qosforge.plan.model import Queue, Scheduler
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.plan.requested import requested_shares
+from qosforge.platforms.nortel_5510.assignment import MOST_UNITS, nearest, unit_error
+from qosforge.platforms.nortel_5510.capabilities import capabilities, queue_sets, scheduler
+from qosforge.platforms.nortel_5510.priorities import completed, picked, stated
+from qosforge.platforms.service import percent
+
+_WORTH = 0.005
+"""Another queue set is named when it comes nearer by at least this part of the link."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Queues of the classes in a queue set; ``shares`` are what the weighted ones get, priority at its cap.
+
+    ``error`` is the largest distance from what was asked (parts of the link rate); ``fits`` says that every
+    weighted class has a weighted queue, ``merged`` which of them share one. ``cos_of`` are the 802.1p priorities by
+    which the device tells the queues, none where too few are left.
+    """
+
+    queue_set: int
+    queue_of: Mapping[str, int]
+    control: int
+    shares: Mapping[str, float]
+    error: float
+    fits: bool
+    cos_of: Mapping[str, tuple[int, ...]]
+    merged: tuple[tuple[str, ...], ...] = ()
+
+    def badness(self, tolerance: float) -> tuple[bool, int, float]:
+        """What is compared between queue sets: whether the error is bearable, merged classes, the error."""
+        merged = sum(len(group) - 1 for group in self.merged)
+        return self.error > tolerance, merged, round(self.error, 9)
+
+
+def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int, bearable: float = inf) -> Choice:
+    """The assignment with the smallest largest share error; ``rate`` in bits per second.
+
+    Where classes have to share queues, none with an error above ``bearable`` is looked for.
+    """
+    requested = requested_shares(classes, rate)
+    queues = scheduler(queue_set).queues
+    first = [c.name for c in classes if c.treatment.priority]
+    rest = [c.name for c in classes if not c.treatment.priority]
+    given = _priorities_first(classes)
+    queue_of = dict.fromkeys(first, queues[0].number)
+    weighted = [q for q in queues if not q.priority]
+    units = _units(rest, given)
+    left = 1 - sum(requested[name] for name in first)
+    parts = [tuple(requested[name] for name in unit) for unit in units]
+    found = _found(units, parts, weighted, left, given, bearable=bearable)
+    if found is None:
+        queue_of |= dict.fromkeys(rest, queues[-1].number)
+        alone = len(rest) == 1 and (not first or len(queues) > 1)
+        shares = dict.fromkeys(rest, left) if alone else {name: requested[name] for name in rest}
+        error = unit_error((requested[rest[0]],), left) if alone else 1.0
+        cos_of = completed(classes, given, queue_of)
+        return Choice(queue_set, queue_of, queues[-1].number, shares, error, alone, cos_of)
+    error, places = found
+    queue_of |= {name: weighted[at].number for unit, at in zip(units, places, strict=True) for name in unit}
+    members = {q: [n for n in rest if queue_of[n] == q] for q in dict.fromkeys(queue_of[n] for n in rest)}
+    idle = [q for q in weighted if q.number not in members]
+    reserved = set(capabilities()["control_cos"]["value"])
+    like = [q for q in weighted if any(reserved & set(given.get(n, ())) for n in members.get(q.number, ()))]
+    # Network control gets a weighted queue of its own, else goes with a class of its kind, or where most room is.
+    control = max(idle or like or weighted, key=_weight)
+    return Choice(
+        queue_set=queue_set,
+        queue_of=queue_of,
+        control=control.number,
+        shares=_shares(members, requested, weighted, left),
+        error=error,
+        fits=True,
+        cos_of=completed(classes, given, queue_of),
+        merged=tuple(tuple(names) for names in members.values() if len(names) > 1),
+    )
+
+
+def _found(
+    units: Sequence[tuple[str, ...]],
+    requested: Sequence[tuple[float, ...]],
+    weighted: Sequence[Queue],
+    left: float,
+    given: Mapping[str, tuple[int, ...]],
+    *,
+    bearable: float,
+) -> tuple[float, tuple[int, ...]] | None:
+    """The best queues of the units; None where there are no weighted queues, or too few priorities to tell them."""
+    if not weighted or len(units) > max(len(weighted), MOST_UNITS):
+        return None
+    free = 8 - len({cos for values in given.values() for cos in values})
+    bound = tuple(unit[0] in given for unit in units)
+    error, places = nearest(
+        tuple(requested), tuple(_weight(q) for q in weighted), left, bound, free, bearable=bearable
+    )
+    return None if error == inf else (error, places)
+
+
+def best(classes: Sequence[ClassRequest], rate: int, tolerance: float) -> Choice | None:
+    """The best choice over all queue sets and assignments; None where no set fits.
+
+    Within the tolerance one that keeps more classes apart is better than one with a smaller error.
+    """
+    requested = requested_shares(classes, rate)
+    units = _units([c.name for c in classes if not c.treatment.priority], _priorities_first(classes))
+    wanted = sorted(sum(requested[name] for name in unit) for unit in units)
+    apart: dict[int, list[int]] = {}
+    for queue_set in queue_sets():
+        weighted = sum(not q.priority for q in scheduler(queue_set).queues)
+        apart.setdefault(min(len(units), max(weighted, 1)), []).append(queue_set)
+    found: Choice | None = None
+    # From the sets that keep most classes apart on: another one is better only if it is within the tolerance.
+    for queues in sorted(apart, reverse=True):
+        together = -(-len(units) // queues)
+        if found is not None and sum(wanted[: together - 1]) > tolerance:
+            break  # one queue holds so many at least, and each of them may take what the others ask for
+        bearable = tolerance if found is not None else inf
+        choices = [c for c in (choose(classes, n, rate, bearable) for n in apart[queues]) if c.fits]
+        here = min(choices, key=lambda c: (c.badness(tolerance), c.queue_set), default=None)
+        if here is not None and here.error <= tolerance:
+            return here
+        found = found or here
+    return found
+
+
+def _priorities_first(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, ...]]:
+    """What the intent gives, and priorities for the classes with priority: they share none with others."""
+    given = stated(classes)
+    for c in classes:
+        if c.treatment.priority and c.name not in given:
+            cos = picked(c, set(range(8)) - {cos for values in given.values() for cos in values})
+            given[c.name] = (0 if cos is None else cos,)
+    return given
+
+
+def _units(rest: Sequence[str], given: Mapping[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
+    """Classes that must be in one queue, having an 802.1p priority in common."""
+    units: list[list[str]] = []
+    for name in rest:
+        mine = set(given.get(name, ()))
+        joined = [u for u in units if any(mine & set(given.get(other, ())) for other in u)]
+        units = [u for u in units if u not in joined]
+        units.append([*(n for u in joined for n in u), name])
+    return [tuple(unit) for unit in units]
+
+
+def _shares(
+    members: Mapping[int, Sequence[str]], requested: Mapping[str, float], weighted: Sequence[Queue], left: float
+) -> dict[str, float]:
+    serving = {q.number: _weight(q) for q in weighted if q.number in members}
+    result: dict[str, float] = {}
+    for number, names in members.items():
+        share = left * serving[number] / sum(serving.values())
+        total = sum(requested[n] for n in names)
+        result |= {n: share * requested[n] / total if total else share / len(names) for n in names}
+    return result
+
+
+def _weight(queue: Queue) -> int:
+    assert queue.share is not None
+    return queue.share.value
+
+
+def as_served(held: Scheduler) -> Scheduler:
+    """A scheduler as the fluid model takes it: the last of strict queues has all that the others leave."""
+    if any(not q.priority for q in held.queues):
+        return held
+    last = held.queues[-1].model_copy(update={"priority": len(held.queues) == 1})
+    weight = scheduler(max(queue_sets())).queues[-1].share
+    return held.model_copy(update={"queues": (*held.queues[:-1], last.model_copy(update={"share": weight}))})
+
+
+def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: bool) -> Iterator[Finding]:
+    """What the queue set means for the classes; ``known`` says that the device told which set it has."""
+    number = chosen.queue_set
+    if not known:
+        yield _finding(
+            request,
+            "queue-set-unknown",
+            Severity.WARNING,
+            f"the device's queue set is not known: {number} is assumed",
+            hint="compile against the running configuration ('show qos agent' tells the set)",
+        )
+    requested = requested_shares(request.classes, rate)
+    better = best(request.classes, rate, request.tolerance)
+    if better is not None and chosen.fits:
+        better = None if better.badness(request.tolerance) >= chosen.badness(request.tolerance) else better
+    weighted = [c for c in request.classes if not c.treatment.priority]
+    if better is not None and (not chosen.fits or chosen.merged or chosen.error > request.tolerance):
+        yield _change(request, chosen, better)
+    if not chosen.fits:
+        queues = sum(not q.priority for q in scheduler(number).queues)
+        yield _finding(
+            request,
+            "queue-set-unfit" if better else "too-many-classes",
+            Severity.ERROR,
+            f"queue set {number} has {queues} weighted queues for {len(weighted)} weighted classes",
+            hint=f"take queue set {better.queue_set}" if better else "merge classes",
+        )
+        return
+    if chosen.merged:
+        bearable = chosen.error <= request.tolerance
+        queues = sum(not q.priority for q in scheduler(number).queues)
+        yield _finding(
+            request,
+            "classes-merged" if bearable else "queues-exceeded",
+            Severity.WARNING if bearable else Severity.ERROR,
+            "classes share a queue: " + "; ".join(" + ".join(group) for group in chosen.merged),
+            requested=f"{len(weighted)} queues",
+            applied=f"{queues} weighted queues, a share wrong by up to {chosen.error * 100:.3g} points of the link",
+            hint="ask for fewer weighted classes, each with a CoS of its own",
+        )
+    if len({chosen.queue_of[c.name] for c in weighted}) > 1:
+        yield from _weight_findings(request, chosen, better, requested)
+    taken = {cos for values in chosen.cos_of.values() for cos in values}
+    control = ", ".join(str(cos) for cos in capabilities()["control_cos"]["value"] if cos not in taken)
+    own = chosen.control not in chosen.queue_of.values()
+    if not control:
+        return
+    yield _finding(
+        request,
+        "network-control-queue",
+        Severity.INFO,
+        f"802.1p {control} (network control) goes to queue {chosen.control}"
+        + ("" if own else ", which it shares with a class"),
+    )
+
+
+def _weight_findings(
+    request: DeviceRequest, chosen: Choice, better: Choice | None, requested: Mapping[str, float]
+) -> Iterator[Finding]:
+    """What the weights of the set make of the shares."""
+    number = chosen.queue_set
+    weighted = [c for c in request.classes if not c.treatment.priority]
+    weights = "/".join("strict" if q.share is None else str(q.share.value) for q in scheduler(number).queues)
+    yield _finding(
+        request,
+        "queue-weights-unconfirmed",
+        Severity.WARNING,
+        f"the weights of queue set {number} ({weights}) have no published source",
+        requested=", ".join(f"{c.name} {percent(requested[c.name])}" for c in weighted),
+        applied=", ".join(f"{c.name} {percent(chosen.shares[c.name])}" for c in weighted),
+        hint="compare with 'show qos queue-set'",
+    )
+    if better is not None and not better.merged and better.error < chosen.error - _WORTH:
+        yield _finding(
+            request,
+            "queue-set-better",
+            Severity.INFO,
+            f"queue set {better.queue_set} would come nearer to the shares, and needs a reset of the switch",
+            requested=", ".join(f"{c.name} {percent(requested[c.name])}" for c in weighted),
+            applied=", ".join(f"{c.name} {percent(better.shares[c.name])}" for c in weighted)
+            + f" with set {better.queue_set}",
+            hint=f"'qos agent queue-set {better.queue_set}' and a reset of the switch",
+        )
+
+
+def _change(request: DeviceRequest, chosen: Choice, better: Choice) -> Finding:
+    """Another queue set is a step of its own: it stops the whole switch, and holds from its next start on."""
+    return _finding(
+        request,
+        "queue-set-change",
+        Severity.WARNING,
+        f"queue set {better.queue_set} would serve the classes within {percent(better.error)} of the link; "
+        "it holds after a reset, which stops the whole switch, and is no part of this configuration",
+        requested=f"queue set {better.queue_set}",
+        applied=f"queue set {chosen.queue_set} until then"
+        + (f", within {percent(chosen.error)} of the link" if chosen.fits else ""),
+        hint=f"when the switch may stop: enter 'qos agent queue-set {better.queue_set}', save with 'copy config "
+        "nvram', reset with 'boot', then compile against its running configuration",
+    )
+
+
+def _finding(
+    request: DeviceRequest,
+    code: str,
+    severity: Severity,
+    message: str,
+    *,
+    requested: str | None = None,
+    applied: str | None = None,
+    hint: str | None = None,
+) -> Finding:
+    return Finding(
+        code=code,
+        severity=severity,
+        message=message,
+        device=request.device,
+        direction="output",
+        requested=requested,
+        applied=applied,
+        hint=hint,
+    )

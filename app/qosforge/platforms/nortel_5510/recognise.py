@@ -1,0 +1,288 @@
+"""What of a class the filters of a host port look at: one value or one block of values in every field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from qosforge.expansion import combine
+from qosforge.findings import Finding, Severity
+from qosforge.intent.ports import WELL_KNOWN
+from qosforge.plan.model import PortRange, Rule, Term
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.plan.request import Term as Alternative
+from qosforge.platforms.names import shorten
+from qosforge.platforms.nortel_5510.capabilities import capabilities
+from qosforge.platforms.nortel_5510.filters import numbered
+from qosforge.platforms.nortel_5510.policing import policer
+from qosforge.platforms.recognition import count_conditions
+
+COUNT_SUFFIX = 3
+"""Room behind a rule's name for the count of a filter (``-15``) or the action beyond its meter (``-x``)."""
+
+Ports = tuple[PortRange, ...]
+Flow = tuple[int | None, Ports, Ports]
+"""Protocol, source ports and destination ports."""
+
+
+def aligned_blocks(first: int, last: int) -> tuple[PortRange, ...]:
+    """A range as the fewest blocks of a power of two that begin at a multiple of their size."""
+    blocks = []
+    while first <= last:
+        size = first & -first if first else 1 << 16
+        while size > last - first + 1:
+            size >>= 1
+        blocks.append(PortRange(first=first, last=first + size - 1))
+        first += size
+    return tuple(blocks)
+
+
+def dscps_of(term: Alternative) -> tuple[int, ...] | None:
+    """Code points of an alternative, precedences being eight each; None where it looks at neither."""
+    by_precedence = tuple(8 * p + low for p in term.precedence for low in range(8))
+    if not (term.dscp or term.precedence):
+        return None
+    if not (term.dscp and term.precedence):
+        return tuple(sorted(term.dscp or by_precedence))
+    return tuple(sorted(set(term.dscp) & set(by_precedence)))
+
+
+def joins_too_much(term: Alternative) -> bool:
+    """Whether an application stands beside protocols or ports, which it brings itself."""
+    return term.application is not None and bool(term.protocol or term.source_port or term.destination_port)
+
+
+def element_terms(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...]:
+    """The alternatives of a class, each as one IP element and one L2 element can hold it; flows first."""
+    flows: dict[Term, None] = {}
+    marks: dict[Term, None] = {}
+    for term in wanted.terms:
+        if joins_too_much(term):
+            continue
+        asks_flow = term.application or term.protocol or term.source or term.destination
+        table = flows if asks_flow or term.source_mac or term.destination_mac else marks
+        for single in _singles(request, term):
+            table[single] = None
+    return (*flows, *marks)
+
+
+def _singles(request: DeviceRequest, term: Alternative) -> Iterator[Term]:
+    points = dscps_of(term)
+    for (protocol, near, far), source, target, point, cos, vlan, mac, other in combine(
+        tuple(_flows(request, term)),
+        term.source or (None,),
+        term.destination or (None,),
+        ((),) if points is None else tuple((d,) for d in points),
+        tuple((cos,) for cos in sorted(term.cos)) or ((),),
+        _vlans(term.vlan) or ((),),
+        term.source_mac or (None,),
+        term.destination_mac or (None,),
+    ):
+        fields = {"dscp": point, "cos": cos, "vlan": vlan, "source_mac": mac, "destination_mac": other}
+        flow = {"protocol": protocol, "source_ports": near, "destination_ports": far}
+        yield Term.model_validate({"source": source, "destination": target, **fields, **flow})
+
+
+def _flows(request: DeviceRequest, term: Alternative) -> Iterator[Flow]:
+    if term.application is not None:
+        application = request.applications[term.application]
+        for first, last in application.ports:
+            for block in aligned_blocks(first, last):
+                yield application.protocol_number, (), (block,)
+            if last < WELL_KNOWN:
+                for block in aligned_blocks(first, last):
+                    yield application.protocol_number, (block,), ()
+        return
+    yield from combine(term.protocol or (None,), _blocks(term.source_port), _blocks(term.destination_port))
+
+
+def _blocks(ranges: tuple[tuple[int, int], ...]) -> tuple[Ports, ...]:
+    return tuple((block,) for first, last in ranges for block in aligned_blocks(first, last)) or ((),)
+
+
+def count_filters(request: DeviceRequest, term: Alternative) -> int:
+    """How many filters an alternative becomes at most, by arithmetic: each block of ports and VLANs is one."""
+    flows = count_conditions(request, term, lambda first, last: len(aligned_blocks(first, last)))
+    return flows * (len(term.cos) or 1) * (len(_vlans(term.vlan)) or 1)
+
+
+def _vlans(wanted: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """VLANs as blocks of neighbours that one mask covers."""
+    runs: list[list[int]] = []
+    for vlan in sorted(set(wanted)):
+        if runs and runs[-1][-1] == vlan - 1:
+            runs[-1].append(vlan)
+        else:
+            runs.append([vlan])
+    blocks = (block for run in runs for block in aligned_blocks(run[0], run[-1]))
+    return tuple(tuple(range(block.first, block.last + 1)) for block in blocks)
+
+
+def rules(
+    request: DeviceRequest, names: Mapping[str, str], dscp_of: Mapping[str, int], cos_of: Mapping[str, int]
+) -> tuple[Rule, ...]:
+    """Rules of a host port in the intent's order; what none matches is the untrusted group's to clear.
+
+    An untrusted group clears the marks of what no action marks: a class that has no mark of its own keeps what it
+    is recognised by, with one rule for each value.
+    """
+    result: list[Rule] = []
+    taken: list[Term] = []
+    for c in request.classes:
+        dscp, name = dscp_of.get(c.name), names[c.name]
+        high = "high" if c.mark and c.mark.drop_precedence in ("medium", "high") else None
+        police = policer(c, dscp, cos_of[c.name])
+        shared = {"set_drop_precedence": high, "police": police}
+        if c.is_default:
+            if dscp or cos_of[c.name] or high or police:
+                result.append(_rule(name, (Term(),), dscp, cos_of[c.name], shared))
+            continue
+        # What an earlier class has as the very same alternative is its own.
+        terms = tuple(t for t in element_terms(request, c) if t not in taken)
+        taken.extend(terms)
+        if dscp is not None:
+            result.extend([_rule(name, terms, dscp, cos_of[c.name], shared)] if terms else [])
+            continue
+        kept: dict[tuple[int | None, int], list[Term]] = {}
+        for t in terms:
+            cos = t.cos[0] if t.cos and not (c.mark and c.mark.cos is not None) else cos_of[c.name]
+            kept.setdefault((t.dscp[0] if t.dscp else None, cos), []).append(t)
+        for (point, cos), held in kept.items():
+            called = name if len(kept) == 1 else kept_name(name, f"c{cos}" if point is None else str(point))
+            result.append(_rule(called, tuple(held), point, cos, shared))
+    return tuple(result)
+
+
+def kept_name(name: str, mark: str) -> str:
+    """The rule of a class that keeps one mark: ``46`` a DSCP, ``c5`` a priority."""
+    return shorten(f"{name}-{mark}", capabilities()["name_limit"]["value"] - COUNT_SUFFIX)
+
+
+def kept_by(name: str, rule: Rule) -> bool:
+    """Whether a rule is one of those by which a class keeps its marks."""
+    return rule.name == kept_name(name, f"c{rule.set_cos}" if rule.set_dscp is None else str(rule.set_dscp))
+
+
+def _rule(name: str, terms: tuple[Term, ...], dscp: int | None, cos: int, more: Mapping[str, object]) -> Rule:
+    return Rule.model_validate({"name": name, "any_of": terms, "set_dscp": dscp, "set_cos": cos, **more})
+
+
+def filter_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Iterator[Finding]:
+    """Whether the filters find room on a port, and what they cannot match."""
+    for c in request.classes:
+        yield from _match_findings(request, c)
+    made = numbered(host_rules)
+    room: int = capabilities()["precedences"]["value"]
+    limits = capabilities()["filter_limits"]["value"]
+    needs = (
+        ("filter precedences", len(made.policies), room),
+        ("classifiers", len(made.filters), limits["classifiers"]),
+        ("meters", len(made.meters), limits["meters"]),
+    )
+    beyond = [(what, used, most) for what, used, most in needs if used > most]
+    for what, used, most in beyond:
+        yield _finding(
+            request,
+            "too-many-filters",
+            Severity.ERROR,
+            f"the classes take {used} of a port's {most} {what}, which other applications use too",
+            requested=f"{used} {'filters' if what == 'filter precedences' else what}",
+            applied=f"{most} at most",
+            hint="match fewer applications, or port ranges that are powers of two",
+        )
+    if not beyond:
+        blocks = sum(p.block is not None for p in made.policies)
+        together = f", {len(made.filters)} filters in {blocks} blocks and the rest alone" if blocks else ""
+        yield _finding(
+            request,
+            "filter-precedences",
+            Severity.INFO,
+            f"the classes take {len(made.policies)} of a port's {room} filter precedences, which other "
+            f"applications use too{together}",
+            requested=f"{len(made.policies)} filters",
+            applied=f"{room} at most",
+            hint="'show qos diag' tells which are taken",
+        )
+
+
+def _match_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
+    for term in c.terms:
+        if joins_too_much(term):
+            yield _finding(
+                request,
+                "match-combination-unsupported",
+                Severity.ERROR,
+                "an application brings its protocol and its ports, and cannot have others beside",
+                wanted=c,
+                hint="match the application, or the protocol and the ports",
+            )
+    precedences = [p for t in c.terms for p in t.precedence]
+    if precedences:
+        listed = ", ".join(map(str, dict.fromkeys(precedences)))
+        yield _finding(
+            request,
+            "precedence-as-dscps",
+            Severity.WARNING,
+            "the filters see whole DSCPs: a precedence is matched by its eight code points",
+            wanted=c,
+            requested=f"precedence {listed}",
+            applied=f"{8 * len(set(precedences))} elements",
+        )
+    requested = [r for t in c.terms for r in (*t.source_port, *t.destination_port)]
+    requested += [r for t in c.terms if t.application for r in request.applications[t.application].ports]
+    for first, last in dict.fromkeys(requested):
+        blocks = aligned_blocks(first, last)
+        if len(blocks) > 1:
+            yield _finding(
+                request,
+                "range-as-blocks",
+                Severity.INFO,
+                "an element holds ports that one mask covers: a power of two of them, from a multiple of that",
+                wanted=c,
+                requested=f"ports {first} to {last}",
+                applied=f"{len(blocks)} elements",
+            )
+    if c.mark and c.mark.drop_precedence == "medium":
+        yield _finding(
+            request,
+            "drop-precedence-rounded",
+            Severity.INFO,
+            "the device knows a low and a high drop precedence",
+            wanted=c,
+            requested="medium",
+            applied="high",
+        )
+    if c.mark and c.mark.precedence is not None:
+        yield _finding(
+            request,
+            "precedence-carried-as-dscp",
+            Severity.INFO,
+            "the device writes whole DSCPs: a precedence is written as its class selector",
+            wanted=c,
+            requested=f"precedence {c.mark.precedence}",
+            applied=f"DSCP {8 * c.mark.precedence}",
+        )
+
+
+def _finding(
+    request: DeviceRequest,
+    code: str,
+    severity: Severity,
+    message: str,
+    *,
+    wanted: ClassRequest | None = None,
+    requested: str | None = None,
+    applied: str | None = None,
+    hint: str | None = None,
+) -> Finding:
+    return Finding(
+        code=code,
+        severity=severity,
+        message=message,
+        device=request.device,
+        direction="input",
+        traffic_class=wanted.name if wanted else None,
+        line=wanted.line if wanted else None,
+        requested=requested,
+        applied=applied,
+        hint=hint,
+    )

@@ -1,0 +1,182 @@
+"""How near a switch's queues come to what classes ask for, in findings and fidelity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from qosforge.findings import Fidelity, Finding, Severity
+from qosforge.plan.core import rate_in
+from qosforge.plan.model import Scheduler, ShareUnit
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.plan.requested import asked_share, requested_shares
+from qosforge.plan.shares import expected_shares
+from qosforge.platforms.base import ClassFidelity
+from qosforge.sharing import shared
+
+EXACT = 5e-4
+"""Shares that differ by less (0.05 points of the link rate) are told as exact."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """A class's share of one interface (0–1): what it asks for and what the scheduler gives."""
+
+    traffic_class: ClassRequest
+    interface: str
+    requested: float
+    applied: float
+
+    @property
+    def error(self) -> float:
+        """Distance between the two."""
+        return abs(self.applied - self.requested)
+
+
+def served(request: DeviceRequest, scheduler: Scheduler, queue_of: Mapping[str, int]) -> tuple[Served, ...]:
+    """The shares of every class on every scheduled interface.
+
+    Weighted shares are told with the priority classes at what they ask for; an uncapped priority class itself
+    gets whatever is offered, up to the whole link, which is what one without a cap asks for. Classes in one queue
+    divide it as they asked.
+    """
+    # These devices hold weights and per cents: the rate matters to what is asked alone.
+    classes = request.classes
+    queues = tuple(queue_of[c.name] for c in classes)
+    return tuple(
+        Served(c, wanted.name, requested, applied)
+        for wanted in request.interfaces
+        if wanted.schedule
+        for c, (requested, applied) in zip(
+            classes, _served(classes, queues, scheduler, rate_in(classes, wanted.usable)), strict=True
+        )
+    )
+
+
+@shared
+def _served(
+    classes: tuple[ClassRequest, ...], queues: tuple[int, ...], scheduler: Scheduler, rate: int
+) -> tuple[tuple[float, float], ...]:
+    """For every class what it asks for and what it gets on a port of this rate."""
+    used = set(queues)
+    requested = requested_shares(classes, rate)
+    first = sum(requested[c.name] for c in classes if c.treatment.priority)
+    shares = expected_shares(scheduler, rate, priority_load=first, backlogged=used)
+    by_queue = {q.number: share for q, share in zip(scheduler.queues, shares, strict=True)}
+    together = dict.fromkeys(used, 0.0)
+    for c, queue in zip(classes, queues, strict=True):
+        together[queue] += requested[c.name]
+    result = []
+    for c, queue in zip(classes, queues, strict=True):
+        # Classes that ask for nothing share what their queue gets all the same.
+        part = requested[c.name] / together[queue] if together[queue] else 1 / queues.count(queue)
+        applied = 1.0 if c.treatment.priority else by_queue[queue] * part
+        uncapped = c.treatment.priority is not None and not c.treatment.priority.capped
+        result.append((1.0 if uncapped else requested[c.name], applied))
+    return tuple(result)
+
+
+def fidelity(shares: tuple[Served, ...]) -> tuple[ClassFidelity, ...]:
+    """Fidelity per class and interface."""
+    return tuple(
+        ClassFidelity(
+            s.traffic_class.name,
+            s.interface,
+            Fidelity.EXACT if s.error < EXACT else Fidelity.APPROXIMATE,
+            round(s.requested * 100, 4),
+            round(s.applied * 100, 4),
+        )
+        for s in shares
+    )
+
+
+def share_findings(request: DeviceRequest, shares: tuple[Served, ...]) -> Iterator[Finding]:
+    """One finding for every weighted class whose share is not the one asked for (its worst interface)."""
+    by_class: dict[str, list[Served]] = {}
+    for share in shares:
+        by_class.setdefault(share.traffic_class.name, []).append(share)
+    for c in request.classes:
+        mine = by_class.get(c.name)
+        if not mine or c.treatment.priority:
+            continue
+        worst = max(mine, key=lambda s: s.error)
+        if worst.error < EXACT:
+            continue
+        beyond = worst.error > request.tolerance
+        yield Finding(
+            code="share-out-of-tolerance" if beyond else "share-approximate",
+            severity=Severity.ERROR if beyond else Severity.INFO,
+            message=f"the device's weights miss the share by {worst.error * 100:.1f} points of the link rate",
+            device=request.device,
+            direction="output",
+            traffic_class=c.name,
+            line=c.line,
+            requested=percent(worst.requested),
+            applied=percent(worst.applied),
+            hint="ask for shares nearer to the weights the device has, or widen the tolerance" if beyond else None,
+        )
+
+
+def priority_findings(request: DeviceRequest) -> Iterator[Finding]:
+    """What one strict queue without a cap means for the priority classes."""
+    first = [c for c in request.classes if c.treatment.priority]
+    for c in first:
+        if c.treatment.priority and not c.treatment.priority.capped:
+            continue  # it asks for whatever is offered to it
+        requested = requested_shares(request.classes, min(i.usable for i in request.interfaces))[c.name]
+        yield Finding(
+            code="priority-cap-not-enforced",
+            severity=Severity.WARNING,
+            message="the strict queue is not policed at egress: it takes what is offered to it",
+            device=request.device,
+            direction="output",
+            traffic_class=c.name,
+            line=c.line,
+            requested=percent(requested),
+            applied=percent(1.0),
+            hint="bound the class before this device, so that it cannot exceed its share",
+        )
+    for c in first[1:]:
+        yield Finding(
+            code="priority-queues-exceeded",
+            severity=Severity.ERROR,
+            message=f"the device has one strict queue, and {first[0].name} has it",
+            device=request.device,
+            direction="output",
+            traffic_class=c.name,
+            line=c.line,
+            requested="a strict queue of its own",
+            applied=f"shares the queue of {first[0].name}",
+            hint="give one class priority only",
+        )
+
+
+def rate_findings(request: DeviceRequest) -> Iterator[Finding]:
+    """Refusals of shares given as rates: the device holds weights only."""
+    for c in request.classes:
+        share = asked_share(c.treatment)
+        if share is not None and share.unit is ShareUnit.KBPS:
+            yield Finding(
+                code="rate-share-unsupported",
+                severity=Severity.ERROR,
+                message="the device shares its ports by weight and cannot hold a rate",
+                device=request.device,
+                direction="output",
+                traffic_class=c.name,
+                line=c.line,
+                requested=f"{share.value} kb/s",
+                hint="give shares as percent or remaining_percent",
+            )
+
+
+def queue_names(queue_of: Mapping[str, int]) -> dict[str, str]:
+    """``queue N`` to the first class that it serves: devices have no names for their queues."""
+    result: dict[str, str] = {}
+    for name, queue in queue_of.items():
+        result.setdefault(f"queue {queue}", name)
+    return result
+
+
+def percent(share: float) -> str:
+    """A share as text."""
+    return f"{share * 100:.1f}".removesuffix(".0") + " %"

@@ -1,0 +1,151 @@
+"""Lines over a load and bars over scenarios, in one or more panels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from qosforge.plots.element import embeddable
+from qosforge.plots.style import COLOURS, INK, MARKERS, drawing, svg
+
+_PER_ROW = 2
+_FEW_DECADES = 2.5
+_SHORT_LABEL = 18
+"""Characters of a label of which a panel is wide enough for three."""
+_DASHES: tuple[Any, ...] = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One line or one bar in each group; ``dashed`` marks what is expected beside what was obtained.
+
+    ``points`` are ``(x, y)`` with ``x`` a number, or the name of a group for bars.
+    """
+
+    label: str
+    points: tuple[tuple[float | str, float], ...]
+    dashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One pair of axes with its lines."""
+
+    title: str
+    x: str
+    y: str
+    series: tuple[Series, ...]
+    logarithmic: bool = False
+
+
+def series_plot(panels: Sequence[Panel], *, title: str) -> str:
+    """Draw panels, two in a row. Returns an ``<svg>`` element whose description has the ends of every line.
+
+    Raises ``ValueError`` without a panel or for a panel without a point.
+    """
+    if not panels or any(not series.points for panel in panels for series in panel.series):
+        raise ValueError("a plot needs at least one panel, and every line at least one point")
+    rows = math.ceil(len(panels) / _PER_ROW)
+    columns = min(len(panels), _PER_ROW)
+    with drawing(4.7 * columns + 0.4, 3.8 * rows) as figure:
+        grid = figure.subplots(rows, columns, squeeze=False)
+        for number, axes in enumerate(grid.flat):
+            if number < len(panels):
+                _panel(axes, panels[number])
+            else:
+                axes.set_axis_off()
+        _spread(figure)
+        document = svg(figure)
+    return embeddable(document, title, " ".join(_describe(panel) for panel in panels))
+
+
+def _spread(figure: Figure) -> None:
+    figure.tight_layout(pad=0.8, w_pad=1.8, h_pad=1.6)
+
+
+def _panel(axes: Axes, panel: Panel) -> None:
+    named = any(isinstance(x, str) for series in panel.series for x, _ in series.points)
+    if named:
+        _bars(axes, panel)
+    else:
+        for number, series in enumerate(panel.series):
+            colour = _colour(panel, series)
+            axes.plot(
+                [float(x) for x, _ in series.points],
+                [y for _, y in series.points],
+                color=COLOURS[colour % len(COLOURS)],
+                linestyle=(0, (1, 1.5)) if series.dashed else _DASHES[colour // len(COLOURS) % len(_DASHES)],
+                linewidth=1.1 if series.dashed else 1.6,
+                marker=None if series.dashed else MARKERS[colour % len(MARKERS)],
+                markersize=3.5,
+                markevery=max(1, len(series.points) // 12),
+                label=series.label,
+                zorder=2 if series.dashed else 3 + number / 100,
+            )
+    axes.set_title(panel.title, fontsize=9, loc="left")
+    axes.set_xlabel(panel.x)
+    axes.set_ylabel(panel.y)
+    if panel.logarithmic:
+        axes.set_yscale("log")
+        if _decades(panel) < _FEW_DECADES:
+            # Powers of ten alone would leave one label or none.
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.set_axisbelow(True)
+    axes.grid(visible=True, which="major", axis="y" if named else "both", color=INK, alpha=0.15, linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    # Below the axes: inside, it would cover a line sooner or later.
+    columns = 3 if max(len(series.label) for series in panel.series) <= _SHORT_LABEL else 2
+    axes.legend(frameon=False, fontsize=7.5, ncols=columns, loc="upper center", bbox_to_anchor=(0.5, -0.17))
+
+
+def _decades(panel: Panel) -> float:
+    """Powers of ten that a panel's positive values span."""
+    values = [y for series in panel.series for _, y in series.points if y > 0]
+    return math.log10(max(values) / min(values)) if values else 0.0
+
+
+def _colour(panel: Panel, series: Series) -> int:
+    """What is expected has the colour of what was obtained under the same label."""
+    names = list(dict.fromkeys(one.label.removesuffix(", expected") for one in panel.series))
+    return names.index(series.label.removesuffix(", expected"))
+
+
+def _bars(axes: Axes, panel: Panel) -> None:
+    groups = list(dict.fromkeys(str(x) for series in panel.series for x, _ in series.points))
+    width = 0.8 / len(panel.series)
+    for number, series in enumerate(panel.series):
+        colour = COLOURS[_colour(panel, series) % len(COLOURS)]
+        axes.bar(
+            [groups.index(str(x)) + (number - (len(panel.series) - 1) / 2) * width for x, _ in series.points],
+            [y for _, y in series.points],
+            width * 0.92,
+            label=series.label,
+            facecolor="none" if series.dashed else colour,
+            edgecolor=colour if series.dashed else INK,
+            linewidth=1.1 if series.dashed else 0.5,
+            hatch=None if series.dashed else ("", "//", "||", "\\\\", "xx")[number % 5],
+        )
+    axes.set_xticks(range(len(groups)), groups, rotation=0 if len(groups) < 6 else 30)
+
+
+def _describe(panel: Panel) -> str:
+    parts = []
+    for series in panel.series:
+        (first_x, first), (last_x, last) = series.points[0], series.points[-1]
+        ends = f"{first:.4g} at {_text(first_x)}"
+        if len(series.points) > 1:
+            ends += f", {last:.4g} at {_text(last_x)}"
+        parts.append(f"{series.label}: {ends}")
+    return f"{panel.title}, {panel.y} over {panel.x}. {'; '.join(parts)}."
+
+
+def _text(x: float | str) -> str:
+    return x if isinstance(x, str) else f"{x:g}"

@@ -1,0 +1,112 @@
+"""Whether a measurement could decide what a prediction leaves open: from how packets depend on each other there.
+
+The least number of packets that could show a bound assumes that they are independent
+(:mod:`qosforge.validation.evidence`). In a queue they are not, and near a bound many more are needed. A prediction
+knows both: how often the bound is exceeded, and how many independent packets its sample is worth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from qosforge.compiler.compile import Compilation
+from qosforge.deltaq.error_spending import LOOKS, confidence_at
+from qosforge.deltaq.intervals import ratio_upper
+from qosforge.deltaq.objective import BoundVerdict
+from qosforge.findings import Finding, Severity
+from qosforge.intent.models import Verify
+from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement import Measurement, class_sample
+from qosforge.tester.replications import REPLICATIONS, Timing
+
+_QUANTILES = (0.999, 0.99, 0.95, 0.9, 0.75, 0.5)
+"""What is offered in place of a quantile that cannot be decided."""
+_MINUTE = 120
+"""Seconds from which on minutes are told."""
+
+
+def undecidable(
+    compilation: Compilation, measurement: Measurement, verdicts: tuple[ClassVerdict, ...]
+) -> Iterator[Finding]:
+    """``objective-not-decidable``: bounds that a prediction leaves open, and the longest measurement would too."""
+    intent, document = compilation.intent.intent, compilation.intent.document
+    for verdict in verdicts:
+        found = next((p for p, c in enumerate(intent.verify) if _is_of(c, verdict)), None)
+        if found is None or verdict.verdict.undecided:
+            continue
+        check = intent.verify[found]
+        longest = round(Timing.of(check.seconds).seconds * REPLICATIONS[-1])
+        for bound in verdict.verdict.bounds:
+            if bound.outcome != "inconclusive":
+                continue
+            needed = _seconds(intent.within(verdict.traffic_class), measurement, verdict, bound)
+            if needed is not None and needed <= longest:
+                continue
+            instead = _lower(bound, verdict, measurement, longest, check.confidence)
+            yield Finding(
+                code="objective-not-decidable",
+                severity=Severity.WARNING,
+                message=f"{bound.label} from {check.from_} to {check.to} cannot be decided in {longest} s, the "
+                f"longest that is measured: {_why(bound, needed)}",
+                traffic_class=verdict.traffic_class,
+                file=document.file,
+                line=document.place(("verify", found)).line,
+                requested=f"decided in {longest} s",
+                applied=_time(needed) if needed is not None else "not in any sensible time",
+                hint=_hint(bound, needed, instead),
+            )
+
+
+def _is_of(check: Verify, verdict: ClassVerdict) -> bool:
+    return check.path == verdict.path and verdict.traffic_class in check.classes
+
+
+def _seconds(
+    names: frozenset[str], measurement: Measurement, verdict: ClassVerdict, bound: BoundVerdict
+) -> float | None:
+    """Seconds that would decide an open bound if its packets behave alike; None where no number would."""
+    sent = float(class_sample(measurement, verdict.scenario, names, path=verdict.path).sent.sum())
+    if bound.more_packets is None or not sent:
+        return None
+    scenario = measurement.scenario(verdict.scenario)
+    return (scenario.seconds or 0) * scenario.replications * (1 + bound.more_packets / sent)
+
+
+def _lower(
+    bound: BoundVerdict, verdict: ClassVerdict, measurement: Measurement, longest: float, confidence: float
+) -> str:
+    """The highest quantile that the longest measurement would show to be kept at the same figure; empty if none."""
+    scenario = measurement.scenario(verdict.scenario)
+    simulated = (scenario.seconds or 0) * scenario.replications
+    if bound.quantile is None or not bound.n or not simulated:
+        return ""
+    size = bound.n_effective * longest / simulated
+    part = bound.exceedances / bound.n
+    level = confidence_at(confidence, LOOKS)
+    shown = (q for q in _QUANTILES if q < bound.quantile and ratio_upper(part * size, size, level) <= 1 - q)
+    quantile = next(shown, None)
+    return "" if quantile is None else f"p{quantile * 100:g}"
+
+
+def _why(bound: BoundVerdict, needed: float | None) -> str:
+    worth = f"{bound.n:,} predicted packets are worth {bound.n_effective:,.0f} independent ones"
+    if needed is None:
+        return f"{worth}, and what is expected lies too near the bound for any number"
+    return f"{worth}, so that it takes {_time(needed)}"
+
+
+def _hint(bound: BoundVerdict, needed: float | None, instead: str) -> str:
+    ways = []
+    if needed is not None:
+        seconds = math.ceil(needed * REPLICATIONS[0] / REPLICATIONS[-1])
+        ways.append(f"measure longer (`seconds: {seconds}`)")
+    if instead:
+        ways.append(f"ask for {instead} of the same {bound.requested * 1e3:g} ms")
+    if not ways:
+        ways.append("ask for a bound that lies farther from what is expected")
+    return ", or ".join(ways)
+
+
+def _time(seconds: float) -> str:
+    return f"about {seconds:.0f} s" if seconds < _MINUTE else f"about {seconds / 60:,.0f} minutes"

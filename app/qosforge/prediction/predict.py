@@ -1,0 +1,131 @@
+"""ΔQ of every class on the twin of compiled plans, judged by the policy's own objectives.
+
+A measurement looks at what devices hold; here no device is asked, so the evidence is ``predicted``: our model of
+our configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from qosforge.compiler.compile import Compilation
+from qosforge.deltaq.error_spending import LOOKS
+from qosforge.deltaq.objective import Outcome
+from qosforge.errors import InputError, Place, RefusedError
+from qosforge.findings import Finding, Severity
+from qosforge.intent.models import Intent
+from qosforge.platforms.device_text import Configuration
+from qosforge.prediction.decidable import undecidable
+from qosforge.prediction.holding import would_hold
+from qosforge.tester.judging import ClassVerdict, judges, open_scenarios, overall, verdicts
+from qosforge.tester.measured_part import measured_part
+from qosforge.tester.measurement import Measurement
+from qosforge.tester.replications import REPLICATIONS
+from qosforge.tester.traffic import scenario_of
+from qosforge.tester.twin import TwinTester
+
+MOST_SECONDS = 60
+"""Simulated seconds of a scenario, unless others are asked for: a campus of nine devices then takes a few seconds.
+"""
+
+
+LONGEST_SECONDS = 3600
+"""The most that may be asked for: as long as a policy may want a scenario measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """Seconds that a scenario was simulated, all replications together, and that the policy wants it measured."""
+
+    scenario: str
+    seconds: int
+    wanted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A predicted measurement, the verdicts on it and what they come to together.
+
+    ``findings`` say which bounds no measurement would decide either.
+    """
+
+    measurement: Measurement
+    verdicts: tuple[ClassVerdict, ...]
+    outcome: Outcome
+    simulated: tuple[Simulated, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+def predict(
+    compilation: Compilation,
+    running: Mapping[str, Configuration] | None = None,
+    *,
+    seed: int = 1,
+    at_most_seconds: int | None = MOST_SECONDS,
+) -> Prediction:
+    """Simulate every scenario that the policy verifies, none for more than ``at_most_seconds``, and judge.
+
+    ``running`` has the configurations that it was compiled against, for what it leaves as it is. As a measurement
+    does, an inconclusive one goes on with more replications while that is allowed. A scenario that is cut
+    short sends fewer packets: its verdicts may be inconclusive where a measurement's are not. ``None`` looks
+    once, as long as the policy says.
+
+    Raises:
+        RefusedError: errors stand against the policy, so no device would be given it.
+        InputError: the policy verifies nothing.
+        TesterError: a verification has no traffic, or the twin does not model what a device would do.
+    """
+    intent, network = compilation.intent.intent, compilation.network
+    errors = tuple(finding for finding in compilation.findings if finding.severity is Severity.ERROR)
+    if errors:
+        raise RefusedError(
+            f"errors stand against {intent.intent} on {network.name}, so there is nothing to predict",
+            hint="correct what the findings say",
+            findings=errors,
+        )
+    if not judges(intent):
+        raise InputError(
+            "no check judges a class with an objective, so there is nothing to predict",
+            Place(file=compilation.intent.document.file, path="verify"),
+            "add checks under 'verify', and objectives to the classes that they name",
+        )
+    part = measured_part(intent, network)
+    tester = TwinTester(part, would_hold(compilation, running or {}, [d.name for d in part.devices]), seed)
+    timed = _timed(intent, at_most_seconds)
+    longest = max(check.seconds for check in timed.verify)
+    looks = 1 if at_most_seconds is None else LOOKS
+    measurement = tester.measure(timed, "predicted", looks=looks)
+    found = verdicts(timed, network, measurement)
+    for look in range(2, looks + 1):
+        more = longest * REPLICATIONS[look - 1] // REPLICATIONS[0]
+        if overall(found) != "inconclusive" or (at_most_seconds is not None and more > at_most_seconds):
+            break
+        goes_on = open_scenarios(found)
+        measurement = tester.measure(
+            timed, "predicted", look=look, looks=looks, earlier=measurement, goes_on=goes_on
+        )
+        found = verdicts(timed, network, measurement)
+    open_for_good = tuple(undecidable(compilation, measurement, found))
+    return Prediction(measurement, found, overall(found), _simulated(compilation, measurement), open_for_good)
+
+
+def _timed(intent: Intent, most: int | None) -> Intent:
+    """The intent, verified for no longer than allowed."""
+    if most is None:
+        return intent
+    checks = tuple(check.model_copy(update={"seconds": min(check.seconds, most)}) for check in intent.verify)
+    return intent.model_copy(update={"verify": checks})
+
+
+def _simulated(compilation: Compilation, measurement: Measurement) -> tuple[Simulated, ...]:
+    """By scenario; checks that share one are measured together, as long as the longest."""
+    wanted: dict[str, int] = {}
+    for check in compilation.intent.intent.verify:
+        scenario = scenario_of(compilation.network, check)
+        if scenario is not None:
+            wanted[scenario.name] = max(check.seconds, wanted.get(scenario.name, 0))
+    return tuple(
+        Simulated(each.name, round((each.seconds or 0) * each.replications), wanted[each.name])
+        for each in measurement.scenarios
+    )

@@ -1,0 +1,44 @@
+"""What a change did to a class, in words."""
+
+from __future__ import annotations
+
+from qosforge.deltaq.difference import Difference
+from qosforge.reports.table import amount
+from qosforge.tester.changes import ClassChange
+
+
+def change_sentence(of: ClassChange, bound: Difference) -> str:
+    """One bound before and after, and the difference with its limits."""
+    sides = " → ".join(_side(bound, quantity.number()) for quantity in (bound.before, bound.after))
+    where = f" {of.path}" if of.path else ""
+    return f"{of.traffic_class}{where} {bound.label} {sides} ({difference(bound)})"
+
+
+def difference(bound: Difference) -> str:
+    """What can be said of the difference, and its limits."""
+    word = {"open": "not told apart"}.get(bound.change, bound.change)
+    limits = limits_of(bound)
+    return f"{word}: {limits}" if limits else word
+
+
+def limits_of(bound: Difference) -> str:
+    """The limits of after − before with a unit; empty where there is none."""
+    if bound.low is None and bound.high is None:
+        return ""
+    low, high = ("…" if limit is None else _signed(bound, limit) for limit in (bound.low, bound.high))
+    both = low if low == high else f"{low} to {high}"
+    return f"{both} of the packets beyond the bound" if bound.share else both
+
+
+def got_better(of: ClassChange) -> str:
+    """The first bound that a change shows to be better, in words; empty where none is."""
+    return next((change_sentence(of, bound) for bound in of.bounds if bound.change == "better"), "")
+
+
+def _side(bound: Difference, value: float | None) -> str:
+    return "–" if value is None else amount(value, bound.kind)
+
+
+def _signed(bound: Difference, value: float) -> str:
+    kind = "loss" if bound.share else bound.kind
+    return f"{'−' if value < 0 else '+' if value > 0 else ''}{amount(abs(value), kind)}"

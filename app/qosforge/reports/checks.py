@@ -1,0 +1,79 @@
+"""What the reports for pipelines are made of: findings, and what an intent would make of each device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from qosforge.configtree import Gap
+from qosforge.errors import QosforgeError
+from qosforge.findings import Finding, Severity
+from qosforge.reports.preview import CompilePreview, DevicePreview, GapDocument, ValidatePreview
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An intent on a network before anything is touched.
+
+    ``policy`` is its file, where findings that have no place of their own are shown.
+    """
+
+    intent: str
+    policy: str
+    network: str = ""
+    version: str = ""
+    findings: tuple[Finding, ...] = ()
+    devices: tuple[DevicePreview, ...] = ()
+
+    @property
+    def boxes(self) -> tuple[str, ...]:
+        """The devices, or where none is shown those that findings name."""
+        named = (finding.device for finding in self.findings if finding.device)
+        return tuple(device.name for device in self.devices) or tuple(dict.fromkeys(named))
+
+
+def check_of(preview: CompilePreview | ValidatePreview, policy: str) -> Check:
+    """A preview as reports take it."""
+    return Check(
+        preview.intent,
+        policy,
+        preview.network,
+        preview.version,
+        tuple(Finding.model_validate(entry.model_dump()) for entry in preview.findings),
+        preview.devices if isinstance(preview, CompilePreview) else (),
+    )
+
+
+def gap_text(gap: GapDocument) -> str:
+    """A gap in words."""
+    return str(Gap(gap.place, gap.first, gap.lines))
+
+
+def as_findings(error: QosforgeError, policy: str) -> tuple[Finding, ...]:
+    """Problems of an error as findings, so that a report shows what kept it from being made.
+
+    What has no file is told of the ``policy``.
+    """
+    return tuple(
+        Finding(
+            code="wrong-input",
+            severity=Severity.ERROR,
+            message=f"{problem.where.path}: {problem.message}" if problem.where.path else problem.message,
+            device=problem.where.device,
+            interface=problem.where.interface,
+            direction=problem.where.direction,
+            traffic_class=problem.where.traffic_class,
+            file=problem.where.file or policy,
+            line=problem.where.line,
+            hint=problem.hint or None,
+        )
+        for problem in error.problems()
+    )
+
+
+def of_devices(findings: Iterable[Finding], names: Iterable[str]) -> dict[str | None, list[Finding]]:
+    """Findings by device, every name among the keys; ``None`` has those of no device in ``names``."""
+    found: dict[str | None, list[Finding]] = {None: [], **{name: [] for name in names}}
+    for finding in findings:
+        found[finding.device if finding.device in found else None].append(finding)
+    return found

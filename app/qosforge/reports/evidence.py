@@ -1,0 +1,131 @@
+"""What a verdict rests on, in words and with as many digits as its interval allows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+from qosforge.deltaq.error_spending import confidence_at
+from qosforge.deltaq.objective import BoundVerdict, Evidence, Verdict
+from qosforge.reports.table import amount
+from qosforge.tester.judging import ClassVerdict
+
+_OF: dict[Evidence, str] = {
+    "emulated": "of the configuration read back",
+    "predicted": "of the configuration to be entered",
+    "measured": "",
+}
+
+
+def deciding(verdict: Verdict) -> int:
+    """Position of the bound that made the verdict: of those with its outcome, the one that is used up most."""
+
+    def used(number: int) -> float:
+        bound = verdict.bounds[number]
+        if bound.outcome == "broken":
+            return -bound.chance
+        return (bound.high.number() or 0.0) / bound.requested
+
+    alike = [number for number, bound in enumerate(verdict.bounds) if bound.outcome == verdict.outcome]
+    return max(alike or range(len(verdict.bounds)), key=used)
+
+
+def observed(bound: BoundVerdict) -> str:
+    """The estimate of a bound, to the digits that its interval allows."""
+    return _rounded(bound.observed.number(), bound)
+
+
+def interval(bound: BoundVerdict) -> str:
+    """The limits of a bound, with a unit; empty where they are the estimate itself."""
+    low, high = bound.low.number(), bound.high.number()
+    if low is None or high is None or low == high:
+        return ""
+    first, last = _rounded(low, bound), _rounded(high, bound)
+    unit = last.partition(" ")[2]
+    return f"{first.removesuffix(unit).rstrip()}–{last}" if unit else f"{first} to {last}"
+
+
+def sentences(verdicts: Iterable[ClassVerdict]) -> Iterator[tuple[str, str]]:
+    """Of each verdict, where it holds (scenario and path) and what the bound rests on that decided it."""
+    for one in verdicts:
+        where = " ".join(part for part in (one.scenario, one.path) if part)
+        yield where, sentence(one.verdict.bounds[deciding(one.verdict)], one)
+
+
+def sentence(bound: BoundVerdict, judged: ClassVerdict) -> str:
+    """What was seen of one bound of a class, by what, how surely, and what was assumed."""
+    verdict = judged.verdict
+    told = f"{bound.n:,} packets, worth {bound.n_effective:,.0f} independent ones"
+    parts = [f"{_where(bound, judged)}, {_what(bound, judged.traffic_class)}{_limits(bound, verdict)}", told]
+    if verdict.evidence == "measured":
+        parts.append("it is one realisation: its limits say nothing of what differs from one such time to another")
+    if bound.episode is not None:
+        beyond = "lost" if bound.kind == "loss" else "later than asked"
+        few = f"only {bound.exceedances:,}" if bound.exceedances else "none"
+        parts.append(
+            f"{few} {beyond}, which is taken to happen to up to {_count(bound.episode)} in one go "
+            f"(shown for up to {_count(bound.longest_episode or 0)})"
+        )
+    if bound.heavy_tail:
+        parts.append("the longest delays are so long that the mean has no limits")
+    if bound.clock_error:
+        parts.append(f"clocks may lie {amount(bound.clock_error, 'delay')} apart, which the limits count in")
+    if verdict.undecided:
+        parts.append(f"{verdict.undecided}, so that nothing is decided")
+    if verdict.lacking:
+        parts.append(f"the tester did not say {' or '.join(verdict.lacking)}")
+    return "; ".join(parts)
+
+
+def _limits(bound: BoundVerdict, verdict: Verdict) -> str:
+    limits = interval(bound)
+    if not limits:
+        return ""
+    level = confidence_at(verdict.confidence, verdict.look, verdict.looks) * 100
+    both = max(0.0, 2 * level - 100)
+    return f" ({limits}, each limit at {level:.4g} % and both together at {both:.4g} %)"
+
+
+def _where(bound: BoundVerdict, judged: ClassVerdict) -> str:
+    evidence, count = judged.verdict.evidence, bound.replications
+    lasting = f" of {judged.seconds:g} s" if judged.seconds is not None else ""
+    if evidence == "measured":
+        told = f"in one measurement{lasting}"
+    else:
+        told = f"in {count} simulation{'s' * (count != 1)}{lasting} {_OF[evidence]}"
+    if judged.warm_up_seconds:
+        told += f", {judged.warm_up_seconds:g} s before {'each' if count > 1 else 'it'} left out"
+    return told
+
+
+def _what(bound: BoundVerdict, traffic_class: str) -> str:
+    figure = observed(bound)
+    share = f"{(bound.quantile or 0) * 100:g} % of {traffic_class} packets"
+    match bound.kind:
+        case "delay":
+            return f"{share} took at most {figure}"
+        case "variation":
+            return f"{share} took at most {figure} longer than the fastest"
+        case "mean":
+            return f"the {traffic_class} packets that arrived took {figure} on average"
+        case "loss":
+            return f"{figure} of {traffic_class} packets were lost"
+
+
+def _count(packets: float) -> str:
+    whole = math.floor(packets)
+    return f"{whole:,} packets" if packets >= 10 else "1 packet" if packets == 1 else f"{packets:.2g} packets"
+
+
+def _rounded(value: float | None, bound: BoundVerdict) -> str:
+    """A figure of a bound for people, with no digit that its interval leaves open."""
+    if value is None:
+        return "–"
+    low, high = bound.low.number() or 0.0, bound.high.number() or 0.0
+    if math.isinf(high):  # nothing is known above: what lies below the estimate tells how far it is known
+        high = 2 * (bound.observed.number() or 0.0) - low
+    if not math.isfinite(value) or not math.isfinite(high) or high <= low:
+        return amount(value, bound.kind)
+    scale, unit = (100, "%") if bound.kind == "loss" else (1e3, "ms")
+    digits = max(0, -math.floor(math.log10((high - low) * scale / 2)))
+    return f"{value * scale:,.{digits}f} {unit}" if value else f"0 {unit}"

@@ -1,0 +1,45 @@
+"""Who asked for a run, what it waits for and who decided on it: the lines at the head of every report."""
+
+from __future__ import annotations
+
+from qosforge.keep_rule import in_words
+from qosforge.reports.model import RunReport
+
+
+def run_facts(report: RunReport) -> tuple[tuple[str, str], ...]:
+    """Name and text of each fact that is known, in the order to be read; free text as it was given."""
+    source = report.source or {}
+    commit = " ".join(source[name] for name in ("repository", "commit", "path") if source.get(name))
+    if source.get("dirty"):
+        commit += ", changed since"
+    facts = [
+        ("asked by", report.asked_by),
+        ("ticket", report.ticket),
+        ("policy from", commit),
+        ("undoes run", report.undo_of or ""),
+        ("waits for", report.waits_for),
+        ("because", report.reason),
+        ("at step", report.reason_step),
+        ("on device", report.reason_device),
+        ("way on", report.reason_hint),
+        ("kept if", "" if report.keep == "met" else f"{report.keep}: {in_words(report.keep)}"),
+        ("candidate", report.candidate or ""),
+        ("left out", ", ".join(report.left_out)),
+    ]
+    if report.rollout:
+        minutes = max(wave.revert_minutes for wave in report.rollout)
+        facts.append(("revert timer", f"{minutes} min: devices that have one go back then, unless confirmed"))
+    if len(report.rollout) > 1:
+        facts += [
+            (f"wave {number}", f"{wave.name}: {wave.text} ({wave.state})")
+            for number, wave in enumerate(report.rollout, 1)
+        ]
+    for decision in report.decisions:
+        # A word on another candidate is history: it does not count for what the run would do now.
+        about = "" if decision.candidate == report.candidate else ", what it would have done before"
+        if decision.keeping:
+            about = ", to keep what is not met"
+        comment = f": {decision.comment}" if decision.comment else ""
+        name = "approved by" if decision.approved else "refused by"
+        facts.append((name, f"{decision.by}, {decision.at:%Y-%m-%d %H:%M} UTC{about}{comment}"))
+    return tuple((name, text) for name, text in facts if text)

@@ -1,0 +1,252 @@
+"""Previews and runs as Markdown for a comment on a pull or merge request (GitHub's and GitLab's dialect).
+
+No text of people or devices can change how the rest looks: what stands in prose and tables is escaped,
+configurations stand in fences longer than any they hold, and nothing mentions a user or refers to an issue. The
+whole is bounded, because hosts refuse longer comments; what was left out is said.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+
+from qosforge.deltaq.objective import BoundVerdict
+from qosforge.findings import Finding, Severity
+from qosforge.reports.checks import Check, gap_text, of_devices
+from qosforge.reports.delay_origin import DelayOrigin, not_recorded, run_origins
+from qosforge.reports.evidence import interval, observed, sentences
+from qosforge.reports.facts import run_facts
+from qosforge.reports.model import RunReport
+from qosforge.reports.preview import DevicePreview, FidelityDocument
+from qosforge.reports.table import amount
+from qosforge.reports.verdict_rows import verdict_rows
+from qosforge.tester.measurement import When
+
+LONGEST = 60_000
+"""Characters of a whole comment; GitHub takes 65,536."""
+ROWS = 100
+"""Findings shown in full; of the rest the number is told."""
+CELL = 600
+"""Characters of one cell."""
+
+_SIGNS = {Severity.ERROR: "❌ error", Severity.WARNING: "⚠️ warning", Severity.INFO: "ℹ️ info"}
+_OUTCOMES = {"met": "✅ met", "broken": "❌ broken", "inconclusive": "❔ inconclusive"}
+_PUNCTUATION = re.compile(r"([\\`*_\[\]|~>$:]|(?<=www)\.)")
+"""What begins markup inside a line, and the colon and point that make a link of an address."""
+_REFERENCE = re.compile(r"[@#!$%&~](?=\w)")
+_ORDER = list(Severity)
+
+
+def check_markdown(check: Check, *, longest: int = LONGEST) -> str:
+    """What an intent would do: findings, then each device with its configuration and what would be entered."""
+    on = f" on {prose(check.network)}" if check.network else ""
+    counts = _counts(check.findings)
+    head = [f"## QoS preview: {prose(check.intent)}{on}", ""]
+    head += [f"{counts}. Version `{check.version[:12]}`." if check.version.isalnum() else f"{counts}.", ""]
+    head += [*_finding_table(check.findings), *_fidelity_table(check.devices)]
+    by_device = of_devices(check.findings, (d.name for d in check.devices))
+    return _bounded(head, [_device(device, by_device[device.name]) for device in check.devices], longest)
+
+
+def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
+    """What a run did: how it ended, the verdicts, the devices and what was entered into each."""
+    status = report.status.replace("_", " ")
+    after = report.outcome_after()
+    verdict = f", objective {_OUTCOMES[after]}" if after else ""
+    head = [f"## QoS run: {prose(report.intent)} on {prose(report.network)}", ""]
+    head += [f"**{prose(status)}**{verdict}. {_counts(report.findings)}. Run `{report.id}`.", ""]
+    head += [*(f"- {name}: {prose(text)}" for name, text in run_facts(report)), ""]
+    head += [*_stage_lines(report), *_verdict_table(report), *_unrecorded(report), *_finding_table(report.findings)]
+    sections = []
+    for device in report.devices:
+        title = f"{device.name}: {device.outcome}"
+        # Never what a device holds: lines around a change may be secrets, and a comment is read by many.
+        parts = [("Entered", "text", device.candidate), ("Undone by", "text", device.inverse)]
+        sections.append(_details(title, [_fenced(*part) for part in parts if part[2].strip()]))
+    if told := _evidence(report):
+        sections.insert(0, _details("What the verdicts rest on", [*told, ""]))
+    sections += [_details(f"Where the delay arises: {one.heading}", _origin(one)) for one in _last_origins(report)]
+    return _bounded(head, sections, longest, ("section", "sections"))
+
+
+def prose(text: str, longest: int = CELL) -> str:
+    """Text as itself: no markup, no mention of a user, no reference to an issue; one line."""
+    line = _shortened(" ".join(text.split()), longest)
+    # A comment of nothing keeps hosts from taking `@name` and `#1` for what they refer to.
+    pieces, last = [], 0
+    for match in _REFERENCE.finditer(line):
+        pieces += [_escaped(line[last : match.end()]), "<!-- -->"]
+        last = match.end()
+    return "".join([*pieces, _escaped(line[last:])])
+
+
+def _escaped(text: str) -> str:
+    return _PUNCTUATION.sub(r"\\\1", text).replace("&", "&amp;").replace("<", "&lt;").replace("\\>", "&gt;")
+
+
+def _shortened(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _counts(findings: Iterable[Finding], *, only: bool = False) -> str:
+    """How many of each severity; with ``only`` those that there are."""
+    found = [finding.severity for finding in findings]
+    words = ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note"))
+    counts = [(found.count(severity), word) for severity, word in words]
+    return ", ".join(f"{n or 'no'} {word}{'' if n == 1 else 's'}" for n, word in counts if n or not only)
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}", *lines, ""] if lines else []
+
+
+def _finding_table(findings: Sequence[Finding]) -> list[str]:
+    """What stands against the change or is to be looked at; what is only worth knowing is folded away."""
+    ordered = sorted(findings, key=lambda f: _ORDER.index(f.severity))
+    shown = [finding for finding in ordered[:ROWS] if finding.severity is not Severity.INFO]
+    notes = [finding for finding in ordered[:ROWS] if finding.severity is Severity.INFO]
+    lines = _rows(shown)
+    if notes:
+        lines += [_details(_counts(notes, only=True), ["\n".join(_rows(notes))])]
+    more = len(ordered) - ROWS
+    return [*lines, f"… and {more} more findings.", ""] if more > 0 else lines
+
+
+def _rows(findings: Iterable[Finding]) -> list[str]:
+    rows = []
+    for finding in findings:
+        sides = [f"{what} {t}" for what, t in (("requested", finding.requested), ("applied", finding.applied)) if t]
+        said = f"{finding.message} ({', '.join(sides)})" if sides else finding.message
+        row = (finding.code, finding.where, said, finding.hint or "")
+        rows.append((_SIGNS[finding.severity], *map(prose, row)))
+    return _table(("", "code", "where", "what", "hint"), rows)
+
+
+def _fidelity_table(devices: Sequence[DevicePreview]) -> list[str]:
+    """Classes that are not realised exactly."""
+    rows = [
+        (prose(device.name), prose(line.interface), prose(line.traffic_class), prose(line.fidelity), *_shares(line))
+        for device in devices
+        for line in device.fidelity
+        if line.fidelity != "exact"
+    ]
+    lines = _table(("device", "interface", "class", "fidelity", "requested", "applied"), rows[:ROWS])
+    exact = sum(line.fidelity == "exact" for device in devices for line in device.fidelity)
+    if not exact and not rows:
+        return []
+    told = f"Fidelity: {exact} of {exact + len(rows)} treatments are exact"
+    more = f"; {len(rows) - ROWS} more are not shown" if len(rows) > ROWS else ""
+    return [f"{told}{more}.", "", *lines]
+
+
+def _shares(line: FidelityDocument) -> tuple[str, str]:
+    requested, applied = ("" if v is None else f"{v:.3g} %" for v in (line.requested_percent, line.applied_percent))
+    return requested, applied
+
+
+def _stage_lines(report: RunReport) -> list[str]:
+    failed = [stage for stage in report.stages if stage.outcome == "failed" and stage.summary]
+    return [*(f"- {prose(stage.name)}: {prose(stage.summary)}" for stage in failed), ""] if failed else []
+
+
+def _verdict_table(report: RunReport) -> list[str]:
+    judged = verdict_rows(report)
+    sides: list[When] = ["before", "after"]
+    if any("predicted" in row.sides for row in judged):
+        sides.insert(1, "predicted")
+    rows = []
+    for row in judged:
+        bound = row.bound
+        name = (row.scenario, row.traffic_class, row.path or "", bound.label)
+        seen = (_seen(row.sides.get(side)) for side in sides)
+        rows.append((*map(prose, name), f"≤ {amount(bound.requested, bound.kind)}", *seen, prose(row.change)))
+    return _table(("scenario", "class", "path", "bound", "requested", *sides, "change"), rows)
+
+
+def _evidence(report: RunReport) -> list[str]:
+    """What the bound rests on that decides each verdict, of the side that was judged last: lines of a list."""
+    last = report.verdicts_after or report.verdicts_predicted or report.verdicts_before
+    return [f"- {prose(where)}: {prose(told, 2 * CELL)}" for where, told in sentences(last)]
+
+
+def _unrecorded(report: RunReport) -> list[str]:
+    sides = not_recorded((report.before, report.after))
+    return [f"Where the delay arises was not recorded {' and '.join(sides)} the push.", ""] if sides else []
+
+
+def _last_origins(report: RunReport) -> list[DelayOrigin]:
+    """Where the delay arises, of each class and path as it was measured last."""
+    return list({(one.scenario, one.traffic_class, one.path): one for one in run_origins(report)}.values())
+
+
+def _origin(one: DelayOrigin) -> list[str]:
+    headings = ("hop", "G, ms", "S, ms", "V mean, ms", f"V {one.quantile}, ms", "loss")
+    hops = _table(headings, ((prose(hop.place), *hop.cells) for hop in one.hops))
+    checks = _table(
+        ("whole path", "p50, ms", "p95, ms", "p99, ms", "loss"), ((c.name, *c.cells) for c in one.checks)
+    )
+    return [f"{prose(one.summary)}.\n", *hops, *checks, f"{prose(one.agreement)}\n", f"{prose(one.ends)}\n"]
+
+
+def _seen(side: BoundVerdict | None) -> str:
+    if side is None:
+        return "–"
+    limits = interval(side)
+    return f"{observed(side)} {f'({limits}) ' if limits else ''}{_OUTCOMES[side.outcome]}"
+
+
+def _device(device: DevicePreview, findings: Sequence[Finding]) -> str:
+    title = f"{device.name} ({device.platform})"
+    if findings:
+        title += f": {_counts(findings, only=True)}"
+    parts = []
+    if device.candidate is not None:
+        change = device.candidate
+        if change.delta:
+            parts.append(
+                _fenced("Would be entered into the device as it runs now", "text", "\n".join(change.delta))
+            )
+            parts += [f"⚠️ {prose(gap_text(gap))}\n" for gap in change.gaps]
+            parts.append(_fenced("Undone by", "text", "\n".join(change.inverse)))
+        else:
+            parts.append("The device holds it already: nothing would be entered.\n")
+    if device.configuration:
+        parts.append(_fenced("The whole configuration", "text", device.configuration))
+    return _details(title, parts)
+
+
+def _details(title: str, parts: Sequence[str]) -> str:
+    # HTML up to the empty line: escaped as such; Markdown is not read there.
+    line = html.escape(_shortened(" ".join(title.split()), CELL))
+    shown = _REFERENCE.sub(lambda match: f"{match.group()}<!-- -->", line)
+    body = "\n".join(parts) if parts else "Nothing to show.\n"
+    return f"<details><summary>{shown}</summary>\n\n{body}\n</details>\n"
+
+
+def _fenced(title: str, language: str, text: str) -> str:
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{title}:\n\n{fence}{language}\n{text.rstrip()}\n{fence}\n"
+
+
+def _bounded(
+    head: Sequence[str], sections: Sequence[str], longest: int, named: tuple[str, str] = ("device", "devices")
+) -> str:
+    """Head and as many sections as there is room for, in their order; what has no room is counted as ``named``."""
+    text = "\n".join(head)
+    reserve = 200
+    if len(text) > longest - reserve:
+        kept = text[: longest - reserve].rpartition("\n")[0]
+        return f"{kept}\n\n… the rest is too long for a comment.\n"
+    left_out = 0
+    for section in sections:
+        if len(text) + len(section) + 1 <= longest - reserve:
+            text += f"\n{section}"
+        else:
+            left_out += 1
+    if left_out:
+        counted = f"{left_out} {named[left_out != 1]}"
+        text += f"\n… {counted} left out: this would be too long for a comment. The command line shows all.\n"
+    return text.rstrip("\n") + "\n"

@@ -1,0 +1,143 @@
+"""What a report is made from: a run as plain data, whoever ran it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict
+
+from qosforge.deltaq.objective import Outcome, combine
+from qosforge.findings import Finding
+from qosforge.keep_rule import KeepRule
+from qosforge.tester.changes import ClassChange
+from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement import Measurement
+
+_DOCUMENT = ConfigDict(frozen=True, extra="forbid")
+
+
+class StageReport(BaseModel):
+    """One stage of the loop: when it began, how long it took, how it ended, and a line on what it did."""
+
+    model_config = _DOCUMENT
+
+    name: str
+    started: datetime
+    seconds: float
+    outcome: str
+    summary: str = ""
+
+
+class DeviceReport(BaseModel):
+    """One device: what was wanted of it, what was done, and what changed in what it says it holds.
+
+    Its texts have no secrets; whole configurations stand in the run's artifacts alone.
+    """
+
+    model_config = _DOCUMENT
+
+    name: str
+    platform: str
+    outcome: str
+    candidate: str = ""
+    inverse: str = ""
+    diff: str = ""
+    configuration: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+class WaveReport(BaseModel):
+    """One wave of a rollout. Devices of one of ``steps`` change at the same moment; where they have a timer they go
+    back by themselves ``revert_minutes`` after their first line unless confirmed.
+
+    ``state``: ``to come``, ``now``, ``done`` (pushed and read back), ``failed``, ``rolled back``.
+    """
+
+    model_config = _DOCUMENT
+
+    name: str
+    steps: tuple[tuple[str, ...], ...]
+    revert_minutes: int
+    state: str
+
+    @property
+    def text(self) -> str:
+        """Its devices, those of one step joined."""
+        return ", ".join(" + ".join(step) for step in self.steps)
+
+
+class DecisionReport(BaseModel):
+    """Somebody approved or refused what the run would have done then: ``candidate`` lists it.
+
+    With ``keeping`` it was about keeping what was measured and not shown to be met.
+    """
+
+    model_config = _DOCUMENT
+
+    candidate: str
+    approved: bool
+    by: str
+    comment: str
+    at: datetime
+    keeping: bool = False
+
+
+class RunReport(BaseModel):
+    """A run as its report shows it. Parts that the run never reached are empty.
+
+    ``candidate`` names what an approval is about; ``waits_for`` and what stands of its
+    ``reason`` are words for people. ``predicted`` is what was expected of the change before it was made, and
+    ``changes`` what it did: after against before. ``keep`` is the rule by which it is kept, and ``question`` names
+    what an approver is asked to keep now. ``rollout`` are its waves, and ``left_out`` the devices that failed
+    without stopping it: its verdict is one of a network without the change on these.
+    """
+
+    model_config = _DOCUMENT
+
+    id: str
+    network: str
+    intent: str
+    status: str
+    started: datetime
+    finished: datetime | None = None
+    asked_by: str = ""
+    ticket: str = ""
+    source: dict[str, str] | None = None
+    undo_of: str | None = None
+    waits_for: str = ""
+    reason: str = ""
+    reason_step: str = ""
+    reason_device: str = ""
+    reason_hint: str = ""
+    candidate: str | None = None
+    decisions: tuple[DecisionReport, ...] = ()
+    stages: tuple[StageReport, ...] = ()
+    devices: tuple[DeviceReport, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    before: Measurement | None = None
+    predicted: Measurement | None = None
+    after: Measurement | None = None
+    verdicts_before: tuple[ClassVerdict, ...] = ()
+    verdicts_predicted: tuple[ClassVerdict, ...] = ()
+    verdicts_after: tuple[ClassVerdict, ...] = ()
+    keep: KeepRule = "met"
+    question: str | None = None
+    changes: tuple[ClassChange, ...] = ()
+    rollout: tuple[WaveReport, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def outcome_before(self) -> Outcome | None:
+        """Return what all verdicts before the push come to; ``None`` when nothing was judged."""
+        return _overall(self.verdicts_before)
+
+    def outcome_predicted(self) -> Outcome | None:
+        """Return what all predicted verdicts come to; ``None`` when nothing was predicted."""
+        return _overall(self.verdicts_predicted)
+
+    def outcome_after(self) -> Outcome | None:
+        """Return what all verdicts after the push come to; ``None`` when nothing was judged."""
+        return _overall(self.verdicts_after)
+
+
+def _overall(verdicts: tuple[ClassVerdict, ...]) -> Outcome | None:
+    return combine([each.verdict.outcome for each in verdicts]) if verdicts else None

@@ -1,0 +1,51 @@
+"""A prediction as a document."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from qosforge.deltaq.objective import Outcome
+from qosforge.findings import Finding
+from qosforge.prediction.predict import Prediction
+from qosforge.reports.balance import Account, Balance, accounts, who_paid
+from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement import Measurement
+
+
+class SimulatedDocument(BaseModel):
+    """How long a scenario was simulated."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    scenario: str
+    seconds: int
+    wanted: int = Field(description="how long the policy wants it measured")
+
+
+class PredictionDocument(BaseModel):
+    """What a policy would do: the measurement of the twin of its plans, verdicts, and what every class is expected
+    to get and would get (``accounts``, ``who_paid``: as the one side of a measurement, ``before``).
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    outcome: Outcome
+    simulated: tuple[SimulatedDocument, ...]
+    verdicts: tuple[ClassVerdict, ...]
+    findings: tuple[Finding, ...] = Field(default=(), description="what no measurement would decide either")
+    measurement: Measurement
+    accounts: tuple[Account, ...]
+    who_paid: tuple[Balance, ...]
+
+
+def prediction_document(prediction: Prediction) -> PredictionDocument:
+    """All about a prediction."""
+    return PredictionDocument(
+        outcome=prediction.outcome,
+        simulated=tuple(SimulatedDocument.model_validate(each) for each in prediction.simulated),
+        verdicts=prediction.verdicts,
+        findings=prediction.findings,
+        measurement=prediction.measurement,
+        accounts=accounts(prediction.measurement, None),
+        who_paid=who_paid(prediction.measurement, None),
+    )

@@ -1,0 +1,347 @@
+"""What an intent would become, as documents: compiled, checked, against what devices hold. Nothing is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from qosforge.compiler.candidate import Candidate, make_candidate
+from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
+from qosforge.compiler.waves import joined_ends, plan_waves
+from qosforge.deploy.commit_confirm import Lengths, revert_seconds
+from qosforge.deploy.not_saved import not_saved
+from qosforge.errors import InputError, Place
+from qosforge.findings import Fidelity, Finding, Severity, has_errors
+from qosforge.intent.loader import LoadedIntent
+from qosforge.intent.models import every_class
+from qosforge.inventory.models import Network
+from qosforge.platforms.device_text import Configuration, DeviceWords, words_of
+from qosforge.platforms.held import held_plan
+from qosforge.platforms.shown_findings import shown_findings
+from qosforge.units import listed
+from qosforge.validation import validate
+from qosforge.validation.batfish import DEFAULT_PORT
+from qosforge.validation.checks import own_checks
+
+
+class Document(BaseModel):
+    """Base of the documents."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True, from_attributes=True)
+
+
+class FindingDocument(Document):
+    """A finding, with every field; ``null`` where nothing is to be said."""
+
+    code: str
+    severity: Severity
+    message: str
+    device: str | None
+    interface: str | None
+    direction: str | None
+    traffic_class: str | None = Field(alias="class")
+    file: str | None
+    line: int | None
+    requested: str | None
+    applied: str | None
+    hint: str | None
+
+
+class BlockDocument(Document):
+    """One configuration object, with the class that it came from and the line of that class in the intent."""
+
+    kind: str
+    name: str
+    text: str
+    traffic_class: str | None
+    line: int | None
+
+
+class FidelityDocument(Document):
+    """How near a class comes to what was asked on an interface; shares in per cent of the link rate."""
+
+    traffic_class: str
+    interface: str
+    fidelity: Fidelity
+    requested_percent: float | None
+    applied_percent: float | None
+
+
+class GapDocument(Document):
+    """A place that is without a policy from line ``first`` (from 0) of the delta on, for ``lines`` lines."""
+
+    place: str
+    first: int
+    lines: int
+
+
+class CandidateDocument(Document):
+    """Lines that bring a device to the plan, those that undo them, and where it has no policy in between."""
+
+    device: str
+    delta: tuple[str, ...]
+    inverse: tuple[str, ...]
+    gaps: tuple[GapDocument, ...]
+
+
+class DevicePreview(Document):
+    """One device: its plan, its whole configuration and the blocks of it, and how near it comes to the intent.
+
+    ``classes`` maps what the device calls a class or queue to the intent's class. ``candidate`` is there where the
+    device was read.
+    """
+
+    name: str
+    platform: str
+    plan: dict[str, Any]
+    configuration: str
+    blocks: tuple[BlockDocument, ...]
+    classes: dict[str, str]
+    fidelity: tuple[FidelityDocument, ...]
+    candidate: CandidateDocument | None = None
+
+
+class WaveDocument(Document):
+    """One wave of a push. Devices of one of ``steps`` change at the same moment. Those with a timer go back by
+    themselves ``revert_minutes`` after their first line unless confirmed; measuring makes that longer.
+    """
+
+    name: str
+    steps: tuple[tuple[str, ...], ...]
+    revert_minutes: int
+
+
+class CompilePreview(Document):
+    """What an intent becomes on a network. ``version`` is the hash of its canonical form; it is ``good`` where no
+    finding stands against a push.
+    """
+
+    intent: str
+    version: str
+    network: str
+    good: bool
+    findings: tuple[FindingDocument, ...]
+    devices: tuple[DevicePreview, ...]
+    rollout: tuple[WaveDocument, ...] = Field(
+        default=(), description="The waves in which the devices change that were read and have to."
+    )
+
+
+class ClassDocument(Document):
+    """A class of the intent. ``number`` counts from 1 in the order of the policy, those below a class after it;
+    ``line`` is where it stands in the intent, where it stands there.
+    """
+
+    name: str
+    number: int
+    line: int | None
+
+
+class PolicyPreview(CompilePreview):
+    """As `CompilePreview`, with the classes in their order; the findings of our own checks are among the others."""
+
+    classes: tuple[ClassDocument, ...]
+
+
+class ValidatePreview(Document):
+    """All that stands against pushing an intent to a network, and for it to be known."""
+
+    intent: str
+    version: str
+    network: str
+    good: bool
+    findings: tuple[FindingDocument, ...]
+
+
+# All at once, by attributes: each of hundreds made by a call of its own would take three times as long.
+_FINDINGS = TypeAdapter(tuple[FindingDocument, ...])
+_BLOCKS = TypeAdapter(tuple[BlockDocument, ...])
+_FIDELITIES = TypeAdapter(tuple[FidelityDocument, ...])
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A compilation of the whole network, and the findings of the chosen devices as they may be shown; ``running``:
+    what devices hold.
+    """
+
+    compilation: Compilation
+    devices: tuple[CompiledDevice, ...]
+    findings: tuple[Finding, ...]
+    running: Mapping[str, Configuration]
+    strict: bool = False
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing stands against a push."""
+        return not has_errors(self.findings, strict=self.strict)
+
+    def words(self, device: CompiledDevice) -> DeviceWords:
+        """The door for what quotes a device that was read."""
+        return words_of(self.running[device.name], device.name, device.request.platform)
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """What would be entered into every chosen device that was read."""
+        return tuple(make_candidate(d, self.running[d.name]) for d in self.devices if d.name in self.running)
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What `check` does beyond compiling: our own checks, and Batfish where it has a host and may be asked."""
+
+    batfish_host: str | None = None
+    batfish_port: int = DEFAULT_PORT
+    require_batfish: bool = False
+    batfish: bool = True
+
+
+def check(
+    loaded: LoadedIntent,
+    network: Network,
+    running: Mapping[str, Configuration] | None = None,
+    *,
+    unsaved: Mapping[str, Sequence[str]] | None = None,
+    devices: Collection[str] = (),
+    checks: Checks | None = None,
+    strict: bool = False,
+) -> Checked:
+    """Compile for a network and, where ``checks`` say so, validate; findings of ``devices`` alone where given.
+
+    ``unsaved`` are lines of devices that stand in the way of a push: a finding where there is something to push.
+
+    Raises:
+        InputError: the network has no such device, or one has a platform that is not installed.
+    """
+    names = chosen_devices(network, devices)
+    texts = dict(running or {})
+    compilation = compile_intent(loaded, network, texts)
+    findings = compilation.findings
+    if checks is not None and not checks.batfish:
+        findings += own_checks(compilation, texts)
+    elif checks is not None:
+        findings += validate(
+            compilation,
+            texts,
+            batfish_host=checks.batfish_host,
+            batfish_port=checks.batfish_port,
+            require_batfish=checks.require_batfish,
+        )
+    findings += tuple(
+        not_saved(device.name, unsaved[device.name])
+        for device in compilation.devices
+        if unsaved and device.name in unsaved and not make_candidate(device, texts[device.name]).empty
+    )
+    if texts:  # else nothing of a device is quoted
+        findings = shown_findings(findings, texts, {device.name: device.platform for device in network.devices})
+    return Checked(
+        compilation,
+        tuple(d for d in compilation.devices if d.name in names),
+        tuple(f for f in findings if f.device is None or f.device in names),
+        texts,
+        strict,
+    )
+
+
+def chosen_devices(network: Network, devices: Collection[str]) -> frozenset[str]:
+    """The devices that are named, all without a name.
+
+    Raises:
+        InputError: the network has no such device.
+    """
+    known = dict.fromkeys(d.name for d in network.devices)
+    for name in devices:
+        if name not in known:
+            place = Place(path="devices")
+            raise InputError(f"{network.name} has no device {name!r}", place, f"one of {listed(known)}")
+    return frozenset(devices or known)
+
+
+def compile_document(checked: Checked) -> CompilePreview:
+    """All about a compilation."""
+    candidates = {candidate.device: candidate for candidate in checked.candidates}
+    return CompilePreview(
+        **_head(checked),
+        devices=tuple(_device(checked, device, candidates.get(device.name)) for device in checked.devices),
+        rollout=_rollout(checked, [name for name, candidate in candidates.items() if not candidate.empty]),
+    )
+
+
+def _rollout(checked: Checked, changed: Collection[str]) -> tuple[WaveDocument, ...]:
+    network = checked.compilation.network
+    after = {device.name: device.plan for device in checked.devices if device.name in changed}
+    before = {}
+    for name in after:
+        device = network.device(name)
+        before[name] = held_plan(device.platform, checked.running[name], name, device.image)
+    rule = network.changes.rollout
+    waves = plan_waves(network, rule, changed, joined_ends(network, before, after))
+    lengths = Lengths(waiting=60.0 * rule.pause if len(waves) > 1 else 0.0)
+    return tuple(
+        WaveDocument(name=wave.name, steps=wave.steps, revert_minutes=seconds // 60)
+        for wave, seconds in zip(waves, revert_seconds(network, waves, lengths), strict=True)
+    )
+
+
+def policy_document(checked: Checked) -> PolicyPreview:
+    """All about a compilation, for who edits its policy."""
+    loaded = checked.compilation.intent
+    classes = every_class(loaded.intent.classes)
+    return PolicyPreview(
+        **dict(compile_document(checked)),
+        classes=tuple(
+            ClassDocument(name=each.name, number=number, line=_line(loaded, each.name))
+            for number, each in enumerate(classes, 1)
+        ),
+    )
+
+
+def _line(loaded: LoadedIntent, name: str) -> int | None:
+    place = loaded.class_place(name)
+    return place.line if place is not None and place.file == loaded.document.file else None
+
+
+def validate_document(checked: Checked) -> ValidatePreview:
+    """The findings alone."""
+    return ValidatePreview(**_head(checked))
+
+
+def _candidate(candidate: Candidate, words: DeviceWords) -> CandidateDocument:
+    return CandidateDocument(
+        device=candidate.device,
+        delta=tuple(map(words.shown, candidate.delta)),
+        inverse=tuple(map(words.shown, candidate.inverse)),
+        gaps=tuple(GapDocument(place=g.place, first=g.first, lines=g.lines) for g in candidate.gaps),
+    )
+
+
+def finding_documents(findings: Iterable[Finding]) -> tuple[FindingDocument, ...]:
+    """Findings as they are told."""
+    return _FINDINGS.validate_python(tuple(findings))
+
+
+def _head(checked: Checked) -> dict[str, Any]:
+    loaded = checked.compilation.intent
+    return {
+        "intent": loaded.intent.intent,
+        "version": loaded.version,
+        "network": checked.compilation.network.name,
+        "good": checked.good,
+        "findings": finding_documents(checked.findings),
+    }
+
+
+def _device(checked: Checked, device: CompiledDevice, candidate: Candidate | None) -> DevicePreview:
+    return DevicePreview(
+        name=device.name,
+        platform=device.request.platform,
+        plan=device.plan.model_dump(mode="json", exclude_defaults=True),
+        configuration=device.text,
+        blocks=_BLOCKS.validate_python(device.blocks),
+        classes=dict(device.classes),
+        fidelity=_FIDELITIES.validate_python(device.fidelity),
+        candidate=None if candidate is None else _candidate(candidate, checked.words(device)),
+    )

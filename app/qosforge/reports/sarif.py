@@ -1,0 +1,129 @@
+"""Findings as SARIF 2.1.0 (OASIS), which code hosts show as annotations.
+
+Rules are the codes of the catalogue. Paths are below the root of the sources (``%SRCROOT%``), as hosts want them; a
+finding without a file stands at the policy's first line, because they drop what has no place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from qosforge.finding_codes import Explanation, load_codes
+from qosforge.findings import Finding, Severity
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+"""Names the standard's schema in the document; nothing reads it from there."""
+
+LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+Json = dict[str, Any]
+
+
+def sarif(findings: Sequence[Finding], policy: str, root: Path) -> Json:
+    """A SARIF log with one run.
+
+    ``policy`` is the file that findings without a file are about; ``root`` is the absolute folder that paths count
+    from. Files outside it are named as they are.
+    """
+    known = load_codes().codes
+    codes = sorted({finding.code for finding in findings})
+    return {
+        "version": "2.1.0",
+        "$schema": SCHEMA,
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "qosforge",
+                        "version": version("qosforge"),
+                        "rules": [_rule(code, known.get(code)) for code in codes],
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "results": [_result(finding, codes.index(finding.code), policy, root) for finding in findings],
+            }
+        ],
+    }
+
+
+def _rule(code: str, entry: Explanation | None) -> Json:
+    """A rule; of a code that a newer service knows and this catalogue does not, the name alone."""
+    if entry is None:
+        return {"id": code}
+    help_ = f"{entry.why}\n\nMend: {entry.hint}\n\nExample: {entry.example}"
+    return {
+        "id": code,
+        "shortDescription": {"text": entry.meaning},
+        "fullDescription": {"text": entry.why},
+        "help": {"text": help_},
+        "defaultConfiguration": {"level": LEVELS[entry.severity[0]]},
+    }
+
+
+def _result(finding: Finding, rule: int, policy: str, root: Path) -> Json:
+    place: Json = {
+        "physicalLocation": {
+            "artifactLocation": _artifact(finding.file or policy, root),
+            "region": {"startLine": max(finding.line or 1, 1)},
+        }
+    }
+    logical = _logical(finding)
+    if logical:
+        place["logicalLocations"] = logical
+    return {
+        "ruleId": finding.code,
+        "ruleIndex": rule,
+        "level": LEVELS[finding.severity],
+        "message": {"text": _text(finding)},
+        "locations": [place],
+        "partialFingerprints": {"finding/v1": _fingerprint(finding)},
+    }
+
+
+def _text(finding: Finding) -> str:
+    where = " ".join(part for part in (finding.device, finding.interface, finding.direction) if part)
+    named = f"class {finding.traffic_class}" if finding.traffic_class else ""
+    place = ", ".join(part for part in (where, named) if part)
+    text = f"{place}: {finding.message}" if place else finding.message
+    sides = [
+        f"{what} {side}" for what, side in (("requested", finding.requested), ("applied", finding.applied)) if side
+    ]
+    text += f" ({', '.join(sides)})" if sides else ""
+    return f"{text}. Hint: {finding.hint}" if finding.hint else text
+
+
+def _logical(finding: Finding) -> list[Json]:
+    found = []
+    box = [part for part in (finding.device, finding.interface, finding.direction) if part]
+    if box:
+        found.append({"name": box[-1], "fullyQualifiedName": " ".join(box), "kind": "resource"})
+    if finding.traffic_class:
+        found.append({"name": finding.traffic_class, "kind": "member"})
+    return found
+
+
+def _artifact(file: str, root: Path) -> Json:
+    """Where a file is, as a URI. By the letters of its path alone: a file that a request names is not looked at."""
+    path = Path(os.path.normpath(Path.cwd() / file))
+    if path.is_relative_to(root):
+        return {"uri": quote(path.relative_to(root).as_posix()), "uriBaseId": "%SRCROOT%"}
+    return {"uri": path.as_uri()} if Path(file).is_absolute() else {"uri": quote(Path(file).as_posix())}
+
+
+def _fingerprint(finding: Finding) -> str:
+    """The same for the same finding after lines above it came or went."""
+    parts = (
+        finding.code,
+        finding.device,
+        finding.interface,
+        finding.direction,
+        finding.traffic_class,
+        finding.requested,
+    )
+    return hashlib.sha256("\0".join(part or "" for part in parts).encode()).hexdigest()[:32]

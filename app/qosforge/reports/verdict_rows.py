@@ -1,0 +1,62 @@
+"""Bounds beside one another: what was seen of each before, predicted of it, and seen after a push."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from qosforge.deltaq.objective import BoundVerdict
+from qosforge.reports.changes import difference
+from qosforge.reports.evidence import sentence
+from qosforge.reports.model import RunReport
+from qosforge.tester.changes import ClassChange
+from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement import When
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRow:
+    """One bound of one class in one scenario, on the sides on which it was judged."""
+
+    scenario: str
+    traffic_class: str
+    path: str | None
+    sides: Mapping[When, BoundVerdict]
+    told: Mapping[When, str]
+    """What each side rests on, as a sentence."""
+    change: str = ""
+    """What can be said of after against before; empty where nothing was compared."""
+
+    @property
+    def bound(self) -> BoundVerdict:
+        """The bound itself, which all sides share."""
+        return next(iter(self.sides.values()))
+
+
+def verdict_rows(report: RunReport) -> tuple[VerdictRow, ...]:
+    """The bounds by scenario, class, path and label, in the order of judging."""
+    return rows_of(
+        {"before": report.verdicts_before, "predicted": report.verdicts_predicted, "after": report.verdicts_after},
+        report.changes,
+    )
+
+
+def rows_of(
+    judged: Mapping[When, Sequence[ClassVerdict]], changes: Sequence[ClassChange] = ()
+) -> tuple[VerdictRow, ...]:
+    """The bounds of verdicts by side, in the order of judging, with what is known of the change of each."""
+    changed = {
+        (each.scenario, each.traffic_class, each.path, bound.label): difference(bound)
+        for each in changes
+        for bound in each.bounds
+    }
+    found: dict[tuple[str, str, str | None, str], tuple[dict[When, BoundVerdict], dict[When, str]]] = {}
+    for side, verdicts in judged.items():
+        for each in verdicts:
+            for bound in each.verdict.bounds:
+                sides, told = found.setdefault(
+                    (each.scenario, each.traffic_class, each.path, bound.label), ({}, {})
+                )
+                sides[side] = bound
+                told[side] = sentence(bound, each)
+    return tuple(VerdictRow(*key[:3], sides, told, changed.get(key, "")) for key, (sides, told) in found.items())

@@ -1,0 +1,38 @@
+"""Data files, read from a wheel and from a checkout alike."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from pathlib import Path
+
+from qosforge.errors import ServiceError
+
+SOURCES = Path(__file__).resolve().parents[1]
+"""The folder that holds the package: ``app/`` of a checkout, ``site-packages`` of an installation."""
+
+
+@cache
+def root() -> Path:
+    """The folder that holds ``policies/`` and ``templates/``: the checkout, or where a wheel put them."""
+    for candidate in (Path(__file__).resolve().parents[2], Path(sys.prefix) / "share" / "qosforge"):
+        if (candidate / "templates").is_dir():
+            return candidate
+    raise ServiceError("the data files of qosforge are missing", hint="install it again")
+
+
+def path_of(name: str) -> Path:
+    """Where a data file is: ``qosforge/...`` is beside the code, any other path is below `root`."""
+    return (SOURCES if name.startswith("qosforge/") else root()) / name
+
+
+def read_text(name: str) -> str:
+    """The text of a data file, named as `path_of` takes it.
+
+    Raises:
+        ServiceError: it is missing.
+    """
+    try:
+        return path_of(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ServiceError(f"data file {name} cannot be read: {error.strerror}") from None

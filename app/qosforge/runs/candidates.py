@@ -1,0 +1,71 @@
+"""What a computing process makes of a run's intent: compiled, checked, and the candidates of its devices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from qosforge.compiler.candidate import Candidate, make_candidate
+from qosforge.compiler.compile import Compilation, compile_intent
+from qosforge.findings import Finding, has_errors
+from qosforge.intent.loader import LoadedIntent
+from qosforge.inventory.models import Network
+from qosforge.packed import Packed
+from qosforge.platforms.device_text import DeviceText
+from qosforge.validation import validate
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compilation, and the running configurations (by device) that it was made against."""
+
+    compilation: Compilation
+    running: Mapping[str, DeviceText]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """All findings on a compilation, and of every device that was read its whole configuration and its candidate:
+    of none where the findings refuse the change.
+    """
+
+    findings: tuple[Finding, ...]
+    devices: Mapping[str, tuple[str, Candidate]]
+
+
+def compile_on(
+    intent: LoadedIntent, network: Network, running: Mapping[str, DeviceText]
+) -> tuple[tuple[str, ...], Packed[Compiled]]:
+    """The devices that an intent is about on a whole network, and what it becomes there, for `check`.
+
+    Of the network it has the devices that were read.
+    """
+    compilation = compile_intent(intent, network, running).narrowed(running)
+    return tuple(device.name for device in compilation.devices), Packed(Compiled(compilation, running))
+
+
+def check(
+    compiled: Packed[Compiled],
+    *,
+    strict: bool,
+    batfish_host: str | None,
+    batfish_port: int,
+    require_batfish: bool,
+) -> Checked:
+    """Validate what was compiled, and make the candidates; ``strict`` lets warnings refuse a change, too."""
+    compilation, running = compiled.value().compilation, compiled.value().running
+    found = validate(
+        compilation,
+        running,
+        batfish_host=batfish_host,
+        batfish_port=batfish_port,
+        require_batfish=require_batfish,
+    )
+    findings = (*compilation.findings, *found)
+    made = (
+        ()
+        if has_errors(findings, strict=strict)
+        else [device for device in compilation.devices if device.name in running]
+    )
+    devices = {device.name: (device.text, make_candidate(device, running[device.name])) for device in made}
+    return Checked(findings, devices)

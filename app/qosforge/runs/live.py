@@ -1,0 +1,185 @@
+"""The devices as they are now: what they hold, and what the tester makes of it. Nothing is changed or recorded."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from qosforge.deltaq.error_spending import LOOKS
+from qosforge.deltaq.objective import Outcome
+from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.fleet import Fleet
+from qosforge.deploy.not_saved import LiveState
+from qosforge.deploy.transaction import running
+from qosforge.deploy.unsaved import read_in_the_way
+from qosforge.errors import DeviceErrors, InputError, Place, QosforgeError
+from qosforge.intent.loader import LoadedIntent
+from qosforge.intent.models import Intent
+from qosforge.inventory.models import Network
+from qosforge.plan.model import Plan
+from qosforge.platforms.device_text import Configuration, DeviceText
+from qosforge.platforms.held import held_plan
+from qosforge.tester.judging import ClassVerdict, judges, open_scenarios, overall, verdicts
+from qosforge.tester.measured_part import measured_part
+from qosforge.tester.measurement import Measurement, Side
+from qosforge.tester.replications import next_look_seconds
+from qosforge.tester.twin import TwinTester
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A measurement, the verdicts on it, what they come to together, and the seconds of processor time it took."""
+
+    measurement: Measurement
+    verdicts: tuple[ClassVerdict, ...]
+    outcome: Outcome
+    cpu_seconds: float
+
+
+def require_checks(loaded: LoadedIntent) -> None:
+    """Make sure that a measurement of the intent could end in a verdict.
+
+    Raises:
+        InputError: no check of it judges a class that has an objective.
+    """
+    if not judges(loaded.intent):
+        raise InputError(
+            "no check judges a class with an objective, so there is nothing to measure",
+            Place(file=loaded.document.file, path="verify"),
+            "add checks under 'verify', or ask for no measurement: `qosforge push`, by REST `measure: false`",
+        )
+
+
+def require_traffic(network: Network) -> None:
+    """Make sure that a network describes what a measurement by its twin takes.
+
+    Raises:
+        InputError: it has no stations or no traffic; says what can be done without.
+    """
+    lacking = " and ".join(
+        what for what, there in (("no stations", network.stations), ("no traffic", network.traffic)) if not there
+    )
+    if lacking:
+        derive = [
+            f"qosforge network {what} derives {source}"
+            for what, source, there in (
+                ("stations", "stations from access ports", network.stations),
+                ("traffic", "traffic from counters", network.traffic),
+            )
+            if not there
+        ]
+        raise InputError(
+            f"{network.name} has {lacking}, and a verdict takes both",
+            Place(file="links.yaml" if not network.stations else "traffic.yaml"),
+            "without them you can compile, validate, diff and push (which reads back and looks at the counters by "
+            f"class); for a verdict: {', then '.join(derive)}, or describe them by hand (docs/devices.md)",
+        )
+
+
+def read_running(fleet: Fleet, devices: Collection[str] = ()) -> dict[str, DeviceText]:
+    """The running configurations of devices of the network, by device: of all unless ``devices`` are named.
+
+    Raises:
+        DeviceErrors: devices cannot be read; carries the error of each.
+    """
+    texts, errors = read_each(fleet, devices)
+    if errors:
+        raise DeviceErrors("devices cannot be read", errors=list(errors.values()))
+    return texts
+
+
+def read_each(
+    fleet: Fleet, devices: Collection[str] = ()
+) -> tuple[dict[str, DeviceText], dict[str, QosforgeError]]:
+    """As `read_running`, for who can do with less: the configurations of the devices that can be read, and the
+    errors of those that cannot, by device.
+    """
+    names = [d.name for d in fleet.network.devices if not devices or d.name in devices]
+    outcomes = fleet.run(names, lambda _name, driver: running(driver))
+    texts = {name: outcome.value for name, outcome in outcomes.items() if outcome.value is not None}
+    return texts, {name: outcome.error for name, outcome in outcomes.items() if outcome.error is not None}
+
+
+def read_now(fleet: Fleet, devices: Collection[str] = ()) -> LiveState:
+    """What devices hold, for who will change it: as `read_running`, and whether it is saved.
+
+    Raises:
+        DeviceErrors: devices cannot be read; carries the error of each.
+    """
+    names = [d.name for d in fleet.network.devices if not devices or d.name in devices]
+
+    def both(name: str, driver: DeviceDriver) -> tuple[DeviceText, tuple[str, ...]]:
+        held = running(driver)
+        return held, read_in_the_way(fleet.network.device(name), driver, held)
+
+    outcomes = fleet.run(names, both)
+    errors = [outcome.error for outcome in outcomes.values() if outcome.error is not None]
+    if errors:
+        raise DeviceErrors("devices cannot be read", errors=errors)
+    found = {name: outcome.value for name, outcome in outcomes.items() if outcome.value is not None}
+    return LiveState(
+        {name: held for name, (held, _) in found.items()},
+        {name: lines for name, (_, lines) in found.items() if lines},
+    )
+
+
+def plans_held(network: Network, texts: Mapping[str, Configuration]) -> dict[str, Plan]:
+    """What devices hold, by the configurations they gave."""
+    plans = {}
+    for name, text in texts.items():
+        device = network.device(name)
+        plans[name] = held_plan(device.platform, text, name, device.image)
+    return plans
+
+
+def measure(
+    intent: Intent,
+    network: Network,
+    texts: Mapping[str, Configuration],
+    *,
+    seed: int,
+    when: Side = "before",
+    look: int = 1,
+    earlier: Measurement | None = None,
+) -> Judged:
+    """Run the tester on configurations that devices gave, and judge; a later ``look`` adds to those scenarios that
+    what was ``earlier`` seen leaves open.
+
+    Raises:
+        TesterError: the tester cannot measure this.
+    """
+    begun = time.process_time()
+    part = measured_part(intent, network)
+    named = {device.name for device in part.devices}
+    plans = plans_held(part, {name: text for name, text in texts.items() if name in named})
+    goes_on = open_scenarios(verdicts(intent, network, earlier)) if earlier else None
+    measurement = TwinTester(part, plans, seed).measure(intent, when, look=look, earlier=earlier, goes_on=goes_on)
+    found = verdicts(intent, network, measurement)
+    return Judged(measurement, found, overall(found), time.process_time() - begun)
+
+
+def measure_till_told(
+    intent: Intent,
+    network: Network,
+    texts: Mapping[str, Configuration],
+    *,
+    seed: int,
+    at_most_seconds: float = math.inf,
+) -> Judged:
+    """Measure, and go on while verdicts are inconclusive, as often as a run would.
+
+    A further look is not begun that would end later than ``at_most_seconds`` from now.
+
+    Raises:
+        TesterError: the tester cannot measure this.
+    """
+    begun = time.monotonic()
+    judged = measure(intent, network, texts, seed=seed)
+    for look in range(2, LOOKS + 1):
+        further = next_look_seconds(look - 1, judged.cpu_seconds) or 0.0
+        if judged.outcome != "inconclusive" or time.monotonic() - begun + further > at_most_seconds:
+            break
+        judged = measure(intent, network, texts, seed=seed, look=look, earlier=judged.measurement)
+    return judged

@@ -1,0 +1,170 @@
+"""From a measurement to verdicts: every check of the intent against the objective of its classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pydantic import BaseModel, ConfigDict
+
+from qosforge.deltaq.objective import Objective, Outcome, Verdict, combine
+from qosforge.deltaq.sample import Sample
+from qosforge.deltaq.verdict import judge, together, undecided
+from qosforge.deltaq.warm_up import STILL_FELT, start_felt
+from qosforge.intent.models import Intent, Verify
+from qosforge.inventory.models import Network, TrafficScenario
+from qosforge.tester.cut_short import Missing, missing_part
+from qosforge.tester.measurement import Measurement, ScenarioResult, class_sample, flows_of
+from qosforge.tester.path_delay import PathDelay
+from qosforge.tester.traffic import scenario_of
+
+WHOLE = 0.99
+"""Part of the seconds that the policy wants, from which on they were measured."""
+
+
+class ClassVerdict(BaseModel):
+    """The verdict on one class in one scenario on one path.
+
+    ``seconds`` is how long the measurement, or each simulation, was, and ``warm_up_seconds`` what went before and
+    was left out; ``None`` where it is not known.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    scenario: str
+    traffic_class: str
+    path: str | None = None
+    objective: Objective
+    verdict: Verdict
+    seconds: float | None = None
+    warm_up_seconds: float | None = None
+
+
+def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tuple[ClassVerdict, ...]:
+    """Verdicts in the order of the intent's checks; classes without an objective have none.
+
+    Which bounds are broken is decided over all of them together.
+
+    Raises:
+        TesterError: the tester kept no samples of a flow that is judged.
+    """
+    found: list[ClassVerdict] = []
+    judged = sum(_judges(intent, check, name) for check in intent.verify for name in check.classes)
+    for check in intent.verify:
+        scenario = scenario_of(network, check)
+        if scenario is None:
+            continue
+        for name in check.classes:
+            spec = intent.objective_of(check, name)
+            if spec is None:
+                continue
+            requested = spec.bounds()
+            sample = judged_sample(measurement, scenario, intent, check, name)
+            way = path_delay_of(measurement, scenario.name, name, check.path)
+            verdict = judge(
+                requested,
+                sample,
+                confidence=check.confidence,
+                evidence=measurement.evidence,
+                look=measurement.look_of(scenario.name),
+                looks=measurement.looks,
+                clock_error_ps=measurement.clock_error_ps or 0,
+                episode=way.burst_packets if way else None,
+            )
+            flows = flows_of(measurement, scenario.name, intent.within(name), path=check.path)
+            missing = missing_part(measurement, scenario.name, flows)
+            why = (
+                _cut_short(measurement, scenario.name, check, missing)
+                or _still_felt(sample, judged)
+                or _not_settled(measurement.scenario(scenario.name), way)
+            )
+            if why:
+                verdict = undecided(verdict, why)
+            lacking = measurement.lacking(scenario.name)
+            if missing:
+                lacking += (f"what was sent in {missing.part}",)
+            verdict = verdict.model_copy(update={"lacking": lacking})
+            result = measurement.scenario(scenario.name)
+            found.append(
+                ClassVerdict(
+                    scenario=scenario.name,
+                    traffic_class=name,
+                    path=check.path,
+                    objective=requested,
+                    verdict=verdict,
+                    seconds=result.seconds,
+                    warm_up_seconds=result.warm_up_seconds,
+                )
+            )
+    decided = together([entry.verdict for entry in found])
+    return tuple(
+        entry.model_copy(update={"verdict": verdict}) for entry, verdict in zip(found, decided, strict=True)
+    )
+
+
+def open_scenarios(found: Iterable[ClassVerdict]) -> frozenset[str]:
+    """The scenarios that a further look adds to: those of which a verdict is inconclusive."""
+    return frozenset(entry.scenario for entry in found if entry.verdict.outcome == "inconclusive")
+
+
+def judged_sample(
+    measurement: Measurement, scenario: TrafficScenario, intent: Intent, check: Verify, name: str
+) -> Sample:
+    """The packets that a check judges of a class.
+
+    Where something was recorded, every replication sends it again: all of them tell of one such recording.
+
+    Raises:
+        TesterError: the tester kept no samples of a flow of it.
+    """
+    sample = class_sample(measurement, scenario.name, intent.within(name), path=check.path)
+    if measurement.evidence == "measured" or all(flow.source.kind != "trace" for flow in scenario.flows):
+        return sample
+    return replace(sample, repeats=float(max(1, sample.sent.size)))
+
+
+def path_delay_of(measurement: Measurement, scenario: str, name: str, path: str) -> PathDelay | None:
+    """What the tester recorded of a class's way; ``None`` where it did not."""
+    recorded = measurement.scenario(scenario).path_delays or ()
+    return next((each for each in recorded if (each.traffic_class, each.path) == (name, path)), None)
+
+
+def _not_settled(result: ScenarioResult, way: PathDelay | None) -> str:
+    """That policers still feel how a simulation began, where they do."""
+    if way is None or result.warm_up_seconds is None or way.settling_seconds <= result.warm_up_seconds:
+        return ""
+    return (
+        f"policers on the way feel for {way.settling_seconds:.3g} s that their buckets were full, and "
+        f"{result.warm_up_seconds:g} s were left out"
+    )
+
+
+def _cut_short(measurement: Measurement, scenario: str, check: Verify, missing: Missing | None) -> str:
+    """That packets on a wire were measured for less than the policy asks, or in part; nothing where not."""
+    result = measurement.scenario(scenario)
+    if measurement.evidence == "measured" and result.seconds is not None:
+        measured = result.seconds * result.replications
+        if measured < check.seconds * WHOLE:
+            return f"the measurement was cut short: {measured:g} s of {check.seconds} s"
+    return f"the measurement was cut short, it lacks {missing}" if missing else ""
+
+
+def _still_felt(sample: Sample, judged: int) -> str:
+    """That a sample, one of so many ``judged``, still feels how the simulation began, where it does."""
+    if sample.replicated and start_felt(sample, judged) >= STILL_FELT:
+        return "the figures still feel how the simulation began"
+    return ""
+
+
+def judges(intent: Intent) -> bool:
+    """Whether a measurement of the intent could end in a verdict: a check judges a class that has an objective."""
+    return any(_judges(intent, check, name) for check in intent.verify for name in check.classes)
+
+
+def _judges(intent: Intent, check: Verify, name: str) -> bool:
+    return intent.objective_of(check, name) is not None
+
+
+def overall(found: Iterable[ClassVerdict]) -> Outcome:
+    """What all verdicts come to together; without any it is inconclusive."""
+    return combine([entry.verdict.outcome for entry in found])

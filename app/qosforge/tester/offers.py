@@ -1,0 +1,185 @@
+"""What a device's configuration makes of offered packets: the growth its counters must show.
+
+The twin classifies: each offer is carried through a twin of the one device, by the same rules that measurements are
+made with.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import qosforge_twin
+
+from qosforge.errors import Place, TesterError
+from qosforge.inventory.models import Framing, Network
+from qosforge.plan.model import Discipline, InterfacePlan, Plan
+from qosforge.platforms.base import Direction, platform
+from qosforge.tester.ports import port
+
+Json = dict[str, Any]
+
+CLASS_DEFAULT = "class-default"
+"""The class of a policy that takes what no other class matches."""
+
+PS = 10**12
+_SECONDS = 2
+_PROBE_BITS_PER_SECOND = 8_000
+_PROBE_BYTES = 100
+"""Ten packets a second on any link of 9600 b/s or more: nothing waits, so nothing is dropped or policed."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Equal packets that a device took at one interface and carried to another.
+
+    Marks are those on arrival; ``tagged`` says whether they came in tagged frames, without which ``cos`` is 0.
+    ``size`` is in bytes.
+    """
+
+    device: str
+    into: str
+    out: str
+    packets: int
+    size: int
+    dscp: int
+    cos: int
+    tagged: bool
+    protocol: int
+    source: str
+    destination: str
+    source_port: int
+    destination_port: int
+    application: str | None = None
+
+
+@dataclass(frozen=True)
+class Key:
+    """One counter of a device: a class's name or a queue's number, on an interface in a direction."""
+
+    interface: str
+    direction: Direction
+    queue: str
+
+    def __str__(self) -> str:
+        place = f"{self.interface} {self.direction}".strip()
+        return f"{place}, {'queue' if self.queue.isdigit() else 'class'} {self.queue}"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Packets that each class or queue must count, and which of them the device serves first."""
+
+    packets: dict[Key, int]
+    priority: frozenset[Key]
+
+
+def expected(network: Network, plan: Plan, offers: Iterable[Offer]) -> Expected:
+    """What the device of ``plan`` must count of the offers made to it.
+
+    Raises:
+        TesterError: the twin refuses the device's configuration.
+    """
+    packets: Counter[Key] = Counter()
+    for offer in offers:
+        if offer.device == plan.device:
+            for key in _keys(network, plan, offer):
+                packets[key] += offer.packets
+    return Expected(dict(packets), frozenset(_priority(plan)))
+
+
+def _priority(plan: Plan) -> Iterable[Key]:
+    for interface in plan.interfaces:
+        scheduler = interface.egress.dividing.scheduler or plan.system.scheduler
+        for queue in scheduler.queues if scheduler else ():
+            by_class = scheduler is not None and scheduler.discipline is Discipline.LLQ_CBWFQ
+            name = (queue.name or CLASS_DEFAULT) if by_class else str(queue.number)
+            if queue.priority:
+                yield Key(interface.name, "output", name)
+
+
+def _keys(network: Network, plan: Plan, offer: Offer) -> Iterable[Key]:
+    """The counters that one offer moves: of the rule that takes it on the way in, and of its way out."""
+    document = _document(network, plan, offer)
+    try:
+        answer = json.loads(qosforge_twin.run(json.dumps(document), 1))
+    except qosforge_twin.ScenarioError as error:
+        raise TesterError(f"the twin refuses the configuration: {error}", Place(device=plan.device)) from None
+    ports = {entry["port"]: entry for entry in answer["ports"] if entry["node"] == plan.device}
+    ingress = _held(plan, offer.into).ingress
+    hit = _first_hit(ports[offer.into]["rules"]["ingress"])
+    names = [rule.name for rule in ingress.rules if rule.any_of]
+    if hit < len(names):
+        yield Key(offer.into, "input", names[hit])
+    elif ingress.policy is not None:
+        yield Key(offer.into, "input", CLASS_DEFAULT)
+    egress = _held(plan, offer.out).egress.dividing
+    scheduler = egress.scheduler or plan.system.scheduler
+    if scheduler is None or scheduler.discipline in {Discipline.FIFO, Discipline.FLOW_WFQ}:
+        return
+    if scheduler.discipline is Discipline.LLQ_CBWFQ:
+        classes = [rule.name for rule in egress.rules if rule.queue is not None and rule.any_of]
+        taken = _first_hit(ports[offer.out]["rules"]["egress"])
+        yield Key(offer.out, "output", classes[taken] if taken < len(classes) else CLASS_DEFAULT)
+    else:
+        position = next(at for at, entry in enumerate(ports[offer.out]["queues"]) if entry["packets_in"])
+        yield Key(offer.out, "output", str(scheduler.queues[position].number))
+
+
+def _first_hit(rules: list[Json]) -> int:
+    return next(at for at, entry in enumerate(rules) if entry["packets"])
+
+
+def _held(plan: Plan, name: str) -> InterfacePlan:
+    return plan.interface(name) or InterfacePlan(name=name)
+
+
+def _document(network: Network, plan: Plan, offer: Offer) -> Json:
+    """One device between two stations."""
+    device = network.device(plan.device)
+    profile = platform(plan.platform, plan.device).profile
+    ports, links = [], []
+    for name, station in ((offer.into, "from"), (offer.out, "to")):
+        end = network.neighbour((device.name, name))
+        link = end[0] if end else None
+        rate = device.interface(name).usable
+        ports.append(port(plan, _held(plan, name), link, rate, profile))
+        links.append(
+            {
+                "a": [station, "nic"],
+                "b": [device.name, name],
+                "rate_bps": link.rate if link else rate,
+                "framing": (link.framing if link else Framing.ETHERNET).value,
+                "tagged": offer.tagged if station == "from" else bool(link and link.tagged),
+            }
+        )
+    return {
+        "version": 1,
+        "duration_ps": _SECONDS * PS,
+        "nodes": [
+            {"name": "from", "ports": [{"name": "nic"}]},
+            {"name": device.name, "ports": ports},
+            {"name": "to", "ports": [{"name": "nic"}]},
+        ],
+        "links": links,
+        "flows": [
+            {
+                "name": "offer",
+                "path": [["from", "nic"], [device.name, offer.out]],
+                "packet": {
+                    "dscp": offer.dscp,
+                    "cos": offer.cos,
+                    "protocol": offer.protocol,
+                    "src": offer.source,
+                    "dst": offer.destination,
+                    "src_port": offer.source_port,
+                    "dst_port": offer.destination_port,
+                    "application": offer.application,
+                },
+                "source": {"kind": "cbr", "rate_bps": _PROBE_BITS_PER_SECOND, "ip_bytes": _PROBE_BYTES},
+            }
+        ],
+    }

@@ -1,0 +1,182 @@
+"""Queues that are served before others, and what they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from qosforge.plan.bounds import (
+    NOTHING,
+    RateLatency,
+    TokenBucket,
+    departures,
+    held_back,
+    leaking_priority,
+    policed,
+    strict_priority,
+    weighted_round_robin,
+)
+from qosforge.tester.line_traffic import Traffic
+from qosforge.tester.queue_curves import Curves, leaves_bucket
+from qosforge.tester.stages import Line
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Queues of one place in a strict order: by arrival, or by ``turns`` in packets.
+
+    ``arrivals`` is what comes into them, behind policers, None if nothing bounds it; ``leaving`` what those send
+    that have a shaper, whose arrivals do not count.
+    """
+
+    members: frozenset[int]
+    arrivals: TokenBucket | None
+    leaving: TokenBucket = NOTHING
+    turns: Mapping[int, int] | None = None
+    leak: Json | None = None
+
+
+def first_served(line: Line, queues: Mapping[int, Traffic]) -> list[Level]:
+    """Levels of queues that are served before the others, first served first.
+
+    Of a strict order with leaks those from the first that leaks on have no strict place: only that one is given.
+    """
+    discipline = line.discipline
+    if discipline["kind"] == "cbwfq":
+        levels: dict[int, list[Json]] = {}
+        for entry in discipline["priority"]:
+            if entry["queue"] in queues:
+                levels.setdefault(entry.get("level", 1), []).append(entry)
+        return [_level(line, {e["queue"]: e for e in entries}, queues) for _, entries in sorted(levels.items())]
+    order: Sequence[Any] = {
+        "strict": discipline.get("order", ()),
+        "strict_wrr": discipline.get("strict", ()),
+        "srr": [discipline["strict"]] if discipline.get("strict") is not None else [],
+    }.get(discipline["kind"], [])
+    leaks = discipline.get("leak") or []
+    found = []
+    for place, described in enumerate(order):
+        turns = described if isinstance(described, dict) else {str(described): 1}
+        present = {int(n): weight for n, weight in turns.items() if int(n) in queues and weight}
+        leak = (leaks if isinstance(leaks, dict) else leaks[place]) if leaks and place + 1 < len(order) else None
+        if present:
+            found.append(_level(line, dict.fromkeys(present), queues, present if len(present) > 1 else None, leak))
+            if leak:
+                break
+    return found
+
+
+def _level(
+    line: Line,
+    members: Mapping[int, Json | None],
+    queues: Mapping[int, Traffic],
+    turns: Mapping[int, int] | None = None,
+    leak: Json | None = None,
+) -> Level:
+    shapes = line.discipline.get("shapes") or {}
+    arrivals: TokenBucket | None = NOTHING
+    leaving = NOTHING
+    for number, police in members.items():
+        traffic = queues[number]
+        shape = shapes.get(str(number))
+        if shape is not None:
+            leaving += leaves_bucket(shape["rate_bps"], shape["burst_bytes"], traffic)
+            continue
+        own = traffic.arrivals if police is None else admitted(police, traffic, line)
+        arrivals = None if arrivals is None or own is None else arrivals + own
+    return Level(frozenset(members), arrivals, leaving, turns, leak)
+
+
+def admitted(police: Json, traffic: Traffic, line: Line) -> TokenBucket:
+    """What a priority class comes to behind its policer, which sees what finds the hardware full or held."""
+    unmetered = line.ring + (line.shaped is not None)
+    limit = policed(
+        8 * police["burst_bytes"] * traffic.ratio, police["rate_bps"] * traffic.ratio, traffic.largest, unmetered
+    )
+    own = traffic.arrivals
+    return limit if own is None or own.rate > limit.rate or own.burst > limit.burst else own
+
+
+def behind_first(
+    line: Line, queue: int, queues: Mapping[int, Traffic], first: Sequence[Level], whole: RateLatency
+) -> Curves | None:
+    """The curves of a queue that is itself one of those served first."""
+    at = next(place for place, level in enumerate(first) if queue in level.members)
+    level, before = first[at], first[:at]
+    upper = frozenset[int]().union(*(each.members for each in before))
+    below = [t.largest for n, t in queues.items() if n not in upper | level.members or line.ring > 1]
+    largest = max(traffic.largest for traffic in queues.values())
+    waiting = held_back(whole, (line.ring - 1) * max(below, default=Fraction(0)))
+    strict = rest_of(line, queues, before, held_back(waiting, max(below, default=0)))
+    if strict is None:
+        return None
+    own = level.arrivals
+    if str(queue) in (line.discipline.get("shapes") or {}):
+        # Whoever shares its place may go first, whatever the order in it.
+        own = queues[queue].arrivals
+        if len(level.members) > 1:
+            return None
+    in_order = strict
+    if not line.discipline.get("shapes") and queue not in line.fair:
+        ahead = _sum([each.arrivals for each in before])
+        tight = None if ahead is None else strict_priority(waiting, ahead, max(below, default=0))
+        in_order = strict if tight is None else tight
+    if level.leak:
+        leaked = [t.largest for n, t in queues.items() if n not in upper | level.members]
+        if leaked:
+            strict = leaking_priority(
+                strict, level.leak["packets"], level.leak["out_of"], _smallest(level, queues), max(leaked)
+            )
+            in_order = strict
+    if level.turns:
+        members = sorted(level.members)
+        turns = [level.turns[n] for n in members]
+        packets = [queues[n].largest for n in members]
+        own = queues[queue].arrivals
+        strict = in_order = weighted_round_robin(
+            held_back(strict, largest), turns, packets, queues[queue].smallest, members.index(queue)
+        )
+    elif len(level.members) > 1 and queue in line.fair:
+        return None
+    shared = frozenset() if level.turns else level.members
+    return Curves(in_order, strict, own, shared)
+
+
+def _smallest(level: Level, queues: Mapping[int, Traffic]) -> Fraction:
+    return min(queues[number].smallest for number in level.members)
+
+
+def _sum(curves: Sequence[TokenBucket | None]) -> TokenBucket | None:
+    total = NOTHING
+    for curve in curves:
+        if curve is None:
+            return None
+        total += curve
+    return total
+
+
+def rest_of(
+    line: Line, queues: Mapping[int, Traffic], first: Sequence[Level], service: RateLatency
+) -> RateLatency | None:
+    """What those served first leave while something after them waits; None where that may be nothing.
+
+    They begin such a time with what waited of them already: their departures bound it, not their arrivals
+    (Bouillard, Boyer and Le Corronc 2018, chapter 7).
+    """
+    if not first:
+        return service
+    if any(level.leak for level in first):
+        return None
+    arrivals = _sum([level.arrivals for level in first])
+    leaving = sum((level.leaving for level in first), NOTHING)
+    largest = max(traffic.largest for traffic in queues.values())
+    left = strict_priority(service, leaving, largest)
+    sent = None if left is None or arrivals is None else departures(arrivals, left)
+    if sent is None:
+        return None
+    blocking = largest if leaving.burst else 0
+    return strict_priority(service, sent + leaving, blocking)

@@ -1,0 +1,95 @@
+"""Independent replications of a simulation: how many, how long, and what is drawn anew for each.
+
+Constant flows keep the phases they begin with, and equal clocks keep them for ever; what one simulation gives
+is then one draw of many. So each scenario runs several times, with phases, clocks and arrivals of its own, and
+limits come from the spread between these (Law, Simulation Modeling and Analysis, chapter 9).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+
+from qosforge.deltaq.warm_up import start_felt
+from qosforge.tester.measurement import FlowResult, flows_sample
+
+REPLICATIONS = (12, 24, 48)
+"""Simulations of a scenario that each look has; together the first ones measure as long as the policy says. With
+eight of the same length in all, Student's t takes so much that nine campus measurements in ten need a second look;
+with twelve five in ten do, and sixteen are hardly better, as each is simulated some seconds more.
+"""
+LEAST_SECONDS = 2.0
+"""What a replication measures at least."""
+WARM_UP_SECONDS = 1
+"""Left out of the figures, while queues fill. Longer where TCP sends, or where MSER-5 still feels the start."""
+BACKING_OFF_SECONDS = 15
+"""Left out where TCP sends: a connection that finds a full line waits 1, 2, 4 and 8 s before it is as silent as it
+stays (RFC 6298, section 5.5). Others feel that less and less all the time, which no test sees in a few seconds."""
+MOST_WARM_UP_SECONDS = 30
+CLOCK_PPM = 50
+"""Clocks of senders lie within this many millionths of their rate, the accuracy that IEEE 802.3 asks of Ethernet's
+being 100: drawn anew for each flow and replication."""
+MOST_FELT = 0.1
+"""Part of a replication that may feel its start before the warm-up is made longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds that a replication measures, and those before, which are left out."""
+
+    seconds: float
+    warm_up: int = WARM_UP_SECONDS
+
+    @classmethod
+    def of(cls, wanted: int) -> Timing:
+        """For what a policy wants measured in all, at the first look."""
+        return cls(max(LEAST_SECONDS, wanted / REPLICATIONS[0]))
+
+    def settled(self, settling: float) -> Timing:
+        """The same with a warm-up in which what takes so many seconds to settle has."""
+        return Timing(self.seconds, min(MOST_WARM_UP_SECONDS, max(self.warm_up, math.ceil(settling))))
+
+    def longer(self, felt: float) -> Timing:
+        """The same with a warm-up that ends well after the part of the measured time that ``felt`` the start."""
+        return Timing(self.seconds, min(MOST_WARM_UP_SECONDS, self.warm_up + math.ceil(2 * felt * self.seconds)))
+
+    def anew(self) -> Timing:
+        """For replications that felt their start all the time: twice as long, and begun to be measured twice as
+        late."""
+        return Timing(2 * self.seconds, min(MOST_WARM_UP_SECONDS, 2 * self.warm_up))
+
+
+def next_look_seconds(look: int, cpu_seconds: float) -> float | None:
+    """Seconds of processor time that the look after this one will take; ``None`` where there is none.
+
+    ``cpu_seconds`` is what the simulations that this look added took; those of the next one cost as much each.
+    """
+    counts = (0, *REPLICATIONS)
+    if look >= len(REPLICATIONS):
+        return None
+    return cpu_seconds * (counts[look + 1] - counts[look]) / (counts[look] - counts[look - 1])
+
+
+def seed_of(seed: int, replication: int) -> int:
+    """A seed of its own for each replication, within 64 bits."""
+    return int(np.random.SeedSequence([seed, replication]).generate_state(1, np.uint64)[0])
+
+
+def clock_of(seed: int, replication: int, flow: str) -> float:
+    """What a sender's clock multiplies its rate by in one replication."""
+    draw = np.random.default_rng([seed, replication, crc32(flow.encode())])
+    return 1 + float(draw.uniform(-CLOCK_PPM, CLOCK_PPM)) * 1e-6
+
+
+def most_felt(flows: Iterable[FlowResult]) -> float:
+    """The largest part of a replication that a class on any path still feels the start in."""
+    groups: dict[tuple[str | None, str], list[FlowResult]] = {}
+    for flow in flows:
+        if flow.samples:
+            groups.setdefault((flow.traffic_class, flow.path), []).append(flow)
+    samples = [flows_sample(group, independent=True) for group in groups.values()]
+    return max((start_felt(sample, len(samples)) for sample in samples), default=0.0)

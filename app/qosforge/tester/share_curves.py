@@ -1,0 +1,152 @@
+"""Queues that share by weight what is left of a line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from qosforge.plan.bounds import (
+    NOTHING,
+    RateLatency,
+    deficit_round_robin,
+    strict_priority,
+    weighted_fair,
+    weighted_round_robin,
+)
+from qosforge.plan.shaping_bounds import blocks_round_robin
+from qosforge.tester.encapsulation import PS
+from qosforge.tester.line_traffic import Traffic
+from qosforge.tester.queue_curves import Curves, behind_own_bucket, leaves_bucket
+from qosforge.tester.stages import Line
+
+Json = dict[str, Any]
+
+_TURN_BYTES = 1600
+"""Bytes that the twin lets the heaviest queue of a round robin by bytes send in a turn, and that it makes good to a
+shaped queue of shared round robin."""
+_TAG_BYTES = 4
+
+
+def weighted(
+    line: Line, queue: int, queues: Mapping[int, Traffic], rest: RateLatency, apart: set[int]
+) -> RateLatency | None:
+    """The part of a queue of what those served first leave, ``apart`` being those; None where no curve is known."""
+    discipline = line.discipline
+    shares = _shaped(line, queues)
+    members = [number for number in queues if number not in apart and number not in shares]
+    if queue not in members:
+        return None
+    if shares:
+        left = _behind_shaped(line, shares, queues, rest)
+        if left is None:
+            return None
+        rest = left
+    at = members.index(queue)
+    packets = [queues[number].largest for number in members]
+    by_turn = discipline.get("quantum_bytes")
+    weights = [
+        _weight(by_turn if discipline["kind"] == "drr" else discipline.get("weights"), number) for number in members
+    ]
+    if any(weight <= 0 for weight in weights):
+        return None
+    # Weights are of frame bytes: others may take more line time for each than this queue.
+    scaled = [
+        weight * (queues[number].lean if number == queue else queues[number].ratio)
+        for weight, number in zip(weights, members, strict=True)
+    ]
+    match discipline["kind"]:
+        case "cbwfq":
+            return weighted_fair(rest, scaled, packets, at)
+        case "drr":
+            return deficit_round_robin(rest, [8 * quantum for quantum in scaled], packets, at)
+        case "wrr" if by_turn and discipline.get("counting") == "rounded_up":
+            blocks = [_Blocks.of(queues[n], by_turn, 0 if line.tagged else _TAG_BYTES) for n in members]
+            gained = [b.least if n == queue else b.most for n, b in zip(members, blocks, strict=True)]
+            return blocks_round_robin(rest, weights, [b.dearest for b in blocks], gained, at)
+        case "wrr" if by_turn:
+            return deficit_round_robin(rest, [8 * by_turn * weight for weight in scaled], packets, at)
+        case "wrr":
+            return weighted_round_robin(rest, weights, packets, queues[queue].smallest, at)
+        case "strict_wrr" if discipline["mode"] == "packets":
+            return weighted_round_robin(rest, weights, packets, queues[queue].smallest, at)
+        case "strict_wrr" | "srr":
+            heaviest = _heaviest(discipline)
+            return deficit_round_robin(rest, [8 * _TURN_BYTES * w / heaviest for w in scaled], packets, at)
+    return None
+
+
+def _heaviest(discipline: Json) -> Fraction:
+    """Of all queues that share, silent ones too."""
+    weights, strict = discipline["weights"], discipline.get("strict")
+    apart = set(strict if isinstance(strict, list) else [strict])
+    shape = discipline.get("shape")
+    numbers = [int(n) for n in weights] if isinstance(weights, dict) else range(len(weights))
+    return max(_weight(weights, n) for n in numbers if n not in apart and not _weight(shape, n))
+
+
+class _Blocks:
+    """What begun blocks are of a queue's packets: ``dearest`` the most of a packet, ``least`` and ``most`` the bits
+    of line time that one stands for.
+    """
+
+    def __init__(self, fewest: int, dearest: int, least: Fraction, most: Fraction) -> None:
+        self.fewest, self.dearest, self.least, self.most = fewest, dearest, least, most
+
+    @classmethod
+    def of(cls, traffic: Traffic, quantum: int, tag: int) -> _Blocks:
+        small, large = traffic.frames
+        fewest, dearest = math.ceil((small + tag) / quantum), math.ceil((large + tag) / quantum)
+        least = traffic.smallest / fewest
+        if dearest > fewest:
+            # The smallest frame that begins one more block fills them worst.
+            least = min(least, 8 * traffic.lean * max(Fraction(fewest * quantum - tag), small) / (fewest + 1))
+        most = min(traffic.largest / fewest, 8 * quantum * traffic.ratio)
+        return cls(fewest, dearest, least, most)
+
+
+def shaped_share(line: Line, queue: int, queues: Mapping[int, Traffic], rest: RateLatency) -> Curves | None:
+    """The curves of a queue of shared round robin that is shaped to 1/W of the line; None if it is not.
+
+    One that is due goes before those that share; of several the one due first, so that each may wait for what the
+    others are due.
+    """
+    shares = _shaped(line, queues)
+    if queue not in shares or line.discipline.get("shapes"):
+        return None
+    others = {number: rate for number, rate in shares.items() if number != queue}
+    inner = _behind_shaped(line, others, queues, rest)
+    if inner is None:
+        return None
+    own = queues[queue]
+    # W times the time of a frame on the line, which is a whole number of picoseconds.
+    bits = 8 * own.frames[0]
+    rate = bits / (bits / shares[queue] + _weight(line.discipline["shape"], queue) / PS)
+    return Curves(*behind_own_bucket(inner, rate, _TURN_BYTES, own), own.arrivals)
+
+
+def _behind_shaped(
+    line: Line, shares: Mapping[int, Fraction], queues: Mapping[int, Traffic], rest: RateLatency
+) -> RateLatency | None:
+    """What shaped queues leave, after a packet that is on the wire."""
+    sent = sum((leaves_bucket(rate, _TURN_BYTES, queues[n]) for n, rate in shares.items()), NOTHING)
+    return strict_priority(rest, sent, max(traffic.largest for traffic in queues.values()))
+
+
+def _shaped(line: Line, queues: Mapping[int, Traffic]) -> dict[int, Fraction]:
+    """Rates in frame bits per second of the shaped queues of shared round robin: parts of the line, not of what its
+    port is shaped to."""
+    discipline = line.discipline
+    shape: Mapping[str, int] | Sequence[int | None] | None = discipline.get("shape")
+    if discipline["kind"] != "srr" or not shape:
+        return {}
+    divisors = {number: _weight(shape, number) for number in queues if number != discipline.get("strict")}
+    return {number: line.rate / divisor for number, divisor in divisors.items() if divisor}
+
+
+def _weight(weights: Mapping[str, int] | Sequence[int | None] | None, number: int) -> Fraction:
+    if weights is None:
+        return Fraction(0)
+    found = weights.get(str(number)) if isinstance(weights, Mapping) else weights[number]
+    return Fraction(found or 0)

@@ -1,0 +1,271 @@
+"""What each flow of a scenario puts on every line of its way, and its acknowledgements on theirs.
+
+Which rules and queues take a stream is asked of the twin itself, which carries a few packets of each alone: so an
+expectation is of the very configuration that is measured. What a packet is on a line is reckoned for each size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from qosforge.inventory.models import Network, TrafficFlow, TrafficScenario
+from qosforge.plan.model import InterfacePlan, Plan
+from qosforge.tester.encapsulation import PS, Encapsulation
+from qosforge.tester.policers import acting, limit, met, other_actions
+from qosforge.tester.replications import CLOCK_PPM
+from qosforge.tester.schedulers import held
+from qosforge.tester.stages import Line, Place, Stage, Stream
+from qosforge.tester.traffic import RTP_HEADERS, TCP_HEADERS, flow_names, packets_of_frame
+from qosforge.tester.ways import KnownParts, Way
+
+Json = dict[str, Any]
+_At = tuple[str, ...]
+
+_PROBES = 5
+_PROBE_SECONDS = 20
+"""Time from one probing packet to the next: any line has sent it by then, so that nothing waits or is dropped."""
+_PORT_RANGES = frozenset({"src_ports", "dst_ports", "any_port"})
+
+
+def streams(
+    network: Network,
+    plans: Mapping[str, Plan],
+    scenario: TrafficScenario,
+    document: Json,
+    run: Callable[[Json], Json],
+) -> tuple[Stream, ...]:
+    """The streams of a scenario, as ``document``, the twin's form of it, routes them through what devices hold.
+
+    Flows that are described as one are one stream if every rule takes them alike, else as many as rules tell apart.
+    ``run`` gives the twin's answer to a document.
+    """
+    lines = _Lines(network, plans, document, run)
+    documents = {entry["name"]: entry for entry in document["flows"]}
+    found = []
+    for flow in scenario.flows:
+        groups = lines.told_apart([documents[name] for name in flow_names(flow)])
+        for entries in groups:
+            # No flow has such a name.
+            name = flow.name if len(groups) == 1 else f"{flow.name} {entries[0]['packet']['src_port']}"
+            found.append(_stream(flow, name, entries, document["duration_ps"], lines))
+    return tuple(found)
+
+
+def _stream(flow: TrafficFlow, name: str, entries: Sequence[Json], duration_ps: int, lines: _Lines) -> Stream:
+    """The stream of flows that every rule takes alike."""
+    entry, count, weight = entries[0], len(entries), (flow.dscp >> 3) + 1
+    offered, sizes = load(flow, entry["source"], duration_ps)
+    back = None
+    if "return_path" in entry:
+        first, *others = lines.ways(entry["return_path"], _reversed(entry["packet"]), [TCP_HEADERS])
+        back = Stream(
+            name=f"{name} acknowledgements",
+            count=count,
+            offered=0.0,
+            ip_bytes=TCP_HEADERS,
+            steady=False,
+            weight=weight,
+            stages=first,
+            otherwise=tuple(others),
+        )
+    first, *others = lines.ways(entry["path"], entry["packet"], sizes)
+    return Stream(
+        name=name,
+        count=count,
+        offered=offered,
+        ip_bytes=sizes[0],
+        steady=flow.source.kind == "cbr",
+        weight=weight,
+        stages=first,
+        otherwise=tuple(others),
+        fast_ppm=CLOCK_PPM,
+        flows=tuple(each["name"] for each in entries),
+        acknowledgements=back,
+    )
+
+
+def _reversed(packet: Json) -> Json:
+    """A packet of the way back: addresses and ports are swapped, marks are the flow's own."""
+    swapped = {"src": "dst", "dst": "src", "src_port": "dst_port", "dst_port": "src_port"}
+    return {swapped.get(key, key): value for key, value in packet.items()}
+
+
+def load(flow: TrafficFlow, source: Json, duration_ps: int) -> tuple[float, list[int]]:
+    """What one flow offers, IP bits per second, and the bytes of its packets: the usual ones, then all others."""
+    described = flow.source
+    size = described.ip_bytes
+    match described.kind:
+        case "tcp":
+            return math.inf, [size]
+        case "video":
+            frame = described.frame_bytes or 0
+            packets = packets_of_frame(described)
+            usual = frame / packets + RTP_HEADERS
+            offered = (described.frames_per_second or 0) * packets * usual * 8
+            return offered, _sizes(round(usual), range(RTP_HEADERS + 1, size + 1))
+        case "trace":
+            sent = [b for at, b in zip(source["times_ps"], source["ip_bytes"], strict=True) if at <= duration_ps]
+            usual = round(sum(sent) / max(len(sent), 1)) or size
+            return 8 * sum(sent) * PS / duration_ps, _sizes(usual, source["ip_bytes"])
+    return float(described.rate or 0), [size]
+
+
+def _sizes(usual: int, others: Iterable[int]) -> list[int]:
+    return [usual, *sorted(set(others) - {usual})]
+
+
+class _Lines:
+    """The lines of a network that a document describes, and what the twin does with packets on them."""
+
+    def __init__(
+        self, network: Network, plans: Mapping[str, Plan], document: Json, run: Callable[[Json], Json]
+    ) -> None:
+        self._document, self._run = document, run
+        self._ports: dict[_At, Json] = {
+            (node["name"], port["name"]): port for node in document["nodes"] for port in node["ports"]
+        }
+        self._links: dict[_At, Json] = {near: link for link in document["links"] for near, _ in _ways(link)}
+        self._ends = {near: far for link in document["links"] for near, far in _ways(link)}
+        self._lines = _lines(network, plans, document, self._links)
+        self._ranges = sorted(_port_ranges(document["nodes"]))
+        self._known: KnownParts = {}
+
+    def told_apart(self, entries: Sequence[Json]) -> list[list[Json]]:
+        """Flows that differ in their ports, by the rules' port ranges that they are in."""
+        groups: dict[tuple[bool, ...], list[Json]] = {}
+        for entry in entries:
+            port = entry["packet"]["src_port"]
+            groups.setdefault(tuple(low <= port <= high for low, high in self._ranges), []).append(entry)
+        return list(groups.values())
+
+    def ways(
+        self, path: Sequence[Sequence[str]], packet: Json, sizes: Sequence[int]
+    ) -> Iterator[tuple[Stage, ...]]:
+        """What packets of these sizes, the usual one first, pass on a path: those that conform to every policer,
+        then those that get other marks where they do not, which other rules and queues may take.
+        """
+        hops = [tuple(hop) for hop in path]
+        seen: list[object] = []
+        waiting: list[dict[Place, Json | str]] = [{}]
+        while waiting:
+            actions = waiting.pop(0)
+            reports = self._probe(hops, packet, sizes[0], actions)
+            if len(sizes) > 1 and not _passed(reports[hops[-1]]):
+                # What the usual packet is too large for may pass smaller ones.
+                reports = self._probe(hops, packet, min(sizes), actions)
+            last = list(actions)[-1] if actions else None
+            for place, police in self._met(hops, reports):
+                # Those before the last one that was changed have been tried with it.
+                if last == place:
+                    last = None
+                elif last is None and place not in actions:
+                    waiting += [{**actions, place: action} for action in other_actions(police)]
+            queues = [[bool(queue["packets_out"]) for queue in reports[at]["queues"]] for at in hops]
+            route = ([place for place, _ in self._met(hops, reports)], queues)
+            if route not in seen:
+                seen.append(route)
+                yield self._stages(hops, reports, packet, sizes)
+
+    def _met(self, hops: Sequence[_At], reports: Mapping[_At, Json]) -> Iterator[tuple[Place, Json]]:
+        """The policers on a path in the order of the packets."""
+        for at in hops:
+            yield from met(self._ports[at], reports[at], "egress", at)
+            far = self._ends[at]
+            if far in reports:
+                yield from met(self._ports[far], reports[far], "ingress", far)
+
+    def _stages(
+        self, hops: Sequence[_At], reports: Mapping[_At, Json], packet: Json, sizes: Sequence[int]
+    ) -> tuple[Stage, ...]:
+        rtp = str(packet.get("application") or "").startswith("rtp-")
+        way = Way(sizes, self._known)
+        for at in hops:
+            report = reports[at]
+            carries = Encapsulation.of(self._links[at], self._ports[at].get("egress") or {}, rtp=rtp)
+            way.cut(carries)
+            for place, police in met(self._ports[at], report, "egress", at):
+                if (passes := limit(police)) is not None:
+                    way.police(place, *passes, carries.policed_bytes)
+            if not _passed(report):
+                way.police((at[0], at[1], "nothing passes", 0), 0, 0, carries.policed_bytes)
+                break
+            queue = next(number for number, seen in enumerate(report["queues"]) if seen["packets_out"])
+            way.pass_line(self._lines[at], queue, carries)
+            far = self._ends[at]
+            if far in reports:
+                for place, police in met(self._ports[far], reports[far], "ingress", far):
+                    if (passes := limit(police)) is not None:
+                        way.police(place, *passes, carries.received_bytes)
+        return way.stages()
+
+    def _probe(
+        self, hops: Sequence[_At], packet: Json, size: int, actions: Mapping[Place, Json | str]
+    ) -> dict[_At, Json]:
+        """The ports' reports of a few packets of one size that go a way alone, where policers act so."""
+        source = {"kind": "cbr", "rate_bps": max(1, 8 * size // _PROBE_SECONDS), "ip_bytes": size}
+        alone = {"name": "probe", "path": [list(hop) for hop in hops], "packet": packet, "source": source}
+        duration = _PROBES * _PROBE_SECONDS * PS
+        document = self._document | {"duration_ps": duration, "warmup_ps": 0, "cool_down_ps": 0, "flows": [alone]}
+        if actions:
+            document["nodes"] = acting(document["nodes"], actions)
+        answer = self._run(document)
+        return {(each["node"], each["port"]): each for each in answer["ports"]}
+
+
+def _passed(report: Json) -> bool:
+    return any(queue["packets_out"] for queue in report["queues"])
+
+
+def _ways(link: Json) -> tuple[tuple[_At, _At], tuple[_At, _At]]:
+    a, b = tuple(link["a"]), tuple(link["b"])
+    return (a, b), (b, a)
+
+
+def _port_ranges(described: object) -> set[tuple[int, int]]:
+    """The ranges of transport ports that rules match by, wherever they stand."""
+    found: set[tuple[int, int]] = set()
+    if isinstance(described, dict):
+        for key, value in described.items():
+            found |= {(low, high) for low, high in value} if key in _PORT_RANGES else _port_ranges(value)
+    elif isinstance(described, list):
+        for value in described:
+            found |= _port_ranges(value)
+    return found
+
+
+def _lines(
+    network: Network, plans: Mapping[str, Plan], document: Json, links: Mapping[_At, Json]
+) -> dict[_At, Line]:
+    lines: dict[_At, Line] = {}
+    for node in document["nodes"]:
+        plan = plans.get(node["name"])
+        for port in node["ports"]:
+            at = (node["name"], port["name"])
+            link = links.get(at)
+            if link is None:
+                continue
+            egress = port.get("egress") or {}
+            scheduler, believed = None, link["rate_bps"]
+            if plan is not None:
+                usable = network.device(at[0]).interface(at[1]).usable
+                holds = held(plan, plan.interface(at[1]) or InterfacePlan(name=at[1]), usable, believed)
+                scheduler, believed = holds.scheduler, holds.believed
+            lines[at] = Line(
+                node=at[0],
+                port=at[1],
+                rate=link["rate_bps"],
+                believed=believed,
+                ring=egress.get("tx_fifo_packets", 1),
+                limits=tuple(queue.get("limit_packets") for queue in egress.get("queues", ())) or (1000,),
+                delay_ps=link["delay_ps"],
+                latency_ps=node["latency_ps"],
+                jitter_ps=node.get("latency_jitter_ps", 0),
+                scheduler=scheduler,
+                discipline=egress.get("scheduler") or {"kind": "fifo"},
+                shaped=(egress.get("shape") or {}).get("rate_bps"),
+                fair=frozenset(n for n, q in enumerate(egress.get("queues", ())) if "fair_queue" in q),
+                tagged=link.get("tagged", False),
+            )
+    return lines

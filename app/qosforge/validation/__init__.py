@@ -1,0 +1,30 @@
+"""Validation: our own checks of a compilation, and Batfish beside them where a service is configured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from qosforge.compiler.compile import Compilation
+from qosforge.findings import Finding
+from qosforge.platforms.device_text import Configuration
+from qosforge.validation.batfish import DEFAULT_PORT, check_with_batfish
+from qosforge.validation.checks import own_checks
+
+
+def validate(
+    compilation: Compilation,
+    running: Mapping[str, Configuration],
+    *,
+    batfish_host: str | None = None,
+    batfish_port: int = DEFAULT_PORT,
+    require_batfish: bool = False,
+) -> tuple[Finding, ...]:
+    """What stands against pushing a compilation, beside what the compiler found itself.
+
+    ``running`` holds the running configurations that are known, by device. With ``require_batfish`` a Batfish
+    that did not check is an error. Never raises for what a configuration or a service does: that is a finding.
+    """
+    batfish = check_with_batfish(
+        compilation, running, host=batfish_host, port=batfish_port, require=require_batfish
+    )
+    return (*own_checks(compilation, running), *batfish)

@@ -1,0 +1,165 @@
+"""Batfish beside our own checks: references and syntax of what the devices will hold, against what they hold now.
+
+Only rows that the change adds count, so that what Batfish does not know of a valid configuration cancels out.
+It sees names and first keywords; every number, queue, map and direction is for our own checks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import ceil
+
+from qosforge.compiler.compile import Compilation, CompiledDevice
+from qosforge.findings import Finding, Severity
+from qosforge.lifeline import die_with
+from qosforge.platforms.base import platform
+from qosforge.platforms.device_text import Configuration
+from qosforge.validation.analysis_copy import analysis_copy
+from qosforge.validation.batfish_rows import Answers, new_rows
+from qosforge.validation.rendering import merged_tree, running_tree
+from qosforge.validation.tree_text import tree_text
+
+DEFAULT_PORT = 9996
+CONNECT_SECONDS = 5.0
+ANSWER_SECONDS = 180.0
+"""A hundred routers take some 10 s and five hundred a minute; this bounds a service that hangs."""
+_ALARM_SECONDS = 5
+"""How long after that the kernel ends who asks, though nobody waits for it any more."""
+START_HINT = (
+    "start one ('docker compose -f docker-compose.batfish.yml up -d') and set QOSFORGE_BATFISH_HOST to its host"
+)
+
+
+class BatfishFailed(Exception):
+    """The service did not answer what was asked; the message says why."""
+
+
+@dataclass(frozen=True)
+class Snapshots:
+    """Analysis copies by file name, of what the devices hold now and of what they will hold."""
+
+    before: dict[str, str]
+    after: dict[str, str]
+
+
+def check_with_batfish(
+    compilation: Compilation,
+    running: Mapping[str, Configuration],
+    *,
+    host: str | None,
+    port: int = DEFAULT_PORT,
+    require: bool = False,
+    answer_seconds: float = ANSWER_SECONDS,
+) -> tuple[Finding, ...]:
+    """What Batfish at ``host`` finds in a compilation, or that it did not check.
+
+    With ``require``, not having checked is an error. The service has ``answer_seconds`` for everything.
+    """
+    missing = tuple(_not_modelled(compilation))
+    if host is None:
+        message = "Batfish did not check: no host is configured"
+        severity = Severity.ERROR if require else Severity.INFO
+        return (Finding(code="batfish-not-checked", severity=severity, message=message, hint=START_HINT), *missing)
+    snapshots = make_snapshots(compilation, running)
+    if not snapshots.after:
+        return missing
+    severity = Severity.ERROR if require else Severity.WARNING
+    try:
+        with socket.create_connection((host, port), timeout=CONNECT_SECONDS):
+            pass
+    except (OSError, OverflowError, UnicodeError) as error:  # the latter two: no port, no name at all
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"Batfish did not check: nothing answers at {host}:{port} ({reason})"
+        return (Finding(code="batfish-unreachable", severity=severity, message=message, hint=START_HINT), *missing)
+    try:
+        answers = _asked(host, port, snapshots, answer_seconds)
+    except BatfishFailed as error:
+        message = f"Batfish did not check: the service at {host}:{port} {error}"
+        hint = "see the service's log ('docker compose -f docker-compose.batfish.yml logs')"
+        return (Finding(code="batfish-failed", severity=severity, message=message, hint=hint), *missing)
+    return (*new_rows(answers), _checked(snapshots), *missing)
+
+
+def make_snapshots(compilation: Compilation, running: Mapping[str, Configuration]) -> Snapshots:
+    """Both snapshots of every compiled device whose format Batfish has; a device not known starts empty.
+
+    Both texts pass through the same tree, so that they differ in the change alone.
+    """
+    before, after = {}, {}
+    for device in compilation.devices:
+        box = platform(device.request.platform, device.name)
+        if box.batfish_format is None:
+            continue
+        file, text = f"{device.name}.cfg", running.get(device.name)
+        current = None if text is None else running_tree(device, text)
+        held = tree_text(current or (), box.grammar)
+        coming = tree_text(merged_tree(device, current), box.grammar)
+        before[file] = analysis_copy(held, box.batfish_format)
+        after[file] = analysis_copy(coming, box.batfish_format)
+    return Snapshots(before, after)
+
+
+def _not_modelled(compilation: Compilation) -> Iterator[Finding]:
+    platforms: dict[str, list[CompiledDevice]] = {}
+    for device in compilation.devices:
+        if platform(device.request.platform, device.name).batfish_format is None:
+            platforms.setdefault(device.request.platform, []).append(device)
+    for name, devices in platforms.items():
+        yield Finding(
+            code="batfish-not-modelled",
+            severity=Severity.INFO,
+            message=f"Batfish does not model {name}: {', '.join(d.name for d in devices)} checked by our own "
+            "checks alone",
+        )
+
+
+def _bounded(parent: int, seconds: float) -> None:
+    """Let this process live no longer than who asks, nor much longer than it is waited for."""
+    die_with(parent)
+    signal.alarm(ceil(seconds) + _ALARM_SECONDS)
+
+
+def _asked(host: str, port: int, snapshots: Snapshots, seconds: float) -> Answers:
+    command = [sys.executable, "-m", "qosforge.validation.batfish_questions", host, str(port)]
+    # The service is named outright: no proxy stands before it.
+    environment = {**os.environ, "NO_PROXY": host, "no_proxy": host}
+    question = json.dumps({"before": snapshots.before, "after": snapshots.after})
+    try:
+        done = subprocess.run(  # noqa: S603 (our own module; host and port are arguments, not a shell's words)
+            command,
+            input=question,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+            env=environment,
+            # It calls the kernel alone, and takes no lock that another thread may have held.
+            preexec_fn=partial(_bounded, os.getpid(), seconds),
+        )
+    except subprocess.TimeoutExpired:
+        raise BatfishFailed(f"did not answer within {seconds:g} s") from None
+    if done.returncode != 0:
+        last = done.stderr.strip().splitlines()[-1:] or ["no reason given"]
+        raise BatfishFailed(f"failed: {last[0][:300]}")
+    try:
+        answers: Answers = json.loads(done.stdout)
+    except json.JSONDecodeError:
+        raise BatfishFailed("gave an answer that is not understood") from None
+    return answers
+
+
+def _checked(snapshots: Snapshots) -> Finding:
+    return Finding(
+        code="batfish-checked",
+        severity=Severity.INFO,
+        message=f"Batfish compared {len(snapshots.after)} devices before and after the change: references, "
+        "parse status and parse warnings",
+    )

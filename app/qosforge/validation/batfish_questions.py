@@ -1,0 +1,69 @@
+"""Puts two snapshots to a Batfish service and prints its answers: a process of its own.
+
+Run as ``python -m qosforge.validation.batfish_questions HOST PORT``. Standard input is a JSON object of snapshots
+(``{"before": {"r1.cfg": TEXT}, "after": ...}``), standard output one of answers
+(``{"before": {"undefinedReferences": [ROW, ...], ...}, ...}``). pybatfish has no time limit on work it waits
+for; a process can be ended.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import uuid
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+QUESTIONS = ("fileParseStatus", "parseWarning", "undefinedReferences")
+Rows = list[dict[str, Any]]
+
+
+def ask(host: str, port: int, snapshots: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Rows]]:
+    """Rows of every question by snapshot.
+
+    Raises:
+        OSError, pybatfish.exception.BatfishException: the service fails.
+    """
+    from pybatfish.client.session import Session  # noqa: PLC0415 (slow to import, and only needed here)
+
+    logging.getLogger("pybatfish").setLevel(logging.ERROR)
+    session = Session(host=host, port=port)
+    network = session.set_network(f"qosforge-{uuid.uuid4().hex}")
+    try:
+        return {name: _answers(session, name, files) for name, files in snapshots.items()}
+    finally:
+        session.delete_network(network)
+
+
+def _answers(session: Any, name: str, files: Mapping[str, str]) -> dict[str, Rows]:
+    with TemporaryDirectory() as folder:
+        configs = Path(folder) / "configs"
+        configs.mkdir()
+        for file, text in files.items():
+            (configs / file).write_text(text, encoding="utf-8")
+        session.init_snapshot(folder, name=name, overwrite=True)
+    return {
+        question: getattr(session.q, question)().answer(snapshot=name).frame().to_dict("records")
+        for question in QUESTIONS
+    }
+
+
+def main() -> None:
+    """Command of this process; a service that fails ends it with one line on standard error."""
+    from pybatfish.exception import BatfishException  # noqa: PLC0415 (as above)
+
+    _, host, port = sys.argv
+    try:
+        with redirect_stdout(sys.stderr):  # the output is for the answers alone
+            answers = ask(host, int(port), json.load(sys.stdin))
+    except (OSError, BatfishException) as error:
+        sys.exit(str(error).strip().split("\n", maxsplit=1)[0] or type(error).__name__)
+    json.dump(answers, sys.stdout, default=str)
+
+
+if __name__ == "__main__":
+    main()

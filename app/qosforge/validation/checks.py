@@ -1,0 +1,35 @@
+"""Our own checks: everything numeric, every queue, map and mark, which no other validator sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from qosforge.compiler.compile import Compilation
+from qosforge.findings import Finding
+from qosforge.platforms.device_text import Configuration
+from qosforge.validation.bursts import check_bursts
+from qosforge.validation.declared import check_declared
+from qosforge.validation.evidence import check_evidence
+from qosforge.validation.intents import check_priority_share, check_routing
+from qosforge.validation.known import Known
+from qosforge.validation.links import check_efficiency, check_ends
+from qosforge.validation.marks import check_marks
+from qosforge.validation.rendering import check_rendering
+from qosforge.validation.verification import check_verification
+
+
+def own_checks(compilation: Compilation, running: Mapping[str, Configuration]) -> tuple[Finding, ...]:
+    """Findings of every check of ours, in a fixed order; pure."""
+    known = Known(compilation, running)
+    return (
+        *check_rendering(known),
+        *check_efficiency(known),
+        *check_ends(known),
+        *check_marks(known),
+        *check_priority_share(known),
+        *check_bursts(known),
+        *check_declared(known),
+        *check_routing(known),
+        *check_verification(known),
+        *check_evidence(known),
+    )

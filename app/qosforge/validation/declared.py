@@ -1,0 +1,98 @@
+"""What the network's traffic description offers to priority classes, link by link, against their caps."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from qosforge.findings import Finding, Severity
+from qosforge.inventory.models import Link, Port, TrafficFlow, TrafficScenario
+from qosforge.plan.request import ClassRequest
+from qosforge.plan.requested import requested_shares
+from qosforge.tester.traffic import flow_classes
+from qosforge.units import format_rate
+from qosforge.validation.framing import frame_bytes
+from qosforge.validation.known import Known
+
+
+def check_declared(known: Known) -> Iterator[Finding]:
+    """``priority-overdeclared``: more priority traffic is declared for a link than its priority classes may send.
+
+    Once for each class and output, with the scenario that declares most. What a priority class sends above its
+    cap is dropped when the link is busy, so no objective of it can be kept.
+    """
+    worst: dict[tuple[Port, str], tuple[float, TrafficScenario]] = {}
+    for scenario in known.compilation.network.traffic:
+        for key, offered in _offered(known, scenario).items():
+            if key not in worst or offered > worst[key][0]:
+                worst[key] = (offered, scenario)
+    for (port, name), (offered, scenario) in worst.items():
+        cap = _cap(known, port, name)
+        if cap is None or offered <= cap:
+            continue
+        where = known.compilation.intent.class_place(name)
+        yield Finding(
+            code="priority-overdeclared",
+            severity=Severity.WARNING,
+            message=f"scenario {scenario.name} declares more traffic of this priority class for the link than its "
+            "cap, frames included",
+            device=port[0],
+            interface=port[1],
+            direction="output",
+            traffic_class=name,
+            line=where.line if where else None,
+            file=where.file if where else None,
+            requested=format_rate(round(offered)),
+            applied=f"at most {format_rate(round(cap))}",
+            hint="raise the priority share, or admit fewer calls",
+        )
+
+
+def _offered(known: Known, scenario: TrafficScenario) -> dict[tuple[Port, str], float]:
+    """Bits per second of every priority class at every output that schedules, as declared."""
+    network, intent = known.compilation.network, known.compilation.intent.intent
+    total: dict[tuple[Port, str], float] = defaultdict(float)
+    for flow in scenario.flows:
+        classes = Counter(flow_classes(intent, flow, network))
+        try:
+            path = network.path(flow.from_, flow.to)
+        except (KeyError, ValueError):
+            continue  # `check_verification` says so
+        for port in path:
+            end = network.neighbour(port)
+            if end is not None and known.schedules(port):
+                for name, count in classes.items():
+                    total[port, name] += _rate(known, flow, end[0], port) * count
+    return total
+
+
+def _rate(known: Known, flow: TrafficFlow, link: Link, port: Port) -> float:
+    """Bits per second of one flow on a link; 0 where it takes what it gets."""
+    source = flow.source
+    if source.kind == "video":
+        ip_rate = float((source.frames_per_second or 0) * (source.frame_bytes or 0) * 8)
+    else:
+        ip_rate = float(source.rate or 0)
+    interface = known.interface(port)
+    compressed = interface is not None and interface.efficiency.header_compression
+    return ip_rate * frame_bytes(link, source.ip_bytes, compressed=compressed) / source.ip_bytes
+
+
+def _cap(known: Known, port: Port, name: str) -> float | None:
+    """Bits per second that a priority class may send at an output; None for classes without priority or a cap."""
+    requested = known.request(port)
+    device = known.compiled.get(port[0])
+    return None if requested is None or device is None else _part(device.request.classes, name, requested.usable)
+
+
+def _part(classes: tuple[ClassRequest, ...], name: str, rate: int) -> float | None:
+    """The cap of the class of this name among classes that divide a rate, and those below them."""
+    shares = requested_shares(classes, rate)
+    for entry in classes:
+        own = shares[entry.name] * rate
+        priority = entry.treatment.priority
+        if entry.name == name and priority is not None and priority.capped:
+            return own
+        if own and (below := _part(entry.children, name, round(own))) is not None:
+            return below
+    return None

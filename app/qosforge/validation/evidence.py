@@ -1,0 +1,49 @@
+"""Whether a check can end in a verdict: the packets that it sends against those that its bounds need at least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qosforge.deltaq.error_spending import LOOKS, confidence_at
+from qosforge.deltaq.objective import least_packets
+from qosforge.findings import Finding, Severity
+from qosforge.tester.replications import REPLICATIONS, Timing
+from qosforge.tester.traffic import samples
+from qosforge.units import format_ratio
+from qosforge.validation.known import Known
+from qosforge.validation.verification import judged_flows
+
+
+def check_evidence(known: Known) -> Iterator[Finding]:
+    """``objective-needs-more-packets``: a warning, for a bound may still be broken by few."""
+    intent, document = known.compilation.intent.intent, known.compilation.intent.document
+    network = known.compilation.network
+    stations = {station.name for station in network.stations}
+    for position, check in enumerate(intent.verify):
+        if not {check.from_, check.to} <= stations:
+            continue  # `check_verification` says so
+        seconds = round(Timing.of(check.seconds).seconds * REPLICATIONS[-1])
+        for name in check.classes:
+            requested = intent.objective_of(check, name)
+            counts = [samples(flow, seconds) for flow in judged_flows(known, check, name)]
+            if requested is None or not counts:
+                continue
+            bounds = requested.bounds()
+            needed = least_packets(bounds, confidence_at(check.confidence, LOOKS), bounds.episode_packets or 1)
+            # How many packets TCP sends is for the network to say, and of a trace for its file.
+            sent = sum(count for count in counts if count is not None)
+            if None in counts or sent >= needed:
+                continue
+            yield Finding(
+                code="objective-needs-more-packets",
+                severity=Severity.WARNING,
+                message=f"no measurement from {check.from_} to {check.to} can show that this objective is kept: in "
+                f"{seconds} s, the longest that is measured, about {sent:,} packets are judged, and {needed:,} "
+                f"independent ones are the least at {format_ratio(check.confidence)} confidence",
+                traffic_class=name,
+                file=document.file,
+                line=document.place(("verify", position)).line,
+                requested=f"{needed:,} packets",
+                applied=f"about {sent:,}",
+                hint="measure longer, or ask for a lower quantile or a higher loss",
+            )

@@ -1,0 +1,90 @@
+"""Checks of the intent against good practice, with the rates of the network it is compiled for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qosforge.findings import Finding, Severity
+from qosforge.intent.models import Intent, TrafficClass
+from qosforge.inventory.models import Port
+from qosforge.plan.request import ClassRequest
+from qosforge.plan.requested import requested_shares
+from qosforge.units import format_ratio
+from qosforge.validation.known import Known
+
+PRIORITY_LIMIT = 1 / 3
+"""Largest share of a link for priority classes together that leaves the others predictable delays (vendors'
+enterprise design guides: a third of the link for real-time traffic)."""
+ROUTING_DSCPS = frozenset({48, 56})
+"""CS6 network control and CS7 (RFC 4594 section 3.1)."""
+ROUTING_COSES = frozenset({6, 7})
+"""Internetwork and network control (IEEE 802.1Q, annex on traffic types)."""
+
+
+def check_priority_share(known: Known) -> Iterator[Finding]:
+    """``priority-above-third``, once, at the interface with the largest priority share."""
+    requested: list[tuple[float, Port]] = [
+        (_priority(device.request.classes, interface.usable), (device.name, interface.name))
+        for device in known.compilation.devices
+        for interface in device.request.interfaces
+        if interface.schedule
+    ]
+    above = [entry for entry in requested if entry[0] > PRIORITY_LIMIT]
+    if not above:
+        return
+    share, port = max(above, key=lambda entry: entry[0])
+    yield Finding(
+        code="priority-above-third",
+        severity=Severity.INFO,
+        message=f"the priority classes may take {format_ratio(share)} of this link, more than a third "
+        f"({len(above)} interfaces in all): the other classes wait longer when they do",
+        device=port[0],
+        interface=port[1],
+        direction="output",
+        requested=format_ratio(share),
+        hint="lower the priority share, or accept the delays of the other classes",
+    )
+
+
+def _priority(classes: tuple[ClassRequest, ...], rate: int) -> float:
+    """Part of a rate that priority classes may take, those below other classes included; all without a cap."""
+    shares = requested_shares(classes, rate)
+    total = 0.0
+    for entry in classes:
+        priority, own = entry.treatment.priority, round(shares[entry.name] * rate)
+        if priority is None:
+            total += _priority(entry.children, own) * own / rate if entry.children and own else 0.0
+        else:
+            total += (priority.percent or 0) / 100 + (priority.rate or 0) / rate if priority.capped else 1.0
+    return min(total, 1.0)
+
+
+def check_routing(known: Known) -> Iterator[Finding]:
+    """``routing-unprotected``, once: no class keeps routing and network control apart from ordinary traffic.
+
+    Information where the class ``default``, which they fall into, has a guaranteed share; else a warning.
+    """
+    intent = known.compilation.intent.intent
+    if any(_routing(entry) for entry in intent.classes) or not known.compilation.devices:
+        return
+    guaranteed = _default_guaranteed(intent)
+    yield Finding(
+        code="routing-unprotected",
+        severity=Severity.INFO if guaranteed else Severity.WARNING,
+        message="no class takes routing and network control (CS6, CoS 6 or 7): they share the class default"
+        + ("" if guaranteed else ", which has no guaranteed share"),
+        file=known.compilation.intent.document.file,
+        hint="add a class that matches {dscp: cs6} with a small bandwidth",
+    )
+
+
+def _routing(entry: TrafficClass) -> bool:
+    served = entry.treatment.priority is not None or entry.treatment.bandwidth is not None
+    terms = entry.match.alternatives() if entry.match else ()
+    return served and any(
+        ROUTING_DSCPS & set(term.dscp) or ROUTING_COSES & {*term.cos, *term.precedence} for term in terms
+    )
+
+
+def _default_guaranteed(intent: Intent) -> bool:
+    return any(entry.match is None and entry.treatment.bandwidth is not None for entry in intent.classes)

@@ -1,0 +1,76 @@
+"""What is known of a network when it is validated: compiled plans, and the running configurations beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from qosforge.compiler.compile import Compilation, CompiledDevice
+from qosforge.inventory.models import Device, Port
+from qosforge.plan.model import InterfacePlan, Plan, Scheduler
+from qosforge.plan.request import InterfaceRequest
+from qosforge.platforms.base import installed
+from qosforge.platforms.device_text import Configuration
+from qosforge.platforms.held import held_plan
+
+
+@dataclass(frozen=True)
+class Known:
+    """A compilation and the running configurations (by device) that it will be put into."""
+
+    compilation: Compilation
+    running: Mapping[str, Configuration]
+
+    @cached_property
+    def compiled(self) -> dict[str, CompiledDevice]:
+        """Compiled devices by name."""
+        return {device.name: device for device in self.compilation.devices}
+
+    @cached_property
+    def _devices(self) -> dict[str, Device]:
+        return {device.name: device for device in self.compilation.network.devices}
+
+    def held(self, device: str) -> Plan | None:
+        """What a device holds now, where that is known. It is read when it is asked for: most devices never are."""
+        entry, text = self._devices.get(device), self.running.get(device)
+        if entry is None or text is None or entry.platform not in installed():
+            return None
+        return _parsed(entry, text)
+
+    def plan(self, device: str) -> Plan | None:
+        """What a device will do: its compiled plan, or what it does now where the intent leaves it alone."""
+        if device in self.compiled:
+            return self.compiled[device].plan
+        return self.held(device)
+
+    def interface(self, port: Port) -> InterfacePlan | None:
+        """What will be at a port; none where neither the plan nor a running configuration tells."""
+        plan = self.plan(port[0])
+        if plan is not None and (found := plan.interface(port[1])) is not None:
+            return found
+        before = self.held(port[0])
+        return before.interface(port[1]) if before is not None else None
+
+    def scheduler(self, port: Port) -> Scheduler | None:
+        """What serves a port's queues: its own scheduler or the device-wide one."""
+        interface, plan = self.interface(port), self.plan(port[0])
+        if interface is not None and interface.egress.dividing.scheduler is not None:
+            return interface.egress.dividing.scheduler
+        return plan.system.scheduler if plan is not None else None
+
+    def request(self, port: Port) -> InterfaceRequest | None:
+        """What the intent asks for at a port; none where it asks nothing."""
+        device = self.compiled.get(port[0])
+        if device is None:
+            return None
+        return next((entry for entry in device.request.interfaces if entry.name == port[1]), None)
+
+    def schedules(self, port: Port) -> bool:
+        """Whether the intent asks for classes to be served at a port's output."""
+        requested = self.request(port)
+        return requested is not None and requested.schedule
+
+
+def _parsed(device: Device, text: Configuration) -> Plan:
+    return held_plan(device.platform, text, device.name, device.image)

@@ -1,0 +1,85 @@
+"""Checks of the two ends of a link against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from qosforge.findings import Finding, Severity
+from qosforge.inventory.models import Link, Port
+from qosforge.plan.model import Efficiency, InterfacePlan
+from qosforge.plan.shares import expected_shares
+from qosforge.units import format_ratio
+from qosforge.validation.known import Known
+
+_HINT = "bring {far} into the scope of the intent ('apply'), or leave both ends without it"
+_MECHANISMS = {"header_compression": "header compression", "fragmentation": "fragmentation"}
+
+
+def check_efficiency(known: Known) -> Iterator[Finding]:
+    """``one-sided-efficiency``: header compression and fragmentation need both ends of a link.
+
+    An end of which nothing is known is a warning: it may or may not do its part. Links between devices that the
+    intent leaves alone are for an audit.
+    """
+    for link in known.compilation.network.links:
+        if link.a[0] in known.compiled or link.b[0] in known.compiled:
+            yield from one_sided(link, known.interface, _HINT)
+
+
+def one_sided(link: Link, interface: Callable[[Port], InterfacePlan | None], hint: str) -> Iterator[Finding]:
+    """``one-sided-efficiency`` of a link, by what is at its ports; ``hint`` may name the other end, ``{far}``."""
+    for near, far in ((link.a, link.b), (link.b, link.a)):
+        ours, theirs = interface(near), interface(far)
+        if ours is None:
+            continue
+        for mechanism, words in _MECHANISMS.items():
+            if not _has(ours.efficiency, mechanism) or (theirs and _has(theirs.efficiency, mechanism)):
+                continue
+            state = "nothing is known of" if theirs is None else "it is missing at"
+            yield Finding(
+                code="one-sided-efficiency",
+                severity=Severity.WARNING if theirs is None else Severity.ERROR,
+                message=f"{words} is on at this end of the link, but {state} the other end, {far[0]} {far[1]}",
+                device=near[0],
+                interface=near[1],
+                direction="output",
+                hint=hint.format(far=f"{far[0]} {far[1]}"),
+            )
+
+
+def _has(efficiency: Efficiency, mechanism: str) -> bool:
+    if mechanism == "header_compression":
+        return efficiency.header_compression
+    return efficiency.fragment_bytes is not None or efficiency.fragment_delay_ms is not None
+
+
+def check_ends(known: Known) -> Iterator[Finding]:
+    """``link-ends-differ``: where both ends serve classes, priority gets the same share in both directions."""
+    tolerance = known.compilation.intent.intent.tolerance
+    for link in known.compilation.network.links:
+        if not (known.schedules(link.a) and known.schedules(link.b)):
+            continue
+        here, there = (_priority_share(known, link, port) for port in (link.a, link.b))
+        if here is None or there is None or abs(here - there) <= tolerance:
+            continue
+        yield Finding(
+            code="link-ends-differ",
+            severity=Severity.WARNING,
+            message=f"the ends of a link serve priority traffic differently: {format_ratio(here)} of the link at "
+            f"most here, {format_ratio(there)} at {link.b[0]} {link.b[1]}",
+            device=link.a[0],
+            interface=link.a[1],
+            direction="output",
+            requested=format_ratio(there),
+            applied=format_ratio(here),
+            hint="one device may not be able to cap its priority queue: police the class where it enters",
+        )
+
+
+def _priority_share(known: Known, link: Link, port: Port) -> float | None:
+    """Share of the link that priority queues may take when everything is backlogged (0–1)."""
+    scheduler, requested = known.scheduler(port), known.request(port)
+    if scheduler is None or requested is None:
+        return None
+    shares = expected_shares(scheduler, min(requested.usable, link.rate))
+    return sum(share for share, queue in zip(shares, scheduler.queues, strict=True) if queue.priority)

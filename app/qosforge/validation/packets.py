@@ -1,0 +1,117 @@
+"""What a plan does to one packet: how an input remarks it, and which queue of an output it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from ipaddress import ip_address, ip_network
+
+from qosforge.plan.model import Egress, Ingress, PortRange, Rule, Scheduler, System, Term, Trust
+
+
+@dataclass(frozen=True)
+class Packet:
+    """The fields that classifiers look at; ``group`` is the queue chosen on input, where one was."""
+
+    source: str
+    destination: str
+    dscp: int = 0
+    cos: int = 0
+    application: str | None = None
+    protocol: int | None = None
+    port: int | None = None
+    source_port: int | None = None
+    group: int | None = None
+
+
+def enter(system: System, ingress: Ingress, packet: Packet, *, tagged: bool) -> Packet:
+    """A packet after the input of an interface: the first rule that matches, else what trust makes of it.
+
+    A packet without a tag carries no CoS: it counts with the port's. Policers see it within their rates, and a port
+    that trusts a phone has one.
+    """
+    packet = replace(packet, cos=packet.cos if tagged else ingress.port_cos, group=None)
+    for policer in ingress.policers:
+        if not policer.any_of or any(matches(t, packet) for t in policer.any_of):
+            conform = policer.police.conform
+            packet = _marked(system, packet, conform.set_dscp, conform.set_precedence)
+            if not conform.proceed:
+                return packet
+    for rule in ingress.rules:
+        if takes(rule, packet):
+            packet = _marked(system, packet, rule.set_dscp, rule.set_precedence)
+            if rule.set_cos is not None:
+                packet = replace(packet, cos=rule.set_cos)
+            return replace(packet, group=rule.queue)
+    match ingress.trust:
+        case Trust.NONE:
+            cos = ingress.port_cos
+            return replace(packet, dscp=system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0, cos=cos)
+        case Trust.COS | Trust.PHONE if system.cos_to_dscp:
+            return replace(packet, dscp=system.cos_to_dscp[packet.cos])
+        case Trust.DSCP:
+            return _with_dscp(system, packet, packet.dscp)
+    return packet
+
+
+def _marked(system: System, packet: Packet, dscp: int | None, precedence: int | None) -> Packet:
+    if dscp is not None:
+        return _with_dscp(system, packet, dscp)
+    if precedence is not None:
+        return _with_dscp(system, packet, precedence << 3 | packet.dscp & 7)
+    return packet
+
+
+def _with_dscp(system: System, packet: Packet, dscp: int) -> Packet:
+    cos = system.dscp_to_cos[dscp] if system.dscp_to_cos else packet.cos
+    return replace(packet, dscp=dscp, cos=cos)
+
+
+def marked(system: System, packet: Packet, dscp: int, cos: int | None) -> Packet:
+    """A packet as it ought to stand before the output: with the marks of its class."""
+    return _with_dscp(system, replace(packet, cos=cos or 0, group=None), dscp)
+
+
+def queue_of(system: System, egress: Egress, scheduler: Scheduler, packet: Packet) -> int | None:
+    """The number of the queue a packet takes: by the output policy, the choice on input, the maps, the default."""
+    for rule in egress.rules:
+        if rule.queue is not None and takes(rule, packet):
+            return rule.queue
+    if not egress.rules:
+        numbers = [queue.number for queue in scheduler.queues]
+        if packet.group in numbers:
+            return packet.group
+        if system.dscp_to_queue:
+            return system.dscp_to_queue[packet.dscp]
+        if system.cos_to_queue:
+            return system.cos_to_queue[packet.cos]
+    return egress.default_queue
+
+
+def takes(rule: Rule, packet: Packet) -> bool:
+    """Whether a rule takes a packet."""
+    return any(matches(t, packet) for t in rule.any_of) and not any(matches(t, packet) for t in rule.none_of)
+
+
+def matches(term: Term, packet: Packet) -> bool:
+    """Whether a packet has everything a term asks for; MACs, VLANs and the way in are never known."""
+    return (
+        (not term.dscp or packet.dscp in term.dscp)
+        and (not term.cos or packet.cos in term.cos)
+        and (not term.precedence or packet.dscp >> 3 in term.precedence)
+        and (term.application is None or term.application == packet.application)
+        and (term.protocol is None or term.protocol == packet.protocol)
+        and (term.source is None or inside(packet.source, term.source))
+        and (term.destination is None or inside(packet.destination, term.destination))
+        and not (term.source_mac or term.destination_mac or term.input_interface or term.vlan)
+        and (not term.source_ports or _in_ports(packet.source_port, term.source_ports))
+        and (not term.destination_ports or _in_ports(packet.port, term.destination_ports))
+    )
+
+
+def inside(address: str, prefix: str) -> bool:
+    """Whether an address is in a prefix; never where they are of different IP versions."""
+    return ip_address(address) in ip_network(prefix, strict=False)
+
+
+def _in_ports(port: int | None, ranges: tuple[PortRange, ...]) -> bool:
+    return port is not None and any(entry.first <= port <= entry.last for entry in ranges)

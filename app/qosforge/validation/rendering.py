@@ -1,0 +1,160 @@
+"""The compiler checks itself: rendered text reads back as the plan, and refers to nothing that is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from qosforge.compiler.candidate import differences
+from qosforge.compiler.compile import CompiledDevice
+from qosforge.configtree import Grammar, Tree, merge
+from qosforge.findings import Finding, Severity
+from qosforge.plan.model import InterfacePlan, Plan
+from qosforge.platforms.base import Block, platform
+from qosforge.platforms.device_text import Configuration, unblotted
+from qosforge.platforms.held import held_plan
+from qosforge.validation.known import Known
+from qosforge.validation.tree_text import tree_text
+
+
+def check_rendering(known: Known) -> Iterator[Finding]:
+    """``round-trip`` and ``dangling-reference`` of every compiled device."""
+    for device in known.compilation.devices:
+        running = known.running.get(device.name)
+        current = None if running is None else running_tree(device, running)
+        tree = merged_tree(device, current)
+        # What stays as it is was read when it was compiled.
+        held = _read(device, tree) if running is None or tree != current else _held(device, running)
+        yield from _round_trip(device, held, alone=running is None)
+        yield from _references(device, tree)
+
+
+def running_tree(device: CompiledDevice, running: Configuration) -> Tree:
+    """The configuration tree of what a device runs."""
+    return platform(device.request.platform, device.name).grammar.parse(unblotted(running))
+
+
+def merged_tree(device: CompiledDevice, current: Tree | None) -> Tree:
+    """The configuration tree a device comes to hold; the rendered blocks alone where ``current`` is unknown."""
+    grammar = platform(device.request.platform, device.name).grammar
+    desired = grammar.parse("\n".join(block.text for block in device.blocks))
+    return desired if current is None else merge(current, desired, grammar)
+
+
+def _read(device: CompiledDevice, tree: Tree) -> Plan:
+    box = platform(device.request.platform, device.name)
+    return box.parse(tree_text(tree, box.grammar), device.name, device.request.image)
+
+
+def _held(device: CompiledDevice, running: Configuration) -> Plan:
+    return held_plan(device.request.platform, running, device.name, device.request.image)
+
+
+def _round_trip(device: CompiledDevice, held: Plan, *, alone: bool) -> Iterator[Finding]:
+    meant = _comparable(device.plan, held, alone=alone)
+    if found := differences(meant, held):
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        yield Finding(
+            code="round-trip",
+            severity=Severity.ERROR,
+            message=f"the rendered configuration does not read back as the plan: {found[0]}{more}",
+            device=device.name,
+            hint="a fault of the compiler or of what it is merged into: do not push; report it with the "
+            "running configuration",
+        )
+
+
+_BOOTED = ("queue_set", "scheduler", "cos_to_queue", "dscp_to_queue")
+"""Device-wide state that follows from the queue set a device has booted with."""
+
+
+def _comparable(plan: Plan, held: Plan, *, alone: bool) -> Plan:
+    """The plan without what no block can set.
+
+    The ``bandwidth`` of an interface is the device's own statement (the platform's check compares it), and so are
+    the sizes and default queues that follow from it. A text that stands ``alone``, without the running
+    configuration around it, says nothing of interfaces it does not name, of bundles and of a booted queue set.
+    """
+    interfaces = []
+    for wanted in plan.interfaces:
+        got = held.interface(wanted.name)
+        if got is not None:
+            interfaces.append(_aligned(wanted, got, alone=alone))
+        elif not alone:
+            interfaces.append(wanted)
+    system = plan.system
+    if alone and system.queue_set != held.system.queue_set:
+        system = system.model_copy(update={f: getattr(held.system, f) for f in _BOOTED})
+    return plan.model_copy(update={"interfaces": tuple(interfaces), "system": system})
+
+
+def _aligned(wanted: InterfacePlan, got: InterfacePlan, *, alone: bool) -> InterfacePlan:
+    changes: dict[str, object] = {}
+    efficiency = wanted.efficiency
+    if wanted.bandwidth_kbps != got.bandwidth_kbps:
+        changes["bandwidth_kbps"] = got.bandwidth_kbps
+        if wanted.egress.policy is None:
+            changes["egress"] = got.egress
+        if efficiency.fragment_bytes is not None and got.efficiency.fragment_bytes is not None:
+            efficiency = efficiency.model_copy(update={"fragment_bytes": got.efficiency.fragment_bytes})
+    if alone:
+        efficiency = efficiency.model_copy(update={"multilink": got.efficiency.multilink})
+    changes["efficiency"] = efficiency
+    return wanted.model_copy(update=changes)
+
+
+@dataclass(frozen=True)
+class _Reference:
+    line: str
+    target: str
+    context: str
+
+
+def _references(device: CompiledDevice, tree: Tree) -> Iterator[Finding]:
+    grammar = platform(device.request.platform, device.name).grammar
+    defined = set(_defined(tree, grammar))
+    # What is never ours as a whole may be the device's own: predefined, and printed nowhere.
+    ours = {_kind(rule.defines) for rule in grammar.rules if rule.owned and rule.defines}
+    for block in device.blocks:
+        for reference in _referred(grammar.parse(block.text), grammar):
+            if _kind(reference.target) in ours and reference.target not in defined:
+                yield _dangling(device, block, reference)
+
+
+def _kind(target: str) -> str:
+    return target.split(" ", maxsplit=1)[0]
+
+
+def _dangling(device: CompiledDevice, block: Block, reference: _Reference) -> Finding:
+    interface = block.name if block.kind == "interface" else None
+    return Finding(
+        code="dangling-reference",
+        severity=Severity.ERROR,
+        message=f"{reference.line!r} in {reference.context or block.name} refers to {reference.target}, "
+        "which is defined nowhere",
+        device=device.name,
+        interface=interface,
+        traffic_class=block.traffic_class,
+        line=block.line,
+        hint="a fault of the compiler: do not push; report it with the intent",
+    )
+
+
+def _defined(tree: Tree, grammar: Grammar, context: str = "") -> Iterator[str]:
+    for line in tree:
+        if (found := grammar.find(line.text, context)) is None:
+            continue
+        rule, values = found
+        if rule.defines:
+            yield rule.defines.format(**values)
+        yield from _defined(line.children, grammar, rule.id)
+
+
+def _referred(tree: Tree, grammar: Grammar, context: str = "", above: str = "") -> Iterator[_Reference]:
+    for line in tree:
+        if (found := grammar.find(line.text, context)) is None:
+            continue
+        rule, values = found
+        for target in rule.refers:
+            yield _Reference(line.text, target.format(**values), above)
+        yield from _referred(line.children, grammar, rule.id, line.text)

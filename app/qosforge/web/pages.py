@@ -1,0 +1,119 @@
+"""A page: a template, who looks at it, and in which language."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.params import Depends as Dependency
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.responses import HTMLResponse
+
+from qosforge.access.roles import Principal, Role
+from qosforge.access.sessions import cookie_name, csrf_token
+from qosforge.api.backend import Backend
+from qosforge.api.security import Needs
+from qosforge.visible import visible_in_page
+from qosforge.web.assets import asset
+from qosforge.web.language import COOKIE as LANGUAGE_COOKIE
+from qosforge.web.language import chosen_language, translations
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+"""Content Security Policy (level 3) of every page: nothing inline, nothing of others, in no frame."""
+
+
+def sees(role: Role, *, everywhere: bool = False, recorded: bool = True) -> list[Dependency]:
+    """What a page's route declares as ``dependencies``: the role that it takes, as `Needs` has it."""
+    return [Depends(Needs(role, everywhere=everywhere, recorded=recorded))]
+
+
+class Page:
+    """Renders for one request. ``caller`` is ``None`` where nobody is logged in."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.backend: Backend = request.app.state.backend
+        self.caller: Principal | None = getattr(request.state, "caller", None)
+        self.language = chosen_language(
+            request.headers.get("accept-language", ""), request.cookies.get(LANGUAGE_COOKIE, "")
+        )
+
+    @property
+    def is_fragment(self) -> bool:
+        """Whether the script of a page that stands asked, not the browser for a whole page."""
+        return self.request.headers.get("hx-request") == "true"
+
+    def text(self, message: str, **values: object) -> str:
+        """A string of our own in the page's language, with its ``%(name)s`` filled in."""
+        told = translations(self.language).gettext(message)
+        return told % values if values else told
+
+    def may(self, role: str, network: str | None = None) -> bool:
+        """Whether who looks has the role on the network; without one, on any."""
+        if self.caller is None:
+            return False
+        if network is not None:
+            return self.caller.may(Role(role), network)
+        return any(held.covers(Role(role)) for held in self.caller.roles.values())
+
+    def markup(self, template: str, **context: Any) -> Markup:
+        """A template as it is sent."""
+        found = _environment(self.language).get_template(template)
+        return Markup(found.render(page=self, **context))  # noqa: S704  autoescaped
+
+    def answer(self, template: str, status: int = 200, **context: Any) -> HTMLResponse:
+        """A page, or a part of one, as the answer."""
+        return HTMLResponse(
+            self.markup(template, **context),
+            status,
+            headers={
+                "Content-Security-Policy": POLICY,
+                "Referrer-Policy": "same-origin",  # with none at all, forms would not tell their origin
+                "Vary": "HX-Request, Accept-Language",
+            },
+        )
+
+    @property
+    def csrf(self) -> str:
+        """What calls of this page that change something carry; empty where no session looks."""
+        cookie = self.request.cookies.get(cookie_name(self.backend.settings))
+        return csrf_token(cookie) if cookie and self.caller and self.caller.credential == "session" else ""
+
+
+async def _page(request: Request) -> Page:
+    return Page(request)
+
+
+ThePage = Annotated[Page, Depends(_page)]
+"""The page of a request, on a route with ``dependencies=sees(role)``."""
+
+
+@cache
+def _environment(language: str) -> Environment:
+    environment = Environment(
+        loader=PackageLoader("qosforge.web"),
+        autoescape=True,
+        finalize=visible_in_page,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        extensions=["jinja2.ext.i18n"],
+    )
+    environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
+    environment.globals["asset"] = asset
+    environment.filters["moment"] = _moment
+    return environment
+
+
+def _moment(at: datetime | None) -> Markup:
+    """A point in time as an element: UTC in the text, which scripts may show in the reader's own zone."""
+    if at is None:
+        return Markup("–")
+    return Markup('<time datetime="{}">{} UTC</time>').format(at.isoformat(), at.strftime("%Y-%m-%d %H:%M:%S"))

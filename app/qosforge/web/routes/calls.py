@@ -1,0 +1,41 @@
+"""The log of calls, newest first. Admins of some networks see the calls that concern these."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from qosforge.access.calls import Sought
+from qosforge.access.roles import EVERY_NETWORK, Role
+from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.web.pages import ThePage, sees
+
+router = APIRouter()
+
+_AT_ONCE = 50
+
+
+@router.get("/calls", dependencies=sees(Role.ADMIN))
+def calls(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    who: Annotated[str, Query(title="Who", max_length=128)] = "",
+    network: Annotated[str, Query(title="Network", max_length=128)] = "",
+    refused: Annotated[bool, Query(title="Only what was refused or failed")] = False,
+    before: Annotated[int | None, Query(ge=1, le=2**63 - 1)] = None,
+) -> Response:
+    """What was asked that would change something, by whom, and what came of it."""
+    managed = [name for name in caller.roles if caller.may(Role.ADMIN, name)]
+    seen = None if EVERY_NETWORK in managed else managed
+    sought = Sought(actor=who.strip(), network=network, refused=refused, before=before)
+    found = backend.access.latest_calls(seen, sought, _AT_ONCE + 1)
+    return page.answer(
+        "calls/page.html.j2",
+        calls=found[:_AT_ONCE],
+        older=found[_AT_ONCE - 1].seq if len(found) > _AT_ONCE else None,
+        sought=sought,
+        networks=caller.networks(backend.networks.names(), Role.ADMIN),
+    )

@@ -1,0 +1,116 @@
+"""A device: what it is, its queues as a run last read them, and as they are now."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Response
+
+from qosforge.access.roles import Role
+from qosforge.api.access_models import DeviceName
+from qosforge.api.backend import Backend
+from qosforge.api.dependencies import TheBackend, TheNote
+from qosforge.api.resources import AddedDevice
+from qosforge.api.routes import devices as rest
+from qosforge.api.security import recorded_call
+from qosforge.deploy.new_device import Word
+from qosforge.errors import DeviceErrors, InputError, Place, QosforgeError
+from qosforge.inventory.catalogue import device_of
+from qosforge.inventory.models import Device, Network
+from qosforge.inventory.reach import Transport
+from qosforge.runs.drift import settled
+from qosforge.runs.held import keep_readings, last_read
+from qosforge.runs.qos_state import held
+from qosforge.web.pages import ThePage, sees
+from qosforge.web.views.devices import port_views
+
+router = APIRouter()
+
+_DEVICE = "/networks/{network}/devices/{device}"
+
+
+@router.post("/networks/{network}/devices", dependencies=sees(Role.ADMIN, everywhere=True))
+def add_device(
+    *,
+    backend: TheBackend,
+    note: TheNote,
+    network: str,
+    name: Annotated[DeviceName, Form(title="Name")],
+    hostname: Annotated[Word, Form(title="Address")],
+    platform: Annotated[Word, Form(title="Platform")],
+    image: Annotated[Word, Form(title="Software")],
+    transport: Annotated[Transport, Form(title="Reached by")] = "ssh",
+    credentials: Annotated[str, Form(title="Credentials", max_length=253)] = "",
+    jump: Annotated[str, Form(title="Jump hosts", max_length=253)] = "",
+    interfaces: Annotated[str, Form(title="Interfaces", max_length=64_000)] = "",
+) -> Response:
+    """Add a device to the inventory, and go to its page. Nothing is contacted."""
+    device = AddedDevice(
+        name=name,
+        hostname=hostname,
+        platform=platform,
+        image=image,
+        transport=None if transport == "ssh" else transport,
+        credentials=credentials.strip() or None,
+        jump=jump.strip() or None,
+        interfaces=_rates(interfaces),
+    )
+    rest.add_device(device, backend, note, network)
+    return Response(status_code=204, headers={"HX-Redirect": f"/networks/{network}/devices/{name}"})
+
+
+@router.delete(_DEVICE, dependencies=sees(Role.ADMIN, everywhere=True))
+def remove_device(backend: TheBackend, note: TheNote, network: str, device: str) -> Response:
+    """Take a device out of the inventory, and go to its network."""
+    rest.remove_device(backend, note, network, device)
+    return Response(status_code=204, headers={"HX-Redirect": f"/networks/{network}"})
+
+
+@router.get(_DEVICE, dependencies=sees(Role.VIEWER))
+def show_device(page: ThePage, backend: TheBackend, network: str, device: str) -> Response:
+    """A device of a network, with what a run last read of it."""
+    net = backend.networks.network(network)
+    entry = device_of(net, device)
+    return page.answer("networks/device.html.j2", **_shown(backend, net, entry), failed=(), now=False)
+
+
+@router.post(f"{_DEVICE}/now", dependencies=sees(Role.VIEWER, recorded=False))
+def read_device(page: ThePage, backend: TheBackend, network: str, device: str) -> Response:
+    """The queues that a device has now, read over SSH; where it cannot be read, why, beside what is known."""
+    net = backend.networks.network(network)
+    entry = device_of(net, device)
+    failed: list[QosforgeError] = []
+    store = backend.desk.store
+    began = store.now()
+    try:
+        texts = backend.previews.running(recorded_call(page.request, backend, network), net, (entry.name,))
+    except DeviceErrors as error:
+        failed = error.errors
+    else:
+        keep_readings(store, backend.artifacts, net, texts, began)
+    return page.answer("networks/held.html.j2", **_shown(backend, net, entry), failed=failed, now=not failed)
+
+
+def _rates(text: str) -> dict[str, str]:
+    """Rates by the names of interfaces, from lines like ``Serial0/0 = 2 Mb/s``."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        name, separator, rate = (part.strip() for part in line.partition("="))
+        if not line.strip():
+            continue
+        if not (name and separator and rate) or name in found:
+            problem = "is there twice" if name in found else "says no rate"
+            place = Place(path="interfaces", line=number)
+            raise InputError(f"{line.strip()[:80]!r} {problem}", place, "write a line like Serial0/0 = 2 Mb/s")
+        found[name] = rate
+    return found
+
+
+def _shown(backend: Backend, network: Network, device: Device) -> dict[str, Any]:
+    """What the device said when it was last read, against the run that settled it."""
+    store, artifacts = backend.desk.store, backend.artifacts
+    read = last_read(store, artifacts, network).get(device.name)
+    last = settled(store, network).get(device.name)
+    found = held(network, device.name, read.text, last, artifacts) if read else None
+    ports = port_views(network, device, found)
+    return {"network": network, "device": device, "read": read, "held": found, "ports": ports}

@@ -1,0 +1,290 @@
+"""The policy editor: a form and a text in step, and storing what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Form, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import JSONResponse
+
+from qosforge.access.roles import EVERY_NETWORK, Principal, Role
+from qosforge.api.access_models import NetworkName
+from qosforge.api.backend import Backend
+from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.routes.policies import require_owner
+from qosforge.api.run_models import Line
+from qosforge.errors import InputError, Place
+from qosforge.intent.base import is_name
+from qosforge.intent.differences import meant_changes, text_changes
+from qosforge.intent.editing import NotEditable, Set, edited
+from qosforge.intent.library import trimmed
+from qosforge.intent.reading import read_policy
+from qosforge.intent.written import Written, shipped_policies
+from qosforge.inventory.models import Network
+from qosforge.runs.policies import Policies
+from qosforge.runs.policy_versions import LATEST, LIBRARY_VERSION, Policy, PolicyMoved, PolicyUnknown
+from qosforge.web.pages import Page, ThePage, sees
+from qosforge.web.views.changes import diff_lines, told
+from qosforge.web.views.choices import choices
+from qosforge.web.views.gestures import Gesture, changes_of, focus_after
+from qosforge.web.views.policy_form import policy_form
+
+router = APIRouter()
+
+MOST_CHANGES = 500
+"""Changes that one call takes: what was done while the connection was away comes at once."""
+
+MOST_SECONDS = 5.0
+"""How long one call makes changes; those that are left are sent again."""
+
+_EMPTY = """version: 1
+intent: {name}
+classes:
+  - name: default
+apply: []
+"""
+"""What a policy begins with that begins from nothing."""
+
+Name = Annotated[str, Query(max_length=40)]
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What an editor begins from: a policy's text and the texts that it includes, and the number that is the newest
+    (0: the shipped one, or none).
+    """
+
+    name: str
+    text: str
+    policy: Policy | None
+    base: int
+    is_new: bool = False
+    may_store: bool = True
+
+
+@router.get("/policies/new", dependencies=sees(Role.OPERATOR))
+def new(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    name: Name = "",
+    from_: Annotated[str, Query(alias="from", max_length=40)] = "",
+    network: Name = "",
+) -> Response:
+    """The editor on a policy that is not stored yet, begun from another one or from nothing.
+
+    A form that stands is answered with where the editor is, so that a refusal is told in the form.
+    """
+    place = Place(path="name")
+    if not is_name(name):
+        hint = "letters, digits, '-' and '_' only, beginning with a letter"
+        raise InputError(f"{name!r} is no name", place, hint)
+    seen = backend.policies.seen_by(caller)
+    if name in seen.names():
+        hint = "edit that one, or choose another name"
+        raise InputError(f"there is a policy {name!r} already", place, hint)
+    if page.is_fragment:
+        return Response(status_code=204, headers={"HX-Redirect": f"/policies/new?{page.request.url.query}"})
+    if from_:
+        policy = seen.get(from_)
+        text = edited(policy.text, f"{from_}.yaml", [Set(("intent",), name)])
+        begun = Begun(name, text, policy, LIBRARY_VERSION, is_new=True)
+    else:
+        begun = Begun(name, _EMPTY.format(name=name), None, LIBRARY_VERSION, is_new=True)
+    return _editor(page, caller, backend, begun, network)
+
+
+@router.get("/policies/{name}/edit", dependencies=sees(Role.VIEWER))
+def edit(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    name: str,
+    version: Annotated[int | None, Query()] = None,
+    network: Name = "",
+) -> Response:
+    """The editor on a version of a policy; who may not store one sees it read-only."""
+    seen = backend.policies.seen_by(caller)
+    newest = seen.get(name).about.number
+    policy = seen.get(name, LATEST if version is None else version)
+    return _editor(
+        page, caller, backend, Begun(name, policy.text, policy, newest, may_store=seen.may_store(name)), network
+    )
+
+
+class Changed(BaseModel):
+    """A text with what is to be done to it. ``begun`` and ``number`` name the version that has what it includes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(max_length=40)]
+    text: str
+    begun: Annotated[str, Field(max_length=40)] = ""
+    number: int = LIBRARY_VERSION
+    network: Annotated[str, Field(max_length=100)] = ""
+    gestures: Annotated[tuple[Gesture, ...], Field(max_length=MOST_CHANGES)] = ()
+
+
+@router.post("/editor/change", dependencies=sees(Role.VIEWER, recorded=False))
+def change(page: ThePage, caller: Caller, backend: TheBackend, body: Changed) -> Response:
+    """The text after what was done in the form, and the form that belongs to it. Nothing is stored.
+
+    ``taken`` says how many of the gestures are in the text: many on a long text are more than one call does.
+    """
+    seen = backend.policies.seen_by(caller)
+    included = _policy(seen, body.begun, body.number)
+    text, refused, focus, taken = body.text, None, "", 0
+    until = time.monotonic() + MOST_SECONDS
+    for gesture in body.gestures:
+        if taken and time.monotonic() > until:
+            break
+        taken += 1
+        reading = read_policy(_written(body.name, text, included))
+        try:
+            changes = changes_of(gesture, reading.data, reading.merged)
+            text = edited(text, f"{body.name}.yaml", changes)
+            focus = focus_after(changes)
+        except NotEditable as error:
+            refused = {"message": error.message, "hint": error.hint, "line": error.where.line}
+    locked = not (page.may("operator") and (body.begun != body.name or seen.may_store(body.name)))
+    shown = _shown(page, caller, backend, _written(body.name, text, included), body.network, locked=locked)
+    return JSONResponse(
+        {
+            "text": text,
+            "taken": taken,
+            "form": shown.form,
+            "problems": shown.problems,
+            "refused": refused,
+            "focus": focus,
+        }
+    )
+
+
+@router.post("/policies/{name}/versions", dependencies=sees(Role.OPERATOR))
+def save(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    note: TheNote,
+    name: str,
+    text: Annotated[str, Form()],
+    base: Annotated[int, Form(ge=0)],
+    comment: Annotated[Line, Form()] = "",
+    begun: Annotated[str, Form(max_length=40)] = "",
+    number: Annotated[int, Form()] = LIBRARY_VERSION,
+    owner: Annotated[Literal["", "*"] | NetworkName, Form(title="Belongs to")] = "",
+    shadow_shipped: Annotated[Literal["yes", ""], Form()] = "",
+) -> Response:
+    """Store the text as the newest version; where somebody else stored one meanwhile, show what came between."""
+    require_owner(caller, backend, owner or None)
+    included = _policy(backend.policies.seen_by(caller), begun, number)
+    written = _written(name, text, included)
+    try:
+        version, _ = backend.policies.seen_by(caller).store(
+            name, written, comment, base=base, network=owner or None, shadow_shipped=bool(shadow_shipped)
+        )
+    except PolicyMoved as moved:
+        return _conflict(page, backend.policies.seen_by(caller), moved, written, base)
+    note.resource, note.network = f"/policies/{name}?version={version.number}", version.network
+    return JSONResponse({"number": version.number, "panel": page.markup("editor/saved.html.j2", version=version)})
+
+
+def _editor(page: Page, caller: Principal, backend: Backend, begun: Begun, network: str) -> Response:
+    networks = caller.networks(backend.networks.names())
+    chosen = network if network in networks else networks[0] if networks else ""
+    about = begun.policy.about if begun.policy else None
+    written = _written(begun.name, begun.text, begun.policy)
+    shown = _shown(page, caller, backend, written, chosen, locked=not begun.may_store)
+    return page.answer(
+        "editor/edit.html.j2",
+        begun=begun,
+        about=about,
+        networks=networks,
+        chosen=chosen,
+        library=begun.name in shipped_policies(),
+        locked=not begun.may_store,
+        owners=_owners(caller, networks, begun),
+        shadows=begun.base == LIBRARY_VERSION and begun.name in shipped_policies(),
+        form_markup=shown.form,
+        problems_markup=shown.problems,
+    )
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A policy's form and the list of its problems, as they are sent."""
+
+    form: str
+    problems: str
+
+
+def _owners(caller: Principal, networks: Sequence[str], begun: Begun) -> tuple[str, ...]:
+    """Whose a policy may become that is not stored yet, the likeliest first."""
+    if begun.base != LIBRARY_VERSION:
+        return ()
+    everywhere = (EVERY_NETWORK,) if caller.may(Role.ADMIN, EVERY_NETWORK) else ()
+    if begun.name in shipped_policies():
+        return everywhere
+    return (*caller.networks(networks, Role.OPERATOR), *everywhere)
+
+
+def _shown(
+    page: Page, caller: Principal, backend: Backend, written: Written, network: str, *, locked: bool
+) -> Shown:
+    inventory: Network | None = None
+    if network:
+        caller.require(Role.VIEWER, network)
+        inventory = backend.networks.network(network)
+    form = policy_form(written, inventory)
+    context = {
+        "form": form,
+        "file": written.file,
+        "name": written.file.removesuffix(".yaml"),
+        "locked": locked,
+        "network": inventory,
+        **choices(page.text, form, inventory),
+    }
+    return Shown(page.markup("editor/form.html.j2", **context), page.markup("editor/problems.html.j2", **context))
+
+
+def _written(name: str, text: str, policy: Policy | None) -> Written:
+    return trimmed(Written(text, f"{name}.yaml", policy.included if policy else {}))
+
+
+def _policy(policies: Policies, name: str, number: int) -> Policy | None:
+    """The version that an editor began from; it has the texts that are included."""
+    return policies.get(name, number) if name else None
+
+
+def _conflict(page: Page, policies: Policies, moved: PolicyMoved, mine: Written, base: int) -> Response:
+    """Who stored what meanwhile, what that changed, and what I changed."""
+    name = mine.file.removesuffix(".yaml")
+    theirs = policies.get(name)
+    try:
+        before: Policy | None = policies.get(name, base)
+    except PolicyUnknown:  # it was new when this text began
+        before = None
+    common = before.text if before else ""
+    meant = read_policy(mine).loaded
+    was = read_policy(before.written()).loaded if before else None
+    panel = page.markup(
+        "editor/conflict.html.j2",
+        moved=moved,
+        theirs=theirs.about,
+        base=base,
+        their_words=[told(one) for one in policies.difference(name, base, theirs.about.number).changes]
+        if before
+        else [],
+        my_words=[told(one) for one in meant_changes(was.intent, meant.intent)] if was and meant else [],
+        their_lines=list(diff_lines(text_changes(common, theirs.text, "", ""))),
+        my_lines=list(diff_lines(text_changes(common, mine.text, "", ""))),
+        mine=mine.text,
+    )
+    return JSONResponse({"panel": panel, "newest": theirs.about.number, "theirs": theirs.text}, 409)

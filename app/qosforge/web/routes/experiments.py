@@ -1,0 +1,104 @@
+"""The papers' experiments: what they claim, and what the twin gives."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+
+from fastapi import APIRouter, Response
+from starlette.exceptions import HTTPException
+
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend
+from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.experiment_job import Illustrated
+from qosforge.experiments import experiment_names, load_experiment
+from qosforge.experiments.model import Experiment
+from qosforge.web.pages import Page, ThePage, sees
+from qosforge.web.views.experiments import SEED, begin, claim_views, known, row_views, tally
+
+router = APIRouter()
+
+_EXPERIMENT = "/experiments/{name}"
+
+
+@router.get("/experiments", dependencies=sees(Role.VIEWER))
+def list_experiments(page: ThePage, backend: TheBackend) -> Response:
+    """The experiments by their papers, with what came of those that were run."""
+    found = [load_experiment(name) for name in experiment_names()]
+    papers = [(paper, list(group)) for paper, group in groupby(found, lambda one: one.paper)]
+    outcomes = {}
+    for experiment in found:
+        result = _result(backend, experiment)
+        outcomes[experiment.name] = tally(claim_views(experiment, result.document)) if result else None
+    return page.answer("experiments/list.html.j2", papers=papers, outcomes=outcomes)
+
+
+@router.get(_EXPERIMENT, dependencies=sees(Role.VIEWER))
+def show_experiment(page: ThePage, backend: TheBackend, name: str) -> Response:
+    """An experiment: what is set up and claimed, and what came out where it was run."""
+    return _outcome(page, backend, _known(name), "experiments/experiment.html.j2")
+
+
+@router.get(f"{_EXPERIMENT}/outcome", dependencies=sees(Role.VIEWER))
+def outcome(page: ThePage, backend: TheBackend, name: str) -> Response:
+    """How far the experiment is, or what came out."""
+    return _outcome(page, backend, _known(name), "experiments/outcome.html.j2")
+
+
+@router.post(f"{_EXPERIMENT}/run", dependencies=sees(Role.OPERATOR, recorded=False))
+def run_experiment(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
+    """Run the experiment on the twin, beside what requests wait for."""
+    experiment = _known(name)
+    begin(backend, experiment.name, person=caller.name)
+    return _outcome(page, backend, experiment, "experiments/outcome.html.j2")
+
+
+@router.get(f"{_EXPERIMENT}/plots", dependencies=sees(Role.VIEWER))
+def plots(page: ThePage, backend: TheBackend, name: str) -> Response:
+    """The plots of an experiment that was run."""
+    experiment = _known(name)
+    found = _require_result(backend, experiment)
+    return page.answer("experiments/plots.html.j2", experiment=experiment, svgs=found.plots)
+
+
+@router.get(f"{_EXPERIMENT}/outcome.json", dependencies=sees(Role.VIEWER))
+def download(backend: TheBackend, name: str) -> Response:
+    """The outcome as the command line and the interface give it."""
+    experiment = _known(name)
+    headers = {"Content-Disposition": f'attachment; filename="{experiment.name}.json"'}
+    body = json.dumps(_require_result(backend, experiment).document, ensure_ascii=False)
+    return Response(body, media_type="application/json", headers=headers)
+
+
+def _outcome(page: Page, backend: Backend, experiment: Experiment, template: str) -> Response:
+    found = _result(backend, experiment)
+    claims = claim_views(experiment, found.document if found else None)
+    return page.answer(
+        template,
+        experiment=experiment,
+        seed=SEED,
+        progress=known(backend, experiment.name),
+        claims=claims,
+        tally=tally(claims),
+        rows=row_views(found.document) if found else (),
+        every_row=len(found.document["rows"]) if found else 0,
+    )
+
+
+def _result(backend: Backend, experiment: Experiment) -> Illustrated | None:
+    progress = known(backend, experiment.name)
+    return progress.result if progress is not None and progress.state == "done" else None
+
+
+def _require_result(backend: Backend, experiment: Experiment) -> Illustrated:
+    found = _result(backend, experiment)
+    if found is None:
+        raise HTTPException(404, "the experiment was not run since the service began")
+    return found
+
+
+def _known(name: str) -> Experiment:
+    if name not in experiment_names():
+        raise HTTPException(404, "there is no such experiment")
+    return load_experiment(name)

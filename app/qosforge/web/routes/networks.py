@@ -1,0 +1,110 @@
+"""Networks: which there are, and one as a drawing with the state of every link."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, get_args
+
+from fastapi import APIRouter, Form, Response
+
+from qosforge.access.roles import Role
+from qosforge.api.access_models import NetworkName
+from qosforge.api.backend import Backend
+from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.resources import DriftInterval, NewNetwork, Writable
+from qosforge.api.routes import devices as of_devices
+from qosforge.api.routes import networks as rest
+from qosforge.deploy.inspection import Subject
+from qosforge.deploy.route import lab_of
+from qosforge.inventory.catalogue import InventoryBroken
+from qosforge.inventory.models import Network
+from qosforge.inventory.reach import Transport
+from qosforge.platforms.base import installed
+from qosforge.runs.drift_watch import LEAST_MINUTES, MOST_MINUTES
+from qosforge.runs.rules import NetworkRules
+from qosforge.web.pages import ThePage, sees
+from qosforge.web.views.networks import network_view
+from qosforge.web.views.sync import origin
+
+router = APIRouter()
+
+
+@router.get("/networks", dependencies=sees(Role.VIEWER))
+def list_networks(page: ThePage, caller: Caller, backend: TheBackend) -> Response:
+    """The networks that the caller sees."""
+    found: list[Network] = []
+    problems: list[InventoryBroken] = []
+    for name in caller.networks(backend.networks.names()):
+        try:
+            found.append(backend.networks.network(name))
+        except InventoryBroken as error:
+            problems.append(error)
+    return page.answer("networks/list.html.j2", networks=found, problems=problems)
+
+
+@router.post("/networks", dependencies=sees(Role.ADMIN, everywhere=True))
+def add_network(backend: TheBackend, note: TheNote, name: Annotated[NetworkName, Form(title="Name")]) -> Response:
+    """Make a network without devices, and go there."""
+    made = rest.add_network(NewNetwork(name=name), backend, note)
+    return Response(status_code=204, headers={"HX-Redirect": f"/networks/{made.name}"})
+
+
+@router.post("/networks/{network}/check", dependencies=sees(Role.VIEWER, recorded=False))
+def check_network(page: ThePage, backend: TheBackend, network: str) -> Response:
+    """Whether the devices of a network are reached, are what the inventory says, and can be changed."""
+    found = of_devices.check_network(page.request, backend, network)
+    return page.answer("networks/check.html.j2", network=network, checked=found.devices, subjects=list(Subject))
+
+
+@router.put("/networks/{network}/writable", dependencies=sees(Role.ADMIN))
+def set_writable(
+    *, page: ThePage, backend: TheBackend, note: TheNote, network: str, writable: Annotated[bool, Form()]
+) -> Response:
+    """Say whether changes may be pushed to a network's devices."""
+    rest.set_writable(Writable(writable=writable), backend, note, network)
+    told = page.text("Changes may be pushed now.") if writable else page.text("Nothing is pushed any more.")
+    return page.answer("networks/rules.html.j2", told=told, **_rules(backend, network))
+
+
+@router.get("/networks/{network}", dependencies=sees(Role.VIEWER))
+def show_network(page: ThePage, backend: TheBackend, network: str) -> Response:
+    """A network: its drawing, its links, and the rules of its changes."""
+    found = backend.networks.network(network)
+    return page.answer(
+        "networks/network.html.j2",
+        view=network_view(backend, found),
+        watch=rest.network_drift(backend, network),
+        origin=origin(backend, network),
+        platforms=sorted(installed()),
+        transports=get_args(Transport),
+        **_rules(backend, network),
+    )
+
+
+@router.put("/networks/{network}/drift", dependencies=sees(Role.ADMIN))
+def watch_network(
+    *,
+    page: ThePage,
+    backend: TheBackend,
+    note: TheNote,
+    network: str,
+    minutes: Annotated[int | None, Form(title="Minutes", ge=LEAST_MINUTES, le=MOST_MINUTES)] = None,
+) -> Response:
+    """Say how often the service looks at a network for drift."""
+    watch = rest.watch_network(DriftInterval(minutes=minutes), backend, note, network)
+    told = page.text("The service looks for drift by itself.") if minutes else page.text("It looks no more.")
+    return page.answer("networks/drift.html.j2", watch=watch, told=told)
+
+
+def _rules(backend: Backend, network: str) -> dict[str, Any]:
+    found, now = backend.networks.network(network), datetime.now(UTC)
+    emulated = lab_of(backend.settings, found) is not None
+    return {
+        "network": network,
+        "rules": found.changes,
+        "approval": NetworkRules(backend.settings).approval(found.changes),
+        "closed": found.changes.closed_by(now),
+        "opens": found.changes.next_open(now),
+        "emulated": emulated,
+        "read_only": found.changes.read_only(emulated=emulated),
+    }

@@ -1,0 +1,94 @@
+"""Policies: which there are, their versions, and what versions have other than each other."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Response
+
+from qosforge.access.roles import EVERY_NETWORK, Role
+from qosforge.api.access_models import NetworkName
+from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.routes.policies import Number, TakeOver, take_policy_over
+from qosforge.intent.written import shipped_policies
+from qosforge.runs.policy_trust import writer_role
+from qosforge.runs.policy_versions import LATEST, LIBRARY_VERSION
+from qosforge.web.pages import ThePage, sees
+from qosforge.web.views.changes import diff_lines, told
+
+router = APIRouter()
+
+
+@router.get("/policies", dependencies=sees(Role.VIEWER))
+def policies(page: ThePage, caller: Caller, backend: TheBackend) -> Response:
+    """Every policy by its newest version, and how to begin another one."""
+    newest = backend.policies.seen_by(caller).newest()
+    return page.answer(
+        "policies/list.html.j2",
+        policies=newest,
+        shipped=shipped_policies(),
+        writable={one.name for one in newest if caller.may(writer_role(one.network), one.network)},
+    )
+
+
+@router.get("/policies/{name}", dependencies=sees(Role.VIEWER))
+def policy(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
+    """The versions of a policy, and which of them wait for somebody to stand for them."""
+    seen = backend.policies.seen_by(caller)
+    operated = caller.networks(backend.networks.names(), Role.OPERATOR)
+    versions = seen.versions(name)
+    return page.answer(
+        "policies/policy.html.j2",
+        name=name,
+        versions=versions,
+        newest=seen.get(name),
+        may_store=seen.may_store(name),
+        to_take_over={
+            one.number: [
+                network
+                for network in operated
+                if one.network in (EVERY_NETWORK, network) and not one.is_trusted_on(network)
+            ]
+            for one in versions
+        },
+        library=name in shipped_policies(),
+        library_version=LIBRARY_VERSION,
+    )
+
+
+@router.post("/policies/{name}/versions/{number}/take-over", dependencies=sees(Role.OPERATOR))
+def take_over(
+    *,
+    caller: Caller,
+    backend: TheBackend,
+    note: TheNote,
+    name: str,
+    number: int,
+    network: Annotated[NetworkName, Form()],
+) -> Response:
+    """Stand for a version that somebody else wrote, so that it may be run on a network of mine."""
+    take_policy_over(
+        body=TakeOver(network=network), caller=caller, backend=backend, note=note, name=name, number=number
+    )
+    return Response(status_code=204, headers={"HX-Redirect": f"/policies/{name}"})
+
+
+@router.get("/policies/{name}/difference", dependencies=sees(Role.VIEWER))
+def difference(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    name: str,
+    before: Annotated[Number, Query()],
+    after: Annotated[Number, Query()] = LATEST,
+) -> Response:
+    """What one version has other than another: in words, and line by line."""
+    found = backend.policies.seen_by(caller).difference(name, before, after)
+    return page.answer(
+        "policies/difference.html.j2",
+        name=name,
+        found=found,
+        changes=[told(change) for change in found.changes],
+        lines=list(diff_lines(found.text)),
+    )

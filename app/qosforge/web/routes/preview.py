@@ -1,0 +1,113 @@
+"""The live preview: what a policy would become on every device, before anything is touched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Form, Response
+
+from qosforge.access.roles import Principal, Role
+from qosforge.api.backend import Backend
+from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.previews import Asked
+from qosforge.api.recording import CallNote
+from qosforge.api.security import recorded_call
+from qosforge.errors import InputError
+from qosforge.inventory.catalogue import device_of
+from qosforge.inventory.models import Network
+from qosforge.reports.preview import PolicyPreview
+from qosforge.runs.held import keep_readings, last_read
+from qosforge.web.pages import ThePage, sees
+from qosforge.web.views.preview import PreviewForm, PreviewView
+
+router = APIRouter()
+
+TheForm = Annotated[PreviewForm, Depends()]
+
+
+@router.post("/preview", dependencies=sees(Role.VIEWER, recorded=False))
+def preview(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    form: TheForm,
+    live: Annotated[Literal["true", ""], Form()] = "",
+) -> Response:
+    """What a policy would become on a network; ``live``: read the devices first.
+
+    A policy that cannot be compiled is answered with its problems and the header ``X-Preview: refused``: the page
+    keeps the last good preview beside them.
+    """
+    network = _seen(caller, backend, form)
+    written = form.written(backend, caller)
+    try:
+        devices = backend.previews.needed(Asked("policy", network.name, written, caller=caller.name))
+        read = bool(live and devices)
+        unread = (
+            _read(recorded_call(page.request, backend, network.name), backend, network, devices) if read else {}
+        )
+        view = _view(caller, backend, form, devices, unread)
+    except InputError as error:
+        answer = page.answer("preview/refused.html.j2", problems=error.problems(), file=written.file, form=form)
+        answer.headers["X-Preview"] = "refused"
+        return answer
+    return page.answer("preview/preview.html.j2", view=view)
+
+
+@router.post("/preview/device", dependencies=sees(Role.VIEWER, recorded=False))
+def device(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    form: TheForm,
+    device: Annotated[str, Form(max_length=128)],
+) -> Response:
+    """One device of a preview: what would be entered and what undoes it, its whole configuration, its plan."""
+    network = _seen(caller, backend, form)
+    name = device_of(network, device).name
+    asked = Asked("policy", network.name, form.written(backend, caller), caller=caller.name)
+    view = _view(caller, backend, form, backend.previews.needed(asked), {})
+    return page.answer("preview/device.html.j2", view=view, box=next(box for box in view.boxes if box.name == name))
+
+
+def _seen(caller: Principal, backend: Backend, form: PreviewForm) -> Network:
+    caller.require(Role.VIEWER, form.network)
+    return backend.networks.network(form.network)
+
+
+def _read(call: CallNote, backend: Backend, network: Network, devices: tuple[str, ...]) -> Mapping[str, str]:
+    """Read these devices, and keep what they said; why some could not be read, by device."""
+    store = backend.desk.store
+    began = store.now()
+    texts, errors = backend.previews.answers(call, network, devices)
+    keep_readings(store, backend.artifacts, network, texts, began)
+    return {device: str(error) for device, error in errors.items()}
+
+
+def _view(
+    caller: Principal, backend: Backend, form: PreviewForm, devices: tuple[str, ...], unread: Mapping[str, str]
+) -> PreviewView:
+    """The preview against what these devices, on which it depends, were last known to hold.
+
+    Raises:
+        InputError, InputErrors: the policy cannot be compiled for the network.
+        TooBusy, TookTooLong: the computing processes have too much to do.
+    """
+    written = form.written(backend, caller)
+    network = backend.networks.network(form.network)
+    held = last_read(backend.desk.store, backend.artifacts, network, devices)
+    began = time.perf_counter()
+    known = {name: read.text for name, read in held.items()}
+    document = backend.previews.preview(Asked("policy", network.name, written, known=known, caller=caller.name))
+    return PreviewView(
+        preview=PolicyPreview.model_validate_json(document.body),
+        file=written.file,
+        held=held,
+        seconds=time.perf_counter() - began,
+        editable=form.is_edited,
+        unread=unread,
+    )

@@ -1,0 +1,89 @@
+"""What people ask of a run: approve, refuse, cancel, pause, resume, try again, roll back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Response
+
+from qosforge.access.roles import Role
+from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.runs.desk import LONGEST_COMMENT, LONGEST_KEY
+from qosforge.web.pages import sees
+
+router = APIRouter()
+
+Comment = Annotated[str, Form(max_length=LONGEST_COMMENT)]
+Key = Annotated[str, Form(max_length=LONGEST_KEY)]
+
+_CHANGED = {"HX-Trigger": "run-changed"}
+
+
+def _done() -> Response:
+    """The page asks for what changed by itself."""
+    return Response(status_code=204, headers=_CHANGED)
+
+
+@router.post("/runs/{run_id}/approve", dependencies=sees(Role.APPROVER))
+def approve(
+    *,
+    caller: Caller,
+    backend: TheBackend,
+    run_id: str,
+    candidate: Annotated[str, Form(max_length=64)],
+    comment: Comment = "",
+) -> Response:
+    """Approve what was looked at."""
+    backend.desk.approve(run_id, caller.name, candidate, _line(comment))
+    return _done()
+
+
+@router.post("/runs/{run_id}/refuse", dependencies=sees(Role.APPROVER))
+def refuse(caller: Caller, backend: TheBackend, run_id: str, comment: Comment = "") -> Response:
+    """Refuse what it would do."""
+    backend.desk.refuse(run_id, caller.name, _line(comment))
+    return _done()
+
+
+@router.post("/runs/{run_id}/cancel", dependencies=sees(Role.OPERATOR))
+def cancel(caller: Caller, backend: TheBackend, run_id: str) -> Response:
+    """Stop it."""
+    backend.desk.cancel(run_id, caller.name)
+    return _done()
+
+
+@router.post("/runs/{run_id}/pause", dependencies=sees(Role.OPERATOR))
+def pause(caller: Caller, backend: TheBackend, run_id: str) -> Response:
+    """Hold it before its next wave."""
+    backend.desk.pause(run_id, caller.name)
+    return _done()
+
+
+@router.post("/runs/{run_id}/resume", dependencies=sees(Role.OPERATOR))
+def resume(caller: Caller, backend: TheBackend, run_id: str) -> Response:
+    """Let it go on."""
+    backend.desk.resume(run_id, caller.name)
+    return _done()
+
+
+@router.post("/runs/{run_id}/retry", dependencies=sees(Role.OPERATOR))
+def retry(
+    caller: Caller, backend: TheBackend, run_id: str, start: Annotated[str, Form(max_length=64)] = "read"
+) -> Response:
+    """Let it begin again; where a run of its own changes those that it left out, go there."""
+    run = backend.desk.retry(run_id, caller.name, start)
+    if run.id != run_id:
+        return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
+    return _done()
+
+
+@router.post("/runs/{run_id}/roll-back", dependencies=sees(Role.OPERATOR))
+def roll_back(caller: Caller, backend: TheBackend, run_id: str, key: Key) -> Response:
+    """Ask for the run that takes it back, and go there."""
+    run = backend.desk.roll_back(run_id, caller.name, key)
+    return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
+
+
+def _line(comment: str) -> str:
+    """A comment as one line of text, as all faces keep it."""
+    return "".join(letter for letter in " ".join(comment.split()) if letter.isprintable())

@@ -1,0 +1,81 @@
+"""What takes seconds, or is long: the figures of a run, and all of it in one file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from fastapi import APIRouter, Response
+from fastapi.responses import StreamingResponse
+
+from qosforge.access.roles import Role
+from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.routes.run_artifacts import run_report_pdf
+from qosforge.api.run_models import report_document, without_secrets
+from qosforge.reports.balance import accounts, side_texts, who_paid
+from qosforge.reports.bundle import Entry, zipped
+from qosforge.reports.delay_origin import not_recorded, run_origins
+from qosforge.reports.figures import class_figures
+from qosforge.reports.junit import run_junit
+from qosforge.reports.markdown import run_markdown
+from qosforge.reports.run_report import render_run_report
+from qosforge.reports.sarif import sarif
+from qosforge.runs.viewers_copy import ViewersCopies
+from qosforge.web.pages import ThePage, sees
+from qosforge.web.views.run import RunView
+
+router = APIRouter()
+
+
+@router.get("/runs/{run_id}/figures", dependencies=sees(Role.VIEWER))
+def figures(caller: Caller, page: ThePage, backend: TheBackend, run_id: str) -> Response:
+    """What was measured and predicted, drawn; drawing takes seconds, which other requests must not wait for."""
+    report = backend.desk.detail(run_id)
+    drawn = backend.compute_for(caller, class_figures, report)
+    return page.answer(
+        "runs/figures.html.j2",
+        figures=drawn,
+        accounts=accounts(report.before, report.after),
+        balances=who_paid(report.before, report.after),
+        side_texts=side_texts,
+        origins=run_origins(report),
+        unrecorded=not_recorded((report.before, report.predicted, report.after)),
+    )
+
+
+@router.get("/runs/{run_id}/report.pdf", dependencies=sees(Role.VIEWER))
+def report_pdf(caller: Caller, backend: TheBackend, run_id: str) -> Response:
+    """The interface's PDF, here so that a failure is told as a page."""
+    return run_report_pdf(caller, backend, run_id)
+
+
+@router.get("/runs/{run_id}/everything.zip", dependencies=sees(Role.VIEWER))
+def everything(caller: Caller, backend: TheBackend, run_id: str) -> Response:
+    """Its report in every form and its artifacts: what may hold a device's secrets takes an operator."""
+    view = RunView(backend, caller, backend.desk.run(run_id))
+    operator = view.may(Role.OPERATOR)
+    whole = backend.desk.detail(run_id)
+    report = whole if operator else without_secrets(whole)
+    page = backend.compute_for(caller, render_run_report, report)
+
+    def entries() -> Iterator[Entry]:
+        yield "report.html", page.encode
+        yield "report.json", lambda: report_document(report).model_dump_json().encode()
+        yield "report.md", lambda: run_markdown(report).encode()
+        yield "report.junit.xml", lambda: run_junit(report).encode()
+        intent_file = view.run.params.get("intent_file", "policy.yaml")
+        yield "findings.sarif", lambda: json.dumps(sarif(report.findings, intent_file, Path.cwd())).encode()
+        copies = ViewersCopies(backend.artifacts, view.contents)
+        for content in view.contents:
+            if operator:
+                yield f"artifacts/{content.file_name}", partial(backend.artifacts.get_bytes, content.id)
+            elif not content.kind.restricted:
+                yield f"artifacts/{content.file_name}", partial(copies.copy, content)
+
+    return StreamingResponse(
+        zipped(entries(), view.run.updated),
+        media_type="application/zip",
+        headers={"Content-Disposition": f'attachment; filename="run-{run_id}.zip"'},
+    )

@@ -1,0 +1,101 @@
+"""Ordering a run: which policy for which network, how it is tried, and when."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from qosforge.access.roles import EVERY_NETWORK, Role
+from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.run_models import RUNS
+from qosforge.errors import InputError
+from qosforge.inventory.models import Network
+from qosforge.keep_rule import KeepRule
+from qosforge.runs.live import require_checks
+from qosforge.runs.policy_trust import require_of
+from qosforge.runs.policy_versions import LATEST
+from qosforge.web.pages import Page, ThePage, sees
+from qosforge.web.views.run_order import Ordered, chosen_policy
+
+router = APIRouter()
+
+Name = Annotated[str, Query(max_length=128)]
+
+
+@router.get("/runs/new", dependencies=sees(Role.OPERATOR))
+def ask(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    network: Name = "",
+    policy: Name = "",
+    version: Annotated[str, Query(pattern=r"^(latest|[0-9]{1,9})?$")] = "",
+    changed: Literal["", "network"] = "",
+) -> Response:
+    """The form of an order; network, policy and version may be chosen already.
+
+    A policy of another network than the one asked for brings its own, unless the network is what was ``changed`` in
+    the form: then another policy has to be chosen. What is asked for is never replaced by something else.
+    """
+    networks = caller.networks(backend.networks.names(), Role.OPERATOR)
+    seen = backend.policies.seen_by(caller)
+    versions = seen.versions(policy) if policy else ()
+    owner = versions[0].network if versions else EVERY_NETWORK
+    chosen = owner if owner in networks and changed != "network" else network or next(iter(networks), "")
+    if chosen:
+        caller.require(Role.OPERATOR, chosen)
+    elsewhere = nothing_to_judge = keep = None
+    if policy:
+        intent, about = chosen_policy(seen, policy, version or LATEST)
+        keep = intent.intent.keep
+        nothing_to_judge = _problem(require_checks, intent)
+        elsewhere = _problem(require_of, about, chosen)
+    return page.answer(
+        "runs/order.html.j2",
+        networks=networks,
+        policies=tuple(one.name for one in seen.newest() if one.network in (EVERY_NETWORK, chosen)),
+        network=chosen,
+        policy="" if elsewhere else policy,
+        elsewhere=elsewhere,
+        version=version or LATEST,
+        versions=versions,
+        key=uuid.uuid4(),
+        **_rules(page, backend.networks.network(chosen) if chosen else None, keep),
+        nothing_to_judge=nothing_to_judge,
+    )
+
+
+@router.post("/runs", dependencies=sees(Role.OPERATOR))
+def place(caller: Caller, backend: TheBackend, note: TheNote, ordered: Annotated[Ordered, Depends()]) -> Response:
+    """Ask for the run, and go to its page."""
+    note.network = ordered.network
+    caller.require(Role.OPERATOR, ordered.network)
+    run, _ = backend.desk.place(ordered.order(backend, caller), caller.name, ordered.key)
+    note.resource = f"{RUNS}/{run.id}"
+    return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
+
+
+def _rules(page: Page, network: Network | None, keep: KeepRule | None) -> dict[str, Any]:
+    """What holds a change of a network; ``keep`` is the rule of the policy, if it has one."""
+    if network is None:
+        return {"rules": None, "approval": "none", "opens": None, "closed_by": "", "keep": keep or "met"}
+    now = page.backend.desk.store.now()
+    return {
+        "rules": network.changes,
+        "approval": page.backend.desk.approval(network),
+        "keep": page.backend.desk.keep_rule(network, keep),
+        "opens": network.changes.next_open(now),
+        "closed_by": network.changes.closed_by(now),
+    }
+
+
+def _problem(require: Callable[..., Any], *arguments: Any) -> InputError | None:
+    try:
+        require(*arguments)
+    except InputError as error:
+        return error
+    return None

@@ -1,0 +1,140 @@
+"""People, for admins of every network: who they are, what they may do, how they log in."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Response
+
+from qosforge.access.passwords import LONGEST, SHORTEST
+from qosforge.access.roles import EVERY_NETWORK, Principal, Role
+from qosforge.access.tokens import tokens
+from qosforge.api.access_models import (
+    Grant,
+    Identity,
+    NetworkOrAll,
+    NewPassword,
+    NewUser,
+    PasswordSetting,
+    UserName,
+)
+from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.routes import users as rest
+from qosforge.api.routes.tokens import revoke_one_token
+from qosforge.web.pages import Page, ThePage, sees
+
+router = APIRouter()
+
+_ADMIN = sees(Role.ADMIN, everywhere=True)
+
+
+@router.get("/users", dependencies=_ADMIN)
+def people(page: ThePage, caller: Caller, backend: TheBackend) -> Response:
+    """Everybody, and a form for one more."""
+    return page.answer(
+        "users/page.html.j2", users=rest.list_users(caller, backend), provider=backend.provider is not None
+    )
+
+
+@router.post("/users", dependencies=_ADMIN)
+def add_user(
+    *,
+    caller: Caller,
+    backend: TheBackend,
+    note: TheNote,
+    name: Annotated[UserName, Form(title="Name")],
+    subject: Annotated[str, Form(title="Subject", max_length=255, pattern=r"^[^\x00-\x1f\x7f]*$")] = "",
+) -> Response:
+    """Make a user, and go to give roles and a way to log in."""
+    provider = backend.provider
+    identity = Identity(issuer=provider.issuer, subject=subject) if provider is not None and subject else None
+    rest.make_user(NewUser(name=name, identity=identity), caller, backend, note)
+    return Response(status_code=204, headers={"HX-Redirect": f"/users/{name}"})
+
+
+@router.get("/users/{name}", dependencies=_ADMIN)
+def person(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
+    """One user."""
+    return page.answer("users/user.html.j2", **_of(page, caller, name))
+
+
+@router.post("/users/{name}/disable", dependencies=_ADMIN)
+def disable(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
+    """Shut a user out."""
+    rest.disable_user(caller, backend, name)
+    return _changed(page, caller, name, page.text("%(name)s is shut out.", name=name))
+
+
+@router.post("/users/{name}/enable", dependencies=_ADMIN)
+def enable(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
+    """Let a user in again."""
+    rest.enable_user(caller, backend, name)
+    return _changed(page, caller, name, page.text("%(name)s may come in again.", name=name))
+
+
+@router.post("/users/{name}/password", dependencies=_ADMIN)
+def set_password(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    name: str,
+    password: Annotated[NewPassword, Form(title="New password")],
+) -> Response:
+    """Set a user's password."""
+    rest.set_users_password(PasswordSetting(password=password), backend, name)
+    return _changed(page, caller, name, page.text("The password is set. Tell it to nobody else."))
+
+
+@router.delete("/users/{name}/password", dependencies=_ADMIN)
+def take_password(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
+    """Take a user's password away."""
+    rest.set_users_password(PasswordSetting(password=None), backend, name)
+    return _changed(page, caller, name, page.text("%(name)s has no password any more.", name=name))
+
+
+@router.post("/users/{name}/grants", dependencies=_ADMIN)
+def grant(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    note: TheNote,
+    name: str,
+    network: Annotated[NetworkOrAll, Form(title="Where")],
+    role: Annotated[Role, Form(title="Role")],
+) -> Response:
+    """Give a user a role on a network, in place of the one held there."""
+    rest.grant_role(body=Grant(role=role), caller=caller, backend=backend, note=note, name=name, network=network)
+    note.network = "" if network == EVERY_NETWORK else network
+    return _changed(page, caller, name, page.text("The role is given; it counts at once."))
+
+
+@router.delete("/users/{name}/grants/{network}", dependencies=_ADMIN)
+def revoke(page: ThePage, caller: Caller, backend: TheBackend, name: str, network: NetworkOrAll) -> Response:
+    """Take a user's role on a network."""
+    rest.revoke_role(caller, backend, name, network)
+    return _changed(page, caller, name, page.text("The role is taken; it counts at once."))
+
+
+@router.delete("/users/{name}/tokens/{token_id}", dependencies=_ADMIN)
+def revoke_token(page: ThePage, caller: Caller, backend: TheBackend, name: str, token_id: str) -> Response:
+    """Revoke a user's token."""
+    revoke_one_token(caller, backend, token_id)
+    return _changed(page, caller, name, page.text("The token is revoked."))
+
+
+def _changed(page: Page, caller: Principal, name: str, told: str) -> Response:
+    return page.answer("users/details.html.j2", told=told, **_of(page, caller, name))
+
+
+def _of(page: Page, caller: Principal, name: str) -> dict[str, Any]:
+    return {
+        "user": rest.show_user(caller, page.backend, name),
+        "tokens": tokens(page.backend.database, name),
+        "now": page.backend.access.now(),
+        "roles": list(Role),
+        "networks": page.backend.networks.names(),
+        "shortest": SHORTEST,
+        "longest": LONGEST,
+    }

@@ -1,0 +1,133 @@
+"""Webhooks, for admins of every network: where the service tells of events, and what came of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Response
+
+from qosforge.access.roles import Role
+from qosforge.api.access_models import NetworkName
+from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.routes import webhooks as rest
+from qosforge.api.webhook_models import NewWebhook, WebhookChange, WebhookName, WebhookUrl
+from qosforge.web.pages import Page, ThePage, sees
+from qosforge.webhooks.messages import EventType
+
+router = APIRouter()
+
+_ADMIN = sees(Role.ADMIN, everywhere=True)
+_SHOWN = 50
+
+Url = Annotated[WebhookUrl, Form(title="URL")]
+Events = Annotated[list[EventType] | None, Form(title="Events")]
+Networks = Annotated[list[NetworkName] | None, Form(title="Networks")]
+
+
+@router.get("/webhooks", dependencies=_ADMIN)
+def every_webhook(page: ThePage, backend: TheBackend) -> Response:
+    """Every webhook, and a form for one more."""
+    return page.answer(
+        "webhooks/page.html.j2",
+        webhooks=rest.list_webhooks(backend),
+        allowed=backend.settings.webhook_hosts,
+        **_choices(page),
+    )
+
+
+@router.post("/webhooks", dependencies=_ADMIN)
+def add_webhook(
+    *,
+    page: ThePage,
+    backend: TheBackend,
+    note: TheNote,
+    name: Annotated[WebhookName, Form(title="Name")],
+    url: Url,
+    events: Events = None,
+    networks: Networks = None,
+) -> Response:
+    """Make a webhook, and show its secret, once."""
+    made = rest.make_webhook(NewWebhook(name=name, url=url, events=events, networks=networks), backend, note)
+    return page.answer("webhooks/made.html.j2", made=made)
+
+
+@router.get("/webhooks/{name}", dependencies=_ADMIN)
+def one_webhook(page: ThePage, backend: TheBackend, name: str) -> Response:
+    """One webhook and its deliveries."""
+    return page.answer("webhooks/webhook.html.j2", **_of(page, backend, name))
+
+
+@router.put("/webhooks/{name}", dependencies=_ADMIN)
+def change_webhook(
+    *,
+    page: ThePage,
+    backend: TheBackend,
+    note: TheNote,
+    name: str,
+    url: Url,
+    events: Events = None,
+    networks: Networks = None,
+) -> Response:
+    """Say anew where it goes and what it is told of."""
+    rest.change_one_webhook(WebhookChange(url=url, events=events, networks=networks), backend, note, name)
+    return _changed(page, backend, name, page.text("The webhook is changed."))
+
+
+@router.delete("/webhooks/{name}", dependencies=_ADMIN)
+def remove_webhook(backend: TheBackend, name: str) -> Response:
+    """Remove it."""
+    rest.remove_one_webhook(backend, name)
+    return Response(status_code=204, headers={"HX-Redirect": "/webhooks"})
+
+
+@router.post("/webhooks/{name}/enable", dependencies=_ADMIN)
+def enable_webhook(page: ThePage, backend: TheBackend, name: str) -> Response:
+    """Let it send again."""
+    rest.enable_webhook(backend, name)
+    return _changed(page, backend, name, page.text("The webhook is enabled; what waits goes out."))
+
+
+@router.post("/webhooks/{name}/disable", dependencies=_ADMIN)
+def disable_webhook(page: ThePage, backend: TheBackend, name: str) -> Response:
+    """Let it send nothing."""
+    rest.disable_webhook(backend, name)
+    return _changed(page, backend, name, page.text("The webhook is disabled: it sends nothing."))
+
+
+@router.post("/webhooks/{name}/secret", dependencies=_ADMIN)
+def renew_secret(page: ThePage, backend: TheBackend, name: str) -> Response:
+    """Make a new secret, and show it, once."""
+    made = rest.renew_webhook_secret(backend, name)
+    return page.answer("webhooks/details.html.j2", made=made, **_of(page, backend, name))
+
+
+@router.post("/webhooks/{name}/test", dependencies=_ADMIN)
+def send_test(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
+    """Send a test."""
+    rest.try_webhook(caller, backend, name)
+    told = page.text("A test is on its way. Look again in a moment: the deliveries tell what came of it.")
+    return _changed(page, backend, name, told)
+
+
+@router.post("/webhooks/{name}/deliveries/{delivery}/redeliver", dependencies=_ADMIN)
+def redeliver(page: ThePage, backend: TheBackend, name: str, delivery: str) -> Response:
+    """Send a delivery once more."""
+    rest.redeliver_one(backend, name, delivery)
+    return _changed(page, backend, name, page.text("The delivery is sent once more."))
+
+
+def _changed(page: Page, backend: TheBackend, name: str, told: str) -> Response:
+    return page.answer("webhooks/details.html.j2", told=told, **_of(page, backend, name))
+
+
+def _of(page: Page, backend: TheBackend, name: str) -> dict[str, Any]:
+    return {
+        "webhook": rest.show_webhook(backend, name),
+        "deliveries": rest.webhook_deliveries(backend, name, _SHOWN),
+        **_choices(page),
+    }
+
+
+def _choices(page: Page) -> dict[str, Any]:
+    chosen = [event for event in EventType if event is not EventType.TEST]
+    return {"events": chosen, "networks": page.backend.networks.names()}

@@ -1,0 +1,68 @@
+"""The whole of what is served: the interface, and the pages beside it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI
+
+from qosforge.api.application import create_app
+from qosforge.api.backend import Backend
+from qosforge.web.assets import FOLDER, assets
+from qosforge.web.forms import install_form_handler
+from qosforge.web.head import HeadAsGet
+from qosforge.web.problems import ProblemPages
+from qosforge.web.routes import (
+    account,
+    calls,
+    devices,
+    editor,
+    experiments,
+    home,
+    login,
+    networks,
+    policies,
+    prediction,
+    preview,
+    run,
+    run_actions,
+    run_downloads,
+    run_orders,
+    runs,
+    sync,
+    users,
+    webhooks,
+)
+
+ROUTERS: tuple[APIRouter, ...] = (
+    login.router,
+    home.router,
+    networks.router,
+    sync.router,
+    devices.router,
+    experiments.router,
+    runs.router,
+    run_orders.router,
+    run.router,
+    run_actions.router,
+    editor.router,  # before the policies: /policies/new is an editor
+    policies.router,
+    preview.router,
+    prediction.router,
+    account.router,
+    users.router,
+    webhooks.router,
+    calls.router,
+    run_downloads.router,
+)
+"""Pages, in the order of the navigation. The interface's document does not have them."""
+
+
+def create_site(backend: Backend) -> FastAPI:
+    """The interface under ``/api/v1``, and pages everywhere else."""
+    app = create_app(backend)
+    for router in ROUTERS:
+        app.include_router(router, include_in_schema=False)
+    app.mount(f"/{FOLDER}", assets())
+    install_form_handler(app)
+    app.add_middleware(ProblemPages)  # outside the interface's own: whatever stands at the door may refuse
+    app.add_middleware(HeadAsGet)
+    return app

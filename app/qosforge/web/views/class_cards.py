@@ -1,0 +1,212 @@
+"""Classes of a policy as cards of a form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from qosforge.intent.applications import Catalogue
+from qosforge.intent.match import Match, MatchTerm
+from qosforge.intent.models import RESERVED_CLASS
+from qosforge.intent.yaml_source import Path_
+from qosforge.web.views.gestures import way_of
+from qosforge.web.views.spots import Field, Spot, Spots, at, shown, texts
+
+COLOURS = 8
+"""Traffic classes have one of so many colours, by their number."""
+
+_PLAIN = ("name", "description", "mark.dscp", "mark.cos", "mark.precedence", "mark.drop_precedence")
+_SERVICE = (
+    *("treatment.wred", "treatment.wred.prefer", "treatment.queue_limit.prefer", "treatment.priority.burst"),
+    *("treatment.bounded", "treatment.level", "treatment.shape.rate", "treatment.shape.prefer"),
+    *(f"treatment.police.{key}" for key in ("rate", "burst", "exceed", "direction", "prefer")),
+)
+_COMMON = frozenset({"treatment.wred", "treatment.wred.prefer"})
+_OBJECTIVE = ("objective.preset", "objective.loss")
+QUANTILES = ("mean", "p50", "p95", "p99", "p99.9")
+"""Statistics of delay that every card offers; what else a class bounds stands beside them."""
+
+_SHOWN_ONLY = (
+    ("treatment", "wred", "profiles"),
+    ("treatment", "wred", "weight_exponent"),
+    ("treatment", "wred", "ecn"),
+    ("treatment", "police", "peak_rate"),
+    ("treatment", "police", "excess_burst"),
+    ("treatment", "police", "conform"),
+    ("treatment", "police", "violate"),
+)
+"""What the form shows and does not edit."""
+
+
+@dataclass
+class Term(Spot):
+    """One alternative of a match: its fields by name, and those that may be added."""
+
+    fields: dict[str, Field] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Fields that it does not have."""
+        return tuple(name for name in MatchTerm.model_fields if name not in self.fields)
+
+
+@dataclass
+class ClassCard(Spot):
+    """A class as the form shows it.
+
+    ``file`` is the library that it stands in; such a card is only shown. ``others`` are names and values of what is
+    shown and not edited; ``index`` is its place among the classes of its own text.
+    """
+
+    name: str = ""
+    number: int = 0
+    file: str = ""
+    index: int = 0
+    last: int = 0
+    level: int = 0
+    service: str = ""
+    queue: str = ""
+    fields: dict[str, Field] = field(default_factory=dict)
+    amount: Field | None = None
+    queue_amount: Field | None = None
+    delays: dict[str, Field] = field(default_factory=dict)
+    variation: Field | None = None
+    terms: dict[str, list[Term]] = field(default_factory=dict)
+    parts: dict[str, Spot] = field(default_factory=dict)
+    children: list[ClassCard] = field(default_factory=list)
+    others: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def editable(self) -> bool:
+        """Whether it stands in the policy's own text."""
+        return not self.file
+
+    @property
+    def colour(self) -> int:
+        """The number of its colour."""
+        return (self.number - 1) % COLOURS + 1
+
+    @property
+    def is_rest(self) -> bool:
+        """Whether it is the class for what belongs to no other."""
+        return self.name == RESERVED_CLASS
+
+    @property
+    def given(self) -> frozenset[str]:
+        """Names of the fields that say something."""
+        return frozenset(name for name, each in self.fields.items() if each.raw is not None)
+
+    @property
+    def serves_rarely(self) -> bool:
+        """Whether something is said of its service that most classes leave out."""
+        return bool(self.queue) or any(name in self.given for name in _SERVICE if name not in _COMMON)
+
+    @property
+    def marks_rarely(self) -> bool:
+        """Whether it carries a mark that most classes do not."""
+        return any(name in self.given for name in ("mark.precedence", "mark.drop_precedence"))
+
+
+Origin = Callable[[Path_], tuple[str, Path_ | None]]
+"""Where a part of the merged policy stands: the file, and its path in the own text where that is it."""
+
+
+class ClassCards:
+    """Makes the cards of a policy's classes."""
+
+    def __init__(self, spots: Spots, data: Any, merged: Any, origin: Origin) -> None:
+        self._spots = spots
+        self._data = data
+        self._merged = merged
+        self._origin = origin
+        self._numbers = 0
+
+    def cards(self) -> list[ClassCard]:
+        """Those of the outermost level, each with those below it."""
+        entries = at(self._merged, ("classes",))
+        made = []
+        own = at(self._data, ("classes",))
+        count = len(own) if isinstance(own, list) else 0
+        for position in range(len(entries) if isinstance(entries, list) else 0):
+            file, path = self._origin(("classes", position))
+            made.append(self._card(("classes", position), path, "" if path is not None else file, count))
+        return made
+
+    def _card(self, place: Path_, path: Path_ | None, file: str, count: int, depth: int = 0) -> ClassCard:
+        """A card; ``place`` is where it stands in the merged policy, ``path`` in the own text."""
+        self._numbers += 1
+        resolved = at(self._merged, place)
+        raw = at(self._data, path) if path is not None else resolved
+        card = ClassCard(
+            path if path is not None else ("included", *place),
+            name=shown(at(raw, ("name",))),
+            number=self._numbers,
+            file=file,
+            index=int(path[-1]) if path is not None else 0,
+            last=count - 1,
+            level=depth,
+        )
+        self._spots.adopt(card)
+        self._fill(card, raw, resolved)
+        below = at(raw, ("treatment", "children"))
+        many = len(below) if isinstance(below, list) else 0
+        for child in range(many):
+            inside: Path_ = ("treatment", "children", child)
+            inner = (*path, *inside) if path is not None else None
+            card.children.append(self._card((*place, *inside), inner, file, many, depth + 1))
+        return card
+
+    def _fill(self, card: ClassCard, raw: Any, resolved: Any) -> None:
+        def entry(*keys: str | int) -> Field:
+            return self._spots.field((*card.path, *keys), at(raw, keys), at(resolved, keys))
+
+        for part in ("match", "mark", "treatment", "treatment.queue_limit", "treatment.police", "objective"):
+            card.parts[part] = self._spots.spot((*card.path, *part.split(".")))
+        for name in (*_PLAIN, *_SERVICE, *_OBJECTIVE):
+            card.fields[name] = entry(*name.split("."))
+        treatment = at(raw, ("treatment",))
+        card.service = way_of("service", treatment)
+        if card.service and card.service != "priority":
+            card.amount = entry("treatment", *card.service.split("."))
+        card.queue = way_of("queue", at(treatment, ("queue_limit",)))
+        if card.queue:
+            card.queue_amount = entry("treatment", "queue_limit", card.queue)
+        given = at(raw, ("objective", "delay"))
+        statistics = dict.fromkeys((*QUANTILES, *(given if isinstance(given, dict) else ())))
+        card.delays = {name: entry("objective", "delay", name) for name in statistics}
+        variation = at(raw, ("objective", "variation"))
+        by_quantile = isinstance(variation, dict) and len(variation) == 1
+        card.variation = entry("objective", "variation", *(map(str, variation) if by_quantile else ()))
+        for group in Match.model_fields:
+            card.terms[group] = list(self._terms(card, group, raw, resolved))
+        card.others = [
+            (".".join(keys), shown(found)) for keys in _SHOWN_ONLY if (found := at(raw, keys)) is not None
+        ]
+
+    def _terms(self, card: ClassCard, group: str, raw: Any, resolved: Any) -> Iterator[Term]:
+        entries = at(raw, ("match", group))
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if not isinstance(entry, dict):
+                continue
+            term = Term((*card.path, "match", group, index))
+            self._spots.adopt(term)
+            for name in MatchTerm.model_fields:
+                if name in entry:
+                    value = at(resolved, ("match", group, index, name))
+                    term.fields[name] = self._spots.field((*term.path, name), entry[name], value)
+            yield term
+
+
+def recognised(applications: Field, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """Applications of a field with what recognises them, as far as they are known."""
+    for name in texts(applications.resolved):
+        if name in catalogue:
+            yield name, ports_of(catalogue, name)
+
+
+def ports_of(catalogue: Catalogue, name: str) -> str:
+    """Protocol and ports of an application: ``UDP 16384–32767``."""
+    application = catalogue[name]
+    ports = ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in application.ports)
+    return f"{application.protocol.upper()} {ports}"

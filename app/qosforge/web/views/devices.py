@@ -1,0 +1,188 @@
+"""A device as its page shows it: its ports with their queues, drawn from a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from qosforge.inventory.models import Device, Interface, Network
+from qosforge.plan.description import (
+    car_words,
+    discipline_words,
+    early_drop_words,
+    efficiency_words,
+    limit_words,
+    map_words,
+    queue_names,
+    rule_words,
+    sending_words,
+    service_words,
+    trust_words,
+)
+from qosforge.plan.model import Discipline, Egress, Rule, Scheduler, System
+from qosforge.plan.shares import expected_shares
+from qosforge.runs.qos_state import Held, Port
+from qosforge.units import format_rate
+
+
+@dataclass(frozen=True)
+class QueueView:
+    """One queue. ``share`` is the part of the link in per cent that it gets while every queue wants more than its
+    own; ``None`` where it gets as much as comes, or what those before it leave.
+    """
+
+    number: int
+    name: str
+    first: bool
+    share: float | None
+    service: str
+    limits: tuple[str, ...]
+    early_drops: tuple[str, ...]
+    ecn: bool
+    takes: tuple[str, ...]
+    inside: tuple[QueueView, ...] = ()
+    inside_words: str = ""
+
+
+@dataclass(frozen=True)
+class PortView:
+    """One port: as the inventory has it, what is at its other end, and what the device does there."""
+
+    number: int
+    name: str
+    interface: Interface | None
+    far: tuple[str, ...]
+    port: Port | None
+    system: System
+
+    @property
+    def anchor(self) -> str:
+        """The id of its part of the page."""
+        return f"port-{self.number}"
+
+    @property
+    def rate(self) -> str:
+        """What the line carries, as people write it."""
+        return format_rate(self.interface.rate) if self.interface else ""
+
+    @property
+    def contracted(self) -> str:
+        """What is contracted, where that is less."""
+        entry = self.interface
+        return format_rate(entry.usable) if entry and entry.usable < entry.rate else ""
+
+    @property
+    def scheduler(self) -> Scheduler | None:
+        """What serves its queues."""
+        return self.port.state.scheduler if self.port and self.port.state else None
+
+    @property
+    def discipline(self) -> str:
+        """How the queues share the port."""
+        return self.port.service if self.port else ""
+
+    @property
+    def egress(self) -> Egress:
+        """What the port sends through."""
+        return self.port.plan.egress if self.port and self.port.plan else Egress()
+
+    @cached_property
+    def queues(self) -> tuple[QueueView, ...]:
+        """The queues, in the order of service."""
+        if self.scheduler is None or self.interface is None:
+            return ()
+        dividing = self.egress.dividing
+        rate = min(self.interface.usable, self.egress.shape_rate or self.interface.usable)
+        views = _queues(self.scheduler, dividing.rules, dividing.default_queue, rate)
+        return tuple(replace(view, takes=view.takes or map_words(self.system, view.number)) for view in views)
+
+    @property
+    def rules(self) -> tuple[tuple[str, str, str], ...]:
+        """What is done to packets that come in: name, which, what."""
+        held = self.port.plan.ingress.rules if self.port and self.port.plan else ()
+        return tuple((rule.name, *rule_words(rule)) for rule in held)
+
+    @property
+    def trust(self) -> str:
+        """What becomes of marks that come in."""
+        return trust_words(self.port.plan.ingress) if self.port and self.port.plan else ""
+
+    @property
+    def policers_in(self) -> tuple[str, ...]:
+        """Policers before any policy, on the way in."""
+        return (
+            tuple(car_words(one) for one in self.port.plan.ingress.policers) if self.port and self.port.plan else ()
+        )
+
+    @property
+    def sending(self) -> tuple[str, ...]:
+        """What bounds the port as a whole."""
+        return (*sending_words(self.egress), *(car_words(one) for one in self.egress.policers))
+
+    @property
+    def efficiency(self) -> tuple[str, ...]:
+        """What makes a slow link carry voice."""
+        return efficiency_words(self.port.plan.efficiency) if self.port and self.port.plan else ()
+
+
+def port_views(network: Network, device: Device, held: Held | None) -> tuple[PortView, ...]:
+    """The ports of the inventory; after them those that drifted and are not in it."""
+    ports = held.ports if held else {}
+    system = held.plan.system if held else System()
+    known = [
+        PortView(number, entry.name, entry, _far(network, device.name, entry.name), ports.get(entry.name), system)
+        for number, entry in enumerate(device.interfaces, 1)
+    ]
+    names = {entry.name for entry in device.interfaces}
+    others = [port for name, port in ports.items() if name not in names]
+    return (
+        *known,
+        *(PortView(len(known) + n, port.name, None, (), port, system) for n, port in enumerate(others, 1)),
+    )
+
+
+def _far(network: Network, device: str, port: str) -> tuple[str, ...]:
+    found = network.neighbour((device, port))
+    links = (f"{found[1][0]} {found[1][1]}",) if found else ()
+    return (*links, *(station.name for station in network.stations if station.attach == (device, port)))
+
+
+def _queues(scheduler: Scheduler, rules: Sequence[Rule], default: int | None, rate: float) -> tuple[QueueView, ...]:
+    names = queue_names(scheduler)
+    shares = _shares(scheduler, rate)
+    views = []
+    for name, queue, share in zip(names, scheduler.queues, shares, strict=True):
+        takes = [rule_words(rule)[0] for rule in rules if rule.queue == queue.number]
+        takes += ["everything else"] if default == queue.number and len(scheduler.queues) > 1 else []
+        inside = queue.child.dividing if queue.child else None
+        below = inside.scheduler if inside else None
+        views.append(
+            QueueView(
+                number=queue.number,
+                name=name,
+                first=queue.priority,
+                share=share,
+                service=service_words(queue, scheduler),
+                limits=limit_words(queue),
+                early_drops=early_drop_words(queue.red) if queue.red else (),
+                ecn=bool(queue.red and queue.red.ecn),
+                takes=tuple(takes),
+                inside=_queues(below, inside.rules, inside.default_queue, rate * (share or 100.0) / 100)
+                if inside and below
+                else (),
+                inside_words=discipline_words(below) if below else "",
+            )
+        )
+    return tuple(sorted(views, key=lambda view: not view.first))
+
+
+def _shares(scheduler: Scheduler, rate: float) -> tuple[float | None, ...]:
+    """Per cent of the link while every queue wants more; priority that nothing bounds is idle meanwhile."""
+    if scheduler.discipline is Discipline.STRICT:
+        return (None,) * len(scheduler.queues)
+    found = expected_shares(scheduler, round(rate), priority_load=0.0)
+    return tuple(
+        None if queue.priority and not queue.capped else share * 100
+        for queue, share in zip(scheduler.queues, found, strict=True)
+    )

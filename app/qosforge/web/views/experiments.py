@@ -1,0 +1,177 @@
+"""A paper's experiment as its page shows it: what is claimed, what came out, and whether they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from qosforge.api.backend import Backend
+from qosforge.api.background import Progress
+from qosforge.api.experiment_job import illustrated
+from qosforge.experiments.model import Ascending, Claim, Comparing, Experiment, Operand, Ratio
+
+SEED = 1
+"""The seed of the runs of the pages: everybody sees the same figures."""
+
+MOST_ROWS = 300
+"""Rows that a page shows; the document has all of them."""
+
+_UNITS = {"mbps": "Mb/s", "kbps": "kb/s", "us": "µs", "ms": "ms", "percent": "%"}
+_LIMITS = {
+    Comparing.BELOW: "below",
+    Comparing.ABOVE: "above",
+    Comparing.AT_LEAST: "at least",
+    Comparing.AT_MOST: "at most",
+    Comparing.APPROX: "about",
+    Comparing.EQUAL: "",
+    Comparing.ORDER: "",
+    Comparing.RATIO: "",
+}
+
+
+@dataclass(frozen=True)
+class ClaimView:
+    """A published claim in words, and what came out beside it; ``agrees`` is ``None`` before it was run."""
+
+    claim: Claim
+    about: str
+    published: str
+    ours: str
+    agrees: bool | None
+    reason: str
+
+    @property
+    def mark(self) -> str:
+        """How they stand: ``yes``, ``explained`` (no, and why), ``no``, or empty before it was run."""
+        if self.agrees is None:
+            return ""
+        return "yes" if self.agrees else "explained" if self.reason else "no"
+
+
+def outcome_key(name: str) -> str:
+    """The name of the computation of an experiment."""
+    return f"experiment {name} {SEED}"
+
+
+def begin(backend: Backend, name: str, *, person: str) -> Progress:
+    """Run an experiment, unless that is under way or done.
+
+    Raises:
+        TooBusy: too many experiments of this person wait.
+    """
+    return backend.background.ask(outcome_key(name), illustrated, name, SEED, person=person, lane="long")
+
+
+def known(backend: Backend, name: str) -> Progress | None:
+    """How far an experiment is; ``None`` where nobody ran it since the service began."""
+    return backend.background.known(outcome_key(name))
+
+
+def claim_views(experiment: Experiment, document: Mapping[str, Any] | None) -> tuple[ClaimView, ...]:
+    """All claims, in the paper's order, with what came out where it was run."""
+    found = {one["id"]: one for one in document["comparisons"]} if document else {}
+    return tuple(_claim(claim, found.get(claim.id)) for claim in experiment.claims)
+
+
+@dataclass(frozen=True)
+class RowView:
+    """One measured row: what it is of, and its figures as people read them."""
+
+    scenario: str
+    subject: str
+    load: str
+    offered: str
+    throughput: str
+    mean_delay: str
+    longest_delay: str
+    loss: str
+
+
+def row_views(document: Mapping[str, Any]) -> tuple[RowView, ...]:
+    """The first rows of an outcome, up to `MOST_ROWS`."""
+    return tuple(_row(row) for row in document["rows"][:MOST_ROWS])
+
+
+def _row(row: Mapping[str, Any]) -> RowView:
+    delay = row["delay_us"] or {}
+    return RowView(
+        row["scenario"],
+        row["subject"],
+        _figure(row["load"]),
+        _figure(row["offered_mbps"]),
+        _figure(row["throughput_mbps"]),
+        _figure(delay.get("mean")),
+        _figure(delay.get("max")),
+        _figure(row["loss_ratio"], 100),
+    )
+
+
+def _figure(value: float | None, times: float = 1) -> str:
+    return "–" if value is None else _number(value * times)
+
+
+def tally(views: Sequence[ClaimView]) -> dict[str, int]:
+    """How many claims stand how."""
+    return {mark: sum(view.mark == mark for view in views) for mark in ("yes", "explained", "no")}
+
+
+def _claim(claim: Claim, found: Mapping[str, Any] | None) -> ClaimView:
+    metric, unit = _measure(claim.metric)
+    about = f"{metric} of {claim.subject.replace('+', ' and ')}, {claim.scenario}"
+    reason = str(found["reason"]) if found else "" if claim.reproducible else claim.note
+    return ClaimView(
+        claim,
+        about,
+        _published(claim, unit),
+        _obtained(found["obtained"], "" if claim.type is Comparing.RATIO else unit) if found else "",
+        bool(found["holds"]) if found else None,
+        reason,
+    )
+
+
+def _measure(metric: str) -> tuple[str, str]:
+    name, _, unit = metric.rpartition("_")
+    return (name.replace("_", " "), _UNITS[unit]) if name and unit in _UNITS else (metric.replace("_", " "), "")
+
+
+def _published(claim: Claim, unit: str) -> str:
+    value = claim.value
+    if isinstance(value, Ascending):
+        steps = [_operand(claim, one) for one in value.ascending]
+        return f"rises: {' < '.join(steps)}" if value.strict else f"does not fall: {' ≤ '.join(steps)}"
+    if isinstance(value, Ratio):
+        sides = f"{_operand(claim, value.top)} : {_operand(claim, value.bottom)}"
+        return f"{sides} {_LIMITS[value.relation]} {_number(value.value)}".replace("  ", " ") + _within(claim, "")
+    if claim.printed:
+        return f"{claim.printed} {unit}".strip()
+    return f"{_LIMITS[claim.type]} {_number(value)} {unit}".strip() + _within(claim, unit)
+
+
+def _within(claim: Claim, unit: str) -> str:
+    tolerance = claim.tolerance
+    parts = [f"{tolerance.rel * 100:.3g} %"] if tolerance.rel else []
+    parts += [f"{_number(tolerance.abs)} {unit}".strip()] if tolerance.abs else []
+    return f" (± {' or '.join(parts)})" if parts else ""
+
+
+def _operand(claim: Claim, one: Operand) -> str:
+    words = [word for word in (one.experiment, one.subject, one.scenario, one.metric) if word]
+    return " ".join(words) or claim.subject
+
+
+def _obtained(value: object, unit: str) -> str:
+    match value:
+        case None:
+            return "–"
+        case list():
+            return " → ".join(_obtained(one, "") for one in value) + (f" {unit}" if unit else "")
+        case dict():
+            return "; ".join(f"{name}: {_obtained(one, unit)}" for name, one in value.items())
+        case float() | int():
+            return f"{_number(value)} {unit}".strip()
+    return str(value)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}"

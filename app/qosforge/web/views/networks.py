@@ -1,0 +1,172 @@
+"""A network as its page shows it: a drawing and a table of the same facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from qosforge.api.backend import Backend
+from qosforge.inventory.models import Device, Link, Network, Port, Station
+from qosforge.runs.drift import settled
+from qosforge.runs.held import LastRead, last_read
+from qosforge.runs.qos_state import Held, Qos, held
+from qosforge.runs.qos_state import Port as HeldPort
+from qosforge.units import format_rate
+from qosforge.web.views.shapes import Rectangle
+from qosforge.web.views.topology import MOST_HOSTS, Drawing, Line, drawing
+
+SYMBOLS = {Qos.UNKNOWN: "?", Qos.NONE: "–", Qos.DRIFTED: "≠"}
+"""What stands for a port's state in the drawing; of a policy it is the number of queues."""
+
+_NAME_LENGTH, _KIND_LENGTH, _HOST_LENGTH = 13, 18, 13
+"""Characters that a card has room for: of a device's name, its platform, an end host's name."""
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a link, or the port of an end host: the device's port and what is known of it."""
+
+    device: str
+    port: str
+    held: HeldPort
+
+    @property
+    def symbol(self) -> str:
+        """As the drawing shows it."""
+        state = self.held.state
+        return str(state.queues) if state and self.held.qos is Qos.POLICY else SYMBOLS[self.held.qos]
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A link with its two ends, and where it is drawn."""
+
+    number: int
+    link: Link
+    ends: tuple[End, End]
+    line: Line
+
+    @property
+    def rate(self) -> str:
+        """As people write it."""
+        return format_rate(self.link.rate)
+
+
+@dataclass(frozen=True)
+class Attached:
+    """An end host, and the port that it hangs on."""
+
+    station: Station
+    end: End
+
+    @property
+    def label(self) -> str:
+        """Its name, as long as a card has room for."""
+        return _shortened(self.station.name, _HOST_LENGTH)
+
+
+@dataclass(frozen=True)
+class Card:
+    """A device with its end hosts, and where it is drawn."""
+
+    device: Device
+    place: Rectangle
+    hosts: tuple[Attached, ...]
+    read: LastRead | None
+    held: Held | None
+
+    @property
+    def label(self) -> str:
+        """Its name, as long as there is room for."""
+        return _shortened(self.device.name, _NAME_LENGTH)
+
+    @property
+    def kind(self) -> str:
+        """Its platform, as long as there is room for."""
+        return _shortened(self.device.platform.replace("_", " "), _KIND_LENGTH)
+
+    @property
+    def named(self) -> tuple[Attached, ...]:
+        """The end hosts that the card names."""
+        return self.hosts if len(self.hosts) <= MOST_HOSTS else self.hosts[: MOST_HOSTS - 1]
+
+
+class NetworkView:
+    """A network and what its devices were last known to hold."""
+
+    def __init__(self, network: Network, reads: Mapping[str, LastRead], helds: Mapping[str, Held]) -> None:
+        self.network = network
+        self.reads = reads
+        self.helds = helds
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """Where everything stands."""
+        place = {device.name: number for number, device in enumerate(self.network.devices)}
+        hosts = tuple(sum(s.attach[0] == d.name for s in self.network.stations) for d in self.network.devices)
+        return drawing(hosts, tuple((place[link.a[0]], place[link.b[0]]) for link in self.network.links))
+
+    @cached_property
+    def cards(self) -> tuple[Card, ...]:
+        """The devices."""
+        return tuple(
+            Card(device, place, self._hosts(device.name), self.reads.get(device.name), self.helds.get(device.name))
+            for device, place in zip(self.network.devices, self.drawing.cards, strict=True)
+        )
+
+    @cached_property
+    def joints(self) -> tuple[Joint, ...]:
+        """The links."""
+        return tuple(
+            Joint(number, link, (self.end(link.a), self.end(link.b)), line)
+            for number, (link, line) in enumerate(zip(self.network.links, self.drawing.lines, strict=True), 1)
+        )
+
+    @property
+    def counts(self) -> dict[Qos, int]:
+        """How many ends of links are in each state."""
+        states = [end.held.qos for joint in self.joints for end in joint.ends]
+        return {state: states.count(state) for state in Qos}
+
+    @property
+    def oldest(self) -> datetime | None:
+        """When the reading was made that is the longest ago."""
+        return min((read.at for read in self.reads.values()), default=None)
+
+    @property
+    def newest(self) -> datetime | None:
+        """When the last reading was made."""
+        return max((read.at for read in self.reads.values()), default=None)
+
+    def end(self, port: Port) -> End:
+        """What is known of a port."""
+        found = self.helds.get(port[0])
+        return End(port[0], port[1], (found.ports.get(port[1]) if found else None) or HeldPort(port[1]))
+
+    def address(self, end: End) -> str:
+        """Where the page of a device tells of a port."""
+        names = [interface.name for interface in self.network.device(end.device).interfaces]
+        anchor = f"#port-{names.index(end.port) + 1}" if end.port in names else ""
+        return f"/networks/{self.network.name}/devices/{end.device}{anchor}"
+
+    def _hosts(self, device: str) -> tuple[Attached, ...]:
+        return tuple(Attached(s, self.end(s.attach)) for s in self.network.stations if s.attach[0] == device)
+
+
+def network_view(backend: Backend, network: Network) -> NetworkView:
+    """A network as its devices were last read.
+
+    Raises:
+        StoreError: a reading is missing or damaged.
+    """
+    store, artifacts = backend.desk.store, backend.artifacts
+    reads = last_read(store, artifacts, network)
+    last = settled(store, network)
+    helds = {n: held(network, n, read.text, last.get(n), artifacts) for n, read in reads.items()}
+    return NetworkView(network, reads, helds)
+
+
+def _shortened(name: str, most: int) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"

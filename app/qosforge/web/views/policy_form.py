@@ -1,0 +1,248 @@
+"""A policy as a form: cards with their fields, what they reach in a network, sums, and problems at their places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from qosforge.compiler.reach import LinkReached, PortReached, links_of, ports_in
+from qosforge.intent.applications import Catalogue, OwnApplication, extended, load_catalogue
+from qosforge.intent.library import libraries, library_parameters
+from qosforge.intent.models import LinkEfficiencyRule, Scope
+from qosforge.intent.parameters import Parameter
+from qosforge.intent.reading import Problem, Reading, read_policy
+from qosforge.intent.written import Written
+from qosforge.intent.yaml_source import Path_
+from qosforge.inventory.models import Network
+from qosforge.units import WRITTEN
+from qosforge.web.views.class_cards import ClassCard, ClassCards
+from qosforge.web.views.gestures import way_of
+from qosforge.web.views.spots import Field, Spot, Spots, at, shown, texts
+from qosforge.web.views.sum_bars import LevelSums, level_sums
+
+_RULE = (
+    "when.rate_below", "when.framing", "header_compression", "fragment.by", "transmit_ring.packets",
+    "transmit_ring.prefer", "prefer",
+)  # fmt: skip
+_SCOPE = (
+    "role", "interfaces", "devices", "ports", "vlan", "direction", "trust", "recognise_by", "policy", "shape.rate",
+    "shape.prefer",
+)  # fmt: skip
+_CHECK = ("from", "to", "classes", "beside", "seconds", "confidence")
+_APPLICATION = ("name", "protocol", "ports")
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+@dataclass
+class Card(Spot):
+    """An entry of a list that is no class; ``file`` is the library that it stands in, empty: the own text."""
+
+    file: str = ""
+    index: int = 0
+    last: int = 0
+    fields: dict[str, Field] = field(default_factory=dict)
+    others: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def editable(self) -> bool:
+        """Whether it stands in the policy's own text."""
+        return not self.file
+
+
+@dataclass
+class RuleCard(Card):
+    """A rule for slow links, with the links that it concerns."""
+
+    fragment: str = ""
+    part: Spot | None = None
+    amount: Field | None = None
+    links: tuple[LinkReached, ...] = ()
+
+
+@dataclass
+class ScopeCard(Card):
+    """Where the policy applies, with the ports that are there; ``None``: the scope is wrong."""
+
+    ports: tuple[PortReached, ...] | None = None
+
+    @property
+    def devices(self) -> dict[str, list[str]]:
+        """Names of the ports by device."""
+        found: dict[str, list[str]] = {}
+        for port in self.ports or ():
+            found.setdefault(port.device, []).append(port.interface.name)
+        return found
+
+
+@dataclass(frozen=True)
+class ParameterRow:
+    """A parameter of a library (``usual`` is what that gives) or of the policy's own."""
+
+    name: str
+    field: Field
+    usual: str
+    of_library: bool
+
+
+@dataclass(frozen=True)
+class Told:
+    """A problem in the list of all, with the part of the form that it stands at."""
+
+    problem: Problem
+    spot: Spot | None
+
+
+@dataclass
+class PolicyForm:
+    """All that the form shows. It is ``readable`` where the text is YAML with keys and values."""
+
+    readable: bool
+    reading: Reading
+    catalogue: Catalogue
+    fields: dict[str, Field] = field(default_factory=dict)
+    parts: dict[str, Spot] = field(default_factory=dict)
+    classes: list[ClassCard] = field(default_factory=list)
+    rules: list[RuleCard] = field(default_factory=list)
+    scopes: list[ScopeCard] = field(default_factory=list)
+    checks: list[Card] = field(default_factory=list)
+    applications: list[Card] = field(default_factory=list)
+    parameters: list[ParameterRow] = field(default_factory=list)
+    included: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    sums: tuple[LevelSums, ...] = ()
+    told: list[Told] = field(default_factory=list)
+
+
+def policy_form(written: Written, network: Network | None) -> PolicyForm:
+    """The form of a policy, which may be wrong; ``network`` is the one whose ports and links are shown."""
+    reading = read_policy(written)
+    data = reading.data
+    merged = reading.merged if isinstance(reading.merged, dict) else data
+    form = PolicyForm(isinstance(data, dict), reading, _catalogue(merged))
+    if form.readable:
+        _Filling(form, data, merged, network).fill(library_parameters(written))
+    else:
+        form.told = [Told(problem, None) for problem in reading.problems]
+    return form
+
+
+class _Filling:
+    """One form being made."""
+
+    def __init__(self, form: PolicyForm, data: Any, merged: Any, network: Network | None) -> None:
+        self._form = form
+        self._data = data
+        self._merged = merged
+        self._network = network
+        self._spots = Spots()
+
+    def fill(self, usual: Mapping[str, Parameter]) -> None:
+        """Everything, and the problems last: they go where the parts are. ``usual`` are a library's parameters."""
+        form = self._form
+        for name in ("description", "tolerance"):
+            form.fields[name] = self._field((name,), (name,))
+        for name in ("intent", "classes", "link_efficiency", "apply", "verify", "applications", "include"):
+            form.parts[name] = self._spots.spot((name,))
+        form.classes = ClassCards(self._spots, self._data, self._merged, self._form.reading.origin).cards()
+        form.names = tuple(dict.fromkeys(_names(form.classes)))
+        form.sums = tuple(level_sums(self._merged, form.classes))
+        self._scopes()
+        self._rules()
+        for place, path, file, index, last in self._entries("verify"):
+            card = Card(path, file=file, index=index, last=last)
+            self._fields(card, place, _CHECK)
+            self._others(card, place, ("objective",))
+            form.checks.append(card)
+        for place, path, file, index, last in self._entries("applications"):
+            card = Card(path, file=file, index=index, last=last)
+            self._fields(card, place, _APPLICATION)
+            form.applications.append(card)
+        self._parameters(usual)
+        form.included = texts(at(self._data, ("include",)))
+        form.libraries = tuple(name for name in libraries() if name not in form.included)
+        form.told = [Told(problem, spot) for problem, spot in self._spots.put(form.reading.problems)]
+
+    def _field(self, path: Path_, place: Path_) -> Field:
+        resolved = at(self._merged, place)
+        own = path[:1] != ("included",)
+        return self._spots.field(path, at(self._data, path) if own else resolved, resolved)
+
+    def _fields(self, card: Card, place: Path_, names: tuple[str, ...]) -> None:
+        self._spots.adopt(card)
+        for name in names:
+            keys = name.split(".")
+            card.fields[name] = self._field((*card.path, *keys), (*place, *keys))
+
+    def _others(self, card: Card, place: Path_, names: tuple[str, ...]) -> None:
+        found = [(name, at(self._merged, (*place, name))) for name in names]
+        card.others = [(name, shown(value)) for name, value in found if value is not None]
+
+    def _entries(self, key: str) -> list[tuple[Path_, Path_, str, int, int]]:
+        """Entries of a list: place in the merged policy, path in the own text, file, index and last index there."""
+        entries = at(self._merged, (key,))
+        own = at(self._data, (key,))
+        last = len(own) - 1 if isinstance(own, list) else 0
+        found: list[tuple[Path_, Path_, str, int, int]] = []
+        for position in range(len(entries) if isinstance(entries, list) else 0):
+            place: Path_ = (key, position)
+            file, path = self._form.reading.origin(place)
+            if path is None:
+                found.append((place, ("included", *place), file, 0, 0))
+            else:
+                found.append((place, path, "", int(path[-1]), last))
+        return found
+
+    def _scopes(self) -> None:
+        for place, path, file, index, last in self._entries("apply"):
+            card = ScopeCard(path, file=file, index=index, last=last)
+            self._fields(card, place, _SCOPE)
+            scope = _valid(Scope, at(self._merged, place))
+            if scope is not None and self._network is not None:
+                card.ports = ports_in(scope, self._network)
+            self._form.scopes.append(card)
+
+    def _rules(self) -> None:
+        places = self._entries("link_efficiency")
+        rules = [_valid(LinkEfficiencyRule, at(self._merged, place)) for place, *_ in places]
+        scopes = [_valid(Scope, at(self._merged, ("apply", n))) for n in range(len(self._form.scopes))]
+        known = [scope for scope in scopes if scope is not None]
+        links = links_of(rules, known, self._network) if self._network is not None else ((),) * len(rules)
+        for (place, path, file, index, last), concerned in zip(places, links, strict=True):
+            card = RuleCard(path, file=file, index=index, last=last, links=concerned)
+            self._fields(card, place, _RULE)
+            card.part = self._spots.spot((*path, "fragment"))
+            raw = at(self._data, path) if not file else at(self._merged, place)
+            card.fragment = way_of("fragment", at(raw, ("fragment",)))
+            if card.fragment:
+                card.amount = self._field((*path, "fragment", card.fragment), (*place, "fragment", card.fragment))
+            self._form.rules.append(card)
+
+    def _parameters(self, usual: Mapping[str, Parameter]) -> None:
+        own = at(self._data, ("parameters",))
+        for name in dict.fromkeys((*usual, *(own if isinstance(own, dict) else ()))):
+            value = self._spots.field(("parameters", name), at(own, (name,)))
+            known = usual.get(name)
+            default = shown(known.value) if known else ""
+            self._form.parameters.append(ParameterRow(name, value, default, known is not None))
+
+
+def _names(cards: list[ClassCard]) -> list[str]:
+    return [name for card in cards for name in (card.name, *_names(card.children)) if name]
+
+
+def _valid(model: type[_Model], data: Any) -> _Model | None:
+    try:
+        return model.model_validate(data, context=WRITTEN)
+    except ValidationError:
+        return None
+
+
+def _catalogue(merged: Any) -> Catalogue:
+    entries = at(merged, ("applications",))
+    own = [_valid(OwnApplication, entry) for entry in (entries if isinstance(entries, list) else ())]
+    return extended(load_catalogue(), (one for one in own if one is not None))

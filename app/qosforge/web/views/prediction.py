@@ -1,0 +1,177 @@
+"""What a policy would do, as the preview shows it; made by the process that computes beside the requests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import version
+
+from qosforge.api.backend import Backend
+from qosforge.api.background import Progress
+from qosforge.api.preview_job import digest_of
+from qosforge.compiler.compile import compile_intent
+from qosforge.deltaq.objective import Outcome
+from qosforge.deploy.traits import require_installed
+from qosforge.errors import TesterError
+from qosforge.findings import Finding
+from qosforge.intent.models import Intent
+from qosforge.intent.written import Written, load_written
+from qosforge.inventory.models import Network
+from qosforge.platforms.device_text import DeviceText
+from qosforge.prediction.predict import Simulated, predict
+from qosforge.reports.evidence import interval, observed
+from qosforge.reports.figures import Figure, figures_of
+from qosforge.reports.table import amount
+from qosforge.reports.verdict_rows import VerdictRow, rows_of
+from qosforge.runs.held import last_read
+from qosforge.runs.last_measured import LastMeasured, last_measured
+from qosforge.tester.judging import ClassVerdict, verdicts
+from qosforge.tester.measurement import Measurement
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What the network was last measured to do: by which run, and when that was asked for."""
+
+    run_id: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class PredictionView:
+    """A prediction: the bounds with what would be seen of each, and the figures by scenario.
+
+    ``compared`` is the run whose measurement stands beside it.
+    """
+
+    outcome: Outcome
+    rows: tuple[VerdictRow, ...]
+    confidences: str
+    simulated: tuple[Simulated, ...]
+    findings: tuple[Finding, ...]
+    titles: Mapping[str, str]
+    figures: Mapping[str, tuple[Figure, ...]]
+    compared: Compared | None
+
+    amount = staticmethod(amount)
+    observed = staticmethod(observed)
+    interval = staticmethod(interval)
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether any bound can be seen beside what was measured."""
+        return any("before" in row.sides for row in self.rows)
+
+    @property
+    def cut_short(self) -> tuple[Simulated, ...]:
+        """The scenarios that were simulated for less time than the policy wants them measured."""
+        return tuple(each for each in self.simulated if each.seconds < each.wanted)
+
+    def bounds(self, outcome: Outcome) -> tuple[VerdictRow, ...]:
+        """The bounds that come out like this."""
+        return tuple(row for row in self.rows if row.sides["predicted"].outcome == outcome)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A prediction that somebody waits for, under the name of its computation."""
+
+    key: str
+    progress: Progress
+
+
+def ask(backend: Backend, network: Network, written: Written, *, person: str) -> Asked:
+    """Begin a prediction against what the devices were last known to hold, unless it is under way or done.
+
+    Of one person only the newest waits for its turn.
+
+    Raises:
+        TooBusy: too many computations of this person wait.
+        StoreError: an artifact is missing or damaged.
+    """
+    store = backend.desk.store
+    known = {name: read.text for name, read in last_read(store, backend.artifacts, network).items()}
+    last = last_measured(store, network)
+    parts = [
+        version("qosforge"),
+        network.model_dump_json(by_alias=True),
+        digest_of(written),
+        {name: text.digest for name, text in known.items()},
+        last.artifact if last else "",
+    ]
+    key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    name = name_of(network.name, key)
+    progress = backend.background.known(name)
+    if progress is None or progress.state == "failed":
+        measured = backend.artifacts.get_text(last.artifact) if last else ""
+        progress = backend.background.ask(
+            name, predicted, written, network, known, last, measured, person=person, topic="prediction"
+        )
+    return Asked(key, progress)
+
+
+def name_of(network: str, key: str) -> str:
+    """The name of a computation: who asks for it may see the network."""
+    return f"prediction {network} {key}"
+
+
+def predicted(
+    written: Written, network: Network, running: Mapping[str, DeviceText], last: LastMeasured | None, measured: str
+) -> PredictionView:
+    """Predict, and draw what comes out beside the last measurement of the network.
+
+    Raises:
+        InputError: the policy is no valid intent, or verifies nothing.
+        RefusedError: errors stand against it.
+        TesterError: the twin cannot simulate this.
+    """
+    require_installed(network)
+    compilation = compile_intent(load_written(written), network, running)
+    prediction = predict(compilation, running)
+    before = _beside(prediction.measurement, measured) if last else None
+    found = prediction.verdicts
+    now = _judged(compilation.intent.intent, network, before) if before else ()
+    figures = figures_of([*([before] if before else []), prediction.measurement], found, judged_only=True)
+    titles = {each.name: each.title for each in prediction.measurement.scenarios}
+    return PredictionView(
+        outcome=prediction.outcome,
+        rows=rows_of({"predicted": found, "before": now}),
+        confidences=", ".join(sorted({f"{each.verdict.confidence * 100:g} %" for each in found})),
+        simulated=prediction.simulated,
+        findings=prediction.findings,
+        titles=titles,
+        figures={name: tuple(one for one in figures if one.scenario == name) for name in titles},
+        compared=Compared(last.run.id, last.run.created) if last and before else None,
+    )
+
+
+def _beside(prediction: Measurement, measured: str) -> Measurement | None:
+    """Of a measurement what a prediction has, too: the same classes on the same paths."""
+    found = Measurement.taken_in(measured)
+    flows = {(s.name, f.traffic_class, f.path) for s in prediction.scenarios for f in s.flows}
+    scenarios = tuple(
+        each.model_copy(
+            update={"flows": tuple(f for f in each.flows if (each.name, f.traffic_class, f.path) in flows)}
+        )
+        for each in found.scenarios
+    )
+    kept = tuple(each for each in scenarios if each.flows)
+    return found.model_copy(update={"when": "before", "scenarios": kept}) if kept else None
+
+
+def _judged(intent: Intent, network: Network, measurement: Measurement) -> tuple[ClassVerdict, ...]:
+    """What the objectives say of a measurement, which may be of other scenarios and classes."""
+    names = {each.name for each in measurement.scenarios}
+    checks = tuple(check for check in intent.verify if _scenario(network, check.from_, check.to) in names)
+    try:
+        found = verdicts(intent.model_copy(update={"verify": checks}), network, measurement)
+    except TesterError:  # it kept no samples of a class that is judged now
+        return ()
+    return tuple(each for each in found if all(bound.n for bound in each.verdict.bounds))
+
+
+def _scenario(network: Network, source: str, target: str) -> str | None:
+    return next((each.name for each in network.traffic if (source, target) in each.between), None)

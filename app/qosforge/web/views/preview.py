@@ -1,0 +1,238 @@
+"""What a policy would become, as the preview shows it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated
+
+from fastapi import Form
+
+from qosforge.access.roles import Principal
+from qosforge.api.backend import Backend
+from qosforge.findings import Fidelity, Severity
+from qosforge.intent.written import LONGEST_FILE, Written
+from qosforge.platforms.base import platform
+from qosforge.reports.class_lines import ClassLine, class_lines
+from qosforge.reports.fidelity import Cell, cells
+from qosforge.reports.gathered import Gathered, gathered
+from qosforge.reports.preview import ClassDocument, DevicePreview, FindingDocument, PolicyPreview
+from qosforge.runs.held import LastRead
+from qosforge.runs.policy_versions import LATEST, LIBRARY_VERSION
+
+COLOURS = 8
+"""Traffic classes have one of so many colours, by their number."""
+MOST_BOXES = 40
+"""Devices that are listed at once; the others are folded away."""
+
+_Name = Annotated[str, Form(max_length=128)]
+
+
+@dataclass(frozen=True)
+class PreviewForm:
+    """Whose preview is asked for: of a stored ``policy``; without one of a ``text``, which messages call ``name``
+    and which has the includes of version ``number`` of policy ``begun``.
+    """
+
+    network: _Name
+    text: Annotated[str, Form()] = ""
+    name: Annotated[str, Form(max_length=LONGEST_FILE)] = "policy.yaml"
+    begun: _Name = ""
+    number: Annotated[int, Form()] = LIBRARY_VERSION
+    policy: _Name = ""
+    version: Annotated[str, Form(pattern=r"^(latest|[0-9]{1,9})$")] = LATEST
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether it is a text that is being edited."""
+        return not self.policy
+
+    def written(self, backend: Backend, caller: Principal) -> Written:
+        """The policy that is meant, unchecked.
+
+        Raises:
+            PolicyUnknown: there is no such policy, or not this version.
+        """
+        if self.policy:
+            number = LATEST if self.version == LATEST else int(self.version)
+            return backend.policies.seen_by(caller).get(self.policy, number).written()
+        included = backend.policies.seen_by(caller).get(self.begun, self.number).included if self.begun else {}
+        return Written(self.text, self.name, included)
+
+
+@dataclass(frozen=True)
+class Class:
+    """A traffic class with the number of its colour."""
+
+    name: str
+    colour: int
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line that is entered; ``takes_away`` where it removes something."""
+
+    text: str
+    takes_away: bool
+
+
+@dataclass(frozen=True)
+class Box:
+    """A device of the preview, with what it was last known to hold."""
+
+    device: DevicePreview
+    read: LastRead | None
+    findings: tuple[FindingDocument, ...]
+    classes: Mapping[str, Class]
+
+    @property
+    def name(self) -> str:
+        """The device's name."""
+        return self.device.name
+
+    @property
+    def kind(self) -> str:
+        """What it is, in words."""
+        return platform(self.device.platform, self.device.name).profile.title
+
+    @cached_property
+    def cells(self) -> Mapping[str, Cell]:
+        """How near it comes to each class that it serves."""
+        return cells(self.device.fidelity)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it serves every class as asked."""
+        return all(cell.fidelity is Fidelity.EXACT for cell in self.cells.values())
+
+    @property
+    def severities(self) -> Mapping[str, int]:
+        """How many findings of each severity it has."""
+        return counts(self.findings)
+
+    @property
+    def gathered(self) -> tuple[Gathered, ...]:
+        """Its findings, the gravest first."""
+        return gathered(self.findings)
+
+    @property
+    def plan(self) -> str:
+        """Its plan as JSON."""
+        return json.dumps(self.device.plan, indent=2, ensure_ascii=False)
+
+    @property
+    def configuration(self) -> tuple[ClassLine, ...]:
+        """Its configuration by lines."""
+        return class_lines(self.device)
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...] | None:
+        """What would be entered: nothing where it holds the plan already, ``None`` where it was never read."""
+        return None if self.device.candidate is None else self._entries(self.device.candidate.delta)
+
+    @property
+    def inverse(self) -> tuple[Entry, ...]:
+        """What would undo it."""
+        return () if self.device.candidate is None else self._entries(self.device.candidate.inverse)
+
+    def _entries(self, lines: tuple[str, ...]) -> tuple[Entry, ...]:
+        # Some settings are said with `no`; they stand in the configuration itself.
+        kept = {line.strip() for line in self.device.configuration.splitlines()}
+        return tuple(
+            Entry(line, line.strip().startswith(("no ", "default ")) and line.strip() not in kept) for line in lines
+        )
+
+
+@dataclass(frozen=True)
+class PreviewView:
+    """A preview: ``seconds`` is how long it took, ``unread`` why devices could not be read just now."""
+
+    preview: PolicyPreview
+    file: str
+    held: Mapping[str, LastRead]
+    seconds: float
+    editable: bool
+    unread: Mapping[str, str]
+
+    @cached_property
+    def classes(self) -> Mapping[str, Class]:
+        """The classes by name, in their order; of several of a name it is the outermost."""
+        found: dict[str, Class] = {}
+        for each in self.preview.classes:
+            found.setdefault(each.name, _class(each))
+        return found
+
+    @cached_property
+    def boxes(self) -> tuple[Box, ...]:
+        """The devices, in the order of the inventory."""
+        by_device: dict[str | None, list[FindingDocument]] = {}
+        for finding in self.preview.findings:
+            by_device.setdefault(finding.device, []).append(finding)
+        return tuple(
+            Box(device, self.held.get(device.name), tuple(by_device.get(device.name, ())), self.classes)
+            for device in self.preview.devices
+        )
+
+    @cached_property
+    def shown(self) -> tuple[Box, ...]:
+        """The devices that are listed at once: of many, those that something is to be said of."""
+        if len(self.boxes) <= MOST_BOXES:
+            return self.boxes
+        return tuple(box for box in self.boxes if not box.is_exact or box.severities["error"])[:MOST_BOXES]
+
+    @property
+    def folded(self) -> tuple[Box, ...]:
+        """The others."""
+        shown = {box.name for box in self.shown}
+        return tuple(box for box in self.boxes if box.name not in shown)
+
+    @property
+    def served(self) -> tuple[Class, ...]:
+        """The classes that some device serves."""
+        found = {name for box in self.boxes for name in box.cells}
+        return tuple(each for name, each in self.classes.items() if name in found)
+
+    @property
+    def severities(self) -> Mapping[str, int]:
+        """How many findings of each severity there are, as they are listed."""
+        return counts(entry.finding for entry in self.gathered)
+
+    @cached_property
+    def gathered(self) -> tuple[Gathered, ...]:
+        """The findings, the gravest first."""
+        return gathered(self.preview.findings)
+
+    @property
+    def groups(self) -> tuple[tuple[Class | None, tuple[Gathered, ...]], ...]:
+        """The findings by the class that they are about: the gravest first, else in the order of the policy; those
+        of no class last.
+        """
+        found: dict[str, list[Gathered]] = {name: [] for name in (*self.classes, "")}
+        for entry in self.gathered:
+            name = entry.finding.traffic_class or ""
+            found[name if name in found else ""].append(entry)
+        groups = [(self.classes.get(name), tuple(entries)) for name, entries in found.items() if entries]
+        return tuple(sorted(groups, key=lambda group: group[1][0].finding.severity is not Severity.ERROR))
+
+    def line_of(self, finding: FindingDocument) -> int | None:
+        """The line of the edited text that a finding is about."""
+        return finding.line if self.editable and finding.file == self.file else None
+
+    @property
+    def never_read(self) -> int:
+        """How many devices were never read."""
+        return sum(box.read is None for box in self.boxes)
+
+
+def counts(findings: Iterable[FindingDocument]) -> Mapping[str, int]:
+    """How many findings of each severity there are."""
+    found = Counter(finding.severity for finding in findings)
+    return {severity.value: found[severity] for severity in Severity}
+
+
+def _class(each: ClassDocument) -> Class:
+    return Class(each.name, (each.number - 1) % COLOURS + 1, each.line)

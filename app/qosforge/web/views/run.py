@@ -1,0 +1,179 @@
+"""One run as its page shows it."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from dataclasses import dataclass
+from functools import cached_property
+
+from qosforge.access.roles import Principal, Role
+from qosforge.api.backend import Backend
+from qosforge.api.run_models import without_secrets
+from qosforge.findings import Finding, Severity
+from qosforge.reports.evidence import interval, observed
+from qosforge.reports.model import DeviceReport, RunReport
+from qosforge.reports.table import amount
+from qosforge.reports.verdict_rows import VerdictRow, verdict_rows
+from qosforge.runs.contents import Content, contents
+from qosforge.runs.given_up import RETENTION_STAGE
+from qosforge.runs.outside import awaited
+from qosforge.runs.possible import Possible, possible
+from qosforge.runs.progress import Progress, progress
+from qosforge.runs.reasons import reasons
+from qosforge.runs.stages import Stage
+from qosforge.runs.store import Run
+from qosforge.runs.tables import RunStatus
+from qosforge.runs.undo import taken_back_by, undone_by
+from qosforge.tester.measurement import Side, When
+
+SIDES: tuple[When, ...] = ("before", "predicted", "after")
+_SEVERITIES = tuple(Severity)
+_NOT_KEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.FAILED, RunStatus.REFUSED, RunStatus.NEEDS_RECOVERY})
+_ABOUT_TO_TOUCH = frozenset({RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED, RunStatus.PENDING, RunStatus.RUNNING})
+
+
+def _gives(stage: Stage) -> bool:
+    """Whether a stage gave what the page shows beside the progress."""
+    return stage.outcome is not None and stage.name not in ("read", "compile", "push", "counters")
+
+
+@dataclass(frozen=True)
+class RunView:
+    """A run as ``caller`` may see it; each part is looked up when a template first asks for it."""
+
+    backend: Backend
+    caller: Principal
+    run: Run
+
+    @cached_property
+    def seq(self) -> int:
+        """The newest event: what the page shows is not older. Ask for it before the rest."""
+        return self.backend.desk.store.events.last(self.run.id)
+
+    @cached_property
+    def progress(self) -> Progress:
+        """Stages, and devices by steps."""
+        return progress(self.backend.desk.store, self.run)
+
+    @property
+    def key(self) -> str:
+        """Changes with what the page shows beside the progress."""
+        ended = sum(_gives(stage) for stage in self.progress.stages)
+        back = self.taken_back_by
+        return f"{self.run.attempt}.{ended}.{self.run.updated.timestamp()}.{back.id if back else ''}"
+
+    @cached_property
+    def report(self) -> RunReport:
+        """All that is known but the measurements; for a viewer without the lines that the run did not change."""
+        found = self.backend.desk.detail(self.run.id, measurements=False)
+        return found if self.may(Role.OPERATOR) else without_secrets(found)
+
+    def may(self, role: Role | str) -> bool:
+        """Whether the caller has the role on the run's network."""
+        return self.caller.may(Role(role), self.run.network)
+
+    @cached_property
+    def possible(self) -> Possible:
+        """What the caller may ask of the run by its state."""
+        return possible(self.backend.desk, self.run, self.caller.name)
+
+    @property
+    def changed(self) -> tuple[DeviceReport, ...]:
+        """The devices that get, or would get, lines."""
+        return tuple(device for device in self.report.devices if device.candidate)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """Errors first, otherwise in the order they were found."""
+        return sorted(self.report.findings, key=lambda finding: _SEVERITIES.index(finding.severity))
+
+    @property
+    def still_to_come(self) -> bool:
+        """Whether what is worked out is yet to be entered, and was not."""
+        return self.run.status in _ABOUT_TO_TOUCH
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """The devices on which the run's change stands."""
+        return tuple(device.name for device in self.report.devices if device.outcome == "confirmed")
+
+    @cached_property
+    def verdicts(self) -> tuple[VerdictRow, ...]:
+        """Every bound that was judged, with what was seen of it on each side."""
+        return verdict_rows(self.report)
+
+    @property
+    def sides(self) -> list[When]:
+        """The sides on which anything was judged, in their order."""
+        judged = {side for row in self.verdicts for side in row.sides}
+        return [side for side in SIDES if side in judged]
+
+    @property
+    def confidences(self) -> str:
+        """At what confidence the verdicts are given."""
+        report = self.report
+        verdicts = (*report.verdicts_before, *report.verdicts_predicted, *report.verdicts_after)
+        return ", ".join(sorted({f"{each.verdict.confidence * 100:g} %" for each in verdicts}))
+
+    @property
+    def never_arrives(self) -> bool:
+        """Whether a delay that was judged has no end, because too many packets were lost."""
+        return any(bound.observed.infinite for row in self.verdicts for bound in row.sides.values())
+
+    amount = staticmethod(amount)
+    observed = staticmethod(observed)
+    interval = staticmethod(interval)
+
+    @staticmethod
+    def draw() -> str:
+        """A key under which something is asked for once."""
+        return str(uuid.uuid4())
+
+    @property
+    def measured(self) -> str:
+        """Changes with what there is to draw; empty where that is nothing."""
+        given = [s.summary["measurement"] for s in self.progress.stages if "measurement" in s.summary]
+        return hashlib.sha256(" ".join(given).encode()).hexdigest()[:16] if given and not self.given_up else ""
+
+    @property
+    def because(self) -> tuple[str, ...]:
+        """Why an ended run did not keep its change, as far as its stages and verdicts know."""
+        return reasons(self.progress.stages, self.report) if self.run.status in _NOT_KEPT else ()
+
+    @property
+    def unmet(self) -> tuple[str, ...]:
+        """What is not shown to be met after the push, in sentences."""
+        return reasons((), self.report)
+
+    @property
+    def four_eyes(self) -> bool:
+        """Whether who had a hand in the change may not approve it."""
+        return self.backend.desk.rules(self.run).approval == "four_eyes"
+
+    @property
+    def awaits_outside(self) -> Side | None:
+        """The side of the push of which an outside tester has to give its measurement now."""
+        return awaited(self.run)
+
+    @cached_property
+    def undone_by(self) -> list[Run]:
+        """The runs that were asked for to take this one back."""
+        return undone_by(self.backend.desk.store, self.run)
+
+    @cached_property
+    def taken_back_by(self) -> Run | None:
+        """The run that took this one's change back, where it is gone by now."""
+        kept = self.run.status is RunStatus.KEPT
+        return taken_back_by(self.backend.desk.store, self.run) if kept else None
+
+    @property
+    def given_up(self) -> bool:
+        """Whether a retention took what it had read and made."""
+        seen = self.progress
+        return any(stage.name == RETENTION_STAGE for stage in (*seen.earlier, *seen.stages))
+
+    @cached_property
+    def contents(self) -> tuple[Content, ...]:
+        """Its artifacts, as far as they are there."""
+        return () if self.given_up else contents(self.backend.desk.store, self.run.id)

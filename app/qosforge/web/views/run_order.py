@@ -1,0 +1,100 @@
+"""What an order of a run says, as its form sends it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
+
+from fastapi import Form
+
+from qosforge.access.roles import Principal
+from qosforge.api.backend import Backend
+from qosforge.api.policy_choice import NamedPolicy, chosen_for_run
+from qosforge.errors import InputError, Place
+from qosforge.intent.loader import LoadedIntent
+from qosforge.inventory.models import Network
+from qosforge.runs.desk import LONGEST_KEY, LONGEST_TICKET, Order
+from qosforge.runs.policies import Policies
+from qosforge.runs.policy_versions import LATEST, PolicyVersion
+
+Name = Annotated[str, Form(min_length=1, max_length=128)]
+Ticked = Annotated[Literal["yes", ""], Form()]
+
+_LONGEST_MINUTES = 30 * 24 * 60
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """The fields of the form. ``not_before`` is on the clock of the network's change rules; ``key`` is drawn with
+    the form, so that sending it twice asks once.
+    """
+
+    network: Name
+    policy: Name
+    key: Annotated[str, Form(min_length=1, max_length=LONGEST_KEY)]
+    version: Annotated[str, Form(pattern=r"^(latest|[0-9]{1,9})$")] = LATEST
+    judge: Annotated[Literal["twin", "outside", "nobody"], Form()] = "twin"
+    before: Ticked = ""
+    strict: Ticked = ""
+    require_batfish: Ticked = ""
+    ticket: Annotated[str, Form(max_length=LONGEST_TICKET)] = ""
+    not_before: Annotated[str, Form(max_length=32)] = ""
+    timeout_minutes: Annotated[str, Form(max_length=32, title="Give up after")] = ""
+
+    def order(self, backend: Backend, caller: Principal) -> Order:
+        """What the desk is asked for.
+
+        Raises:
+            InputError: a field says nothing that can be meant, or there is no such network or policy.
+        """
+        network = backend.networks.network(self.network)
+        intent, stored = chosen_policy(backend.policies.seen_by(caller), self.policy, self.version)
+        return Order(
+            network=network,
+            intent=intent,
+            stored=stored,
+            measure=self.judge != "nobody",
+            strict=bool(self.strict),
+            require_batfish=bool(self.require_batfish),
+            tester="outside" if self.judge == "outside" else "twin",
+            before=bool(self.before) and self.judge == "outside",
+            ticket=self.ticket.strip(),
+            not_before=_moment(self.not_before, network),
+            timeout=_timeout(self.timeout_minutes),
+            source=stored.source if stored else None,
+        )
+
+
+def chosen_policy(policies: Policies, name: str, version: str) -> tuple[LoadedIntent, PolicyVersion | None]:
+    """A version of a policy, and which one it is.
+
+    Raises:
+        PolicyUnknown: there is no such policy, or not this version.
+        InputError: it is no valid intent.
+    """
+    return chosen_for_run(policies, NamedPolicy(name=name, version=_number(version)))
+
+
+def _number(version: str) -> int | Literal["latest"]:
+    return LATEST if version == LATEST else int(version)
+
+
+def _moment(text: str, network: Network) -> datetime | None:
+    if not text:
+        return None
+    try:
+        local = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError("this is no moment", Place(path="not_before"), "give day and time, or nothing") from None
+    return local.replace(tzinfo=local.tzinfo or ZoneInfo(network.changes.zone)).astimezone(UTC)
+
+
+def _timeout(text: str) -> timedelta | None:
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= _LONGEST_MINUTES):
+        hint = f"give whole minutes from 1 to {_LONGEST_MINUTES}, or nothing"
+        raise InputError("this is no time limit", Place(path="timeout_minutes"), hint)
+    return timedelta(minutes=int(text))

@@ -1,0 +1,9 @@
+"""The checkout whose tests run: processes that they start import its code, whatever is installed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHONPATH = os.pathsep.join(str(folder) for folder in (ROOT / "app", ROOT / "drivers", ROOT))
