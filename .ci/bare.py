@@ -175,7 +175,7 @@ def machine(name: str, tests: str, *, without: bool) -> str:
     tested = here.step("test", f"make test TESTS={shlex.quote(tests)}", **settings)
     require_named(tested, user)
     again = here.step("demo-again", "make demo", offline=True)
-    require("nothing to do" in again, "the second demo found something to change")
+    require("no changes" in again, "the second demo found something to change")
     again += here.step("test-again", f"make test TESTS={shlex.quote(SHORT)}", offline=True)
     require(_MADE.search(again) is None, "the second time something was installed")
     said = counts(tested)

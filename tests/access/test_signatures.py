@@ -1,4 +1,4 @@
-"""What an outside tester signs counts once for what it was signed for, and for nothing else."""
+"""What an external tester signs counts once for what it was signed for, and for nothing else."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ PUBLIC = {
 }
 
 SIGNED = {"/api/v1/runs/{run_id}/measurements/{side}"}
-"""Called by outside testers, who are known by signatures."""
+"""Called by external testers, who are known by signatures."""
 
 
 def test_every_route_but_the_public_ones_needs_a_role(backend: Backend) -> None:

@@ -183,7 +183,7 @@ def test_the_report_comes_in_the_forms_of_pipelines(kept: Kept) -> None:
     report = kept.get("/report?format=json").json()
     assert report["after"]["evidence"] == "emulated"
     assert {account["traffic_class"] for account in report["accounts"]} >= {"voice-video"}
-    assert report["who_paid"]
+    assert report["trade_offs"]
     whole = json.loads(kept.get("/report?format=json", by=kept.operator).text)["devices"][0]["diff"]
     assert len(whole.splitlines()) > len(report["devices"][0]["diff"].splitlines())  # with what stands around
 

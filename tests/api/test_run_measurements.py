@@ -1,4 +1,4 @@
-"""An outside tester gives its measurement to a run, as the manual says."""
+"""An external tester gives its measurement to a run, as the manual says."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _manual() -> dict[str, Any]:
 def run_id(backend: Backend) -> str:
     """A run that waits for a measurement after its push."""
     intent = load_written(backend.policies.seen_by(somebody("ann")).get("campus-collaboration").written())
-    order = Order(backend.networks.network("campus"), intent, tester="outside")
+    order = Order(backend.networks.network("campus"), intent, tester="external")
     run, _ = backend.desk.place(order, "ann")
     due = backend.desk.store.now() + timedelta(seconds=OUTSIDE_SECONDS)
     waiting = {"status": RunStatus.RUNNING.value, "waits_for": waiting_for("after"), "due": due}

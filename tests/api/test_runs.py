@@ -70,7 +70,7 @@ def test_a_run_is_recorded_with_who_asked_for_it_and_why(
     run = answer.json()
     assert answer.headers["location"] == f"{RUNS}/{run['id']}"
     assert (run["status"], run["final"], run["verdict"], run["attempt"]) == ("pending", False, None, 1)
-    assert (run["requested_by"], run["ticket"], run["source"]) == ("ann", "CHG-12", source)
+    assert (run["created_by"], run["ticket"], run["source"]) == ("ann", "CHG-12", source)
     assert datetime.fromisoformat(run["not_before"]) == later
     assert datetime.fromisoformat(run["deadline"]) == later + timedelta(minutes=10)
     recorded = backend.desk.run(run["id"])
@@ -100,7 +100,7 @@ def test_a_policy_may_be_named_or_brought(place: Place, backend: Backend) -> Non
         ({"policy": {"text": "a", "file": "/etc/passwd"}}, 422, "name of a file"),
         ({"policy": {}}, 422, "policy"),
         ({"policy": {"name": "itesm-paper"}}, 422, "judge"),
-        ({"measure": False, "tester": "outside"}, 422, "measure"),
+        ({"measure": False, "tester": "external"}, 422, "measure"),
         ({"seed": -1}, 422, "seed"),
         ({"timeout_seconds": 1}, 422, "timeout_seconds"),
         ({"not_before": "2026-01-01T00:00:00"}, 422, "not_before"),
@@ -205,7 +205,7 @@ def test_runs_are_found_by_who_asked_and_when(
     client: TestClient, place: Place, ann: Headers, many: list[str]
 ) -> None:
     mine = place()
-    found = client.get(RUNS, params={"requested_by": "ann"}, headers=ann).json()["runs"]
+    found = client.get(RUNS, params={"created_by": "ann"}, headers=ann).json()["runs"]
     assert [run["id"] for run in found] == [mine["id"]]
     since = client.get(RUNS, params={"since": mine["created"]}, headers=ann).json()["runs"]
     assert [run["id"] for run in since] == [mine["id"]]
@@ -298,10 +298,10 @@ def test_a_kept_run_is_rolled_back_by_a_run_of_its_own(
     client: TestClient, ann: Headers, place: Place, backend: Backend
 ) -> None:
     run = place()["id"]
-    assert "nothing to roll back" in problem(client.post(f"{RUNS}/{run}/roll-back", headers=ann), 409)
+    assert "nothing to roll back" in problem(client.post(f"{RUNS}/{run}/rollback", headers=ann), 409)
     backend.desk.store.set_status(run, RunStatus.KEPT, Verdict.MET)
     key = {"Idempotency-Key": '"back"'}
-    first, second = (client.post(f"{RUNS}/{run}/roll-back", headers=ann | key) for _ in range(2))
+    first, second = (client.post(f"{RUNS}/{run}/rollback", headers=ann | key) for _ in range(2))
     assert first.status_code == 201
     assert first.json()["undo_of"] == run
     assert first.headers["location"] == f"{RUNS}/{first.json()['id']}"
@@ -339,14 +339,14 @@ def test_an_approval_is_of_what_was_looked_at(client: TestClient, people: People
 def test_a_refusal_ends_the_run(client: TestClient, people: People, waits: dict[str, str]) -> None:
     bob = people.headers("bob", Role.APPROVER, "campus")
     path = f"{RUNS}/{waits['run']}"
-    answer = client.post(f"{path}/refuse", json={"comment": "not in the exam week"}, headers=bob)
+    answer = client.post(f"{path}/reject", json={"comment": "not in the exam week"}, headers=bob)
     assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
     assert "not in the exam week" in answer.json()["reason"]
-    assert "waits for no approval" in problem(client.post(f"{path}/refuse", json={}, headers=bob), 409)
+    assert "waits for no approval" in problem(client.post(f"{path}/reject", json={}, headers=bob), 409)
 
 
 def test_an_approval_takes_an_approver(client: TestClient, ann: Headers, waits: dict[str, str]) -> None:
-    for what in ("approve", "refuse"):
+    for what in ("approve", "reject"):
         answer = client.post(f"{RUNS}/{waits['run']}/{what}", json={"candidate": waits["candidate"]}, headers=ann)
         assert "approver" in problem(answer, 403)
 
@@ -367,7 +367,7 @@ class TestFourEyes:
     ) -> None:
         path, body = f"{RUNS}/{waits['run']}/approve", {"candidate": waits["candidate"]}
         told = problem(client.post(path, json=body, headers=ann), 403)
-        assert "ann asked for the run" in told
+        assert "ann created the run" in told
         assert "another approver" in told
         bob = people.headers("bob", Role.APPROVER, "campus")
         assert client.post(path, json=body, headers=bob).status_code == 200

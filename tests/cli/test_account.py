@@ -1,4 +1,4 @@
-"""Runs and the log of calls name who ran a command, also where the account has no name."""
+"""Runs and the audit log name who ran a command, also where the account has no name."""
 
 from __future__ import annotations
 

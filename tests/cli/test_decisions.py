@@ -39,8 +39,8 @@ def test_a_run_is_cancelled_and_begun_again(qosforge: Command, run: Run) -> None
     ("arguments", "says"),
     [
         (("approve",), "waits for no approval"),
-        (("refuse", "--comment", "no"), "waits for no approval"),
-        (("roll-back",), "has nothing to roll back"),
+        (("reject", "--comment", "no"), "waits for no approval"),
+        (("rollback",), "has nothing to roll back"),
         (("retry",), "cannot be tried again"),
         (("retry", "--start", "keep"), "cannot begin at 'keep'"),
     ],
@@ -53,7 +53,7 @@ def test_what_its_state_does_not_allow_is_told(
     assert says in ended.stderr
 
 
-@pytest.mark.parametrize("command", ["approve", "refuse", "cancel", "retry", "roll-back", "show"])
+@pytest.mark.parametrize("command", ["approve", "reject", "cancel", "retry", "rollback", "show"])
 def test_a_run_that_is_not_there_is_told(qosforge: Command, command: str) -> None:
     ended = qosforge(command, "abc")
     assert ended.code == 2
@@ -62,7 +62,7 @@ def test_a_run_that_is_not_there_is_told(qosforge: Command, command: str) -> Non
 
 @pytest.mark.parametrize("status", RunStatus)
 def test_only_a_change_that_stands_is_good(status: RunStatus) -> None:
-    good = status in (RunStatus.KEPT, RunStatus.NOTHING_TO_DO)
+    good = status in (RunStatus.KEPT, RunStatus.NO_CHANGES)
     assert (exit_code(status, None, failed=False) == 0) == good
     assert exit_code(status, "broken", failed=False) != 0
     assert exit_code(status, "broken", failed=True) == 3
@@ -79,7 +79,7 @@ def test_a_run_that_waits_shows_what_an_approval_is_about(capsys: pytest.Capture
         intent="gold",
         status="needs_approval",
         started=datetime(2026, 1, 1, tzinfo=UTC),
-        asked_by="ann",
+        created_by="ann",
         ticket="CHG1",
         devices=(router, idle),
     )
@@ -107,4 +107,4 @@ def test_a_list_tells_an_undoing_run_from_the_one_that_it_undoes(
         undo = store.create_run("campus", "gold", "ab" * 32, {"undo_of": run.id})
     listed = {entry["run"]: entry["undo_of"] for entry in json.loads(qosforge("runs", "--json").stdout)}
     assert listed == {run.id: None, undo.id: run.id}
-    assert qosforge("runs").stdout.count("undo of gold") == 1
+    assert qosforge("runs").stdout.count("rollback of gold") == 1

@@ -87,11 +87,11 @@ def test_a_policy_of_the_service_goes_by_its_name(qosforge: Command, network: st
     [
         ("kept", "met", 0),
         ("kept", None, 0),
-        ("nothing_to_do", "met", 0),
+        ("no_changes", "met", 0),
         ("kept", "inconclusive", 1),
-        ("nothing_to_do", "broken", 1),
+        ("no_changes", "broken", 1),
         ("rolled_back", "broken", 1),
-        ("refused", None, 1),
+        ("rejected", None, 1),
         ("cancelled", None, 1),
         ("failed", None, 3),
         ("needs_recovery", None, 3),
@@ -144,12 +144,12 @@ def test_an_approval_is_of_what_was_looked_at(qosforge: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "path", "body"),
     [
-        (("refuse", ID, "--comment", "no"), "refuse", {"comment": "no"}),
+        (("reject", ID, "--comment", "no"), "reject", {"comment": "no"}),
         (("cancel", ID), "cancel", None),
         (("retry", ID, "--start", "push"), "retry", {"start": "push"}),
         (("pause", ID), "pause", None),
         (("resume", ID), "resume", None),
-        (("roll-back", ID), "roll-back", None),
+        (("rollback", ID), "rollback", None),
     ],
 )
 def test_decisions_go_to_their_routes(
@@ -210,7 +210,7 @@ def test_a_service_that_is_not_there_is_told(qosforge: Command) -> None:
 
 def test_findings_that_refuse_are_printed(qosforge: Command, tmp_path: Path) -> None:
     finding = {"code": "scope-empty", "severity": "error", "message": "none in scope", "class": None}
-    refused = document({"type": "urn:x:refused", "detail": "refused", "findings": [finding]}, 422)
+    refused = document({"type": "urn:x:rejected", "detail": "refused", "findings": [finding]}, 422)
     with scripted(refused) as (url, _):
         ended = qosforge("--server", url, "run", POLICY, "--sarif", tmp_path / "f.sarif")
     assert ended.code == 1

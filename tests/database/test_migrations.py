@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from qosforge.runs.artifacts import ArtifactStore
 from qosforge.runs.lineage import hands_in
 from qosforge.runs.policies import PolicyLibrary
 from qosforge.runs.store import RunStore
+from qosforge.runs.tables import RunStatus
 from tests.database.migrating import bring_up, take_back
 from tests.principals import somebody
 
@@ -75,3 +77,45 @@ def test_who_asked_cancelled_and_retried_is_known_of_runs_of_before(store_url: s
         run = newer.get_run("a1")
         assert (run.reason, run.reason_step) == ("it ended under a release that did not record why", "unknown")
         assert newer.get_run("a2").reason == "cancelled by ben"
+
+
+def test_runs_of_before_are_found_by_todays_words(store_url: str) -> None:
+    at = "2026-01-01T00:00:00.000000+00:00"
+    run = (
+        "INSERT INTO runs (id, network, policy, policy_version, status, created, updated, params, schema_version,"
+        " reason, reason_step) VALUES (:id, 'campus', 'gold', 'v', :status, :at, :at, :params, 1, :reason, :step)"
+    )
+    stage = "INSERT INTO stages (run_id, name, attempt, started, summary) VALUES ('a1', 'roll-back', 1, :at, '{}')"
+    event = "INSERT INTO events (run_id, kind, data, at) VALUES ('a1', :kind, :data, :at)"
+    told = [
+        ("status", {"status": "nothing_to_do", "reason_step": "roll-back", "by": "refused"}),
+        ("progress", {"stage": "roll-back", "text": "roll-back"}),
+        ("device", {"device": "refused", "action": "read"}),
+    ]
+    with RunStore(store_url) as store:
+        take_back(store.database, "0010")
+        with store.database.write() as connection:
+            for row in (("a1", "nothing_to_do", "", ""), ("a2", "refused", "errors stand", "roll-back")):
+                values = dict(zip(("id", "status", "reason", "step"), row, strict=True))
+                connection.execute(sa.text(run), {**values, "at": at, "params": '{"tester": "outside"}'})
+            connection.execute(sa.text(stage), {"at": at})
+            for kind, data in told:
+                connection.execute(sa.text(event), {"kind": kind, "data": json.dumps(data), "at": at})
+    bring_up(store_url)
+    with RunStore(store_url) as newer:
+        assert [run.id for run in newer.list_runs(status=RunStatus.NO_CHANGES)] == ["a1"]
+        rejected = newer.get_run("a2")
+        assert (rejected.status, rejected.reason_step) == (RunStatus.REJECTED, "rollback")
+        assert rejected.params == {"tester": "external"}
+        assert [one.name for one in newer.stages("a1")] == ["rollback"]
+        assert [one.data for one in newer.events.after("a1")] == [
+            {"status": "no_changes", "reason_step": "rollback", "by": "refused"},
+            {"stage": "rollback", "text": "roll-back"},
+            {"device": "refused", "action": "read"},
+        ]
+        take_back(newer.database, "0010")
+        with newer.database.read() as connection:
+            assert connection.execute(sa.text("SELECT status FROM runs ORDER BY id")).scalars().all() == [
+                "nothing_to_do",
+                "refused",
+            ]

@@ -128,7 +128,7 @@ def test_a_lost_artifact_that_no_retention_took_is_an_error(house: House) -> Non
 def test_who_had_the_last_word_on_a_box_stays_whole(house: House) -> None:
     first, lost = house.run(300, RunStatus.KEPT, ["a", "b", "c"])
     _, changed = house.run(250, RunStatus.KEPT, ["d", "e", "f", "g"])  # of two devices, 0 and 1
-    looked, its = house.run(200, RunStatus.NOTHING_TO_DO, ["h", "i", "j"])  # of device 0
+    looked, its = house.run(200, RunStatus.NO_CHANGES, ["h", "i", "j"])  # of device 0
     _, others = house.run(280, RunStatus.KEPT, ["k", "l", "m"], network="wan")
     house.run(100, RunStatus.ROLLED_BACK, ["n", "o", "p"])  # says nothing
     done = house.retain()
@@ -142,7 +142,7 @@ def test_what_was_confirmed_last_on_a_box_can_be_rolled_back(house: House) -> No
     first, its = house.run(300, RunStatus.KEPT, ["a", "b", "c"])
     house.store.journal.append(first, "r1", JournalAction.TOUCHING, before=its[2])
     house.store.journal.append(first, "r1", JournalAction.CONFIRMED)
-    house.run(200, RunStatus.NOTHING_TO_DO, ["d", "e", "f"])
+    house.run(200, RunStatus.NO_CHANGES, ["d", "e", "f"])
     house.retain()
     assert all(map(house.held, its))
 
@@ -225,7 +225,7 @@ def test_nothing_goes_that_a_run_may_still_need(migrated: Path, made: list) -> N
                 house.store.journal.append(run, "r1", JournalAction.TOUCHING, before=ids[0], delta=ids[1])
             if status in UNFINISHED or opened or days < 90:
                 needed.update(ids)
-            if status in (RunStatus.KEPT, RunStatus.NOTHING_TO_DO):
+            if status in (RunStatus.KEPT, RunStatus.NO_CHANGES):
                 last |= {(network, box): ids for box in range(len(ids) - 2)}
         needed.update(*last.values())
         house.retain()

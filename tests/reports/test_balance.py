@@ -1,4 +1,4 @@
-"""Expected beside observed, and who paid for what others gained."""
+"""Expected beside observed, and trade-offs: what others lost for a gain."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qosforge.cli.output import out, print_accounts
-from qosforge.reports.balance import Balance, accounts, in_words, side_texts, who_paid
+from qosforge.reports.balance import Balance, accounts, in_words, side_texts, trade_offs
 from qosforge.reports.model import RunReport
 from qosforge.reports.run_report import render_run_report
 from qosforge.tester.measurement import FlowResult, Measurement, ScenarioResult, When
@@ -58,7 +58,7 @@ AFTER = measured("after", {"voice": (400_000, 5), "tcp": (700_000, 80), "rest": 
 
 
 def balance(what: str) -> Balance:
-    return next(entry for entry in who_paid(BEFORE, AFTER) if entry.what == what)
+    return next(entry for entry in trade_offs(BEFORE, AFTER) if entry.what == what)
 
 
 def test_accounts_pool_the_flows_of_a_class() -> None:
@@ -118,11 +118,14 @@ def test_the_classes_that_lost_throughput_paid_for_the_one_that_gained() -> None
     found = balance("throughput")
 
     assert [(e.traffic_class, e.change, e.part) for e in found.gained] == [("voice", 200_000, 1.0)]
-    assert [(e.traffic_class, e.change, e.part) for e in found.paid] == [
+    assert [(e.traffic_class, e.change, e.part) for e in found.lost] == [
         ("tcp", -100_000, 0.5),
         ("rest", -100_000, 0.5),
     ]
-    assert in_words(found) == "throughput: voice +200.0 kb/s; paid by tcp -100.0 kb/s (50%), rest -100.0 kb/s (50%)"
+    assert (
+        in_words(found)
+        == "throughput: voice +200.0 kb/s; at the cost of tcp -100.0 kb/s (50%), rest -100.0 kb/s (50%)"
+    )
 
 
 def test_delay_is_paid_by_the_traffic_that_has_it() -> None:
@@ -130,28 +133,28 @@ def test_delay_is_paid_by_the_traffic_that_has_it() -> None:
     found = balance("delay")
 
     assert [(e.traffic_class, e.change) for e in found.gained] == [("voice", -55)]
-    assert [(e.traffic_class, e.change) for e in found.paid] == [("tcp", 20), ("rest", 30)]
-    assert [e.part for e in found.paid] == pytest.approx([15_000 / 25_500, 10_500 / 25_500])
-    assert in_words(found) == "delay: voice -55.0 ms; paid by tcp +20.0 ms (59%), rest +30.0 ms (41%)"
+    assert [(e.traffic_class, e.change) for e in found.lost] == [("tcp", 20), ("rest", 30)]
+    assert [e.part for e in found.lost] == pytest.approx([15_000 / 25_500, 10_500 / 25_500])
+    assert in_words(found) == "delay: voice -55.0 ms; at the cost of tcp +20.0 ms (59%), rest +30.0 ms (41%)"
 
 
 def test_gains_that_cost_nobody_are_told_so() -> None:
-    (found,) = who_paid(measured("before", {"a": (100, 9)}), measured("after", {"a": (100, 3)}))
-    (back,) = who_paid(measured("before", {"a": (100, 3)}), measured("after", {"a": (100, 9)}))
+    (found,) = trade_offs(measured("before", {"a": (100, 9)}), measured("after", {"a": (100, 3)}))
+    (back,) = trade_offs(measured("before", {"a": (100, 3)}), measured("after", {"a": (100, 9)}))
 
-    assert in_words(found) == "delay: a -6.0 ms, and nobody paid"
+    assert in_words(found) == "delay: a -6.0 ms, at nobody's cost"
     assert in_words(back) == "delay: a +6.0 ms (100%), and nobody gained"
 
 
 def test_chance_is_no_payment() -> None:
     near = measured("after", {"voice": (203_000, 60), "tcp": (795_000, 60), "rest": (402_000, 60)})
 
-    assert who_paid(BEFORE, near) == ()
+    assert trade_offs(BEFORE, near) == ()
 
 
 def test_one_side_alone_has_no_ledger() -> None:
-    assert who_paid(BEFORE, None) == ()
-    assert who_paid(None, AFTER) == ()
+    assert trade_offs(BEFORE, None) == ()
+    assert trade_offs(None, AFTER) == ()
 
 
 FIGURES = st.dictionaries(
@@ -162,18 +165,18 @@ FIGURES = st.dictionaries(
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
 @given(FIGURES, FIGURES)
 def test_going_back_changes_the_sides(one: dict[str, Figures], other: dict[str, Figures]) -> None:
-    there = who_paid(measured("before", one), measured("after", other))
-    back = who_paid(measured("before", other), measured("after", one))
+    there = trade_offs(measured("before", one), measured("after", other))
+    back = trade_offs(measured("before", other), measured("after", one))
 
-    assert {(entry.what, len(entry.gained), len(entry.paid)) for entry in there} == {
-        (entry.what, len(entry.paid), len(entry.gained)) for entry in back
+    assert {(entry.what, len(entry.gained), len(entry.lost)) for entry in there} == {
+        (entry.what, len(entry.lost), len(entry.gained)) for entry in back
     }
     for entry in there:
-        for side in (entry.gained, entry.paid):
+        for side in (entry.gained, entry.lost):
             assert not side or sum(part.part for part in side) == pytest.approx(1)
         sign = 1 if entry.what == "throughput" else -1
         assert all(part.change * sign > 0 for part in entry.gained)
-        assert all(part.change * sign < 0 for part in entry.paid)
+        assert all(part.change * sign < 0 for part in entry.lost)
 
 
 def test_the_page_and_the_terminal_tell_it() -> None:
@@ -185,6 +188,6 @@ def test_the_page_and_the_terminal_tell_it() -> None:
         print_accounts(BEFORE, AFTER)
     for text in (render_run_report(report), captured.get()):
         assert "Expected and observed" in text
-        assert "voice +200.0 kb/s; paid by tcp -100.0 kb/s (50%), rest -100.0 kb/s (50%)" in text
+        assert "voice +200.0 kb/s; at the cost of tcp -100.0 kb/s (50%), rest -100.0 kb/s (50%)" in text
         assert "2.00" in text
         assert "80.0" in text

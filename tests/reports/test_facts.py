@@ -22,7 +22,7 @@ WAITS = RunReport(
     intent="gold",
     status="needs_approval",
     started=AT,
-    asked_by="ann",
+    created_by="ann",
     ticket="CHG000123",
     source={"repository": "campus/qos", "commit": "3f78", "path": "policies/gold.yaml", "dirty": "yes"},
     waits_for="approval by somebody else",
@@ -33,13 +33,13 @@ WAITS = RunReport(
 
 def test_an_approver_sees_who_asks_for_what_and_what_others_said() -> None:
     assert run_facts(WAITS) == (
-        ("asked by", "ann"),
+        ("created by", "ann"),
         ("ticket", "CHG000123"),
         ("policy from", "campus/qos 3f78 policies/gold.yaml, changed since"),
         ("waits for", "approval by somebody else"),
         ("candidate", "new"),
         ("approved by", "bob, 2026-11-20 19:45 UTC, what it would have done before"),
-        ("refused by", "bob, 2026-11-20 19:45 UTC: not <b>now</b>"),
+        ("rejected by", "bob, 2026-11-20 19:45 UTC: not <b>now</b>"),
     )
 
 
@@ -52,5 +52,5 @@ def test_the_page_and_the_comment_have_them_and_take_no_markup_from_them() -> No
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    undo = RunReport(id="2", network="n", intent="i", status="kept", started=AT, asked_by="ann", undo_of="1")
-    assert run_facts(undo) == (("asked by", "ann"), ("undoes run", "1"))
+    undo = RunReport(id="2", network="n", intent="i", status="kept", started=AT, created_by="ann", undo_of="1")
+    assert run_facts(undo) == (("created by", "ann"), ("rolls back run", "1"))

@@ -208,13 +208,13 @@ def test_the_same_run_gives_the_same_bytes() -> None:
     assert render_run_report(report()) == render_run_report(report())
 
 
-def test_a_run_that_was_refused_has_a_report() -> None:
-    refused = RunReport(id="1", network="n", intent="i", status="refused", started=NOW)
-    page = Page(render_run_report(refused))
-    for text in ("nothing was judged", "No traffic was measured", "No device was touched", "refused", "None."):
+def test_a_run_that_was_rejected_has_a_report() -> None:
+    rejected = RunReport(id="1", network="n", intent="i", status="rejected", started=NOW)
+    page = Page(render_run_report(rejected))
+    for text in ("nothing was judged", "No traffic was measured", "No device was touched", "rejected", "None."):
         assert text in page.text
-    assert refused.outcome_after() is None
-    assert RunReport.model_validate_json(refused.model_dump_json()) == refused
+    assert rejected.outcome_after() is None
+    assert RunReport.model_validate_json(rejected.model_dump_json()) == rejected
 
 
 def test_a_run_with_one_side_only_has_a_report() -> None:

@@ -1,4 +1,4 @@
-"""What an outside tester gives."""
+"""What an external tester gives."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ ANSWERS: dict[str, Any] = {
     "counters": {"errors": []},
     "measure-after": {"outcome": "met", "measurement": "a"},
     "keep": {"errors": []},
-    "roll-back": {"running": {}, "errors": []},
+    "rollback": {"running": {}, "errors": []},
     **{f"checkpoint-{name}": ON for name in ("prepare", "measure-before", "measure-after", "keep")},
 }
 CANCELLED = {"stop": {"status": "cancelled", "reason": "cancelled by ada"}}
@@ -163,7 +163,7 @@ def test_an_interrupted_run_leaves_the_steps_in_order_for_the_one_that_goes_on(a
     assert cut.done == whole.done[: whole.done.index(at)]
 
 
-@pytest.mark.parametrize("at", ["lock", "read", "prepare", "push", "roll_back"])
+@pytest.mark.parametrize("at", ["lock", "read", "prepare", "push", "rollback"])
 def test_a_step_that_fails_for_good_gives_the_boxes_back(at: str) -> None:
     failing: Any = {at: errors.StoreError("the store is gone")}
     steps = Steps(**{"keep": {"errors": [{"device": "r3", "message": "refused a line", "hint": ""}]}, **failing})
@@ -184,7 +184,7 @@ def test_a_computation_that_is_stopped_ends_the_run_and_takes_back_what_was_push
     assert "push" not in before.done
     assert after.done[after.done.index("push") :] == [
         *("push", "counters", "checkpoint-measure-after", "measure-after"),
-        *("roll-back", "release", "status-failed"),
+        *("rollback", "release", "status-failed"),
     ]
 
 
@@ -204,7 +204,7 @@ def test_a_box_that_cannot_be_confirmed_takes_the_whole_run_back() -> None:
     steps = Steps(keep={"errors": [{"device": "r3", "message": "it went back by itself", "hint": None}]})
     ended = course(steps).go()
     assert ended["status"] == RunStatus.ROLLED_BACK
-    assert steps.done[-4:] == ["keep", "roll-back", "release", "status-rolled_back"]
+    assert steps.done[-4:] == ["keep", "rollback", "release", "status-rolled_back"]
 
 
 @pytest.mark.parametrize("at", ["counters", "measure_after", "checkpoint_keep"])
@@ -213,7 +213,7 @@ def test_what_fails_after_the_push_takes_the_run_back(at: str) -> None:
     ended = course(steps).go()
     assert ended["status"] == RunStatus.ROLLED_BACK
     assert ended["errors"][0]["message"] == "the twin refuses the scenario"
-    assert steps.done[-3:] == ["roll-back", "release", "status-rolled_back"]
+    assert steps.done[-3:] == ["rollback", "release", "status-rolled_back"]
 
 
 def test_a_tester_that_fails_before_the_push_ends_the_run_untouched() -> None:
@@ -228,7 +228,7 @@ def test_a_run_cancelled_before_the_push_ends_untouched(at: str) -> None:
     steps = Steps(**{at: {**CANCELLED, "begun": False}})
     ended = course(steps).go()
     assert (ended["status"], ended["reason"]) == (RunStatus.CANCELLED, "cancelled by ada")
-    assert "roll-back" not in steps.done
+    assert "rollback" not in steps.done
     assert steps.done[-2:] == ["release", "status-cancelled"]
 
 
@@ -236,13 +236,13 @@ def test_a_run_cancelled_before_the_push_ends_untouched(at: str) -> None:
 def test_a_run_cancelled_after_a_touch_is_undone(at: str) -> None:
     steps = Steps(**{at: {**CANCELLED, "begun": True}})
     assert course(steps).go()["status"] == RunStatus.CANCELLED
-    assert steps.done[-3:] == ["roll-back", "release", "status-cancelled"]
+    assert steps.done[-3:] == ["rollback", "release", "status-cancelled"]
 
 
 def test_a_cancelled_run_that_cannot_be_undone_needs_recovery() -> None:
     steps = Steps(
         checkpoint_keep=CANCELLED,
-        roll_back={"running": {}, "errors": [{"device": "r1", "message": "is gone", "hint": ""}]},
+        rollback={"running": {}, "errors": [{"device": "r1", "message": "is gone", "hint": ""}]},
     )
     assert course(steps).go()["status"] == RunStatus.NEEDS_RECOVERY
 
@@ -252,7 +252,7 @@ def test_a_closed_gate_lets_go_of_the_boxes_and_waits(at: str) -> None:
     steps = Steps(**{at: {**WAIT, "begun": False}})
     ended = course(steps).go()
     assert (ended["status"], ended["waits_for"]) == (RunStatus.NEEDS_APPROVAL, "approval")
-    assert "roll-back" not in steps.done
+    assert "rollback" not in steps.done
     assert steps.done[-2:] == ["release", "status-needs_approval"]
 
 
@@ -277,7 +277,7 @@ def test_an_attempt_that_is_over_does_nothing() -> None:
 def test_nothing_to_change_needs_no_gate() -> None:
     steps = Steps(prepare={"refused": False, "devices": {"r1": {"empty": True}}, "candidate": "c"}, gate=WAIT)
     ended = course(steps).go()
-    assert (ended["status"], ended["verdict"]) == (RunStatus.NOTHING_TO_DO, "broken")
+    assert (ended["status"], ended["verdict"]) == (RunStatus.NO_CHANGES, "broken")
 
 
 def test_going_back_is_not_held_up_nor_measured() -> None:
@@ -306,7 +306,7 @@ def test_an_outside_measurement_is_waited_for_step_by_step() -> None:
             "await-after-2": {"until": "2004-06-01T12:10:00+00:00", "measurement": "m"},
         }
     )
-    assert course(steps, tester="outside").go()["status"] == RunStatus.KEPT
+    assert course(steps, tester="external").go()["status"] == RunStatus.KEPT
     assert "measure-before" not in steps.done
     at = steps.done.index("await-after-1")
     assert steps.done[at : at + 3] == ["await-after-1", "await-after-2", "measure-after"]
@@ -318,9 +318,9 @@ def test_an_outside_measurement_is_waited_for_step_by_step() -> None:
 )
 def test_no_outside_measurement_takes_the_run_back(given: dict[str, Any], status: RunStatus) -> None:
     steps = Steps(**{"await-after-1": given})
-    ended = course(steps, tester="outside").go()
+    ended = course(steps, tester="external").go()
     assert ended["status"] == status
-    assert "roll-back" in steps.done
+    assert "rollback" in steps.done
     assert ("no outside measurement" in str(ended["errors"])) == (status is RunStatus.ROLLED_BACK)
 
 
@@ -366,8 +366,8 @@ LEFT = {
         ({"checkpoint_keep": CANCELLED}, "keep", "", "cancelled by ada", "qosforge retry"),
         ({"keep": {"errors": [LEFT]}}, "keep", "r1", "run 1 left", "recover"),
         (
-            {"measure_after": {"outcome": "broken"}, "roll_back": {"running": {}, "errors": [LEFT]}},
-            "roll-back",
+            {"measure_after": {"outcome": "broken"}, "rollback": {"running": {}, "errors": [LEFT]}},
+            "rollback",
             "r1",
             "it was rolled back because of: after the push the objectives are not met",
             "qosforge recover",
@@ -398,7 +398,7 @@ def test_a_stop_in_the_midst_of_devices_ends_the_run_as_stopped(at: str, stop: A
     steps = Steps(**answers)
     ended = course(steps).go()
     assert (ended["status"], ended["reason"]) == (status, stop["reason"])
-    assert ("roll-back" in steps.done) is (at != "read")
+    assert ("rollback" in steps.done) is (at != "read")
     if at in ("push", "keep"):
         assert ended["errors"] == cut
 
@@ -422,7 +422,7 @@ def test_a_run_rolled_back_says_what_is_worse_again() -> None:
     ("word", "status", "said"),
     [
         ({"kept": True, "by": "ada"}, RunStatus.KEPT, None),
-        ({"kept": False, "by": "ada"}, RunStatus.ROLLED_BACK, "ada refused to keep it"),
+        ({"kept": False, "by": "ada"}, RunStatus.ROLLED_BACK, "ada rejected keeping it"),
         ({"late": True}, RunStatus.ROLLED_BACK, "nobody said in time to keep it"),
         (CANCELLED, RunStatus.CANCELLED, "cancelled by ada"),
     ],
@@ -434,7 +434,7 @@ def test_an_approver_is_asked_step_by_step(word: dict[str, Any], status: RunStat
     assert [step for step in steps.done if step.startswith("await-keep")] == ["await-keep-1", "await-keep-2"]
     assert steps.done[-1] == f"status-{status}"
     assert (said in reason["message"]) if said else reason is None
-    assert ("roll-back" in steps.done) == (status is not RunStatus.KEPT)
+    assert ("rollback" in steps.done) == (status is not RunStatus.KEPT)
 
 
 def test_a_comparison_that_fails_takes_the_run_back() -> None:
@@ -483,7 +483,7 @@ def test_what_stops_a_rollout_takes_all_of_it_back(answers: Any, status: RunStat
     steps = Steps(**{**TWO, **PUSHED, **answers})
     ended = course(steps, measure=False).go()
     assert ended["status"] == status
-    assert steps.done[-3:] == ["roll-back", "release", f"status-{status}"]
+    assert steps.done[-3:] == ["rollback", "release", f"status-{status}"]
     told: Any = steps.told[-1][1][-1]
     assert told["reason"]["step"] == step
 

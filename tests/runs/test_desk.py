@@ -41,7 +41,7 @@ from tests.principals import somebody
 
 from .support import WHY, Clock, computing
 
-ENDED = [RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REFUSED, RunStatus.ROLLED_BACK]
+ENDED = [RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REJECTED, RunStatus.ROLLED_BACK]
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +187,7 @@ def test_two_who_decide_at_once_are_not_both_heard(desk: Desk, order: Order) -> 
 
     def decide(number: int) -> bool:
         try:
-            desk.refuse(run.id, "ada") if number % 2 else desk.approve(run.id, "ada", listed)
+            desk.reject(run.id, "ada") if number % 2 else desk.approve(run.id, "ada", listed)
         except WrongState:
             return False
         return True
@@ -200,8 +200,8 @@ def test_two_who_decide_at_once_are_not_both_heard(desk: Desk, order: Order) -> 
 def test_a_refusal_ends_the_run(desk: Desk, order: Order) -> None:
     run = in_status(desk, order, RunStatus.NEEDS_APPROVAL)
     prepared(desk, run, r1="a\n")
-    over = desk.refuse(run.id, "grace", "not in term time")
-    assert (over.status, over.reason) == (RunStatus.CANCELLED, "refused by grace: not in term time")
+    over = desk.reject(run.id, "grace", "not in term time")
+    assert (over.status, over.reason) == (RunStatus.CANCELLED, "rejected by grace: not in term time")
 
 
 @pytest.mark.parametrize("status", [RunStatus.PENDING, RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED])
@@ -249,7 +249,7 @@ def test_a_retry_from_a_later_stage_needs_what_came_before(desk: Desk, order: Or
 
 
 def test_a_refused_run_can_only_begin_at_its_beginning(desk: Desk, order: Order) -> None:
-    run = in_status(desk, order, RunStatus.REFUSED)
+    run = in_status(desk, order, RunStatus.REJECTED)
     prepared(desk, run)
     with pytest.raises(WrongState, match="can only begin at read"):
         desk.retry(run.id, "ada", "push")
@@ -358,7 +358,7 @@ def test_only_going_back_is_let_through_the_gate(desk: Desk, order: Order) -> No
         desk.store.journal.append(run.id, "r1", JournalAction.CONFIRMED)
         run = desk.store.set_status(run.id, RunStatus.KEPT)
         redoes.append(run.params["redoes"])
-    assert redoes == [False, True, False], "what undoes a way back brings the change again"
+    assert redoes == [False, True, False], "what undoes a rollback brings the change again"
 
 
 @pytest.fixture
@@ -390,12 +390,12 @@ def test_four_eyes_look_over_copies_and_rollbacks(four_eyes: Desk, order: Order)
     first, _ = waiting(four_eyes, order, "ada")
     four_eyes.cancel(first.id, "grace")
     copy, listed = waiting(four_eyes, order, "alan")
-    for who, did in (("ada", "asked for"), ("grace", "cancelled")):
+    for who, did in (("ada", "created"), ("grace", "cancelled")):
         with pytest.raises(NotAllowed, match=f"{who} {did} run {first.id}, which makes the same change,"):
             four_eyes.approve(copy.id, who, listed)
     renamed = parse_intent(order.intent.document.text.replace("campus-collaboration", "another"), "another.yaml")
     under_another_name, listed = waiting(four_eyes, replace(order, intent=renamed), "mary")
-    with pytest.raises(NotAllowed, match="alan asked for run"):
+    with pytest.raises(NotAllowed, match="alan created run"):
         four_eyes.approve(under_another_name.id, "alan", listed)
     other, listed = waiting(four_eyes, replace(order, intent=renamed), "zoe", r1="b\n")
     assert four_eyes.approve(other.id, "alan", listed).attempt == 2, "another change"

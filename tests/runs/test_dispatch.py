@@ -139,7 +139,7 @@ def test_a_run_that_nobody_ended_is_what_its_devices_hold(
     run = executor.store.get_run(lost.id)
     assert run.status is expected
     assert told in run.reason
-    assert ("roll-back" in run.reason_hint) is (expected is RunStatus.KEPT)
+    assert ("rollback" in run.reason_hint) is (expected is RunStatus.KEPT)
 
 
 def test_an_unfinished_run_is_left_to_its_workflow(executor: SmallExecutor) -> None:

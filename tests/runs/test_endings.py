@@ -39,10 +39,10 @@ def ends(log: io.StringIO) -> list[dict[str, object]]:
     ("status", "level"),
     [
         (RunStatus.KEPT, "info"),
-        (RunStatus.NOTHING_TO_DO, "info"),
+        (RunStatus.NO_CHANGES, "info"),
         (RunStatus.CANCELLED, "info"),
         (RunStatus.ROLLED_BACK, "warning"),
-        (RunStatus.REFUSED, "warning"),
+        (RunStatus.REJECTED, "warning"),
         (RunStatus.FAILED, "error"),
         (RunStatus.NEEDS_RECOVERY, "error"),
     ],

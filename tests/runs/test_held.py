@@ -68,7 +68,7 @@ def test_the_newest_reading_of_each_box_counts(
     run = boxes.run()
     boxes.read(run, "read", {"r1": "before", "r2": "before", "s2950": "before"})
     boxes.read(run, "read-back", {"r1": "after", "r2": "after"})
-    boxes.read(run, "roll-back", {"r2": "restored"})
+    boxes.read(run, "rollback", {"r2": "restored"})
     assert _texts(store, artifacts, network) == {"r1": "after", "r2": "restored", "s2950": "before"}
     assert last_read(store, artifacts, network)["r2"] == LastRead("r2", said("restored"), run.id, clock())
 

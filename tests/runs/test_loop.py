@@ -188,7 +188,7 @@ def test_what_a_change_would_do_is_predicted_before_it_is_approved(site: Site) -
     assert {"measurement/predicted", "verdicts/predicted"} <= named
 
     idle = site.go(site.place(measure=True))
-    assert idle.status is RunStatus.NOTHING_TO_DO
+    assert idle.status is RunStatus.NO_CHANGES
     assert "predict" not in {stage.name for stage in site.store.stages(idle.id)}
 
 
@@ -231,7 +231,7 @@ def test_an_approval_does_not_count_for_what_the_boxes_have_become(site: Site) -
     now = site.desk.candidate(waiting.id)
     assert now is not None
     assert now.id != listed.id
-    assert site.desk.refuse(waiting.id, "grace").status is RunStatus.CANCELLED
+    assert site.desk.reject(waiting.id, "grace").status is RunStatus.CANCELLED
 
 
 def test_going_back_leaves_what_others_changed(site: Site) -> None:
@@ -285,7 +285,7 @@ def test_a_freeze_that_is_declared_later_holds_a_run_that_waits(site: Site) -> N
 
 def test_a_freeze_that_is_declared_before_the_push_holds_it(site: Site) -> None:
     before = site.running()
-    run = site.place(measure=True, tester="outside", before=True)
+    run = site.place(measure=True, tester="external", before=True)
     with site.beside(run):
         site.waits(run, outside.waiting_for("before"))
         site.freeze()
@@ -375,7 +375,7 @@ def test_a_run_that_waits_for_boxes_can_be_cancelled(site: Site) -> None:
 
 def test_a_cancelled_run_is_undone_and_begins_again_at_its_push(site: Site) -> None:
     before = site.running()
-    run = site.place(measure=True, tester="outside")
+    run = site.place(measure=True, tester="external")
     with site.beside(run):
         site.waits(run, outside.waiting_for("after"))
         assert site.running() != before
@@ -395,7 +395,7 @@ def test_a_cancelled_run_is_undone_and_begins_again_at_its_push(site: Site) -> N
 
 
 def test_a_retry_does_not_push_to_a_box_that_changed(site: Site) -> None:
-    run = site.place(measure=True, tester="outside")
+    run = site.place(measure=True, tester="external")
     with site.beside(run):
         site.waits(run, outside.waiting_for("after"))
         site.desk.cancel(run.id, "ada")
@@ -412,7 +412,7 @@ def test_a_retry_does_not_push_to_a_box_that_changed(site: Site) -> None:
 
 def test_a_bad_outside_measurement_takes_the_run_back(site: Site) -> None:
     before = site.running()
-    run = site.place(measure=True, tester="outside", before=True)
+    run = site.place(measure=True, tester="external", before=True)
     given: Callable[..., None] = lambda side, document: site.desk.receive(run.id, side, "probe", document)  # noqa: E731
     with pytest.raises(WrongState, match="does not wait"):
         given("before", measured("before", 0))
@@ -436,7 +436,7 @@ def test_a_bad_outside_measurement_takes_the_run_back(site: Site) -> None:
 def test_no_outside_measurement_in_time_takes_the_run_back(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     before = site.running()
     monkeypatch.setattr(course, "OUTSIDE_SECONDS", 1.0)
-    run = site.place(measure=True, tester="outside")
+    run = site.place(measure=True, tester="external")
     result = site.service.carry_out(run.id).result
     assert result["status"] == RunStatus.ROLLED_BACK
     assert "no outside measurement after the push" in result["errors"][0]["message"]
@@ -445,7 +445,7 @@ def test_no_outside_measurement_in_time_takes_the_run_back(site: Site, monkeypat
 
 def test_a_run_that_takes_too_long_is_undone(site: Site) -> None:
     before = site.running()
-    run = site.place(measure=True, tester="outside", timeout=timedelta(hours=1))
+    run = site.place(measure=True, tester="external", timeout=timedelta(hours=1))
     with site.beside(run):
         site.waits(run, outside.waiting_for("after"))
         site.store.change(run.id, lambda *_: {"deadline": site.store.now()})
@@ -552,7 +552,7 @@ def test_a_network_may_have_a_stricter_rule_than_the_policy(site: Site) -> None:
     assert site.go(run).status is RunStatus.ROLLED_BACK
 
 
-@pytest.mark.parametrize("word", ["approve", "refuse"])
+@pytest.mark.parametrize("word", ["approve", "reject"])
 def test_an_approver_is_asked_whether_to_keep_what_is_not_met(site: Site, word: str) -> None:
     before = site.running()
     run = site.place(measure=True, intent=policy("30 ms", keep="ask"))
@@ -568,19 +568,19 @@ def test_an_approver_is_asked_whether_to_keep_what_is_not_met(site: Site, word: 
         if word == "approve":
             site.desk.approve(run.id, "grace", asked, "better than nothing")
         else:
-            site.desk.refuse(run.id, "grace", "not in the exam week")
+            site.desk.reject(run.id, "grace", "not in the exam week")
     ended = site.desk.run(run.id)
     if word == "approve":
         assert (ended.status, ended.reason) == (RunStatus.KEPT, "")
     else:
         assert ended.status is RunStatus.ROLLED_BACK
-        assert "grace refused to keep it" in ended.reason
+        assert "grace rejected keeping it" in ended.reason
         assert site.running() == before
     assert site.desk.question(run.id) is None
     (decision,) = site.desk.detail(run.id).decisions
     assert (decision.approved, decision.by, decision.keeping) == (word == "approve", "grace", True)
     told = dict(run_facts(site.desk.detail(run.id)))
-    assert "UTC, to keep what is not met" in told["approved by" if word == "approve" else "refused by"]
+    assert "UTC, to keep what is not met" in told["approved by" if word == "approve" else "rejected by"]
     with pytest.raises(WrongState, match="waits for no approval"):
         site.desk.approve(run.id, "grace", asked)
 
@@ -611,7 +611,7 @@ def test_without_a_word_in_time_it_goes_back(site: Site, monkeypatch: pytest.Mon
 
 
 def test_what_was_not_measured_before_is_not_shown_to_be_no_worse(site: Site) -> None:
-    run = site.place(measure=True, tester="outside", intent=policy("30 ms", keep="no-worse"))
+    run = site.place(measure=True, tester="external", intent=policy("30 ms", keep="no-worse"))
     with site.beside(run):
         site.waits(run, outside.waiting_for("after"))
         site.desk.receive(run.id, "after", "probe", measured("after", 40 * MILLISECOND))

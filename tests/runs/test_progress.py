@@ -144,5 +144,5 @@ def test_waves_show_how_far_each_came(store: RunStore, run: Run) -> None:
     error = {"device": "r2", "message": "refuses", "hint": ""}
     store.end_stage(pushing, StageOutcome.DONE, {"wave": 2, "errors": [error]})
     assert shown() == ["done", "failed", "to come"]
-    stage(store, run, "roll-back", {"running": {"r1": "0" * 64, "r2": "0" * 64}})
+    stage(store, run, "rollback", {"running": {"r1": "0" * 64, "r2": "0" * 64}})
     assert shown() == ["rolled back", "rolled back", "to come"]

@@ -60,7 +60,7 @@ def test_points_are_shared_and_those_of_a_dead_executor_taken_over(tmp_path: Pat
         children[0].kill()
         wait_for(lambda: sweeps.get(sweep.id).ended == len(SEEDS), "every point", 90)
         assert sum(by().values()) == len(SEEDS)
-        unmeasured = {PointOutcome.FAILED, PointOutcome.REFUSED}
+        unmeasured = {PointOutcome.FAILED, PointOutcome.REJECTED}
         assert [p.number for p in sweeps.points(sweep.id) if p.outcome in unmeasured] == []
     finally:
         for child in children:

@@ -76,7 +76,7 @@ def test_what_stopped_between_two_states_is_waited_for_while_it_is_about_to_be_s
     behind = waits(desk, order)
     assert lock(behind) == {}
     assert "between two states" in desk.run(behind.run_id).waits_for
-    with desk.store.stage(stopped.run_id, "roll-back"):
+    with desk.store.stage(stopped.run_id, "rollback"):
         assert lock(behind) == {}
         desk.store.journal.append(stopped.run_id, waiting.scope(stopped)[0], JournalAction.UNDONE)
     assert lock(behind) == {"devices": waiting.scope(behind)}
@@ -89,7 +89,7 @@ def test_what_nobody_settles_is_not_waited_for(desk: Desk, order: Order, monkeyp
 
 
 def test_what_could_not_be_settled_is_not_waited_for(desk: Desk, order: Order, stopped: Context) -> None:
-    with desk.store.stage(stopped.run_id, "roll-back"):
+    with desk.store.stage(stopped.run_id, "rollback"):
         pass
     assert refused(waits(desk, order))
 

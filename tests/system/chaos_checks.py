@@ -30,7 +30,7 @@ from .crowd import Box, Crowd, commands
 
 _GIVEN_UP = "MAX_RECOVERY_ATTEMPTS_EXCEEDED"
 _OVER = {"SUCCESS", "ERROR", _GIVEN_UP}
-_UNTOUCHED = {RunStatus.NOTHING_TO_DO, RunStatus.REFUSED}
+_UNTOUCHED = {RunStatus.NO_CHANGES, RunStatus.REJECTED}
 
 
 @dataclass(frozen=True)

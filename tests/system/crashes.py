@@ -247,7 +247,7 @@ class Crashes(TwoStates):
         found = []
         meant = self._meant(run)
         whole = set(meant.values()) == {"after"}
-        if second.status is not (RunStatus.NOTHING_TO_DO if whole else RunStatus.KEPT):
+        if second.status is not (RunStatus.NO_CHANGES if whole else RunStatus.KEPT):
             found.append(f"the second run ended as {second.status}: {second.reason}")
         (read,) = [stage for stage in self.store.stages(second.id) if stage.name == "read"]
         for name, artifact in read.summary["running"].items():

@@ -37,15 +37,15 @@ AFTER: Mapping[str, object] = {"voice": 35, "web": 55, "rest": 45, "mark": "cs2"
 ENDS: Mapping[str, tuple[str, str]] = {
     "kept": ("kept", ""),
     "unread": ("failed", "read"),
-    "unsaved": ("refused", "validate"),
+    "unsaved": ("rejected", "validate"),
     "unmeasured": ("failed", "measure-before"),
     "cancelled": ("cancelled", "push"),
     "refused": ("rolled_back", "push"),
     "otherwise": ("rolled_back", "push"),
     "uncounted": ("rolled_back", "counters"),
     "unkept": ("rolled_back", "keep"),
-    "unrestored": ("needs_recovery", "roll-back"),
-    "recovered": ("rolled_back", "roll-back"),
+    "unrestored": ("needs_recovery", "rollback"),
+    "recovered": ("rolled_back", "rollback"),
     "unback": ("rolled_back", "push"),
     "back": ("kept", ""),
 }
@@ -184,7 +184,7 @@ class Ends:
         self._recovered(run)
         with self.told.faults("unback") as plant:
             self._unchecked(plant, *BOXES)
-            answer = self.told.installation.post(f"/runs/{self.told.runs['kept']}/roll-back")
+            answer = self.told.installation.post(f"/runs/{self.told.runs['kept']}/rollback")
             run = self._made(answer)
             self._end("unback", run)
         self._again(run, "read")

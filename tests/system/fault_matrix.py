@@ -95,11 +95,11 @@ STEPS = {
         Step("confirm", "keep", lambda _: {"pattern": SAVING}),
         Step(
             "rollback",
-            "roll-back",
+            "rollback",
             lambda driver: {"pattern": "^configure revert now"} if driver == "ios" else _second_line(driver),
             rolled_back=True,
         ),
-        Step("resave", "roll-back", lambda _: {"pattern": "^(reload cancel|write mem|copy config nvram)"}, True),
+        Step("resave", "rollback", lambda _: {"pattern": "^(reload cancel|write mem|copy config nvram)"}, True),
     )
 }
 

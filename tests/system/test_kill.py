@@ -179,11 +179,11 @@ def test_killed_while_rolling_back(fresh: Campus, states: States, tmp_path: Path
     watched.command.wait_for(lambda: watched.doing("measure-after"), "the measurement")
     slow(fresh, 0.2, "s2950", "e300")
     run_id = watched.kill_when(
-        lambda: watched.doing("roll-back") and fresh.running("s2950") != states.planned["s2950"],
+        lambda: watched.doing("rollback") and fresh.running("s2950") != states.planned["s2950"],
         "the first line of the inverse",
     )
     finish(fresh, "recover", policy, "run")
-    assert settled(fresh, states, run_id, "roll-back") is RunStatus.ROLLED_BACK
+    assert settled(fresh, states, run_id, "rollback") is RunStatus.ROLLED_BACK
     assert fresh.all_running() == states.delivered
 
 

@@ -128,7 +128,7 @@ def test_running_it_again_changes_nothing(campus: Campus, kept: Json, holding: M
     again = campus.command("run", POLICY, "--json")
     assert again.code == 0, again.stderr
     document = json.loads(again.stdout)
-    assert (document["status"], document["before"], document["after"]) == ("nothing_to_do", "met", None)
+    assert (document["status"], document["before"], document["after"]) == ("no_changes", "met", None)
     assert {name: entry["lines"] for name, entry in document["devices"].items()} == {
         name: [] for name in campus.names
     }
@@ -195,7 +195,7 @@ def test_a_run_that_needs_batfish_is_refused_without_it(campus: Campus, holding:
     refused = campus.command("run", POLICY, "--require-batfish", "--json")
     assert refused.code == 1
     document = json.loads(refused.stdout)
-    assert (document["status"], document["devices"]) == ("refused", {})
+    assert (document["status"], document["devices"]) == ("rejected", {})
     assert campus.all_running() == holding
 
 
@@ -282,7 +282,7 @@ def test_what_cannot_be_met_changes_nothing_where_there_is_nothing_to_change(
 ) -> None:
     policy = with_checks(IMPOSSIBLE, tmp_path / "impossible.yaml", CONFERENCE)
     ended = campus.command("run", policy, "--json")
-    assert (ended.code, json.loads(ended.stdout)["status"]) == (1, "nothing_to_do")
+    assert (ended.code, json.loads(ended.stdout)["status"]) == (1, "no_changes")
     assert campus.all_running() == holding
 
 

@@ -166,7 +166,7 @@ def test_the_whole_loop_on_a_device_of_ones_own(own: Own) -> None:
     again = own.command("run", own.policy, *on_network, "--json")
     assert again.code == 0, again.text
 
-    back = own.command("roll-back", told["run"], "--json")
+    back = own.command("rollback", told["run"], "--json")
     assert back.code == 0, back.text
     assert own.command("recover").code == 0
     assert own.router.running() == before
@@ -198,7 +198,7 @@ def test_rest_and_pages_push_to_a_device_of_ones_own(own: Own, monkeypatch: pyte
         assert placed.status_code == 201, placed.text
         kept(backend, placed.json()["id"])
         assert "service-policy output" in own.router.running()
-        client.post(f"/api/v1/runs/{placed.json()['id']}/roll-back", headers=token).raise_for_status()
+        client.post(f"/api/v1/runs/{placed.json()['id']}/rollback", headers=token).raise_for_status()
         await_running(own.router, before)
 
         author = Persons(backend).add("bob", Role.ADMIN)

@@ -265,7 +265,7 @@ def test_a_device_that_is_as_wanted_costs_one_read(site: Site) -> None:
     assert site.go(site.place({})).status is RunStatus.KEPT
     for name in NAMES:
         control.plant(site.state, name, "slow", pattern=READING, seconds=0.0)
-    assert site.go(site.place(WAVES)).status is RunStatus.NOTHING_TO_DO
+    assert site.go(site.place(WAVES)).status is RunStatus.NO_CHANGES
     assert {name: control.met(site.state, name).get("slow") for name in NAMES} == dict.fromkeys(NAMES, 1)
 
 

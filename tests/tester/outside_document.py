@@ -1,4 +1,4 @@
-"""A measurement document of an outside tester as it should be: two periods of three flows, one of them thinned."""
+"""A measurement document of an external tester as it should be: two periods of three flows, one of them thinned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an outside tester may not say: every faulty document is refused by the flow, the entry, what is wrong and
+"""What an external tester may not say: every faulty document is refused by the flow, the entry, what is wrong and
 the hint."""
 
 from __future__ import annotations

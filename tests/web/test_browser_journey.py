@@ -67,7 +67,7 @@ def test_an_administrator_changes_the_campus_and_takes_it_back(tab: Callable[...
 
     status(ann.page, "needs approval")
     expect(ann.page.get_by_role("button", name="Approve exactly this")).to_be_disabled()
-    expect(ann.page.locator("#why-not")).to_contain_text("ann asked for the run and may not approve it")
+    expect(ann.page.locator("#why-not")).to_contain_text("ann created the run and may not approve it")
     ann.require_sound()
     ann.page.evaluate("window.stillOpen = true")
 
@@ -209,13 +209,13 @@ def await_the_prediction(page: Page) -> None:
 def ask_for_a_run(page: Page) -> None:
     """Store the policy, look at the order, place it."""
     page.get_by_label("What you changed, and why").fill("the conference first")
-    page.get_by_role("button", name="Save and ask for a run").click()
-    expect(page.get_by_role("heading", name="Order a run")).to_be_visible()
+    page.get_by_role("button", name="Save and start a run").click()
+    expect(page.get_by_role("heading", name="New run")).to_be_visible()
     expect(page.get_by_text("an approver who had no hand in it")).to_be_visible()
     expect(page.locator("#network")).to_have_value("campus")
     expect(page.locator("#policy")).to_have_value("meeting")
     expect(page.locator("#version")).to_contain_text("1 – ann: the conference first")
-    page.get_by_role("button", name="Order the run").click()
+    page.get_by_role("button", name="Start run").click()
     page.wait_for_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
 
 
@@ -294,7 +294,7 @@ def roll_back(ann: Tab) -> None:
     for name in MAKERS:
         expect(dialog).to_contain_text(name)
     dialog.get_by_role("button", name="Roll back").click()
-    expect(page.get_by_role("heading", name="Way back of meeting")).to_be_visible()
+    expect(page.get_by_role("heading", name="Rollback of meeting")).to_be_visible()
     status(page, "kept")
     expect(page.get_by_role("button", name="Cancel the run")).to_have_count(0)
     ann.require_sound()

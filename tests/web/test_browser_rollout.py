@@ -71,7 +71,7 @@ def test_a_rollout_waits_between_its_waves_until_it_is_told_to_go_on(site: Site,
     page = ann.page
     page.goto("/runs/new?network=infn-fnal")
     page.locator("#policy").select_option("remote-control")
-    page.get_by_role("button", name="Order the run").click()
+    page.get_by_role("button", name="Start run").click()
     page.wait_for_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
     expect(page.locator("#state .headline")).to_contain_text("needs approval", timeout=LONG_MS)
     waves = page.get_by_role("region", name="Waves").locator("tbody tr")

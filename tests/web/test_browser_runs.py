@@ -71,7 +71,7 @@ def order(page: Page, policy: str, ticket: str = "") -> None:
     expect(page.get_by_text("Rules of network infn-fnal")).to_be_visible()
     expect(page.locator("#version option")).to_have_count(2)
     page.get_by_label("Ticket").fill(ticket)
-    page.get_by_role("button", name="Order the run").dblclick()
+    page.get_by_role("button", name="Start run").dblclick()
     page.wait_for_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
 
 
@@ -122,7 +122,7 @@ def test_a_run_is_ordered_approved_by_another_watched_judged_and_rolled_back(sit
     expect(dialog.get_by_role("button", name="Leave it as it is")).to_be_focused()
     ann.require_sound()
     dialog.get_by_role("button", name="Roll back").click()
-    expect(ann.page.get_by_role("heading", name="Way back of remote-control")).to_be_visible()
+    expect(ann.page.get_by_role("heading", name="Rollback of remote-control")).to_be_visible()
     status(ann.page, "kept")
 
 
@@ -132,7 +132,7 @@ def test_another_network_brings_its_own_policies_and_keeps_what_was_entered(site
     page = ann.page
     page.goto("/runs/new?network=infn-fnal")
     expect(page.locator("#policy")).to_have_value("")
-    expect(page.get_by_role("button", name="Order the run")).to_have_count(0)
+    expect(page.get_by_role("button", name="Start run")).to_have_count(0)
     page.get_by_label("Ticket").fill("CHG-9")
     page.locator("#policy").select_option("of-fnal")
     expect(page.locator("#version option")).to_have_count(2)
@@ -150,12 +150,12 @@ def test_another_network_brings_its_own_policies_and_keeps_what_was_entered(site
     expect(page.locator("#network")).to_be_focused()
     expect(page.get_by_label("Ticket")).to_have_value("CHG-9")
     expect(page.locator("#strict")).to_be_checked()
-    expect(page.get_by_role("button", name="Order the run")).to_have_count(0)
+    expect(page.get_by_role("button", name="Start run")).to_have_count(0)
     expect(page.locator("#preview")).to_be_empty()
     ann.require_sound()
 
     page.locator("#policy").select_option("remote-control")
-    expect(page.get_by_role("button", name="Order the run")).to_be_visible()
+    expect(page.get_by_role("button", name="Start run")).to_be_visible()
     page.locator("#network").select_option("infn-fnal")
     expect(page.get_by_text("Rules of network infn-fnal")).to_be_visible()
     expect(page.locator("#policy")).to_have_value("remote-control")
@@ -181,7 +181,7 @@ def test_a_change_that_breaks_its_objective_is_taken_back_and_told_after_an_outa
     status(ann.page, "rolled back")
     expect(ann.page.locator("#connection")).to_be_hidden()
     expect(ann.page.locator("#state .because")).to_contain_text("delay p99 is")
-    expect(ann.page.locator("table.matrix").get_by_text("↩ taken back")).to_have_count(2)
+    expect(ann.page.locator("table.matrix").get_by_text("↩ rolled back")).to_have_count(2)
     assert held(site) == before
     expect(ann.page.get_by_role("button", name="Try again")).to_be_visible()
     bob.require_sound()

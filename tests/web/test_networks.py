@@ -215,7 +215,7 @@ def test_rules_for_changes_are_told_in_words(site: TestClient, inventories: Path
     page = site.get("/networks/campus").text
     rules = page[page.index('id="rules"') :]
     for words in (
-        "who neither wrote it nor asked for it",
+        "who neither wrote it nor created the run",
         "CHG[0-9]+",
         "time zone Europe/Madrid",
         "Saturday, Sunday, 22:00 to 04:00 of the next day",

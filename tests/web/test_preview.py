@@ -131,7 +131,7 @@ def test_settings_that_are_said_with_no_take_nothing_away(
     network = backend.networks.network("other")
     keep_readings(backend.desk.store, backend.artifacts, network, said_by({"s2950": held}), READ_AT)
     page = _preview(client, viewer, _form(device="s2950") | {"network": "other"}, "/preview/device")
-    entered, _, undone = page.partition("What would undo it")
+    entered, _, undone = page.partition("Rollback lines")
     assert "no mls qos trust" in entered
     assert 'class="less"' not in entered
     assert 'class="less"' in undone
@@ -158,7 +158,7 @@ def test_a_box_that_holds_it_has_nothing_to_do(
     keep_readings(backend.desk.store, backend.artifacts, network, said_by({"r1": text}), READ_AT)
     held = _preview(client, viewer, _form(device="r1") | {"network": "other"}, "/preview/device")
     assert "Nothing: it holds all of it already." in held
-    assert "nothing to do" in _preview(client, viewer, _form() | {"network": "other"})
+    assert "no changes" in _preview(client, viewer, _form() | {"network": "other"})
 
 
 def test_what_stands_against_it_is_counted(client: TestClient, viewer: dict[str, str]) -> None:

@@ -140,7 +140,7 @@ def test_the_first_page_tells_what_waits_for_whom(client: TestClient, enter: Ent
     assert "Waiting for approval 1" in mine
     assert "ticket CHG-7" in mine
     assert "Waits for an approver" in mine
-    assert f"Under way Run Network Status Verdict By Asked {POLICY} {under_way[:13]}" in mine
+    assert f"Under way Run Network Status Verdict By Created {POLICY} {under_way[:13]}" in mine
     enter("bob", Role.APPROVER)
     assert "Look at it, and approve or refuse it" in told(client.get("/"))
     enter("eve", Role.VIEWER, "campus")
@@ -224,7 +224,7 @@ def test_an_order_takes_no_policy_that_was_not_asked_for(
     assert ("Choose a policy of this network" in page) == ("policy" in asked)
     assert asked.get("policy", "") in unescape(page)
     assert 'name="judge"' not in page
-    assert "Order the run" not in page
+    assert "Start run" not in page
     assert 'name="ticket"' in page
 
 
@@ -261,11 +261,11 @@ def test_an_order_is_asked_for_once(client: TestClient, enter: Enter, backend: B
 
 def test_all_that_an_order_says_reaches_the_run(client: TestClient, enter: Enter, backend: Backend) -> None:
     headers = enter("ann", Role.OPERATOR)
-    options = {"judge": "outside", "before": "yes", "strict": "yes", "require_batfish": "yes", "version": "1"}
+    options = {"judge": "external", "before": "yes", "strict": "yes", "require_batfish": "yes", "version": "1"}
     when = {"not_before": "2030-01-02T03:04", "timeout_minutes": "90", "ticket": "CHG-1"}
     run = backend.desk.run(place(client, headers, **options, **when))
     asked = {name: run.params[name] for name in ("tester", "before", "strict", "require_batfish", "measure")}
-    assert asked == {"tester": "outside", "before": True, "strict": True, "require_batfish": True, "measure": True}
+    assert asked == {"tester": "external", "before": True, "strict": True, "require_batfish": True, "measure": True}
     assert run.not_before == datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
     assert (run.deadline, run.ticket) == (run.not_before + timedelta(minutes=90), "CHG-1")
     assert backend.desk.run(place(client, headers, judge="nobody")).params["measure"] is False
@@ -309,14 +309,14 @@ def test_an_order_takes_an_operator_of_the_network(client: TestClient, enter: En
     assert f">{NETWORK}<" not in client.get("/runs/new").text
 
 
-ACTIONS = ("approve", "refuse", "cancel", "retry", "roll-back")
+ACTIONS = ("approve", "reject", "cancel", "retry", "rollback")
 
 
 def test_who_may_not_is_refused_and_shown_no_button(client: TestClient, enter: Enter, backend: Backend) -> None:
     ann = enter("ann", Role.OPERATOR)
     run = place(client, ann)
     form = {"candidate": wait_for_approval(backend, run), "key": "k"}
-    for action in ("approve", "refuse"):
+    for action in ("approve", "reject"):
         assert client.post(f"/runs/{run}/{action}", data=form, headers=ann).status_code == 403
     mine = told(client.get(f"/runs/{run}"))
     assert "Approving takes an approver" in mine
@@ -355,9 +355,9 @@ def test_who_asked_is_told_beforehand_that_another_has_to_approve(
     run = place(client, ann)
     candidate = wait_for_approval(backend, run)
     page = client.get(f"/runs/{run}")
-    assert "ann asked for the run and may not approve it: ask another approver" in told(page)
+    assert "ann created the run and may not approve it: ask another approver" in told(page)
     assert re.search(r'id="approve"[^>]* disabled', page.text)
-    assert not re.search(r'id="refuse"[^>]* disabled', page.text)
+    assert not re.search(r'id="reject"[^>]* disabled', page.text)
     assert client.post(f"/runs/{run}/approve", data={"candidate": candidate}, headers=ann).status_code == 403
     bob = enter("bob", Role.APPROVER)
     page = client.get(f"/runs/{run}")
@@ -379,9 +379,9 @@ def test_a_refusal_says_why(client: TestClient, enter: Enter, backend: Backend) 
     bob = enter("bob", Role.APPROVER)
     run = place(client, bob)
     wait_for_approval(backend, run)
-    answer = client.post(f"/runs/{run}/refuse", data={"comment": "exam week"}, headers=bob)
+    answer = client.post(f"/runs/{run}/reject", data={"comment": "exam week"}, headers=bob)
     assert answer.status_code == 204
-    assert "refused by bob: exam week" in told(client.get(f"/runs/{run}/progress"))
+    assert "rejected by bob: exam week" in told(client.get(f"/runs/{run}/progress"))
 
 
 def test_what_the_state_does_not_allow_is_not_offered_and_refused(
@@ -389,7 +389,7 @@ def test_what_the_state_does_not_allow_is_not_offered_and_refused(
 ) -> None:
     ann = enter("ann", Role.OPERATOR)
     run = place(client, ann)
-    for action in ("retry", "roll-back"):
+    for action in ("retry", "rollback"):
         answer = client.post(f"/runs/{run}/{action}", data={"key": "k"}, headers=ann)
         assert answer.status_code == 409
         assert "it is pending" in told(answer)
@@ -421,7 +421,7 @@ def test_a_run_at_work_is_asked_to_stop_once(client: TestClient, enter: Enter, b
     ann = enter("ann", Role.OPERATOR)
     run = place(client, ann)
     backend.desk.store.begin_attempt(run, 1)
-    assert "What it has entered by then is taken back" in told(client.get(f"/runs/{run}"))
+    assert "What it has pushed by then is rolled back" in told(client.get(f"/runs/{run}"))
     assert client.post(f"/runs/{run}/cancel", headers=ann).status_code == 204
     page = client.get(f"/runs/{run}")
     assert "ann asked it to stop already" in told(page)
@@ -442,18 +442,18 @@ def test_a_kept_run_says_what_a_way_back_does(client: TestClient, enter: Enter, 
     assert "router1 about 1 line" in told(page)
     found = re.search(r'name="key" value="([^"]+)"', page.text)
     assert found
-    answers = [client.post(f"/runs/{run}/roll-back", data={"key": found[1]}, headers=ann) for _ in range(2)]
+    answers = [client.post(f"/runs/{run}/rollback", data={"key": found[1]}, headers=ann) for _ in range(2)]
     back = answers[0].headers["hx-redirect"]
     assert [answer.headers["hx-redirect"] for answer in answers] == [back, back]
-    assert f"Takes back {run[:13]}" in told(client.get(back))
-    assert "Taken back by" in told(client.get(f"/runs/{run}"))
+    assert f"Rolls back {run[:13]}" in told(client.get(back))
+    assert "Rolled back by" in told(client.get(f"/runs/{run}"))
     store.set_status(back.rpartition("/")[2], RunStatus.KEPT)
     page = told(client.get(f"/runs/{run}"))
-    assert "The change was kept, and taken back later" in page
+    assert "The change was kept, and rolled back later" in page
     assert "Roll back" not in page
-    again = client.post(f"{back}/roll-back", data={"key": "redo"}, headers=ann).headers["hx-redirect"]
+    again = client.post(f"{back}/rollback", data={"key": "redo"}, headers=ann).headers["hx-redirect"]
     store.set_status(again.rpartition("/")[2], RunStatus.KEPT)
-    assert "taken back later" not in told(client.get(f"/runs/{run}"))
+    assert "rolled back later" not in told(client.get(f"/runs/{run}"))
     later = place(client, ann)
     store.journal.append(later, "router1", JournalAction.TOUCHING, before=held)
     store.journal.append(later, "router1", JournalAction.CONFIRMED)
@@ -478,11 +478,11 @@ def test_boxes_are_shown_by_step_and_why_one_failed(client: TestClient, enter: E
         run, "router3", JournalAction.FAILED, note="the device refused the change: % Bad <b>line</b>"
     )
     page = client.get(f"/runs/{run}/progress")
-    assert "✘ Entered: the device refused the change: % Bad <b>line</b>" in told(page)
+    assert "✘ Pushed: the device refused the change: % Bad <b>line</b>" in told(page)
     assert "% Bad &lt;b&gt;line&lt;/b&gt;" in page.text
     store.journal.append(run, "router3", JournalAction.UNDOING)
     store.journal.append(run, "router3", JournalAction.UNDONE)
-    assert "↩ taken back" in told(client.get(f"/runs/{run}/progress"))
+    assert "↩ rolled back" in told(client.get(f"/runs/{run}/progress"))
 
 
 def test_a_step_at_which_boxes_failed_is_not_told_as_done(
@@ -497,20 +497,20 @@ def test_a_step_at_which_boxes_failed_is_not_told_as_done(
 
 def test_what_an_outside_tester_has_to_give_is_said(client: TestClient, enter: Enter, backend: Backend) -> None:
     ann = enter("ann", Role.OPERATOR)
-    run, store = place(client, ann, judge="outside"), backend.desk.store
+    run, store = place(client, ann, judge="external"), backend.desk.store
     store.begin_attempt(run, 1)
     due = store.now() + timedelta(minutes=10)
     store.change(run, lambda _run, _connection: {"waits_for": waiting_for("after"), "due": due})
     page = told(client.get(f"/runs/{run}/progress"))
     assert f"PUT /api/v1/runs/{run}/measurements/after" in page
-    assert "the change is taken back" in page
+    assert "the change is rolled back" in page
 
 
 def test_names_with_markup_are_shown_as_they_are(client: TestClient, enter: Enter, backend: Backend) -> None:
     bob = enter("bob", Role.APPROVER)
     run = place(client, bob, ticket=MARKUP)
     wait_for_approval(backend, run, delta=f"description {MARKUP}\n")
-    client.post(f"/runs/{run}/refuse", data={"comment": MARKUP}, headers=bob)
+    client.post(f"/runs/{run}/reject", data={"comment": MARKUP}, headers=bob)
     pages = [f"/runs/{run}", f"/runs/{run}/progress", f"/runs/{run}/standing", f"/runs?by={MARKUP}", "/"]
     for address in pages:
         page = client.get(address).text
@@ -547,7 +547,7 @@ def test_a_kept_run_that_nobody_ended_left_no_device_out(
 ) -> None:
     run = place(client, enter("ann", Role.OPERATOR))
     wait_for_approval(backend, run)
-    why = Reason("its process died; its change had been saved on every device", "keep", f"qosforge roll-back {run}")
+    why = Reason("its process died; its change had been saved on every device", "keep", f"qosforge rollback {run}")
     backend.desk.store.set_status(run, RunStatus.KEPT, reason=why)
     page = told(client.get(f"/runs/{run}"))
     assert why.message in page

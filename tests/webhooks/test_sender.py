@@ -214,7 +214,7 @@ def test_a_test_reaches_a_webhook_that_wants_nothing_of_the_kind(desk: Desk) -> 
         desk.change(lambda connection: send_test(connection, "chat", "root", desk.store.now()))
         sent(desk)
     body = json.loads(receiver.requests[0].body)
-    assert (body["type"], body["data"]) == ("webhook.test", {"webhook": "chat", "requested_by": "root"})
+    assert (body["type"], body["data"]) == ("webhook.test", {"webhook": "chat", "created_by": "root"})
 
 
 def test_one_slow_receiver_does_not_hold_the_others_up(desk: Desk) -> None:

@@ -1,1 +1,1 @@
-"""Who may do what: users, roles per network, tokens, web sessions, outside testers, and the log of every call."""
+"""Who may do what: users, roles per network, tokens, web sessions, external testers, and the audit log."""

@@ -1,4 +1,4 @@
-"""Who calls: from a token or a web session to a principal, in one query each; and the log of calls."""
+"""Who calls: from a token or a web session to a principal, in one query each; and the audit log."""
 
 from __future__ import annotations
 

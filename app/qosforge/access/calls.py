@@ -1,4 +1,4 @@
-"""The log of calls: one row per call that would change something, also those that were refused.
+"""The audit log: one row per call that would change something, also those that were refused.
 
 The database itself refuses to change or delete rows (triggers of the migration).
 """

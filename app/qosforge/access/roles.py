@@ -20,9 +20,9 @@ class Role(StrEnum):
     OPERATOR = "operator"
     """Stores policies of the network, asks for runs and measurements, cancels and rolls back."""
     APPROVER = "approver"
-    """Approves and refuses runs."""
+    """Approves and rejects runs."""
     ADMIN = "admin"
-    """Manages users, grants, testers and everybody's tokens; reads the log of calls."""
+    """Manages users, grants, testers and everybody's tokens; reads the audit log."""
 
     @property
     def rank(self) -> int:
@@ -49,7 +49,7 @@ class Principal:
     """Who calls: a user by one credential.
 
     ``roles`` has what the credential may do by network (`EVERY_NETWORK` for all): a token never more than its user.
-    ``credential`` names it in the log of calls: ``token:<id>``, ``session``, or ``local`` on the command line.
+    ``credential`` names it in the audit log: ``token:<id>``, ``session``, or ``local`` on the command line.
     """
 
     user_id: str

@@ -1,4 +1,4 @@
-"""Signatures of outside testers: who gave a measurement, for which side of which run, and when.
+"""Signatures of external testers: who gave a measurement, for which side of which run, and when.
 
 A detached JSON Web Signature (RFC 7515, appendix F) over the exact bytes of the body, by Ed25519 (RFC 8037; its
 name is of RFC 9864, and ``EdDSA`` is understood). The protected header says what it is for, so that it is worth
@@ -37,7 +37,7 @@ _HINT = "sign as docs/rest-runs.md says"
 
 @dataclass(frozen=True)
 class Signer:
-    """An outside tester, known by its signature; ``networks`` is ``None`` for one of every network."""
+    """An external tester, known by its signature; ``networks`` is ``None`` for one of every network."""
 
     name: str
     networks: tuple[str, ...] | None
@@ -80,7 +80,7 @@ _REGISTRY = _Registry()
 
 
 class Signatures:
-    """Checks what outside testers sign, against the keys that admins registered."""
+    """Checks what external testers sign, against the keys that admins registered."""
 
     def __init__(self, database: Database, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._database = database

@@ -79,7 +79,7 @@ TESTERS = sa.Table(
     sa.Column("created", UtcDateTime, nullable=False),
     sa.Column("revoked", UtcDateTime),
 )
-"""Outside testers that may give measurements, by their public keys (Ed25519, PEM)."""
+"""External testers that may give measurements, by their public keys (Ed25519, PEM)."""
 
 CALLS = sa.Table(
     "calls",

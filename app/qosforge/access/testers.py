@@ -1,4 +1,4 @@
-"""Outside testers that may give measurements: their names, public keys and networks."""
+"""External testers that may give measurements: their names, public keys and networks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TesterUnknown(InputError):
 
 @dataclass(frozen=True)
 class Tester:
-    """An outside tester. ``public_key``: Ed25519, PEM; ``networks``: where it may measure, ``None``: everywhere."""
+    """An external tester. ``public_key``: Ed25519, PEM; ``networks``: where it measures, ``None``: everywhere."""
 
     name: str
     public_key: str

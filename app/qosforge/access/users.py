@@ -1,6 +1,6 @@
 """Users and their grants: a role on one network, or on every one.
 
-Nobody is removed: the log of calls names users, and a name is never another person's later.
+Nobody is removed: the audit log names users, and a name is never another person's later.
 """
 
 from __future__ import annotations

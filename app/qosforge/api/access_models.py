@@ -169,7 +169,7 @@ class UserView(BaseModel):
 
 
 class NewTester(BaseModel):
-    """An outside tester to be registered: its public key is Ed25519, in PEM."""
+    """An external tester to be registered: its public key is Ed25519, in PEM."""
 
     model_config = _REQUEST
 
@@ -179,7 +179,7 @@ class NewTester(BaseModel):
 
 
 class TesterView(BaseModel):
-    """An outside tester."""
+    """An external tester."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -191,7 +191,7 @@ class TesterView(BaseModel):
 
 
 class CallPage(BaseModel):
-    """A part of the log of calls, oldest first; ``next``: what to ask for ``after`` to read on, null at its end."""
+    """A part of the audit log, oldest first; ``next``: what to ask for ``after`` to read on, null at its end."""
 
     calls: list[LoggedCall]
     next: int | None

@@ -117,7 +117,7 @@ def create_app(backend: Backend) -> FastAPI:
             Middleware(ReadableText),  # whoever still sends a body takes no place from others
             Middleware(BoundConcurrency, most=settings.requests_at_once, probes=PROBES),
             Middleware(RecordCalls, access=backend.access),
-            Middleware(Shield),  # so that the log of calls sees how an unexpected one was answered
+            Middleware(Shield),  # so that the audit log sees how an unexpected one was answered
         ],
     )
     app.state.backend = backend

@@ -1,4 +1,4 @@
-"""What routes are given: the parts of the service, who calls, and the note for the log of calls."""
+"""What routes are given: the parts of the service, who calls, and the note for the audit log."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ Caller = Annotated[Principal, Depends(_caller)]
 """Who calls, on a route with ``dependencies=[Depends(Needs(role))]``."""
 
 TheNote = Annotated[CallNote, Depends(_note)]
-"""What the log of calls will say of this call: a route may add network, resource and detail."""
+"""What the audit log will say of this call: a route may add network, resource and detail."""

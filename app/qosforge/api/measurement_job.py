@@ -11,7 +11,7 @@ from qosforge.deltaq.objective import Outcome
 from qosforge.intent.written import Written, load_written
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
-from qosforge.reports.balance import Account, Balance, accounts, who_paid
+from qosforge.reports.balance import Account, Balance, accounts, trade_offs
 from qosforge.runs.live import measure_till_told
 from qosforge.tester.judging import ClassVerdict
 
@@ -23,7 +23,7 @@ class MeasurementDocument(BaseModel):
     verdicts: tuple[ClassVerdict, ...]
     measurement: dict[str, Any]
     accounts: tuple[Account, ...]
-    who_paid: tuple[Balance, ...]
+    trade_offs: tuple[Balance, ...]
 
 
 def measured(
@@ -42,6 +42,6 @@ def measured(
         verdicts=judged.verdicts,
         measurement=judged.measurement.model_dump(mode="json"),
         accounts=tuple(accounts(judged.measurement, None)),
-        who_paid=tuple(who_paid(judged.measurement, None)),
+        trade_offs=tuple(trade_offs(judged.measurement, None)),
     )
     return document.model_dump_json(by_alias=True).encode()

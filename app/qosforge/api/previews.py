@@ -40,7 +40,7 @@ PATIENCE_SECONDS = 5.0
 @dataclass(frozen=True)
 class Asked:
     """What a preview is asked for; ``devices``: of these alone; ``live``: against what the devices hold now, by
-    this call, which is in the log of calls.
+    this call, which is in the audit log.
 
     ``caller``: who waits for it. ``known``: against these configurations by device, which is pure: no device is
     read.

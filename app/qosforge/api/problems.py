@@ -131,7 +131,7 @@ NO_METHOD = Kind("method-not-allowed", "Method not allowed", 405, "the header Al
 TOO_LARGE = Kind("too-large", "Request too large", 413, "send less, or raise QOSFORGE_REQUEST_BYTES of the service")
 TOO_LONG = Kind("too-long", "Address too long", 414, "shorten path and query")
 WRONG_INPUT = Kind("wrong-input", "Wrong input", 422)
-REFUSED = Kind("refused", "Refused by findings", 422)
+REJECTED = Kind("rejected", "Rejected by findings", 422)
 TOO_MANY = Kind("too-many-requests", "Too many requests", 429, "come again after Retry-After seconds")
 HEADERS_TOO_LARGE = Kind("headers-too-large", "Request headers too large", 431, "send fewer or shorter headers")
 INTERNAL = Kind("internal", "Internal error", 500, "the service's log has it under the id in instance")
@@ -169,7 +169,7 @@ KINDS: dict[type[QosforgeError], Kind] = {
     NameTaken: WRONG_STATE,
     SourceMissing: NOT_FOUND,
     SyncMoved: WRONG_STATE,
-    RefusedError: REFUSED,
+    RefusedError: REJECTED,
     NotAuthenticated: NOT_AUTHENTICATED,
     TooManyAttempts: TOO_MANY,
     NotAllowed: NOT_ALLOWED,

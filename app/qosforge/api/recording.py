@@ -1,4 +1,4 @@
-"""Every call that would change something goes into the log of calls, refused ones too, before it is answered."""
+"""Every call that would change something goes into the audit log, refused ones too, before it is answered."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from pydantic import (
 from qosforge.api.policy_choice import PolicyChoice
 from qosforge.deltaq.objective import Outcome
 from qosforge.keep_rule import KeepRule
-from qosforge.reports.balance import Account, Balance, accounts, who_paid
+from qosforge.reports.balance import Account, Balance, accounts, trade_offs
 from qosforge.reports.model import RunReport, StageReport, WaveReport
 from qosforge.runs.contents import Kind
 from qosforge.runs.decisions import Decision as Decided
@@ -79,11 +79,11 @@ class Source(BaseModel):
 
 
 class RunOrder(BaseModel):
-    """What a run is asked for: a policy for a network, and how it is to be tried.
+    """A new run: a policy for a network, and how it is to be tried.
 
     ``measure``: judge it by measurement and keep it only if its objectives are met; without, it is kept when every
     device holds it. ``strict``: warnings stand against it, too. ``tester``: the twin of what the devices hold, or
-    an outside one that gives its measurements, signed. ``not_before``: push no earlier. ``timeout_seconds``: give
+    an external one that gives its measurements, signed. ``not_before``: push no earlier. ``timeout_seconds``: give
     up, and undo, after so long.
     """
 
@@ -95,8 +95,8 @@ class RunOrder(BaseModel):
     strict: StrictBool = False
     require_batfish: StrictBool = False
     seed: StrictInt = Field(default=1, ge=0, le=2**63 - 1)
-    tester: Literal["twin", "outside"] = "twin"
-    before: StrictBool = Field(default=False, description="Let an outside tester measure before the push, too.")
+    tester: Literal["twin", "external"] = "twin"
+    before: StrictBool = Field(default=False, description="Let an external tester measure before the push, too.")
     ticket: str = Field(default="", max_length=64, pattern=r"^[A-Za-z0-9 ._:/#-]*$", examples=["CHG-1234"])
     not_before: Moment | None = None
     timeout_seconds: StrictInt | None = Field(default=None, ge=60, le=30 * 24 * 3600)
@@ -111,7 +111,7 @@ class RunPage(BaseModel):
 
 
 class RunDevice(BaseModel):
-    """What a run did to a device: ``delta`` are the lines it enters, ``inverse`` those that take them back."""
+    """What a run did to a device: ``delta`` are the lines it enters, ``inverse`` those that roll them back."""
 
     name: str
     platform: str
@@ -121,7 +121,7 @@ class RunDevice(BaseModel):
 
 
 class Decision(BaseModel):
-    """An approval or refusal; ``candidate`` is the list of deltas that it was about."""
+    """An approval or rejection; ``candidate`` is the list of deltas that it was about."""
 
     candidate: str
     approved: bool
@@ -158,7 +158,7 @@ class RunDetail(RunSummary):
     verdicts_after: list[ClassVerdict]
     keep: KeepRule = Field(description="When its change is kept after it was measured.")
     question: str | None = Field(
-        description="What an approver is asked to keep now: approve or refuse it as the candidate."
+        description="What an approver is asked to keep now: approve or reject it as the candidate."
     )
     changes: list[ClassChange] = Field(description="After against before, bound by bound.")
     rollout: list[WaveReport] = Field(description="The waves of its push, and how far each came.")
@@ -175,7 +175,7 @@ class Approval(BaseModel):
     comment: Line = Field(default="", examples=["looked at both edges"])
 
 
-class Refusal(BaseModel):
+class Rejection(BaseModel):
     """Why it is not to be done."""
 
     model_config = _REQUEST
@@ -271,16 +271,16 @@ def detail_of(run: Run, report: RunReport, candidate: str | None, decisions: Ite
 
 
 class ReportDocument(RunReport):
-    """A report with its measurements, what was expected of each class, and who paid."""
+    """A report with its measurements, what was expected of each class, and trade-offs."""
 
     accounts: tuple[Account, ...]
-    who_paid: tuple[Balance, ...]
+    trade_offs: tuple[Balance, ...]
 
 
 def report_document(report: RunReport) -> ReportDocument:
     """A report as JSON has it."""
     sides = report.before, report.after
-    return ReportDocument(**dict(report), accounts=accounts(*sides), who_paid=who_paid(*sides))
+    return ReportDocument(**dict(report), accounts=accounts(*sides), trade_offs=trade_offs(*sides))
 
 
 def without_secrets(report: RunReport) -> RunReport:

@@ -32,7 +32,7 @@ class Needs:
     def __init__(self, role: Role, *, everywhere: bool = False, recorded: bool = True) -> None:
         """``everywhere``: the role has to be held on every network, for what concerns them all.
 
-        ``recorded``: whether a call goes into the log of calls; reading calls never do, and one that is sent by
+        ``recorded``: whether a call goes into the audit log; reading calls never do, and one that is sent by
         POST only for its body (a preview) says ``False``.
         """
         self.role = role

@@ -48,7 +48,7 @@ class SweepSummary(BaseModel):
     id: str
     network: str
     policy: str
-    requested_by: str
+    created_by: str
     created: datetime
     points: int
     ended: int

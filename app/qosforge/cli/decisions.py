@@ -1,4 +1,4 @@
-"""Commands that decide on runs: wait, approve, refuse, cancel, pause, resume, retry, roll-back."""
+"""Commands that decide on runs: wait, approve, reject, cancel, pause, resume, retry, rollback."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ Start = Annotated[str, typer.Option("--start", metavar="STAGE", help="Stage to b
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (wait, approve, refuse, cancel, pause, resume, retry, roll_back):
-        app.command(name=command.__name__.replace("_", "-"))(command)
+    for command in (wait, approve, reject, cancel, pause, resume, retry):
+        app.command(name=command.__name__)(command)
+    app.command(name="rollback")(roll_back)
 
 
 def wait(
@@ -63,12 +64,12 @@ def approve(run_id: RunId, candidate: Candidate = None, comment: Comment = "", a
     _decide(decide, as_json)
 
 
-def refuse(run_id: RunId, comment: Comment = "", as_json: AsJson = False) -> None:
-    """Refuse what a run would do; it ends, and no device was touched. One that asks what to keep is rolled back."""
+def reject(run_id: RunId, comment: Comment = "", as_json: AsJson = False) -> None:
+    """Reject what a run would do; it ends, and no device was touched. One that asks what to keep is rolled back."""
     if remote():
-        remote_runs.decide(run_id, "refuse", {"comment": comment}, as_json)
+        remote_runs.decide(run_id, "reject", {"comment": comment}, as_json)
     else:
-        _decide(lambda desk, who: desk.refuse(run_id, who, comment), as_json)
+        _decide(lambda desk, who: desk.reject(run_id, who, comment), as_json)
 
 
 def cancel(run_id: RunId, as_json: AsJson = False) -> None:
@@ -106,7 +107,7 @@ def retry(run_id: RunId, start: Start = "read", as_json: AsJson = False) -> None
 def roll_back(run_id: RunId, key: Key = None, as_json: AsJson = False) -> None:
     """Undo a run that was kept, by a new run."""
     if remote():
-        remote_runs.decide(run_id, "roll-back", None, as_json, checked_key(key))
+        remote_runs.decide(run_id, "rollback", None, as_json, checked_key(key))
     else:
         _decide(lambda desk, who: desk.roll_back(run_id, who, key), as_json)
 

@@ -47,7 +47,7 @@ def changing(
 ) -> Iterator[tuple[sa.Connection, datetime]]:
     """One transaction that changes something, and the moment it is.
 
-    The row of the log of calls is part of it, with ``detail`` as the block leaves it; a refused command gets a row
+    The row of the audit log is part of it, with ``detail`` as the block leaves it; a refused command gets a row
     alone.
     """
     network = ",".join(networks or ())

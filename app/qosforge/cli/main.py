@@ -25,7 +25,7 @@ COMMANDS = {
     "qosforge.cli.policies": ("lint", "compile", "validate", "diff"),
     "qosforge.cli.runs": ("run", "push", "measure", "recover", "runs", "show"),
     "qosforge.cli.predict": ("predict",),
-    "qosforge.cli.decisions": ("wait", "approve", "refuse", "cancel", "pause", "resume", "retry", "roll-back"),
+    "qosforge.cli.decisions": ("wait", "approve", "reject", "cancel", "pause", "resume", "retry", "rollback"),
     "qosforge.cli.takeover": ("take-over",),
     "qosforge.cli.audit": ("audit",),
     "qosforge.cli.import_": ("import",),

@@ -1,4 +1,4 @@
-"""The options by which a run is asked for, here or of a service."""
+"""The options by which a run is started, here or of a service."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Key = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Watching:
-    """How long a run on a service is followed, and the key that it is asked for with."""
+    """How long a run on a service is followed, and the key that it is started with."""
 
     wait: bool
     seconds: float
@@ -46,7 +46,7 @@ class Watching:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a run is asked for, as the command line has it."""
+    """A new run, as the command line has it."""
 
     policy: Path
     network: Path | None

@@ -17,7 +17,7 @@ from rich.text import Text
 from qosforge.deltaq.objective import Verdict
 from qosforge.errors import InputError, Place, QosforgeError
 from qosforge.findings import Finding, Severity
-from qosforge.reports.balance import SIDE_HEADINGS, accounts, in_words, side_texts, who_paid
+from qosforge.reports.balance import SIDE_HEADINGS, accounts, in_words, side_texts, trade_offs
 from qosforge.reports.evidence import deciding, observed, sentences
 from qosforge.reports.table import COLUMNS, amount, comparison_table
 from qosforge.tester.judging import ClassVerdict
@@ -156,7 +156,7 @@ def print_problems(problems: Iterable[dict[str, str]]) -> None:
 
 
 def print_waves(waves: Sequence[WaveDocument]) -> None:
-    """In which order devices would change, and after how many minutes they take back what nobody confirmed."""
+    """In which order devices would change, and after how many minutes they roll back what nobody confirmed."""
     table = Table(box=None, padding=(0, 1), title="Waves", title_justify="left", title_style="bold")
     for heading in ("wave", "chosen by", "revert timer", "devices"):
         table.add_column(heading)
@@ -232,11 +232,11 @@ def print_comparison(before: Measurement | None, after: Measurement | None, *, f
 
 
 def print_accounts(before: Measurement | None, after: Measurement | None, *, first: str = "before") -> None:
-    """Per scenario and class: throughput expected and observed on both sides, the delay bound, and who paid.
+    """Per scenario and class: throughput expected and observed on both sides, the delay bound, and trade-offs.
 
     What is before is called ``first``.
     """
-    found, balances = accounts(before, after, by_path=False), who_paid(before, after)
+    found, balances = accounts(before, after, by_path=False), trade_offs(before, after)
     for scenario, title in dict.fromkeys((a.scenario, a.title) for a in found):
         table = Table(
             title=f"Expected and observed: {title}",
@@ -259,7 +259,7 @@ def print_accounts(before: Measurement | None, after: Measurement | None, *, fir
         out.print(table)
         for balance in balances:
             if balance.scenario == scenario:
-                out.print(Text(f"who paid, {in_words(balance)}", style="dim"), soft_wrap=True)
+                out.print(Text(f"trade-offs, {in_words(balance)}", style="dim"), soft_wrap=True)
         out.print()
 
 

@@ -127,7 +127,7 @@ def diff(
     markdown: Markdown = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what would be entered into every device, and what would undo it. The devices are only read."""
+    """Show what would be entered into every device, and what would roll it back. The devices are only read."""
     reports = Reports(str(policy), sarif, junit, markdown)
     with reports.told():
         preview = compiled(Wanted(policy, network, parameters, device, live=True))
@@ -145,7 +145,7 @@ def diff(
             print_configuration(as_text(candidate.delta))
             for gap in candidate.gaps:
                 out.print(gap_text(gap), style="yellow")
-            out.print("undone by", style="dim")
+            out.print("rolled back by", style="dim")
             print_configuration("\n".join(candidate.inverse))
     if preview.rollout:
         print_waves(preview.rollout)

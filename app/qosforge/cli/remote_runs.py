@@ -1,4 +1,4 @@
-"""Runs on a service: asked for, followed, looked at; printed as those of this machine are."""
+"""Runs on a service: started, followed, looked at; printed as those of this machine are."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Json = dict[str, Any]
 
 
 def place(order: Json, watching: Watching, reports: Reports, as_json: bool) -> None:
-    """Ask for a run; follow it to its end and exit by its verdict, if so wished."""
+    """Start a run; follow it to its end and exit by its verdict, if so wished."""
     with connect() as connection:
         run = _run(connection.post("/runs", order, key=checked_key(watching.key)))
         if watching.wait:
@@ -72,7 +72,7 @@ def report_of(connection: Connection, run_id: str) -> RunReport:
 
 
 def wait(run_id: str, seconds: float, reports: Reports, as_json: bool) -> None:
-    """Follow a run that was asked for before."""
+    """Follow a run that was started before."""
     with connect() as connection:
         finish(connection, _run(connection.get(_path(run_id)))["id"], seconds, reports, as_json)
 
@@ -134,7 +134,7 @@ def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
 
 
 def decide(run_id: str, what: str, body: Json | None, as_json: bool, key: str | None = None) -> None:
-    """Approve, refuse, cancel, retry or roll back; prints where the run stands then."""
+    """Approve, reject, cancel, retry or roll back; prints where the run stands then."""
     with connect() as connection:
         run = _run(connection.post(f"{_path(run_id)}/{what}", body, key=key))
     tell(run, f"follow it: qosforge wait {run['id']}", as_json)
@@ -174,7 +174,7 @@ def _show(event: Happened) -> None:
             said = " ".join(text for text in (data.get("waits_for", ""), data.get("reason", ""), _by(data)) if text)
             progress(data.get("status", "").replace("_", " "), said)
         case "decision":
-            word = "approved" if event.data.get("approved") else "refused"
+            word = "approved" if event.data.get("approved") else "rejected"
             progress(word, " ".join(text for text in (_by(data), data.get("comment", "")) if text))
         case "stage" if data.get("outcome") not in (None, "done"):
             progress(data.get("stage", ""), data.get("outcome", ""))

@@ -21,7 +21,7 @@ from qosforge.cli.output import (
     print_verdicts,
     print_verdicts_of,
 )
-from qosforge.reports.balance import accounts, who_paid
+from qosforge.reports.balance import accounts, trade_offs
 from qosforge.reports.changes import change_sentence
 from qosforge.reports.facts import run_facts
 from qosforge.reports.model import DeviceReport, RunReport
@@ -33,12 +33,12 @@ Json = dict[str, Any]
 
 
 def exit_code(status: str, verdict: str | None, *, failed: bool, left_out: bool = False) -> int:
-    """0: kept, or nothing to do, and nothing broken; 3: it failed (``failed``: a device or a service did), or
+    """0: kept or no changes, and nothing broken; 3: it failed (``failed``: a device or a service did), or
     devices were left out; else 1.
     """
     if left_out:
         return 3
-    if status in (RunStatus.KEPT, RunStatus.NOTHING_TO_DO) and verdict in (None, Verdict.MET):
+    if status in (RunStatus.KEPT, RunStatus.NO_CHANGES) and verdict in (None, Verdict.MET):
         return 0
     # Problems of devices weigh more than what was measured.
     return 3 if failed or status in (RunStatus.FAILED, RunStatus.NEEDS_RECOVERY) else 1
@@ -144,15 +144,15 @@ def run_json(report: RunReport, errors: Iterable[Mapping[str, str]], where: str 
 
 
 def expected_json(before: Measurement | None, after: Measurement | None) -> Json:
-    """Expected and observed throughput and the delay bound of every class, and who paid."""
+    """Expected and observed throughput and the delay bound of every class, and trade-offs."""
     return {
         "accounts": [account.model_dump(mode="json") for account in accounts(before, after)],
-        "who_paid": [balance.model_dump(mode="json") for balance in who_paid(before, after)],
+        "trade_offs": [balance.model_dump(mode="json") for balance in trade_offs(before, after)],
     }
 
 
 def print_whole(report: RunReport) -> None:
-    """A run looked at later: who asked for what, every finding and bound, its devices and stages.
+    """A run looked at later: who created it, every finding and bound, its devices and stages.
 
     Of a run that waits, the lines that it would enter are shown: they are what an approval is about.
     """
@@ -202,7 +202,7 @@ def print_runs(runs: Iterable[Json]) -> None:
     for entry in found:
         created = entry["created"].replace("T", " ")[:19]
         status = entry["status"].replace("_", " ")
-        policy = f"undo of {entry['policy']}" if entry["undo_of"] else entry["policy"]
+        policy = f"rollback of {entry['policy']}" if entry["undo_of"] else entry["policy"]
         cells = (entry["run"], created, entry["network"], policy, status, entry["verdict"] or "–")
         table.add_row(*(Text(cell) for cell in cells))
     out.print(table)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 REMOTE = frozenset(
     {
         "lint", "compile", "validate", "diff", "predict", "measure", "run", "push", "runs", "show", "wait",
-        "approve", "refuse", "cancel", "pause", "resume", "retry", "roll-back", "take-over",
+        "approve", "reject", "cancel", "pause", "resume", "retry", "rollback", "take-over",
     }
 )  # fmt: skip
 """Commands that a service can do."""

@@ -1,4 +1,4 @@
-"""Commands about outside testers: add, list, revoke."""
+"""Commands about external testers: add, list, revoke."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Name = Annotated[str, typer.Argument(help="The tester's name.", metavar="NAME")]
 def register(parent: typer.Typer) -> None:
     """Add the commands as a group."""
     parent.add_typer(
-        app, name="tester", help="Outside testers that may give measurements; on the host of the database."
+        app, name="tester", help="External testers that may give measurements; on the host of the database."
     )
 
 

@@ -154,7 +154,7 @@ def remove(name: Name, as_json: AsJson = False) -> None:
 
 
 def _detail(url: str, events: list[EventType] | None) -> dict[str, object]:
-    """What the log of calls has of it: not the path of the URL, which may be a secret."""
+    """What the audit log has of it: not the path of the URL, which may be a secret."""
     return {"to": parse_url(url).origin, "events": None if events is None else [event.value for event in events]}
 
 

@@ -53,7 +53,7 @@ def error_of(status: int, body: bytes, url: str) -> QosforgeError:
             return NotAllowed(detail, Place(path=url), hint)
         case _ if findings:
             return RefusedThere(detail, where, hint, findings)
-        case 422 if str(problem.get("type", "")).endswith(":refused"):
+        case 422 if str(problem.get("type", "")).endswith(":rejected"):
             return RefusedThere(detail, where, hint)
         case 502:
             errors: list[QosforgeError] = [_one(ServiceError, entry) for entry in entries]

@@ -1,4 +1,4 @@
-"""How long devices hold a change that nobody confirms, before they take it back themselves."""
+"""How long devices hold a change that nobody confirms, before they roll it back themselves."""
 
 from __future__ import annotations
 

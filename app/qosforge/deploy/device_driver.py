@@ -79,7 +79,7 @@ class DeviceDriver:
             self._driver.confirm_commit()
 
     def rollback(self) -> None:
-        """Take a commit back that waits to be confirmed."""
+        """Roll back a commit that waits to be confirmed."""
         with self._errors(changing=True):
             self._driver.rollback()
 

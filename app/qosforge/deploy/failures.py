@@ -69,7 +69,7 @@ def _problem(caught: Exception, place: Place) -> QosforgeError:
         case MergeConfigException():
             return ChangeRefused(str(caught), place, "nothing further was sent to it")
         case CommitPendingError():
-            hint = "confirm it on the device, or take it back, then run it again"
+            hint = "confirm it on the device, or roll it back, then run it again"
             return CommitPending(str(caught), place, hint)
         case CommandErrorException():
             return CommandRefused(str(caught), place, "nothing further was sent to it")

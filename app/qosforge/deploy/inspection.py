@@ -234,10 +234,10 @@ def _timer(found: Inspection) -> Check:
             hint = "wait for it, or confirm or cancel it; if a run of ours set it: qosforge recover"
             return Check(subject=Subject.TIMER, state=State.PROBLEM, text=text, hint=hint)
         case Timer.MISSING:
-            text = "it does not tell of a timer that takes a change back"
+            text = "it does not tell of a timer that rolls a change back"
             return Check(subject=Subject.TIMER, state=State.PROBLEM, text=text, hint="see docs/devices.md")
         case Timer.NONE:
-            text = "such a device has none: a change is taken back by its inverse"
+            text = "such a device has none: a change is rolled back by its inverse"
             return Check(subject=Subject.TIMER, state=State.GOOD, text=text)
         case _:
             return Check(subject=Subject.TIMER, state=State.GOOD, text="ready")

@@ -14,7 +14,7 @@ class Traits:
     """``revert_timer``: the device goes back by itself unless confirmed. ``native_rollback``: ``rollback()`` takes
     a pending commit back; otherwise the inverse is entered. ``autosave_off`` is the line by which a device is told
     not to write its startup configuration by itself; "" where it never does. ``longest_timer`` is the timer's
-    greatest value in seconds, and ``goes_back`` what takes an unconfirmed change back. ``dialect`` is that of its
+    greatest value in seconds, and ``goes_back`` what rolls an unconfirmed change back. ``dialect`` is that of its
     startup configuration (see `qosforge.deploy.unsaved`); "" where it shows none.
     """
 

@@ -74,7 +74,7 @@ def apply(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds
     reads otherwise than before was left half-way, or changed by somebody else: it is not built upon.
 
     A process that died may have armed the timer by its last line, which the device carries out when it comes to it.
-    Such a commit of this run, in which nothing was entered, is taken back, and the device looked at again; one of
+    Such a commit of this run, in which nothing was entered, is rolled back, and the device looked at again; one of
     anybody else is left alone.
 
     Returns:
@@ -160,7 +160,7 @@ def _not_ours(target: Target, pending: PendingCommit) -> DeviceError:
     return DeviceError(
         f"a commit of {who} waits there to be confirmed, which is not this run's, so nothing was entered",
         Place(device=target.device),
-        "let them confirm it or take it back, then run it again",
+        "let them confirm it or roll it back, then run it again",
     )
 
 

@@ -50,7 +50,7 @@ def carried_input(system: System, ingress: Ingress, ledger: Ledger, interface: s
             f"the port's own CoS {ingress.port_cos} is left out",
             interface=interface,
             direction="input",
-            hint="take the port's CoS back",
+            hint="remove the port's CoS",
         )
     return ingress.model_copy(update={"rules": rules})
 

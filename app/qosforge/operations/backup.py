@@ -53,7 +53,7 @@ def create(settings: Settings, path: Path, *, allow_incomplete: bool = False) ->
     """Write a backup of the installation to ``path``; runs may go on meanwhile.
 
     It holds the run store, the engine's record and the artifacts as of one moment: what a machine that loses its
-    power then would find at its next start. Policies, users and the log of calls are rows of the store. It does not
+    power then would find at its next start. Policies, users and the audit log are rows of the store. It does not
     hold the inventories, the settings and the credentials, which are files of the operator's own.
 
     The schema may be of an earlier release, and stays so. With ``allow_incomplete`` it is made even where artifacts

@@ -72,7 +72,7 @@ def duration(text: str) -> timedelta:
 def retain(database: Database, shelf: Shelf, keep: timedelta, now: datetime, *, dry_run: bool = False) -> Retained:
     """Drop artifacts, events and idempotency keys of runs that ended longer than ``keep`` ago.
 
-    Runs, stages, journal, approvals and the log of calls stay. The run that had the last word on a device stays
+    Runs, stages, journal, approvals and the audit log stay. The run that had the last word on a device stays
     whole: its drift is told by it, and it can be rolled back. So does whatever an unfinished run, or a device
     between two states, may need: no artifact goes that was stored after the oldest of these began. What a device
     said when it was last read stays, too.
@@ -141,7 +141,7 @@ def _sweeps_over(connection: sa.Connection, before: datetime) -> dict[str, dict[
 
 def _standing(connection: sa.Connection) -> set[str]:
     """Runs whose word on some device is the last one: its drift is told by them, and they can be rolled back."""
-    settled = (RunStatus.KEPT.value, RunStatus.NOTHING_TO_DO.value)
+    settled = (RunStatus.KEPT.value, RunStatus.NO_CHANGES.value)
     query = (
         sa.select(STAGES.c.run_id, RUNS.c.network, STAGES.c.summary)
         .join(RUNS, RUNS.c.id == STAGES.c.run_id)

@@ -11,7 +11,7 @@ _TRAIN = re.compile(r"(\d+\.\d+)([A-Z]\w*)?")
 
 
 class Timer(StrEnum):
-    """The timer by which a device takes a change back that nobody confirmed."""
+    """The timer by which a device rolls a change back that nobody confirmed."""
 
     READY = "ready"
     PENDING = "pending"

@@ -15,7 +15,7 @@ from qosforge.platforms.inspection import Inspection, Lack, Timer, number
 from qosforge.platforms.ios_software import image_of, platform_of
 
 _ARCHIVING = "ios"
-"""The driver that takes changes back by the archive; any other one by a reload."""
+"""The driver that rolls changes back by the archive; any other one by a reload."""
 _ARCHIVE = "show archive"
 _ROLLBACK = "show archive config rollback timer"
 _RELOAD = "show reload"
@@ -25,7 +25,7 @@ _SOFTWARE = re.compile(r"Software.*?\((\S+)\),\s+(?:Experimental )?Version ([^\s
 _MODEL = re.compile(r"^[Cc]isco\s+(\S+)\s+\(.*bytes of", re.MULTILINE)
 _CLOCK = re.compile(r"^[*.]?(\d+:\d\d:\d\d)(?:\.\d+)? (\w+) \w{3} (\w{3} +\d+ \d{4})\s*$", re.MULTILINE)
 _NO_ARCHIVE = Lack(
-    "it has no archive, which takes a change back that nobody confirms",
+    "it has no archive, which rolls a change back that nobody confirms",
     "configure 'archive' with a 'path', or give the device the driver ios_legacy in hosts.yaml",
 )
 _NEEDED = {

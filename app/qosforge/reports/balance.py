@@ -1,4 +1,4 @@
-"""Expected beside observed, and who paid: what every class was to get, got, and gained or lost by a push."""
+"""Expected beside observed, and trade-offs: what every class was to get, got, and gained or lost by a push."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Account(BaseModel):
 
 
 class Entry(BaseModel):
-    """What changed for one class, and which part that is of all that was gained or paid.
+    """What changed for one class, and which part that is of all that was gained or lost.
 
     Of throughput the part is of the bits per second, of delay that of the milliseconds times the throughput that
     has them: delays that a work-conserving scheduler takes off one class it puts on others so that throughput ×
@@ -79,7 +79,7 @@ class Entry(BaseModel):
 
 
 class Balance(BaseModel):
-    """Who gained and who paid in a scenario, the largest part first.
+    """Which classes gained and which lost in a scenario, the largest part first.
 
     ``throughput`` is in bits per second, ``delay`` the mean of the packets delivered in milliseconds: more of the
     one and less of the other is a gain. The two sides of a balance need not be equal: losses, framing and idle
@@ -92,7 +92,7 @@ class Balance(BaseModel):
     title: str
     what: Literal["throughput", "delay"]
     gained: tuple[Entry, ...]
-    paid: tuple[Entry, ...]
+    lost: tuple[Entry, ...]
 
 
 def accounts(before: Measurement | None, after: Measurement | None, *, by_path: bool = True) -> tuple[Account, ...]:
@@ -121,8 +121,8 @@ def accounts(before: Measurement | None, after: Measurement | None, *, by_path: 
     return tuple(found)
 
 
-def who_paid(before: Measurement | None, after: Measurement | None) -> tuple[Balance, ...]:
-    """Which classes paid for what others gained, per scenario; nothing where one side was not measured.
+def trade_offs(before: Measurement | None, after: Measurement | None) -> tuple[Balance, ...]:
+    """What some classes gained at the cost of others, per scenario; nothing where one side was not measured.
 
     Changes of less than `LEAST_CHANGE` of the class's own figure or `LEAST_PART` of the largest are left out.
     """
@@ -135,9 +135,9 @@ def who_paid(before: Measurement | None, after: Measurement | None) -> tuple[Bal
             (name, _summary(before, scenario, name, ""), _summary(after, scenario, name, "")) for name in names
         ]
         for what in ("throughput", "delay"):
-            gained, paid = _told([_change(what, *side) for side in sides], better=1 if what == "throughput" else -1)
-            if gained or paid:
-                found.append(Balance(scenario=scenario, title=title, what=what, gained=gained, paid=paid))
+            gained, lost = _told([_change(what, *side) for side in sides], better=1 if what == "throughput" else -1)
+            if gained or lost:
+                found.append(Balance(scenario=scenario, title=title, what=what, gained=gained, lost=lost))
     return tuple(found)
 
 
@@ -168,10 +168,14 @@ def in_words(balance: Balance) -> str:
     """A balance as a sentence."""
     scale, unit = (1e3, "kb/s") if balance.what == "throughput" else (1.0, "ms")
     gained = ", ".join(f"{_name(e)} {e.change / scale:+,.1f} {unit}" for e in balance.gained)
-    paid = ", ".join(f"{_name(e)} {e.change / scale:+,.1f} {unit} ({e.part:.0%})" for e in balance.paid)
-    if not paid:
-        return f"{balance.what}: {gained}, and nobody paid"
-    return f"{balance.what}: {gained}; paid by {paid}" if gained else f"{balance.what}: {paid}, and nobody gained"
+    lost = ", ".join(f"{_name(e)} {e.change / scale:+,.1f} {unit} ({e.part:.0%})" for e in balance.lost)
+    if not lost:
+        return f"{balance.what}: {gained}, at nobody's cost"
+    return (
+        f"{balance.what}: {gained}; at the cost of {lost}"
+        if gained
+        else f"{balance.what}: {lost}, and nobody gained"
+    )
 
 
 def _name(entry: Entry) -> str:

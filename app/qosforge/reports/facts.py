@@ -13,10 +13,10 @@ def run_facts(report: RunReport) -> tuple[tuple[str, str], ...]:
     if source.get("dirty"):
         commit += ", changed since"
     facts = [
-        ("asked by", report.asked_by),
+        ("created by", report.created_by),
         ("ticket", report.ticket),
         ("policy from", commit),
-        ("undoes run", report.undo_of or ""),
+        ("rolls back run", report.undo_of or ""),
         ("waits for", report.waits_for),
         ("because", report.reason),
         ("at step", report.reason_step),
@@ -40,6 +40,6 @@ def run_facts(report: RunReport) -> tuple[tuple[str, str], ...]:
         if decision.keeping:
             about = ", to keep what is not met"
         comment = f": {decision.comment}" if decision.comment else ""
-        name = "approved by" if decision.approved else "refused by"
+        name = "approved by" if decision.approved else "rejected by"
         facts.append((name, f"{decision.by}, {decision.at:%Y-%m-%d %H:%M} UTC{about}{comment}"))
     return tuple((name, text) for name, text in facts if text)

@@ -18,7 +18,7 @@ from qosforge.reports.model import RunReport
 from qosforge.reports.table import amount
 from qosforge.tester.judging import ClassVerdict
 
-GOOD = frozenset({"kept", "nothing_to_do"})
+GOOD = frozenset({"kept", "no_changes"})
 """Statuses of a run whose change stands."""
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -67,7 +67,7 @@ class WaveReport(BaseModel):
 
 
 class DecisionReport(BaseModel):
-    """Somebody approved or refused what the run would have done then: ``candidate`` lists it.
+    """Somebody approved or rejected what the run would have done then: ``candidate`` lists it.
 
     With ``keeping`` it was about keeping what was measured and not shown to be met.
     """
@@ -100,7 +100,7 @@ class RunReport(BaseModel):
     status: str
     started: datetime
     finished: datetime | None = None
-    asked_by: str = ""
+    created_by: str = ""
     ticket: str = ""
     source: dict[str, str] | None = None
     undo_of: str | None = None

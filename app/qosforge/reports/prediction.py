@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from qosforge.deltaq.objective import Outcome
 from qosforge.findings import Finding
 from qosforge.prediction.predict import Prediction
-from qosforge.reports.balance import Account, Balance, accounts, who_paid
+from qosforge.reports.balance import Account, Balance, accounts, trade_offs
 from qosforge.tester.judging import ClassVerdict
 from qosforge.tester.measurement import Measurement
 
@@ -24,7 +24,7 @@ class SimulatedDocument(BaseModel):
 
 class PredictionDocument(BaseModel):
     """What a policy would do: the measurement of the twin of its plans, verdicts, and what every class is expected
-    to get and would get (``accounts``, ``who_paid``: as the one side of a measurement, ``before``).
+    to get and would get (``accounts``, ``trade_offs``: as the one side of a measurement, ``before``).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -35,7 +35,7 @@ class PredictionDocument(BaseModel):
     findings: tuple[Finding, ...] = Field(default=(), description="what no measurement would decide either")
     measurement: Measurement
     accounts: tuple[Account, ...]
-    who_paid: tuple[Balance, ...]
+    trade_offs: tuple[Balance, ...]
 
 
 def prediction_document(prediction: Prediction) -> PredictionDocument:
@@ -47,5 +47,5 @@ def prediction_document(prediction: Prediction) -> PredictionDocument:
         findings=prediction.findings,
         measurement=prediction.measurement,
         accounts=accounts(prediction.measurement, None),
-        who_paid=who_paid(prediction.measurement, None),
+        trade_offs=trade_offs(prediction.measurement, None),
     )

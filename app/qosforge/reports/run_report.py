@@ -14,7 +14,7 @@ from operator import attrgetter
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from qosforge.findings import Finding, Severity
-from qosforge.reports.balance import accounts, in_words, side_texts, who_paid
+from qosforge.reports.balance import accounts, in_words, side_texts, trade_offs
 from qosforge.reports.delay_origin import not_recorded, run_origins
 from qosforge.reports.evidence import interval, observed
 from qosforge.reports.facts import run_facts
@@ -65,7 +65,7 @@ def render_run_report(report: RunReport) -> str:
         confidences=sorted({f"{each.verdict.confidence * 100:g} %" for each in verdicts}),
         evidences=sorted({each.verdict.evidence for each in verdicts}),
         accounts=accounts(report.before, report.after),
-        balances=who_paid(report.before, report.after),
+        balances=trade_offs(report.before, report.after),
         side_texts=side_texts,
         in_words=in_words,
         findings=_by_severity(report.findings),

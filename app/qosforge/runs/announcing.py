@@ -49,7 +49,7 @@ def _data(run: Run) -> dict[str, Any]:
         "attempt": run.attempt,
         "status": run.status.value,
         "verdict": run.verdict.value if run.verdict else None,
-        "requested_by": run.requested_by,
+        "created_by": run.requested_by,
         "ticket": run.ticket,
         "reason": run.reason[:LONGEST_TEXT],
         "reason_step": run.reason_step,

@@ -77,7 +77,7 @@ class Artifacts(Protocol):
     def put_configuration(self, configuration: DeviceText) -> str:
         """Store a device's configuration whole and return its id.
 
-        It is what a roll-back puts back, secrets included: operators of the network alone are given such an
+        It is what a rollback puts back, secrets included: operators of the network alone are given such an
         artifact (`qosforge.runs.contents.Kind.restricted`).
         """
         return self.put_text(configuration.unblotted)

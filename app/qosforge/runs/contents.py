@@ -123,4 +123,4 @@ def _made(stage: Stage) -> Iterator[tuple[Kind, str, str]]:
         yield Kind.COUNTERS, "", summary["notes"]
 
 
-_CONFIGURATIONS = {"read": Kind.RUNNING, "read-back": Kind.READ_BACK, "roll-back": Kind.RESTORED}
+_CONFIGURATIONS = {"read": Kind.RUNNING, "read-back": Kind.READ_BACK, "rollback": Kind.RESTORED}

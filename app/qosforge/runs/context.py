@@ -39,7 +39,7 @@ class Documents:
     """Where a run's beginnings are kept: artifact ids and settings, as plain JSON in its parameters.
 
     ``intent_included`` has the artifacts of the files that the intent includes, by name; ``intent_parameters`` are
-    the parameters set beside it, ``name=value``. With the tester ``outside`` somebody else measures, before the
+    the parameters set beside it, ``name=value``. With the tester ``external`` somebody else measures, before the
     push only if ``before``. ``undo_of`` is the run that this one rolls back, and it ``redoes`` a change where that
     one went back itself; ``approval`` who has to approve the change, and ``keep`` when it is kept; ``traceparent``
     the trace of the request that asked for it (W3C Trace Context). ``policy_name`` and ``policy_number`` are the
@@ -134,7 +134,7 @@ class Context:
             return self.computing.done(self.run_id, self.stop, function, *args, **kwargs)
 
     def compute_on(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `compute`, for what must come to its end: devices are touched, or about to be taken back."""
+        """As `compute`, for what must come to its end: devices are touched, or about to be rolled back."""
         with self._shown():
             return self.computing.finish(self.run_id, function, *args, **kwargs)
 

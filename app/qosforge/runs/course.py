@@ -31,7 +31,7 @@ _REFUSAL = ({"message": "findings stand against it", "hint": "correct the policy
 _NOT_MET = "see which bound of which class is broken, and change the policy or the objective"
 
 
-_WITH_OR_WITHOUT = frozenset({RunStatus.KEPT, RunStatus.NOTHING_TO_DO})
+_WITH_OR_WITHOUT = frozenset({RunStatus.KEPT, RunStatus.NO_CHANGES})
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class Course:
         if prepared["refused"]:
             # An attempt that an earlier release began has no more than that findings stand against it.
             why = prepared.get("refusal") or _REFUSAL
-            return Ending(RunStatus.REFUSED, self._reason(why, "validate"), result=result)
+            return Ending(RunStatus.REJECTED, self._reason(why, "validate"), result=result)
         wanted = {name: entry for name, entry in prepared["devices"].items() if not entry["empty"]}
         # Going back is never held up; to bring the change again is.
         waves: Json = {}
@@ -167,7 +167,7 @@ class Course:
         if not wanted:
             outcome = result["before"]["outcome"] if "before" in result else None
             why = self._left_out_of(result)
-            return Ending(RunStatus.NOTHING_TO_DO, why, outcome, errors=left_out, result=result)
+            return Ending(RunStatus.NO_CHANGES, why, outcome, errors=left_out, result=result)
         return self._touch(got["running"], wanted, result, waves, prepared["candidate"] if gated else None)
 
     def _left_out_of(self, result: Json) -> Reason | None:
@@ -270,7 +270,7 @@ class Course:
             if word.get("kept"):
                 return None
             why += (
-                f", and {word['by']} refused to keep it"
+                f", and {word['by']} rejected keeping it"
                 if "kept" in word
                 else ", and nobody said in time to keep it"
             )
@@ -297,7 +297,7 @@ class Course:
         return self._undo(held, wanted, result, self._reason(errors, step), errors=errors)
 
     def _measured(self, when: Side, held: dict[str, str]) -> Json:
-        if self.context.documents.tester == "outside":
+        if self.context.documents.tester == "external":
             return self._step(f"measure-{when}", phases.judge_outside, self._given(when), when)
         found: Json = {"measurement": None, "outcome": Verdict.INCONCLUSIVE}
         for look in range(1, LOOKS + 1):
@@ -309,7 +309,7 @@ class Course:
         return found
 
     def _given(self, when: Side) -> str:
-        """The artifact that an outside tester gives in time.
+        """The artifact that an external tester gives in time.
 
         Raises:
             TesterError: none does.
@@ -342,11 +342,11 @@ class Course:
         errors: list[Json] | None = None,
         outcome: str | None = None,
     ) -> Ending:
-        undone = self._step("roll-back", phases.roll_back, held, wanted)
+        undone = self._step("rollback", phases.roll_back, held, wanted)
         result["restored"] = undone["running"]
         if undone["errors"]:
             status = RunStatus.NEEDS_RECOVERY
-            left = self._reason(undone["errors"], "roll-back")
+            left = self._reason(undone["errors"], "rollback")
             message = f"{left.message}; it was rolled back because of: {reason.message}"
             reason = Reason(message, left.step, RECOVER, left.device)
         return Ending(status, reason, outcome, [*(errors or []), *undone["errors"]], result=result)

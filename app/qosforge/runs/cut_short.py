@@ -21,6 +21,6 @@ def ending(
         return unsaved, why
     if saved == touched:
         told = f"{why.message}; its change had been saved on every device"
-        return RunStatus.KEPT, replace(why, message=told, hint=f"qosforge roll-back {run_id} takes it back")
+        return RunStatus.KEPT, replace(why, message=told, hint=f"qosforge rollback {run_id} rolls it back")
     told = f"{why.message}; its change is saved on {', '.join(sorted(saved))}, its other devices are put back"
     return RunStatus.FAILED, replace(why, message=told)

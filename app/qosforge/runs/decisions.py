@@ -13,7 +13,7 @@ from qosforge.runs.tables import APPROVALS
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Somebody approved or refused a candidate: the artifact that lists every device's delta."""
+    """Somebody approved or rejected a candidate: the artifact that lists every device's delta."""
 
     run_id: str
     candidate: str

@@ -54,9 +54,9 @@ LONGEST_COMMENT = 2000
 
 @dataclass(frozen=True)
 class Order:
-    """What a run is asked for.
+    """What a run is to do.
 
-    ``tester`` is who judges: the ``twin``, or somebody ``outside`` who gives a measurement after the push (and
+    ``tester`` is who judges: the ``twin``, or an ``external`` tester that gives a measurement after the push (and
     before it, if ``before``). ``not_before`` is the earliest moment of the push; ``timeout`` counts from there.
     ``source`` is where the policy comes from: ``repository``, ``commit``, ``path``; ``stored`` the version of a
     stored policy that ``intent`` is, where it is one.
@@ -68,7 +68,7 @@ class Order:
     strict: bool = False
     require_batfish: bool = False
     seed: int = 1
-    tester: Literal["twin", "outside"] = "twin"
+    tester: Literal["twin", "external"] = "twin"
     before: bool = False
     ticket: str = ""
     not_before: datetime | None = None
@@ -86,7 +86,7 @@ class CandidateList:
 
 
 class Desk:
-    """Asks for runs and decides on them. Needs no engine, and may be used from any thread and process."""
+    """Starts runs and decides on them. Needs no engine, and may be used from any thread and process."""
 
     def __init__(self, settings: Settings, store: RunStore, artifacts: Artifacts) -> None:
         self.settings = settings
@@ -112,10 +112,10 @@ class Desk:
             require_runnable(order.stored, order.network.name)
         if order.measure:
             require_checks(order.intent)
-            if order.tester != "outside":  # it has traffic of its own
+            if order.tester != "external":  # it has traffic of its own
                 require_traffic(order.network)
-        elif order.tester == "outside":
-            raise InputError("an outside tester measures, and this run should not", hint="ask for one of the two")
+        elif order.tester == "external":
+            raise InputError("an external tester measures, and this run should not", hint="ask for one of the two")
         problem = order.network.changes.ticket_problem(order.ticket)
         if problem is not None:
             raise InputError(problem, Place(path="ticket"), f"give the ticket that {order.network.name} asks for")
@@ -193,7 +193,7 @@ class Desk:
         return self.store.events.after(self.run(run_id).id, after, limit)
 
     def decisions(self, run_id: str) -> list[Decision]:
-        """Who approved or refused what the run would do, oldest first."""
+        """Who approved or rejected what the run would do, oldest first."""
         return self.store.decisions.on(self.run(run_id).id)
 
     def approve(self, run_id: str, who: str, candidate: str, comment: str = "") -> Run:
@@ -226,8 +226,8 @@ class Desk:
             )
         return self._decided(run, Decision(run.id, candidate, True, who, _bounded(comment), self.store.now()))
 
-    def refuse(self, run_id: str, who: str, comment: str = "") -> Run:
-        """Refuse what the run would do; it ends cancelled, untouched. One that asks whether to keep is rolled back.
+    def reject(self, run_id: str, who: str, comment: str = "") -> Run:
+        """Reject what the run would do; it ends cancelled, untouched. One that asks whether to keep is rolled back.
 
         Raises:
             WrongState: the run does not wait for an approval.
@@ -254,14 +254,14 @@ class Desk:
         return self._rules.approval(network.changes)
 
     def rules(self, run: Run) -> Rules:
-        """What holds a run now: the rules it was asked for under, and those its network has by now."""
+        """What holds a run now: the rules it was created under, and those its network has by now."""
         return self._rules.holding(run.network, run.params.get("approval", "none"), ChangeRules())
 
     def require_another(self, run: Run, who: str) -> None:
         """Make sure that ``who`` had no hand in what a run would do, where four eyes are asked for.
 
         Raises:
-            NotAllowed: whoever wrote, asked for, cancelled or retried the change may not approve it.
+            NotAllowed: whoever wrote, created, cancelled or retried the change may not approve it.
         """
         if self.rules(run).approval != "four_eyes":
             return
@@ -281,7 +281,7 @@ class Desk:
             self.store.decide(connection, decision)
             if decision.approved:
                 return again_from("read", now)
-            why = f"refused by {decision.by}" + (f": {decision.comment}" if decision.comment else "")
+            why = f"rejected by {decision.by}" + (f": {decision.comment}" if decision.comment else "")
             hint = f"change what stands against it; else {retry(now.id)}"
             return _cancelled(decision.by, Reason(why, "gate", hint))
 
@@ -301,7 +301,7 @@ class Desk:
     def cancel(self, run_id: str, who: str) -> Run:
         """Stop a run: one that no process is at ends at once, another at its next check point, undone.
 
-        It is a word against what was approved, too: a retry asks for another approval.
+        It is a word against what was approved, too: a retry needs another approval.
 
         Raises:
             WrongState: it is over, or stopped between two states.
@@ -330,7 +330,7 @@ class Desk:
             )
 
     def receive(self, run_id: str, side: Side, tester: str, document: Measurement) -> None:
-        """Take in what an outside tester measured on one side of the push; the same again changes nothing.
+        """Take in what an external tester measured on one side of the push; the same again changes nothing.
 
         Raises:
             InputError: it cannot be judged, is of the other side, or of something that nobody measured.
@@ -369,7 +369,7 @@ class Desk:
         return tell
 
     def roll_back(self, run_id: str, who: str, key: str | None = None) -> Run:
-        """Ask for a new run that brings the devices of a kept one back to what they held before it.
+        """Start a new run that brings the devices of a kept one back to what they held before it.
 
         Raises:
             WrongState: it was not kept, or a later run's change stands on its devices.
@@ -478,7 +478,7 @@ class Desk:
 
 
 def _goes_back(run: Run) -> bool:
-    """Whether a run takes a change back, and so brings nothing of its policy into a device."""
+    """Whether a run rolls a change back, and so brings nothing of its policy into a device."""
     return bool(run.params.get("undo_of")) and not run.params.get("redoes")
 
 

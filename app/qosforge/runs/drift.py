@@ -18,8 +18,8 @@ from qosforge.runs.given_up import RETENTION_STAGE
 from qosforge.runs.store import Run, RunStore
 from qosforge.runs.tables import RUNS, STAGES, RunStatus, StageOutcome
 
-_SETTLING = (RunStatus.KEPT.value, RunStatus.NOTHING_TO_DO.value)
-_READINGS = ("roll-back", "read-back", "read")
+_SETTLING = (RunStatus.KEPT.value, RunStatus.NO_CHANGES.value)
+_READINGS = ("rollback", "read-back", "read")
 """The later one first: a device that was left out of a kept run was put back after it was read back."""
 """Stages that say what a device holds at the end of such a run; a device without a change was only read."""
 _AT_ONCE = 16
@@ -29,7 +29,7 @@ _AT_ONCE = 16
 @dataclass(frozen=True)
 class Drift:
     """Where a device differs, in words. ``run`` is the one that its state is compared with: the last that was kept,
-    or found nothing to do; without one there is nothing to compare with.
+    or needed no changes; without one there is nothing to compare with.
     """
 
     run: Run | None

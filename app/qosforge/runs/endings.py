@@ -19,7 +19,7 @@ _log.addHandler(logging.NullHandler())
 _MOST_TOLD = 5
 _CHARACTERS = 2000
 _FAILED = frozenset({RunStatus.FAILED, RunStatus.NEEDS_RECOVERY})
-_UNKEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.REFUSED})
+_UNKEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.REJECTED})
 
 
 def error_text(error: Mapping[str, Any]) -> str:

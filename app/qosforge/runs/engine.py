@@ -12,7 +12,7 @@ from qosforge.errors import QosforgeError, ServiceError
 MOST_TAKEN_UP = 2
 """How often a workflow is taken up whose process died under it."""
 
-WORKFLOW_VERSION = "6"
+WORKFLOW_VERSION = "7"
 """Version of the order of phases; raise it when recorded runs can no longer be replayed by the code."""
 
 JsonObject = dict[str, Any]

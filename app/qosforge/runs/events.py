@@ -34,7 +34,7 @@ class EventKind(StrEnum):
     PAUSE = "pause"
     """``by``, and ``paused``: whether the rollout is held before its next wave, or goes on."""
     MEASUREMENT = "measurement"
-    """``side``, ``tester``: an outside measurement came."""
+    """``side``, ``tester``: an external measurement came."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def waits(
     opening = first_open(rules.changes, begins)
     if opening is None:
         return _scheduled(
-            run, "change windows that never meet, of when it was asked for and of now", now + LOOK_AGAIN
+            run, "change windows that never meet, of when it was created and of now", now + LOOK_AGAIN
         )
     if opening <= now:
         return None

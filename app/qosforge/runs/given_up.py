@@ -10,7 +10,7 @@ RETENTION_STAGE = "retention"
 
 
 def require_artifacts(store: RunStore, run: Run) -> None:
-    """Make sure that a run still has what another attempt, or a way back, would need.
+    """Make sure that a run still has what another attempt, or a rollback, would need.
 
     Raises:
         WrongState: a retention took it.
@@ -19,5 +19,5 @@ def require_artifacts(store: RunStore, run: Run) -> None:
         if stage.name == RETENTION_STAGE:
             raise WrongState(
                 f"run {run.id} gave up what it had read and prepared on {stage.started:%Y-%m-%d}",
-                hint="ask for a new run",
+                hint="start a new run",
             )

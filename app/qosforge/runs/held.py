@@ -33,7 +33,7 @@ class LastRead:
 def last_read(
     store: RunStore, artifacts: Artifacts, network: Network, devices: Collection[str] | None = None
 ) -> dict[str, LastRead]:
-    """What each device said when it was last read: by a run before its change, after it or after a roll-back, or
+    """What each device said when it was last read: by a run before its change, after it or after a rollback, or
     for a person; of ``devices`` alone where given. A device that was never read is left out.
 
     Raises:

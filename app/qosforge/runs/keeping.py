@@ -27,7 +27,7 @@ _MOST_TOLD = 3
 
 
 def rule(context: Context) -> KeepRule:
-    """The strictest of the rules that a run was asked for under, and of its network's as it is now."""
+    """The strictest of the rules that a run was created under, and of its network's as it is now."""
     run = context.store.get_run(context.run_id)
     rules = context.rules.holding(run.network, context.documents.approval, context.network.changes)
     if rules.unreadable:

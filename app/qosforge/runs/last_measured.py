@@ -25,7 +25,7 @@ def last_measured(store: RunStore, network: Network) -> LastMeasured | None:
     """
     settled = [
         run
-        for status in (RunStatus.KEPT, RunStatus.NOTHING_TO_DO)
+        for status in (RunStatus.KEPT, RunStatus.NO_CHANGES)
         for run in store.list_runs(limit=1, networks=[network.name], status=status)
     ]
     if not settled:

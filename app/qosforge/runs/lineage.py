@@ -26,7 +26,7 @@ class Deed(StrEnum):
     RESUMED = "resumed"
 
 
-_WORDS = {Deed.ASKED: "asked for", Deed.CANCELLED: "cancelled", Deed.RETRIED: "retried"}
+_WORDS = {Deed.ASKED: "created", Deed.CANCELLED: "cancelled", Deed.RETRIED: "retried"}
 
 
 def record_deed(connection: sa.Connection, run_id: str, deed: Deed, by: str, at: datetime) -> None:
@@ -36,7 +36,7 @@ def record_deed(connection: sa.Connection, run_id: str, deed: Deed, by: str, at:
 
 
 def hands_in(database: Database, run_id: str, candidate: str) -> dict[str, str]:
-    """Everybody who had a hand in what a run would do, with what they did in words, such as ``asked for the run``.
+    """Everybody who had a hand in what a run would do, with what they did in words, such as ``created the run``.
 
     The same change are the runs of the same network with the same policy version, or that prepared the very
     ``candidate``: copies, retries and rollbacks, whatever they are called. A policy's version, or its text, is that

@@ -68,7 +68,7 @@ class Loop:
         run = self.store.get_run(params["run"])
         context = self._context(run.id, run.params, run.attempt)
         try:
-            undone = self.engine.run_step("roll-back", phases.settle, context)
+            undone = self.engine.run_step("rollback", phases.settle, context)
             if not undone["errors"]:
                 self.engine.run_step("status", waiting.set_settled, context)
             return undone

@@ -87,7 +87,7 @@ def measuring(when: Side, look: int) -> str:
 
 
 def judge_outside(context: Context, artifact: str, when: Side) -> Json:
-    """Judge a measurement that an outside tester gave."""
+    """Judge a measurement that an external tester gave."""
     with context.store.stage(context.run_id, f"measure-{when}") as record:
         measurement = Measurement.model_validate_json(context.artifacts.get_text(artifact))
         context.observe(f"measure-{when}", f"what {measurement.tester} measured")
@@ -338,8 +338,8 @@ def roll_back(context: Context, held: Mapping[str, str], prepared: Mapping[str, 
 
 def _restored(context: Context, targets: Mapping[str, Target]) -> Json:
     """Restore devices, newest wave first: those of a wave when all of the waves after it are done."""
-    with context.store.stage(context.run_id, "roll-back") as summary:
-        context.observe("roll-back", ", ".join(targets) or "no device was touched")
+    with context.store.stage(context.run_id, "rollback") as summary:
+        context.observe("rollback", ", ".join(targets) or "no device was touched")
 
         def back(name: str, driver: DeviceDriver) -> DeviceText:
             return transaction.restore(driver, targets[name], context)

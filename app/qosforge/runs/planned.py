@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 STAGE = "rollout"
 LEAVE_OUT = "leave-out"
-LEAVES_OUT = frozenset({RunStatus.KEPT, RunStatus.NOTHING_TO_DO})
+LEAVES_OUT = frozenset({RunStatus.KEPT, RunStatus.NO_CHANGES})
 """Ends of a run whose change stands, though devices may have been left out of it."""
 
 
@@ -37,7 +37,7 @@ def wave_states(stages: Iterable[Stage], attempt: int) -> list[tuple[Json, str]]
         elif stage.name in ("push", "read-back") and "wave" in stage.summary:
             failed = bool(stage.summary.get("errors"))
             states[stage.summary["wave"]] = "failed" if failed else "now" if stage.name == "push" else "done"
-    back = {name for stage in mine if stage.name == "roll-back" for name in stage.summary.get("running", ())}
+    back = {name for stage in mine if stage.name == "rollback" for name in stage.summary.get("running", ())}
     found = []
     for number, wave in enumerate(planned[-1] if planned else (), 1):
         undone = number in states and set(wave["devices"]) <= back

@@ -16,7 +16,7 @@ from qosforge.runs.tables import RunStatus
 from qosforge.runs.wrong_state import WrongState, require_status, require_stoppable
 
 Obstacle = WrongState | NotAllowed | None
-"""Why something is refused now; ``None`` where nothing stands against it."""
+"""Why something is denied now; ``None`` where nothing stands against it."""
 
 _DECIDED_ON = frozenset({RunStatus.NEEDS_APPROVAL})
 
@@ -29,7 +29,7 @@ class Possible:
     """
 
     approve: Obstacle
-    refuse: Obstacle
+    reject: Obstacle
     cancel: Obstacle
     pause: Obstacle
     resume: Obstacle
@@ -46,7 +46,7 @@ def possible(desk: Desk, run: Run, who: str) -> Possible:
     later = (start for start in STARTS[1:] if _obstacle(require_reached, store, run, start) is None)
     return Possible(
         approve=waits or _obstacle(desk.require_another, run, who),
-        refuse=waits,
+        reject=waits,
         cancel=_obstacle(require_stoppable, run) or _asked_already(run),
         pause=_obstacle(require_pausable, store, run),
         resume=_obstacle(require_paused, store, run),

@@ -26,7 +26,7 @@ class Step(StrEnum):
     READ_BACK = "read-back"
     COUNTERS = "counters"
     KEEP = "keep"
-    ROLL_BACK = "roll-back"
+    ROLL_BACK = "rollback"
 
 
 class State(StrEnum):
@@ -37,7 +37,7 @@ class State(StrEnum):
     BUSY = "busy"
     DONE = "done"
     NOTHING = "nothing"
-    """Looked at, and there was nothing to do."""
+    """Looked at, and nothing had to change."""
     FAILED = "failed"
 
 

@@ -71,7 +71,7 @@ class Port:
 class Held:
     """A device by one reading of it: its ports, where the device as a whole drifted, and since which run.
 
-    ``settled`` is the run that it is compared with: the last that was kept, or found nothing to do.
+    ``settled`` is the run that it is compared with: the last that was kept, or needed no changes.
     """
 
     plan: Plan

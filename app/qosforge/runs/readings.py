@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from qosforge.runs.tables import READINGS, RUNS
 
-READING_STAGES = frozenset({"read", "read-back", "roll-back"})
+READING_STAGES = frozenset({"read", "read-back", "rollback"})
 """Stages that end with what devices said they hold, under ``running`` in their summaries."""
 
 TAKEN_OVER = "taken_over"

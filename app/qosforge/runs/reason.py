@@ -12,7 +12,7 @@ REASONED = frozenset(
     {
         RunStatus.FAILED,
         RunStatus.CANCELLED,
-        RunStatus.REFUSED,
+        RunStatus.REJECTED,
         RunStatus.ROLLED_BACK,
         RunStatus.NEEDS_RECOVERY,
     }

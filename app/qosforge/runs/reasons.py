@@ -18,7 +18,7 @@ def reasons(stages: Sequence[Stage], report: RunReport) -> tuple[str, ...]:
 
 
 def _findings(report: RunReport) -> Iterator[str]:
-    if report.status == "refused":
+    if report.status == "rejected":
         for finding in report.findings:
             if finding.severity is Severity.ERROR:
                 yield f"{finding.where}: {finding.message}" if finding.where else finding.message

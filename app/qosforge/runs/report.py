@@ -116,7 +116,7 @@ def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:
         "intent": run.policy,
         "status": run.status.value,
         "started": run.created,
-        "asked_by": run.requested_by,
+        "created_by": run.requested_by,
         "ticket": run.ticket,
         "source": run.source,
         "undo_of": run.params.get("undo_of"),

@@ -13,7 +13,7 @@ from qosforge.runs.wrong_state import FINISH, WrongState, require_status
 STARTS = ("read", "measure-before", "push")
 """Stages that a retry may begin at; later ones touch devices and belong to their attempt."""
 
-RETRIED = frozenset({RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REFUSED, RunStatus.ROLLED_BACK})
+RETRIED = frozenset({RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REJECTED, RunStatus.ROLLED_BACK})
 
 
 def last_summary(store: RunStore, run: Run, name: str) -> dict[str, Any] | None:
@@ -44,10 +44,10 @@ def require_reached(store: RunStore, run: Run, start: str) -> None:
     Raises:
         WrongState: it did not come that far.
     """
-    require_status(run, RETRIED - {RunStatus.REFUSED}, "can only begin at read")
+    require_status(run, RETRIED - {RunStatus.REJECTED}, "can only begin at read")
     needed = ["read", "prepare"]
     measures = run.params.get("measure", True) and (
-        run.params.get("tester") != "outside" or run.params.get("before")
+        run.params.get("tester") != "external" or run.params.get("before")
     )
     if start == "push" and measures:
         needed.append("measure-before")

@@ -104,7 +104,7 @@ def _held_plans(network: Network, texts: Mapping[str, DeviceText], names: Iterab
 
 
 def _back(store: RunStore, undone: str, devices: Sequence[str]) -> tuple[Wave, ...]:
-    """The waves of a run that takes another one back: of that one, newest first."""
+    """The waves of a run that rolls another one back: of that one, newest first."""
     left = set(devices)
     waves = []
     for wave in reversed(planned_waves(store, undone)):
@@ -121,7 +121,7 @@ def _measuring(context: Context) -> float:
     documents = context.documents
     if not documents.measure or documents.undo_of is not None:
         return 0.0
-    if documents.tester == "outside":
+    if documents.tester == "external":
         return OUTSIDE_SECONDS
     took = [
         stage.summary[MEASURING]

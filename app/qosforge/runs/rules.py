@@ -1,4 +1,4 @@
-"""The rules that hold a run's change: those it was asked for under, and those its network has by now."""
+"""The rules that hold a run's change: those it was created under, and those its network has by now."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class NetworkRules:
         return changes.approval or ("four_eyes" if self._four_eyes else "none")
 
     def holding(self, network: str, approval: Approval, changes: ChangeRules) -> Rules:
-        """The rules for a run that was asked for under ``approval`` and ``changes``: nothing lets it off these.
+        """The rules for a run that was created under ``approval`` and ``changes``: nothing lets it off these.
 
         A network that is not among the installation's has no others.
         """

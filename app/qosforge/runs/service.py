@@ -1,4 +1,4 @@
-"""Runs that the calling process carries out itself, as the command line does; others only ask for them (`Desk`)."""
+"""Runs that the calling process carries out itself, as the command line does; others only start them (`Desk`)."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Finished:
 
     @property
     def good(self) -> bool:
-        """Kept, or nothing to do and nothing broken."""
+        """Kept or no changes, and nothing broken."""
         status, verdict = self.result["status"], self.result.get("verdict")
-        return status in (RunStatus.KEPT, RunStatus.NOTHING_TO_DO) and verdict in (None, Verdict.MET)
+        return status in (RunStatus.KEPT, RunStatus.NO_CHANGES) and verdict in (None, Verdict.MET)
 
 
 class Service:
@@ -139,7 +139,7 @@ class Service:
             self.store.next_attempt(run)
         left = set(self.loop.unsettled())
         for run in (run for run in self.store.runs_in({RunStatus.PENDING}) if run.id not in left):
-            # Asked for, approved or tried again, and no process has taken it up.
+            # Started, approved or tried again, and no process has taken it up.
             try:
                 done = self.carry_out(run.id).result
             except QosforgeError as caught:

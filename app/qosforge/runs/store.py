@@ -50,7 +50,7 @@ class RunUnknown(InputError):
 
 @dataclass(frozen=True, slots=True)
 class NewRun:
-    """What is recorded of a run when it is asked for; see `Run`."""
+    """What is recorded of a new run; see `Run`."""
 
     network: str
     policy: str
@@ -227,7 +227,7 @@ class RunStore:
     ) -> list[Run]:
         """The newest runs, newest first: between the runs ``after`` and ``before``, and of what else is given.
 
-        ``since`` is the earliest moment at which a run was asked for, ``until`` the first that is too late.
+        ``since`` is the earliest moment at which a run was created, ``until`` the first that is too late.
         """
         query = sa.select(RUNS).order_by(RUNS.c.id.desc()).limit(limit)
         wanted = {"status": status, "policy": policy, "verdict": verdict}

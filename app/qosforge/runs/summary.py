@@ -27,7 +27,7 @@ class RunSummary(BaseModel):
     created: datetime
     updated: datetime
     attempt: int
-    requested_by: str
+    created_by: str
     ticket: str
     source: dict[str, str] | None
     not_before: datetime | None
@@ -39,11 +39,11 @@ class RunSummary(BaseModel):
     reason_step: str = Field(description="The step at which that was.")
     reason_device: str = Field(description="The device on which it was; empty where no single one is meant.")
     reason_hint: str = Field(description="The way on.")
-    undo_of: str | None = Field(description="The run that this one takes back.")
+    undo_of: str | None = Field(description="The run that this one rolls back.")
 
 
 def summary_of(run: Run) -> RunSummary:
     """A run as lists have it."""
-    names = RunSummary.model_fields.keys() - {"final", "undo_of"}
+    names = RunSummary.model_fields.keys() - {"created_by", "final", "undo_of"}
     own = {name: getattr(run, name) for name in names}
-    return RunSummary(**own, final=run.status.final, undo_of=run.params.get("undo_of"))
+    return RunSummary(**own, created_by=run.requested_by, final=run.status.final, undo_of=run.params.get("undo_of"))

@@ -63,8 +63,8 @@ class SweepWork:
             network, written, seed = self.sweeps.asked(sweep_id, number)
             prediction = self.computing.done(sweep_id, lambda: None, _predicted, written, network, seed)
             if isinstance(prediction, str):
-                self.sweeps.end(sweep_id, number, PointOutcome.REFUSED, self.engine.executor, error=prediction)
-                return {"outcome": PointOutcome.REFUSED.value}
+                self.sweeps.end(sweep_id, number, PointOutcome.REJECTED, self.engine.executor, error=prediction)
+                return {"outcome": PointOutcome.REJECTED.value}
         except QosforgeError as error:
             self._failed(sweep_id, number, str(error))
             return {"outcome": PointOutcome.FAILED.value}

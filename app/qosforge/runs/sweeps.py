@@ -35,7 +35,7 @@ class PointOutcome(StrEnum):
     MET = "met"
     BROKEN = "broken"
     INCONCLUSIVE = "inconclusive"
-    REFUSED = "refused"
+    REJECTED = "rejected"
     """Error findings stand against it."""
     FAILED = "failed"
     """It is no valid intent with these values, or the twin cannot measure it."""
@@ -63,7 +63,7 @@ class Sweep:
     id: str
     network: str
     policy: str
-    requested_by: str
+    created_by: str
     created: datetime
     points: int
     ended: int

@@ -29,14 +29,14 @@ class RunStatus(StrEnum):
     """The change stands on every device and is saved."""
     ROLLED_BACK = "rolled_back"
     """Every touched device is as it was before."""
-    NOTHING_TO_DO = "nothing_to_do"
+    NO_CHANGES = "no_changes"
     """Every device already held the plan."""
-    REFUSED = "refused"
+    REJECTED = "rejected"
     """Error findings stood against the change; no device was touched."""
     FAILED = "failed"
     """An error ended it; no device is between two states."""
     CANCELLED = "cancelled"
-    """Somebody stopped it, or refused it; what it had touched is as it was before."""
+    """Somebody stopped or rejected it; what it had touched is as it was before."""
 
     @property
     def final(self) -> bool:
@@ -290,7 +290,7 @@ OUTSIDE_MEASUREMENTS = sa.Table(
     sa.Column("measurement", ARTIFACT_ID, nullable=False),
     sa.Column("at", UtcDateTime, nullable=False),
 )
-"""What an outside tester gave for one side of a run: ``before`` or ``after``."""
+"""What an external tester gave for one side of a run: ``before`` or ``after``."""
 
 STAGES = sa.Table(
     "stages",

@@ -46,16 +46,16 @@ def require_undoable(store: RunStore, run: Run) -> None:
 
 
 def undone_by(store: RunStore, run: Run) -> list[Run]:
-    """The runs that were asked for to take this one back, newest first."""
+    """The runs that were started to roll this one back, newest first."""
     later = store.list_runs(limit=MOST_LATER, networks=[run.network], after=run.id)
     return [other for other in later if other.params.get("undo_of") == run.id]
 
 
-def taken_back_by(store: RunStore, run: Run) -> Run | None:
-    """The run that took a kept one back, if that still holds: it was kept, and not taken back itself."""
+def rolled_back_by(store: RunStore, run: Run) -> Run | None:
+    """The run that rolled a kept one back, if that still holds: it was kept, and not rolled back itself."""
     for other in undone_by(store, run):
         if other.status is RunStatus.KEPT:
-            return None if taken_back_by(store, other) else other
+            return None if rolled_back_by(store, other) else other
     return None
 
 
@@ -80,7 +80,7 @@ def require_last(store: RunStore, run: Run) -> None:
             raise WrongState(
                 f"run {other.id} changed {', '.join(shared)} since",
                 Place(device=shared[0]),
-                f"roll that one back first, or push the policy that should stand: qosforge roll-back {other.id}",
+                f"roll that one back first, or push the policy that should stand: qosforge rollback {other.id}",
             )
 
 

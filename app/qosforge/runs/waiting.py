@@ -95,14 +95,14 @@ def _left_for_good(context: Context, devices: list[str]) -> bool:
 
 def _soon_settled(store: RunStore, run: Run) -> bool:
     """Whether a try at putting back what a stopped run left is under way, or the first one is still to come."""
-    tries = [s for s in store.stages(run.id) if s.name == "roll-back" and s.run_attempt == run.attempt]
+    tries = [s for s in store.stages(run.id) if s.name == "rollback" and s.run_attempt == run.attempt]
     if tries:
         return tries[-1].ended is None
     return store.now() < run.updated + timedelta(seconds=SETTLING_SECONDS)
 
 
 def await_measurement(context: Context, when: Side, until: str | None, seconds: float) -> Json:
-    """Wait a while for what an outside tester gives; ``seconds`` is how long in all, counted from the first step.
+    """Wait a while for what an external tester gives; ``seconds`` is how long in all, counted from the first step.
 
     Returns:
         ``until`` (when it is too late), and ``measurement`` (an artifact), ``stop``, ``late``, or none of them.
@@ -291,7 +291,7 @@ def set_settled(context: Context) -> Json:
             ended, told = RunStatus.ROLLED_BACK, run.reason or "it was cut short"
         if not saved:
             told += "; its devices are put back"
-        why = Reason(told, run.reason_step or "roll-back", retry(run.id), run.reason_device)
+        why = Reason(told, run.reason_step or "rollback", retry(run.id), run.reason_device)
         status, reason = ending(run.id, saved, touched, why, ended)
         return {"status": status.value, **reason.columns(), "waits_for": "", "due": None}
 

@@ -131,7 +131,7 @@ def send_test(connection: sa.Connection, name: str, who: str, now: datetime) -> 
         WebhookDisabled: the webhook sends nothing.
     """
     webhook = _sending(connection, name)
-    event = Notice(EventType.TEST, "", {"webhook": webhook.name, "requested_by": who}, now)
+    event = Notice(EventType.TEST, "", {"webhook": webhook.name, "created_by": who}, now)
     made = write_one(connection, webhook.id, event)
     return _delivery(connection.execute(sa.select(*_LISTED).where(DELIVERIES.c.id == made)).one())
 

@@ -52,7 +52,7 @@ class RunNotice(BaseModel):
     attempt: int
     status: str
     verdict: Literal["met", "broken", "inconclusive"] | None
-    requested_by: str
+    created_by: str
     ticket: str
     reason: str
     reason_step: str
@@ -85,7 +85,7 @@ class TrialNotice(BaseModel):
     """A test of a webhook: its name, and who tried it."""
 
     webhook: str
-    requested_by: str
+    created_by: str
 
 
 DATA: Mapping[EventType, type[BaseModel]] = {

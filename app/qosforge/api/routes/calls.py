@@ -1,4 +1,4 @@
-"""The log of calls, in pages and as files. Admins of some networks see the calls that concern these."""
+"""The audit log, in pages and as files. Admins of some networks see the calls that concern these."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def export_calls(
     after: After = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
 ) -> Response:
-    """The log of calls as JSON lines, or as comma-separated values (RFC 4180) with a header line."""
+    """The audit log as JSON lines, or as comma-separated values (RFC 4180) with a header line."""
     calls = _seen(caller, backend, after, limit)
     lines, media = (as_csv(calls), "text/csv") if form == "csv" else (as_json_lines(calls), "application/jsonl")
     answer = Response("".join(lines), media_type=media)

@@ -26,7 +26,7 @@ class PreviewOrder(BaseModel):
     """A policy and the network that it is for.
 
     ``devices``: tell of these alone. ``live``: read the devices, and tell what would be entered into each and what
-    would undo it. ``strict``: warnings stand against it, too.
+    would roll it back. ``strict``: warnings stand against it, too.
     """
 
     model_config = ConfigDict(

@@ -1,4 +1,4 @@
-"""Measurements that an outside tester gives to a run, known by its signature."""
+"""Measurements that an external tester gives to a run, known by its signature."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def put_measurement(
     side: Side,
     document: Annotated[Measurement, Body(examples=[_EXAMPLE])],
 ) -> Received:
-    """Give a run, which was asked to be measured by an outside tester, what was measured on one side of its push.
+    """Give a run, which was asked to be measured by an external tester, what was measured on one side of its push.
 
     The signature takes the place of a token. The same measurement may be sent again; another is refused.
     """

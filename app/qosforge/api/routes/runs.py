@@ -1,4 +1,4 @@
-"""Runs: asked for, listed, looked at, decided on."""
+"""Runs: started, listed, looked at, decided on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qosforge.api.run_models import (
     RUNS,
     Approval,
     Moment,
-    Refusal,
+    Rejection,
     Retry,
     RunDetail,
     RunOrder,
@@ -48,7 +48,7 @@ _LOCATION = {"Location": {"description": "Path of the run.", "schema": {"type": 
 def place_run(
     *, body: RunOrder, caller: Caller, backend: TheBackend, note: TheNote, key: IdempotencyKey, response: Response
 ) -> RunSummary:
-    """Ask for a run. It is recorded and begins as soon as an executor is free; its events tell how it goes.
+    """Start a run. It is recorded and begins as soon as an executor is free; its events tell how it goes.
 
     A change that has to be approved, or waits for its time, is prepared and then waits without holding a device.
     """
@@ -90,7 +90,7 @@ def list_runs(
     status: RunStatus | None = None,
     policy: Name | None = None,
     verdict: Verdict | None = None,
-    requested_by: Name | None = None,
+    created_by: Name | None = None,
     since: Annotated[Moment | None, Query(description="Made at this moment or later.")] = None,
     until: Annotated[Moment | None, Query(description="Made before this moment.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
@@ -105,7 +105,7 @@ def list_runs(
         status=status,
         policy=policy,
         verdict=verdict,
-        requested_by=requested_by,
+        requested_by=created_by,
         since=since,
         until=until,
         before=before,
@@ -132,16 +132,16 @@ def get_run(backend: TheBackend, run_id: str) -> RunDetail:
 def approve_run(body: Approval, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Approve what a run would do, as it was looked at: for another list of changes the approval does not count.
 
-    Where the network's rules ask for four eyes, nobody may approve it who wrote the policy, or who asked for,
+    Where the network's rules ask for four eyes, nobody may approve it who wrote the policy, or who created,
     cancelled or retried a run that makes the same change.
     """
     return summary_of(backend.desk.approve(run_id, caller.name, body.candidate, body.comment))
 
 
-@router.post("/runs/{run_id}/refuse", dependencies=[Depends(Needs(Role.APPROVER))], responses=responses(409))
-def refuse_run(body: Refusal, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
-    """Refuse what a waiting run would do: it ends, cancelled."""
-    return summary_of(backend.desk.refuse(run_id, caller.name, body.comment))
+@router.post("/runs/{run_id}/reject", dependencies=[Depends(Needs(Role.APPROVER))], responses=responses(409))
+def reject_run(body: Rejection, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
+    """Reject what a waiting run would do: it ends, cancelled."""
+    return summary_of(backend.desk.reject(run_id, caller.name, body.comment))
 
 
 @router.post(
@@ -183,17 +183,17 @@ def retry_run(body: Retry, caller: Caller, backend: TheBackend, run_id: str) -> 
 
 
 @router.post(
-    "/runs/{run_id}/roll-back",
+    "/runs/{run_id}/rollback",
     status_code=201,
     dependencies=[Depends(Needs(Role.OPERATOR))],
-    responses={201: {"description": "The run that takes it back.", "headers": _LOCATION}, **responses(409)},
+    responses={201: {"description": "The run that rolls it back.", "headers": _LOCATION}, **responses(409)},
 )
 def roll_back_run(
     caller: Caller, backend: TheBackend, run_id: str, key: IdempotencyKey, response: Response
 ) -> RunSummary:
-    """Take a kept run back, by a run of its own: it waits for no approval, window or freeze.
+    """Roll a kept run back, by a run of its own: it waits for no approval, window or freeze.
 
-    To take that one back makes the change again, and waits like any.
+    To roll that one back makes the change again, and waits like any.
     """
     run = backend.desk.roll_back(run_id, caller.name, key)
     response.headers["Location"] = f"{RUNS}/{run.id}"

@@ -29,7 +29,7 @@ _LOCATION = {"Location": {"description": "Path of the sweep.", "schema": {"type"
 def place_sweep(
     *, body: SweepWish, caller: Caller, backend: TheBackend, note: TheNote, response: Response
 ) -> SweepSummary:
-    """Ask for a sweep: every combination of the values, under every seed. No device is read or touched."""
+    """Start a sweep: every combination of the values, under every seed. No device is read or touched."""
     note.network = body.network
     caller.require(Role.OPERATOR, body.network)
     order = SweepOrder(

@@ -1,4 +1,4 @@
-"""Outside testers, by their public keys. An admin of some networks manages those that measure nowhere else."""
+"""External testers, by their public keys. An admin of some networks manages those that measure nowhere else."""
 
 from __future__ import annotations
 

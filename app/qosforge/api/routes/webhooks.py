@@ -150,7 +150,7 @@ def _allowed(backend: Backend) -> AllowList:
 
 
 def _wanted(body: WebhookChange, note: CallNote) -> WebhookSpec:
-    """What is wanted, as the log of calls has it too: there without the path of the URL, which may be a secret."""
+    """What is wanted, as the audit log has it too: there without the path of the URL, which may be a secret."""
     note.detail = body.model_dump(mode="json", include={"events", "networks"})
     note.detail["to"] = parse_url(body.url).origin
     return WebhookSpec(body.url, body.events, body.networks)

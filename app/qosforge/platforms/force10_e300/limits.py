@@ -139,7 +139,7 @@ def box_findings(request: DeviceRequest, strict: int | None, running: Plan | Non
             direction="output",
             requested="no strict queue",
             applied=f"queue {queue} strict",
-            hint="take it back with 'no strict-priority unicast', or give a class priority",
+            hint="remove it with 'no strict-priority unicast', or give a class priority",
         )
     for wanted in request.interfaces:
         port = running.interface(wanted.name) if running else None

@@ -1,4 +1,4 @@
-"""The log of calls, newest first. Admins of some networks see the calls that concern these."""
+"""The audit log, newest first. Admins of some networks see the calls that concern these."""
 
 from __future__ import annotations
 

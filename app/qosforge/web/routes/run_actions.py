@@ -1,4 +1,4 @@
-"""What people ask of a run: approve, refuse, cancel, pause, resume, try again, roll back."""
+"""What people do to a run: approve, reject, cancel, pause, resume, try again, roll back."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def approve(
     return _done()
 
 
-@router.post("/runs/{run_id}/refuse", dependencies=sees(Role.APPROVER))
-def refuse(caller: Caller, backend: TheBackend, run_id: str, comment: Comment = "") -> Response:
-    """Refuse what it would do."""
-    backend.desk.refuse(run_id, caller.name, _line(comment))
+@router.post("/runs/{run_id}/reject", dependencies=sees(Role.APPROVER))
+def reject(caller: Caller, backend: TheBackend, run_id: str, comment: Comment = "") -> Response:
+    """Reject what it would do."""
+    backend.desk.reject(run_id, caller.name, _line(comment))
     return _done()
 
 
@@ -77,9 +77,9 @@ def retry(
     return _done()
 
 
-@router.post("/runs/{run_id}/roll-back", dependencies=sees(Role.OPERATOR))
+@router.post("/runs/{run_id}/rollback", dependencies=sees(Role.OPERATOR))
 def roll_back(caller: Caller, backend: TheBackend, run_id: str, key: Key) -> Response:
-    """Ask for the run that takes it back, and go there."""
+    """Start the run that rolls it back, and go there."""
     run = backend.desk.roll_back(run_id, caller.name, key)
     return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
 

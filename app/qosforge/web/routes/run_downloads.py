@@ -14,7 +14,7 @@ from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.routes.run_artifacts import run_report_pdf
 from qosforge.api.run_models import report_document, without_secrets
-from qosforge.reports.balance import accounts, side_texts, who_paid
+from qosforge.reports.balance import accounts, side_texts, trade_offs
 from qosforge.reports.bundle import Entry, zipped
 from qosforge.reports.delay_origin import not_recorded, run_origins
 from qosforge.reports.figures import class_figures
@@ -38,7 +38,7 @@ def figures(caller: Caller, page: ThePage, backend: TheBackend, run_id: str) -> 
         "runs/figures.html.j2",
         figures=drawn,
         accounts=accounts(report.before, report.after),
-        balances=who_paid(report.before, report.after),
+        balances=trade_offs(report.before, report.after),
         side_texts=side_texts,
         origins=run_origins(report),
         unrecorded=not_recorded((report.before, report.predicted, report.after)),

@@ -1,4 +1,4 @@
-"""Ordering a run: which policy for which network, how it is tried, and when."""
+"""Starting a run: which policy for which network, how it is tried, and when."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def ask(
 
 @router.post("/runs", dependencies=sees(Role.OPERATOR))
 def place(caller: Caller, backend: TheBackend, note: TheNote, ordered: Annotated[Ordered, Depends()]) -> Response:
-    """Ask for the run, and go to its page."""
+    """Start the run, and go to its page."""
     note.network = ordered.network
     caller.require(Role.OPERATOR, ordered.network)
     run, _ = backend.desk.place(ordered.order(backend, caller), caller.name, ordered.key)

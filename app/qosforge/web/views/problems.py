@@ -37,7 +37,7 @@ def explained(page: Page, problem: dict[str, Any], retry_after: str | None) -> E
     kind = problem["type"].rpartition(":")[2]
     titles = {
         "wrong-input": page.text("Please check what you entered"),
-        "refused": page.text("This policy cannot be used as it is"),
+        "rejected": page.text("This policy cannot be used as it is"),
         "not-authenticated": page.text("You are not logged in"),
         "not-allowed": page.text("You may not do this"),
         "not-found": page.text("There is no such thing here"),

@@ -24,12 +24,12 @@ from qosforge.runs.reasons import reasons
 from qosforge.runs.stages import Stage
 from qosforge.runs.store import Run
 from qosforge.runs.tables import RunStatus
-from qosforge.runs.undo import taken_back_by, undone_by
+from qosforge.runs.undo import rolled_back_by, undone_by
 from qosforge.tester.measurement import Side, When
 
 SIDES: tuple[When, ...] = ("before", "predicted", "after")
 _SEVERITIES = tuple(Severity)
-_NOT_KEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.FAILED, RunStatus.REFUSED, RunStatus.NEEDS_RECOVERY})
+_NOT_KEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.FAILED, RunStatus.REJECTED, RunStatus.NEEDS_RECOVERY})
 _ABOUT_TO_TOUCH = frozenset({RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED, RunStatus.PENDING, RunStatus.RUNNING})
 
 
@@ -60,7 +60,7 @@ class RunView:
     def key(self) -> str:
         """Changes with what the page shows beside the progress."""
         ended = sum(_gives(stage) for stage in self.progress.stages)
-        back = self.taken_back_by
+        back = self.rolled_back_by
         return f"{self.run.attempt}.{ended}.{self.run.updated.timestamp()}.{back.id if back else ''}"
 
     @cached_property
@@ -153,19 +153,19 @@ class RunView:
 
     @property
     def awaits_outside(self) -> Side | None:
-        """The side of the push of which an outside tester has to give its measurement now."""
+        """The side of the push of which an external tester has to give its measurement now."""
         return awaited(self.run)
 
     @cached_property
     def undone_by(self) -> list[Run]:
-        """The runs that were asked for to take this one back."""
+        """The runs that were started to roll this one back."""
         return undone_by(self.backend.desk.store, self.run)
 
     @cached_property
-    def taken_back_by(self) -> Run | None:
-        """The run that took this one's change back, where it is gone by now."""
+    def rolled_back_by(self) -> Run | None:
+        """The run that rolled this one's change back, where it is gone by now."""
         kept = self.run.status is RunStatus.KEPT
-        return taken_back_by(self.backend.desk.store, self.run) if kept else None
+        return rolled_back_by(self.backend.desk.store, self.run) if kept else None
 
     @property
     def given_up(self) -> bool:

@@ -35,7 +35,7 @@ class Ordered:
     policy: Name
     key: Annotated[str, Form(min_length=1, max_length=LONGEST_KEY)]
     version: Annotated[str, Form(pattern=r"^(latest|[0-9]{1,9})$")] = LATEST
-    judge: Annotated[Literal["twin", "outside", "nobody"], Form()] = "twin"
+    judge: Annotated[Literal["twin", "external", "nobody"], Form()] = "twin"
     before: Ticked = ""
     strict: Ticked = ""
     require_batfish: Ticked = ""
@@ -58,8 +58,8 @@ class Ordered:
             measure=self.judge != "nobody",
             strict=bool(self.strict),
             require_batfish=bool(self.require_batfish),
-            tester="outside" if self.judge == "outside" else "twin",
-            before=bool(self.before) and self.judge == "outside",
+            tester="external" if self.judge == "external" else "twin",
+            before=bool(self.before) and self.judge == "external",
             ticket=self.ticket.strip(),
             not_before=_moment(self.not_before, network),
             timeout=_timeout(self.timeout_minutes),
