@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,18 @@ from qosforge.finding_codes import SOURCE, explain, load_codes, page
 from qosforge.findings import Severity
 
 ROOT = Path(__file__).resolve().parents[1]
-TREES = {
-    path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8"))
-    for path in sorted((ROOT / "app").rglob("*.py"))
-    if "lab" not in path.relative_to(ROOT).parts
-}
 CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 CODES = load_codes().codes
+
+
+@cache
+def _trees() -> dict[Path, ast.Module]:
+    """The source by file: read when a test asks, as every process of a test run imports this module."""
+    return {
+        path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted((ROOT / "app").rglob("*.py"))
+        if "lab" not in path.relative_to(ROOT).parts
+    }
 
 
 def _texts(node: ast.expr) -> Iterator[str]:
@@ -54,14 +60,18 @@ def _methods(tree: ast.Module) -> list[ast.AST]:
     return [part for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for part in node.body]
 
 
-ALL_METHODS = [part for tree in TREES.values() for part in _methods(tree)]
-METHODS = _takers(ALL_METHODS)
-COMMON = {
-    *(m.name for m in ALL_METHODS if isinstance(m, ast.FunctionDef) and not _takers([m])),
-    *(name for kind in (set, dict, list) for name in dir(kind)),
-}
-"""Methods whose name alone does not tell that they take a code."""
-PUBLIC = _takers(part for tree in TREES.values() for part in tree.body)
+@cache
+def _all_methods() -> tuple[Takers, set[str]]:
+    """Methods that take a code, and names that alone do not tell so."""
+    methods = [part for tree in _trees().values() for part in _methods(tree)]
+    others = {m.name for m in methods if isinstance(m, ast.FunctionDef) and not _takers([m])}
+    return _takers(methods), others | {name for kind in (set, dict, list) for name in dir(kind)}
+
+
+@cache
+def _public() -> Takers:
+    """Functions of the modules."""
+    return _takers(part for tree in _trees().values() for part in tree.body)
 
 
 def _functions(tree: ast.Module) -> Takers:
@@ -69,7 +79,7 @@ def _functions(tree: ast.Module) -> Takers:
     methods = {id(method) for method in _methods(tree)}
     own = _takers(node for node in ast.walk(tree) if id(node) not in methods)
     imported = {a.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for a in node.names}
-    return {"Finding": set(), **{name: at for name, at in PUBLIC.items() if name in imported}, **own}
+    return {"Finding": set(), **{name: at for name, at in _public().items() if name in imported}, **own}
 
 
 def _arguments(node: ast.Call, functions: Takers, own: Takers) -> Iterator[ast.expr]:
@@ -82,7 +92,8 @@ def _arguments(node: ast.Call, functions: Takers, own: Takers) -> Iterator[ast.e
     elif isinstance(node.func, ast.Attribute):
         # One that notes findings is told their severity too.
         severe = any(map(_names_severity, (*node.args, *node.keywords)))
-        positions = METHODS.get(node.func.attr) if severe or node.func.attr not in COMMON else None
+        methods, common = _all_methods()
+        positions = methods.get(node.func.attr) if severe or node.func.attr not in common else None
     if positions is not None:
         yield from (keyword.value for keyword in node.keywords if keyword.arg == "code")
         yield from (node.args[position] for position in positions if position < len(node.args))
@@ -92,9 +103,17 @@ def _is_self(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
 
 
-def _given() -> Iterator[tuple[Path, ast.Call | ast.Dict, ast.expr]]:
+Given = tuple[Path, ast.Call | ast.Dict, ast.expr]
+
+
+@cache
+def _given() -> tuple[Given, ...]:
     """Calls, and documents of findings, with what they give as a code."""
-    for path, tree in TREES.items():
+    return tuple(_given_in_order())
+
+
+def _given_in_order() -> Iterator[Given]:
+    for path, tree in _trees().items():
         functions, own = _functions(tree), _takers(_methods(tree))
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
@@ -107,22 +126,20 @@ def _given() -> Iterator[tuple[Path, ast.Call | ast.Dict, ast.expr]]:
                 )
 
 
+@cache
 def _emitted() -> dict[str, str]:
     """Every code that the source can give to a finding, with a file that does."""
     return {text: str(path) for path, _, argument in _given() for text in _texts(argument) if CODE.fullmatch(text)}
 
 
-EMITTED = _emitted()
-
-
 def test_every_code_has_an_entry() -> None:
-    lacking = {code: path for code, path in EMITTED.items() if code not in CODES}
+    lacking = {code: path for code, path in _emitted().items() if code not in CODES}
 
     assert not lacking, f"add to {SOURCE}: " + ", ".join(f"{code} (of {path})" for code, path in lacking.items())
 
 
 def test_every_entry_is_of_a_code() -> None:
-    idle = sorted(set(CODES) - set(EMITTED))
+    idle = sorted(set(CODES) - set(_emitted()))
 
     assert not idle, f"nothing emits these codes of {SOURCE}: {', '.join(idle)}"
 
@@ -133,8 +150,8 @@ def test_the_scan_sees_codes_however_they_are_given() -> None:
         "share-out-of-tolerance",  # one branch of an expression
         "verify-no-path",  # the first argument of a function within a function
         "maps-unsupported",  # an argument of a method
-    } <= EMITTED.keys()
-    assert len(EMITTED) > 100
+    } <= _emitted().keys()
+    assert len(_emitted()) > 100
 
 
 def test_severities_are_those_of_the_source() -> None:
