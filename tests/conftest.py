@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -29,6 +30,17 @@ hypothesis.settings.load_profile("any-load")
 def pytest_configure(config: pytest.Config) -> None:
     """Nothing is deselected yet."""
     config.stash[DESELECTED] = {}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[object]:
+    """Look for no garbage while modules and tests pile up, all of which last, nor among them afterwards."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
