@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.stamps
+# What is imported is compiled once, and not in each of the processes that tests begin.
+unexport PYTHONDONTWRITEBYTECODE
 # What `make test` passes on to pytest, such as TESTS=tests/web; all tests without it.
 TESTS ?=
 # Tests wait for half of their time: a few more processes than there are cores.
