@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from qosforge.calculus.delay_bounds import delay_bounds
+from qosforge.calculus.encapsulation import PS
+from qosforge.calculus.stages import Stream
 from qosforge.inventory.models import (
     Circuit,
     Device,
@@ -19,9 +22,6 @@ from qosforge.inventory.models import (
     TrafficScenario,
 )
 from qosforge.plan.model import Efficiency, Egress, Ingress, InterfacePlan, Plan
-from qosforge.tester.delay_bounds import delay_bounds
-from qosforge.tester.encapsulation import PS
-from qosforge.tester.stages import Stream
 from qosforge.tester.streams import streams
 from qosforge.tester.twin import TwinTester
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import qosforge_twin
 
-from qosforge.tester.encapsulation import PS, Encapsulation
-from qosforge.tester.stages import Line, Meter, Passage
+from qosforge.calculus.encapsulation import PS, Encapsulation
+from qosforge.calculus.stages import Line, Meter, Passage
 from qosforge.tester.ways import Way
 
 Json = dict[str, Any]

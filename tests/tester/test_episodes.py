@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from qosforge.calculus.stages import Meter, Stream
 from qosforge.compiler.compile import compile_intent
 from qosforge.deltaq.objective import UNSEEN_EPISODE
 from qosforge.intent.loader import parse_intent
@@ -17,7 +18,6 @@ from qosforge.resources import root
 from qosforge.tester.judging import ClassVerdict, verdicts
 from qosforge.tester.measurement import Measurement
 from qosforge.tester.policer_memory import PolicerMemory
-from qosforge.tester.stages import Meter, Stream
 from qosforge.tester.twin import TwinTester
 
 POLICY = """\

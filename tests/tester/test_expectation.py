@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from qosforge.calculus.delay_bounds import delay_bounds
+from qosforge.calculus.stages import Passage, Stream
 from qosforge.compiler.compile import compile_intent
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.plan.model import DROP, TRANSMIT, Ingress, InterfacePlan, InterfacePolicer, Plan, Policer
 from qosforge.platforms.base import platform
-from qosforge.tester.delay_bounds import delay_bounds
 from qosforge.tester.expectation import throughput_ranges
-from qosforge.tester.stages import Passage, Stream
 from qosforge.tester.streams import streams
 from qosforge.tester.twin import PS, Json, TwinTester
 

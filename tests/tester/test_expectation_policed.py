@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from qosforge.calculus.encapsulation import Carried
+from qosforge.calculus.stages import Line, Passage, Stream
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
-from qosforge.tester.encapsulation import Carried
 from qosforge.tester.expectation import expectations, throughput_ranges
 from qosforge.tester.schedulers import twin_scheduler
-from qosforge.tester.stages import Line, Passage, Stream
 from tests.twin.scenarios import egress, flow, flows_of, one_port, run
 
 RATE = 10_000_000

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from qosforge.calculus.delay_bounds import delay_bounds
+from qosforge.calculus.encapsulation import PS
+from qosforge.calculus.stages import Passage
 from qosforge.compiler.compile import compile_intent
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.plan.model import Discipline, Egress, Plan, Queue, Rule, Scheduler, Share, ShareUnit, Term
 from qosforge.platforms.base import platform
-from qosforge.tester.delay_bounds import delay_bounds
-from qosforge.tester.encapsulation import PS
 from qosforge.tester.expectation import throughput_ranges
-from qosforge.tester.stages import Passage
 from qosforge.tester.streams import streams
 from qosforge.tester.twin import TwinTester
 

@@ -10,13 +10,13 @@ from fractions import Fraction
 import pytest
 import qosforge_twin
 
+from qosforge.calculus.delay_bounds import delay_bounds
+from qosforge.calculus.encapsulation import PS, Carried
+from qosforge.calculus.stages import Line, Meter, Passage, Stream
 from qosforge.inventory.models import TrafficFlow
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
-from qosforge.tester.delay_bounds import delay_bounds
-from qosforge.tester.encapsulation import PS, Carried
 from qosforge.tester.expectation import expectations, throughput_ranges
 from qosforge.tester.policers import limit, met
-from qosforge.tester.stages import Line, Meter, Passage, Stream
 from qosforge.tester.streams import load
 
 RATE = 1_000_000

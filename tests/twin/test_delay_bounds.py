@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import qosforge_twin
 
-from qosforge.plan.bounds import (
+from qosforge.calculus.bounds import (
     RateLatency,
     TokenBucket,
     backlog_bound,

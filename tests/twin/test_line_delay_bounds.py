@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import qosforge_twin
 
-from qosforge.tester.delay_bounds import delay_bounds
-from qosforge.tester.encapsulation import PS, Carried
-from qosforge.tester.stages import Line, Passage, Stream
+from qosforge.calculus.delay_bounds import delay_bounds
+from qosforge.calculus.encapsulation import PS, Carried
+from qosforge.calculus.stages import Line, Passage, Stream
 
 Json = dict[str, Any]
 RATE = 10_000_000

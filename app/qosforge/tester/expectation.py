@@ -6,13 +6,13 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from qosforge.calculus.delay_bounds import delay_bounds
+from qosforge.calculus.encapsulation import PS
+from qosforge.calculus.stages import Line, Meter, Passage, Stage, Stream, with_acknowledgements
 from qosforge.plan.fluid import FluidClass, in_proportion, policed, throughput
 from qosforge.plan.model import Discipline, Scheduler
 from qosforge.plan.shares import Load, Path, leaf_paths, oversize_name, path_name, scheduler_tree
-from qosforge.tester.delay_bounds import delay_bounds
-from qosforge.tester.encapsulation import PS
 from qosforge.tester.schedulers import leaves, priority_bursts
-from qosforge.tester.stages import Line, Meter, Passage, Stage, Stream, with_acknowledgements
 
 ROUNDS = 40
 _SETTLED = 1e-6

@@ -14,9 +14,9 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from qosforge.calculus.stages import Meter, Place, Stream
 from qosforge.deltaq.objective import UNSEEN_EPISODE
 from qosforge.inventory.models import TrafficFlow
-from qosforge.tester.stages import Meter, Place, Stream
 from qosforge.tester.traffic import packets_of_frame
 
 TIMES_TO_FORGET = 3

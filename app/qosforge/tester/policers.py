@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from qosforge.tester.stages import Place
+from qosforge.calculus.stages import Place
 
 Json = dict[str, Any]
 

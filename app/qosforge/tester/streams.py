@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from qosforge.calculus.encapsulation import PS, Encapsulation
+from qosforge.calculus.stages import Line, Place, Stage, Stream
 from qosforge.inventory.models import Network, TrafficFlow, TrafficScenario
 from qosforge.plan.model import InterfacePlan, Plan
-from qosforge.tester.encapsulation import PS, Encapsulation
 from qosforge.tester.policers import acting, limit, met, other_actions
 from qosforge.tester.replications import CLOCK_PPM
 from qosforge.tester.schedulers import held
-from qosforge.tester.stages import Line, Place, Stage, Stream
 from qosforge.tester.traffic import RTP_HEADERS, TCP_HEADERS, flow_names, packets_of_frame
 from qosforge.tester.ways import KnownParts, Way
 

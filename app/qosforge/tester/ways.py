@@ -7,8 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from qosforge.tester.encapsulation import Carried, Encapsulation, Part
-from qosforge.tester.stages import Line, Meter, Passage, Place, Stage, largest_ratio
+from qosforge.calculus.encapsulation import Carried, Encapsulation, Part
+from qosforge.calculus.stages import Line, Meter, Passage, Place, Stage, largest_ratio
 
 Json = dict[str, Any]
 _Carry = Callable[[Part], Carried]

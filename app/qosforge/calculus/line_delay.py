@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from qosforge.plan.bounds import NOTHING, RateLatency, delay_bound, full_queue_delay, held_back
-from qosforge.plan.shaping_bounds import busy_period
-from qosforge.tester.hierarchy_curves import htb_curves, tree_curves
-from qosforge.tester.line_traffic import Traffic, whole_line
-from qosforge.tester.priority_curves import behind_first, first_served, rest_of
-from qosforge.tester.queue_curves import Curves, shaped_queue
-from qosforge.tester.share_curves import shaped_share, weighted
-from qosforge.tester.stages import Line
+from qosforge.calculus.bounds import NOTHING, RateLatency, delay_bound, full_queue_delay, held_back
+from qosforge.calculus.hierarchy_curves import htb_curves, tree_curves
+from qosforge.calculus.line_traffic import Traffic, whole_line
+from qosforge.calculus.priority_curves import behind_first, first_served, rest_of
+from qosforge.calculus.queue_curves import Curves, shaped_queue
+from qosforge.calculus.shaping_bounds import busy_period
+from qosforge.calculus.share_curves import shaped_share, weighted
+from qosforge.calculus.stages import Line
 
 _SUSPENDING = frozenset({"cbq", "dcbq", "dcbqe"})
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qosforge.plan.bounds import (
+from qosforge.calculus.bounds import (
     RateLatency,
     TokenBucket,
     backlog_bound,

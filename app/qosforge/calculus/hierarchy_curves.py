@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from qosforge.plan.bounds import NOTHING, RateLatency, TokenBucket, delay_bound, strict_priority, weighted_fair
-from qosforge.plan.shaping_bounds import guaranteed_by_rate
-from qosforge.tester.line_traffic import Traffic, together
-from qosforge.tester.priority_curves import admitted
-from qosforge.tester.queue_curves import Curves, behind_own_bucket, bucket_of, leaves_bucket
-from qosforge.tester.stages import Line
+from qosforge.calculus.bounds import NOTHING, RateLatency, TokenBucket, delay_bound, strict_priority, weighted_fair
+from qosforge.calculus.line_traffic import Traffic, together
+from qosforge.calculus.priority_curves import admitted
+from qosforge.calculus.queue_curves import Curves, behind_own_bucket, bucket_of, leaves_bucket
+from qosforge.calculus.shaping_bounds import guaranteed_by_rate
+from qosforge.calculus.stages import Line
 
 Json = dict[str, Any]
 

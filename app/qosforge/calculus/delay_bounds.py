@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from qosforge.plan.bounds import NOTHING, TokenBucket
-from qosforge.tester.encapsulation import PS
-from qosforge.tester.line_delay import largest_delay
-from qosforge.tester.line_traffic import Traffic, offered, together
-from qosforge.tester.stages import Line, Meter, Passage, Stream
+from qosforge.calculus.bounds import NOTHING, TokenBucket
+from qosforge.calculus.encapsulation import PS
+from qosforge.calculus.line_delay import largest_delay
+from qosforge.calculus.line_traffic import Traffic, offered, together
+from qosforge.calculus.stages import Line, Meter, Passage, Stream
 
 _LEAST_ROUNDS = 12
 _GRAIN = 2**10

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from qosforge.plan.bounds import Number, RateLatency, TokenBucket, held_back
-from qosforge.plan.shaping_bounds import behind_bucket, bucket_departures, bucket_server
-from qosforge.tester.encapsulation import PS
-from qosforge.tester.line_traffic import Traffic
-from qosforge.tester.stages import Line
+from qosforge.calculus.bounds import Number, RateLatency, TokenBucket, held_back
+from qosforge.calculus.encapsulation import PS
+from qosforge.calculus.line_traffic import Traffic
+from qosforge.calculus.shaping_bounds import behind_bucket, bucket_departures, bucket_server
+from qosforge.calculus.stages import Line
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from qosforge.plan.bounds import (
+from qosforge.calculus.bounds import (
     NOTHING,
     RateLatency,
     TokenBucket,
@@ -18,9 +18,9 @@ from qosforge.plan.bounds import (
     strict_priority,
     weighted_round_robin,
 )
-from qosforge.tester.line_traffic import Traffic
-from qosforge.tester.queue_curves import Curves, leaves_bucket
-from qosforge.tester.stages import Line
+from qosforge.calculus.line_traffic import Traffic
+from qosforge.calculus.queue_curves import Curves, leaves_bucket
+from qosforge.calculus.stages import Line
 
 Json = dict[str, Any]
 

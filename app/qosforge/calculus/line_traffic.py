@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from qosforge.plan.bounds import RateLatency, TokenBucket
-from qosforge.tester.encapsulation import PS
-from qosforge.tester.stages import Line, Passage, Stream
+from qosforge.calculus.bounds import RateLatency, TokenBucket
+from qosforge.calculus.encapsulation import PS
+from qosforge.calculus.stages import Line, Passage, Stream
 
 
 @dataclass(frozen=True, slots=True)

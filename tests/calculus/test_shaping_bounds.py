@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from qosforge.plan.bounds import (
+from qosforge.calculus.bounds import (
     NOTHING,
     RateLatency,
     TokenBucket,
@@ -14,7 +14,7 @@ from qosforge.plan.bounds import (
     delay_bound,
     leaking_priority,
 )
-from qosforge.plan.shaping_bounds import (
+from qosforge.calculus.shaping_bounds import (
     behind_bucket,
     blocks_round_robin,
     bucket_departures,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from qosforge.plan.bounds import (
+from qosforge.calculus.bounds import (
     NOTHING,
     RateLatency,
     deficit_round_robin,
@@ -15,11 +15,11 @@ from qosforge.plan.bounds import (
     weighted_fair,
     weighted_round_robin,
 )
-from qosforge.plan.shaping_bounds import blocks_round_robin
-from qosforge.tester.encapsulation import PS
-from qosforge.tester.line_traffic import Traffic
-from qosforge.tester.queue_curves import Curves, behind_own_bucket, leaves_bucket
-from qosforge.tester.stages import Line
+from qosforge.calculus.encapsulation import PS
+from qosforge.calculus.line_traffic import Traffic
+from qosforge.calculus.queue_curves import Curves, behind_own_bucket, leaves_bucket
+from qosforge.calculus.shaping_bounds import blocks_round_robin
+from qosforge.calculus.stages import Line
 
 Json = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Streams, and the lines and policers that they pass."""
+"""The streams of a scenario, and the lines and policers that they pass."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from qosforge.calculus.encapsulation import Carried
 from qosforge.plan.model import Scheduler
-from qosforge.tester.encapsulation import Carried
 
 Json = dict[str, Any]
 _Number = float | Fraction
