@@ -125,7 +125,7 @@ def test_what_only_arrives_is_not_shaped() -> None:
     assert request.interfaces[0].shape is None
 
 
-def test_an_input_that_believes_marks_does_not_recognise() -> None:
+def test_an_input_that_trusts_marks_does_not_recognise() -> None:
     apply = [
         {"interfaces": "lan", "direction": "input"},
         {"ports": "2", "direction": "input", "trust": "phone"},

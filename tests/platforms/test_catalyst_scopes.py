@@ -1,4 +1,4 @@
-"""What inputs believe and ports send at most: scopes of an intent on the Catalysts."""
+"""What inputs trust and ports send at most: scopes of an intent on the Catalysts."""
 
 from __future__ import annotations
 

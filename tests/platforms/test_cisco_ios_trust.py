@@ -1,4 +1,4 @@
-"""Inputs of routers that believe given marks, and images that look at marks through lists."""
+"""Inputs of routers that trust the marks of packets, and images that look at marks through lists."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LAN = "FastEthernet0/0"
 MARKED = a_class("voice", 5, mark={"dscp": 46, "cos": 5}, treatment={"bandwidth": {"rate": 200_000}})
 
 
-def believing(trust: str, image: str = "12.4", **more: Any) -> Any:
-    """A request whose LAN input believes marks."""
+def trusting(trust: str, image: str = "12.4", **more: Any) -> Any:
+    """A request whose LAN input trusts marks."""
     return requested(
         MARKED, image=image, interfaces=(lan(recognise=False, trust=True, trust_in=trust, **more), line())
     )
@@ -24,15 +24,15 @@ def believing(trust: str, image: str = "12.4", **more: Any) -> Any:
 
 @pytest.mark.parametrize("image", TRAINS)
 def test_a_router_keeps_every_dscp_by_itself(image: str) -> None:
-    result = lowered(believing("dscp", image))
+    result = lowered(trusting("dscp", image))
 
     assert errors(result) == []
     assert port(result, LAN).ingress.policy is None
 
 
 @pytest.mark.parametrize("image", ["12.2(8)T", "12.4", "15.1"])
-def test_nothing_believed_is_everything_marked_down(image: str) -> None:
-    result, box = pushed(believing("none", image))
+def test_nothing_trusted_is_everything_marked_down(image: str) -> None:
+    result, box = pushed(trusting("none", image))
 
     (rule,) = port(result, LAN).ingress.rules
     assert (rule.any_of, rule.set_dscp) == ((Term(),), 0)
@@ -40,7 +40,7 @@ def test_nothing_believed_is_everything_marked_down(image: str) -> None:
     assert of(result, "trust-unsupported") == []
 
 
-def test_a_believed_cos_becomes_the_dscp_of_its_class_or_precedence() -> None:
+def test_a_trusted_cos_becomes_the_dscp_of_its_class_or_precedence() -> None:
     result, _ = pushed(
         requested(
             MARKED,
@@ -57,7 +57,7 @@ def test_a_believed_cos_becomes_the_dscp_of_its_class_or_precedence() -> None:
 
 
 def test_a_cos_that_nothing_carries_is_told() -> None:
-    (finding,) = of(lowered(believing("cos")), "trust-unsupported")
+    (finding,) = of(lowered(trusting("cos")), "trust-unsupported")
 
     assert (finding.severity, finding.interface, finding.applied) == (
         Severity.WARNING,
@@ -68,7 +68,7 @@ def test_a_cos_that_nothing_carries_is_told() -> None:
 
 @pytest.mark.parametrize("trust", ["none", "cos"])
 def test_images_without_marking_cannot_but_keep_the_dscp(trust: str) -> None:
-    result = lowered(believing(trust, "12.0(7)T"))
+    result = lowered(trusting(trust, "12.0(7)T"))
 
     assert errors(result) == ["trust-unsupported"]
     assert port(result, LAN).ingress.policy is None

@@ -90,13 +90,13 @@ def by_ethernet(*, priority: bool = True) -> LoadedIntent:
 CASES = {
     "rates and profiles": rich(BULK, VOICE, ORDERS, REST),
     "ethernet": by_ethernet(),
-    "believed priorities": rich(
+    "trusted priorities": rich(
         {"name": "one", "match": {"any": [{"cos": [5, 6]}]}, "treatment": {"priority": True}},
         {"name": "two", "match": {"any": [{"cos": [3, 4]}]}, "treatment": {"bandwidth": {"weight": 3}}},
         {"name": "default", "treatment": {"bandwidth": {"weight": 1}}},
         apply=[{**SCOPES[0], "trust": "cos"}, SCOPES[1]],
     ),
-    "nothing believed": rich(
+    "nothing trusted": rich(
         marked("one", 46, 5, priority={"percent": 10}),
         {"name": "default"},
         apply=[{**SCOPES[0], "trust": "none"}, SCOPES[1]],

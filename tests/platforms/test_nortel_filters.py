@@ -164,7 +164,7 @@ def test_a_class_without_a_mark_keeps_what_it_is_told_by() -> None:
         ("none", "qos if-group name qosforge-none class untrusted", Trust.NONE),
     ],
 )
-def test_what_a_port_believes(trust: str, line: str, held: Trust, tmp_path: Path) -> None:
+def test_what_a_port_trusts(trust: str, line: str, held: Trust, tmp_path: Path) -> None:
     document = {
         "version": 1,
         "intent": "trust",

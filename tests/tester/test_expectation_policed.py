@@ -45,7 +45,7 @@ def line_of(classes: tuple[Offered, ...], node: str = "r", rate: int = RATE) -> 
         node=node,
         port="out",
         rate=rate,
-        believed=rate,
+        assumed_rate=rate,
         ring=1,
         limits=(100,) * len(classes),
         delay_ps=0,

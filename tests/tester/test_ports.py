@@ -106,9 +106,9 @@ def queueing(bandwidth_kbps: int | None) -> InterfacePlan:
     return InterfacePlan(name="1", bandwidth_kbps=bandwidth_kbps, egress=Egress(scheduler=scheduler))
 
 
-@pytest.mark.parametrize(("believed", "cap"), [(None, 1_000_000), (2000, 1_000_000), (1544, 772_000)])
-def test_a_priority_cap_is_taken_of_the_rate_the_box_believes_in(believed: int | None, cap: int) -> None:
-    (entry,) = made(queueing(believed))["egress"]["scheduler"]["priority"]
+@pytest.mark.parametrize(("assumed_rate", "cap"), [(None, 1_000_000), (2000, 1_000_000), (1544, 772_000)])
+def test_a_priority_cap_is_taken_of_the_rate_the_device_assumes(assumed_rate: int | None, cap: int) -> None:
+    (entry,) = made(queueing(assumed_rate))["egress"]["scheduler"]["priority"]
     assert entry["rate_bps"] == cap
 
 

@@ -24,7 +24,7 @@ RATE = 1_000_000
 
 def line(name: str, rate: int = RATE, scheduler: Scheduler | None = None, limits: int = 1, **more: object) -> Line:
     fields: dict[str, object] = {"ring": 1, "delay_ps": 0, "latency_ps": 0}
-    fields |= {"limits": (50,) * limits, "believed": rate, "scheduler": scheduler} | more
+    fields |= {"limits": (50,) * limits, "assumed_rate": rate, "scheduler": scheduler} | more
     return Line(node=name, port="out", rate=rate, **fields)  # type: ignore[arg-type]
 
 

@@ -1,9 +1,9 @@
 """Delay bounds where something is held back by a token bucket, or served in an order that is not known.
 
 Units and terms are those of :mod:`qosforge.calculus.bounds`. A bucket here lets a packet begin while it is not in
-debt, so that a packet may be larger than its burst; what it earns while a packet waits for the server it keeps up to
-its burst. Sources: Le Boudec and Thiran, Network Calculus (LNCS 2050), sections 1.5 (greedy shapers), 1.7 (packets) and
-6.2 (arbitrary multiplexing); Stiliadis and Varma 1998 (latency-rate servers).
+debt, so that a packet may be larger than its burst; what it earns while a packet waits for the server it keeps up
+to its burst. Sources: Le Boudec and Thiran, Network Calculus (LNCS 2050), sections 1.5 (greedy shapers), 1.7
+(packets) and 6.2 (arbitrary multiplexing); Stiliadis and Varma 1998 (latency-rate servers).
 """
 
 from __future__ import annotations

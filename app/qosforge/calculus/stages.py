@@ -23,18 +23,20 @@ Place = tuple[str, str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An egress port and its link. ``believed`` is the rate (b/s) that the device takes its shares of, ``ring`` the
-    frames its hardware holds, ``limits`` the packets that each queue takes; ``delay_ps`` is the link's and
-    ``latency_ps`` that of the node before it, with up to ``jitter_ps`` at random besides. Without a scheduler it is
-    one queue in order of arrival; ``discipline`` is what the twin makes of it; ``fair`` are the queues that packets
-    do not leave in order of arrival, ``tagged`` frames have an 802.1Q tag. ``shaped`` are the frame bits per second
-    that the port sends at most.
+    """An egress port and its link.
+
+    ``assumed_rate`` is the rate (b/s) that the device takes its shares of, ``ring`` the frames its hardware holds,
+    ``limits`` the packets that each queue takes; ``delay_ps`` is the link's and ``latency_ps`` that of the node
+    before it, with up to ``jitter_ps`` at random besides. Without a scheduler it is one queue in order of arrival;
+    ``discipline`` is what the twin makes of it; ``fair`` are the queues that packets do not leave in order of
+    arrival, ``tagged`` frames have an 802.1Q tag. ``shaped`` are the frame bits per second that the port sends at
+    most.
     """
 
     node: str
     port: str
     rate: int
-    believed: int
+    assumed_rate: int
     ring: int
     limits: tuple[int | None, ...]
     delay_ps: int

@@ -1,7 +1,8 @@
 """Hearing that a database was written to, by whatever process: sooner than looks at intervals would see it.
 
 On PostgreSQL by LISTEN and NOTIFY (its manual, both commands); on SQLite by ``PRAGMA data_version``, which costs
-microseconds and tells of the commits of every other connection (https://www.sqlite.org/pragma.html#pragma_data_version).
+microseconds and tells of the commits of every other connection
+(https://www.sqlite.org/pragma.html#pragma_data_version).
 """
 
 from __future__ import annotations

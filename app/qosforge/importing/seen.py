@@ -86,7 +86,7 @@ def policy_name(name: str | None) -> str | None:
 
 
 def trust_word(trust: Trust) -> str | None:
-    """What an input believes, in the language's words."""
+    """What an input trusts, in the language's words."""
     return _TRUSTS.get(trust)
 
 

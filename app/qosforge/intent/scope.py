@@ -38,7 +38,7 @@ def _port(value: str) -> str:
 PortName = Annotated[str, AfterValidator(_port)]
 DeviceName = Annotated[str, AfterValidator(_device)]
 Trust = Literal["dscp", "cos", "phone", "none"]
-"""What an input believes: a mark, the marks of an IP phone alone (where one is detected), or nothing."""
+"""What an input trusts: a mark, the marks of an IP phone alone (where one is detected), or nothing."""
 
 
 class PortShape(Model):

@@ -299,7 +299,8 @@ class Circuit(Model):
 
 
 class InterfacePlan(Model):
-    """One interface; ``bandwidth_kbps`` is what the device believes its rate to be (where it has such a setting).
+    """One interface; ``bandwidth_kbps`` is the rate that the device assumes it to have (where it has such a
+    setting).
 
     ``reservable_percent`` is what of it classes may reserve, where the device states that.
     """

@@ -53,7 +53,7 @@ class Feature(StrEnum):
     BOUNDED = "a bounded class"
     LEVEL = "an order of service among classes within their shares"
     CHILDREN = "classes below a class"
-    TRUST = "an input that believes given marks"
+    TRUST = "an input that trusts the marks of packets"
     TRUST_PHONE = "trust of an IP phone"
     TRANSMIT_RING = "the length of the transmit ring"
     HEADER_COMPRESSION = "compression of RTP headers"
@@ -158,7 +158,7 @@ class InterfaceRequest(Model):
     by_mark: bool = False
     """Whether the classes served here are told by the marks that inputs have set, whatever they match."""
     trust_in: Trust | None = None
-    """What the intent says this input believes; None leaves it to the platform."""
+    """What the intent says this input trusts; None leaves it to the platform."""
     shape: int | None = None
     """Bits per second that the port sends at most: asked for, or its contract where that is below its rate."""
     shape_prefer: bool = False

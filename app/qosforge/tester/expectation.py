@@ -276,7 +276,9 @@ def _shared(
         path: _line_time([(_stage(streams, visits[i]), wanted[i]) for i in members])
         for path, members in inside.items()
     }
-    tree = scheduler_tree(scheduler, line.believed, load, packet_bytes=sizes, lengths=lengths, oversize=oversize)
+    tree = scheduler_tree(
+        scheduler, line.assumed_rate, load, packet_bytes=sizes, lengths=lengths, oversize=oversize
+    )
     capacity = line.rate if line.shaped is None else min(line.rate, line.shaped * lengths[()])
     return throughput(policed(replace(tree, name="line"), held), capacity)
 

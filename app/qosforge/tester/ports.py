@@ -119,12 +119,12 @@ def _egress(plan: Plan, interface: InterfacePlan, holds: Held) -> Json:
         only = twin_queue(Queue(number=0), "q0")
         return told | {"rules": [], "otherwise": {"queue": 0}, "queues": [only], "scheduler": FIFO}
     if scheduler.discipline is Discipline.FLOW_WFQ:
-        discipline = twin_scheduler(scheduler, holds.believed)
+        discipline = twin_scheduler(scheduler, holds.assumed_rate)
         return told | {"rules": [], "otherwise": {"queue": 0}, "queues": [], "scheduler": discipline}
     rules, otherwise = selection(plan, holds.egress, scheduler)
     served = leaves(scheduler)
-    drains = drained(scheduler, holds.believed)
-    fair = conversations(holds.believed)
+    drains = drained(scheduler, holds.assumed_rate)
+    fair = conversations(holds.assumed_rate)
     return told | {
         "rules": rules,
         "otherwise": otherwise,
@@ -132,7 +132,7 @@ def _egress(plan: Plan, interface: InterfacePlan, holds: Held) -> Json:
             twin_queue(queue, _called(served, position), drain, fair)
             for position, (queue, drain) in enumerate(zip(served, drains, strict=True))
         ],
-        "scheduler": twin_scheduler(scheduler, holds.believed),
+        "scheduler": twin_scheduler(scheduler, holds.assumed_rate),
     }
 
 

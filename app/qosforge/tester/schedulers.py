@@ -25,12 +25,12 @@ _MOST_CONVERSATIONS = 256
 class Held:
     """What serves an interface: the policy that divides it, and the port's shaper around that.
 
-    ``believed`` (b/s) is what the device takes its shares of, ``shape`` the port's shaper as the twin has it.
+    ``assumed_rate`` (b/s) is what the device takes its shares of, ``shape`` the port's shaper as the twin has it.
     """
 
     egress: Egress
     scheduler: Scheduler | None
-    believed: int
+    assumed_rate: int
     shape: Json | None
 
 
@@ -41,19 +41,19 @@ def held(plan: Plan, interface: InterfacePlan, rate: int, line: int) -> Held:
     holds nothing.
     """
     # A device takes its percentages of what it believes its rate to be.
-    believed = interface.bandwidth_kbps * 1000 if interface.bandwidth_kbps else rate
+    assumed_rate = interface.bandwidth_kbps * 1000 if interface.bandwidth_kbps else rate
     egress = interface.egress
     shapers = [shaper(egress.shape_rate, egress.shape_burst)] if egress.shape_rate else []
     while (inside := egress.dividing) is not egress and inside.scheduler and egress.scheduler:
         if around := egress.scheduler.queues[0].shape_rate:
             shapers.append(shaper(around))
-            believed = min(believed, around)
+            assumed_rate = min(assumed_rate, around)
         egress = inside
     scheduler = egress.scheduler or plan.system.scheduler
     if scheduler is not None and scheduler.limit_percent is not None:
         shapers.append(shaper(max(1, line * scheduler.limit_percent // 100)))
     tightest = min(shapers, key=lambda each: int(each["rate_bps"]), default=None)
-    return Held(egress, scheduler, believed, tightest if tightest and tightest["rate_bps"] < line else None)
+    return Held(egress, scheduler, assumed_rate, tightest if tightest and tightest["rate_bps"] < line else None)
 
 
 def shaper(rate: int, burst: int | None = None) -> Json:

@@ -247,16 +247,16 @@ def _lines(
             if link is None:
                 continue
             egress = port.get("egress") or {}
-            scheduler, believed = None, link["rate_bps"]
+            scheduler, assumed_rate = None, link["rate_bps"]
             if plan is not None:
                 usable = network.device(at[0]).interface(at[1]).usable
-                holds = held(plan, plan.interface(at[1]) or InterfacePlan(name=at[1]), usable, believed)
-                scheduler, believed = holds.scheduler, holds.believed
+                holds = held(plan, plan.interface(at[1]) or InterfacePlan(name=at[1]), usable, assumed_rate)
+                scheduler, assumed_rate = holds.scheduler, holds.assumed_rate
             lines[at] = Line(
                 node=at[0],
                 port=at[1],
                 rate=link["rate_bps"],
-                believed=believed,
+                assumed_rate=assumed_rate,
                 ring=egress.get("tx_fifo_packets", 1),
                 limits=tuple(queue.get("limit_packets") for queue in egress.get("queues", ())) or (1000,),
                 delay_ps=link["delay_ps"],

@@ -96,7 +96,7 @@ def _bursts(known: Known, device: CompiledDevice, plan: InterfacePlan) -> Iterat
     if holds.scheduler is None or not holds.scheduler.queues:
         return
     queues = leaves(holds.scheduler)
-    for number, burst in priority_bursts(twin_scheduler(holds.scheduler, holds.believed)).items():
+    for number, burst in priority_bursts(twin_scheduler(holds.scheduler, holds.assumed_rate)).items():
         yield queues[number], burst
 
 

@@ -14,7 +14,7 @@ from qosforge.platforms.catalyst_9000.names import CLASS_DEFAULT, INPUT_POLICY, 
 from qosforge.platforms.catalyst_9000.parse import PORT
 from qosforge.platforms.catalyst_9000.policies import BEST_EFFORT
 from qosforge.platforms.catalyst_9000.queues import Group, grouped
-from qosforge.platforms.catalyst_9000.recognition import believing, input_rules
+from qosforge.platforms.catalyst_9000.recognition import input_rules, trust_policy
 from qosforge.platforms.catalyst_9000.scheduling import OutputPolicies, served
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.ports import on_ports
@@ -57,7 +57,7 @@ def lower(request: DeviceRequest) -> Lowered:
 def _ingress(wanted: InterfaceRequest, rules: tuple[Rule, ...], marks: Mapping[str, ClassMarks]) -> Ingress:
     if wanted.recognise:
         return Ingress(policy=wanted.input_policy or INPUT_POLICY, rules=rules)
-    found = believing(wanted, marks)
+    found = trust_policy(wanted, marks)
     return Ingress(policy=found[0], rules=found[1]) if found else Ingress()
 
 

@@ -41,10 +41,10 @@ def input_rules(
     return tuple(rules)
 
 
-def believing(wanted: InterfaceRequest, marks: Mapping[str, ClassMarks]) -> tuple[str, tuple[Rule, ...]] | None:
+def trust_policy(wanted: InterfaceRequest, marks: Mapping[str, ClassMarks]) -> tuple[str, tuple[Rule, ...]] | None:
     """The policy of a port that does not simply keep the DSCPs it gets, as the device does by itself."""
     dscp_of = {m.cos: m.dscp for m in reversed(list(marks.values())) if m.cos is not None and m.dscp is not None}
-    return trust.believing(wanted, dscp_of, CLASS_DEFAULT)
+    return trust.trust_policy(wanted, dscp_of, CLASS_DEFAULT)
 
 
 def _terms(request: DeviceRequest, entry: ClassRequest, notes: Notes) -> Iterator[Term]:

@@ -74,10 +74,10 @@ def _multilink(
     """Interleaving on a bundle: the device takes whole milliseconds; a fragment is bandwidth × delay / 8."""
     assert requested.blocking_delay is not None
     # The device takes its own rate for that of the link, also where a policy shapes the port to less.
-    believed = wanted.usable if wanted.shape is None else wanted.rate
-    delay = int(round(requested.blocking_delay * 1000 * wanted.usable / believed, 6))
+    assumed_rate = wanted.usable if wanted.shape is None else wanted.rate
+    delay = int(round(requested.blocking_delay * 1000 * wanted.usable / assumed_rate, 6))
     limits = capabilities()["fragment_delay_ms"]
-    size = believed // 1000 * min(delay, limits["maximum"]) // 8
+    size = assumed_rate // 1000 * min(delay, limits["maximum"]) // 8
     why = "the device sizes fragments by whole milliseconds"
     hint = f"ask for a blocking delay of {limits['minimum']} to {limits['maximum']} whole milliseconds"
     if delay < limits["minimum"] or size < capabilities()["fragment_bytes_minimum"]["value"]:
@@ -91,7 +91,7 @@ def _multilink(
         findings.append(
             _finding(request, wanted, "fragment-size-approximate", why, applied=f"{size} bytes", hint=hint)
         )
-    findings.append(_size(request, wanted, f"{format_rate(believed)} × {delay} ms = {size} bytes a fragment"))
+    findings.append(_size(request, wanted, f"{format_rate(assumed_rate)} × {delay} ms = {size} bytes a fragment"))
     return {
         "interleave": True,
         "multiclass": has(request, "multilink_multiclass"),

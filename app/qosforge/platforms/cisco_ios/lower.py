@@ -28,7 +28,7 @@ from qosforge.platforms.cisco_ios.limits import check_bandwidth, check_treatment
 from qosforge.platforms.cisco_ios.rules import every_class
 from qosforge.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
 from qosforge.platforms.cisco_ios.trains import uses_car
-from qosforge.platforms.cisco_ios.trust import check_trust, trusting
+from qosforge.platforms.cisco_ios.trust import check_trust, trust_policy
 from qosforge.sharing import shared
 
 INPUT_POLICY = "QOSFORGE-IN"
@@ -51,7 +51,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
         elif not shaped:
             findings.extend(check_bandwidth(request, wanted, held))
         # What a policy shapes is divided by that rate, whatever the box takes the interface's to be. Where nothing
-        # is scheduled, no share is taken of it, and the device may believe what it likes.
+        # is scheduled, no share is taken of it, and the device may assume any rate.
         kbps: int | None = (wanted.rate if shaped else wanted.usable) // 1000
         if held is not None and not wanted.schedule:
             kbps = held.bandwidth_kbps
@@ -99,7 +99,7 @@ def _ingress(
     request: DeviceRequest, wanted: InterfaceRequest, marking: tuple[Rule, ...], car: CarLowering
 ) -> Ingress:
     if not wanted.recognise:
-        policy = trusting(request, wanted)
+        policy = trust_policy(request, wanted)
         return Ingress() if policy is None else Ingress(policy=wanted.input_policy or policy[0], rules=policy[1])
     if uses_car(request):
         return Ingress(policers=car.policers(wanted, "input"))

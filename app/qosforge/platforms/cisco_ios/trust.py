@@ -1,4 +1,4 @@
-"""Inputs that believe given marks: a router keeps every DSCP, the rest is done by policies."""
+"""Inputs that trust the marks of packets: a router keeps every DSCP, the rest is done by policies."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from qosforge.plan.model import Rule
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from qosforge.platforms.cisco_ios.trains import uses_car
-from qosforge.platforms.mqc.trust import believing
+from qosforge.platforms.mqc import trust
 
 
-def trusting(request: DeviceRequest, wanted: InterfaceRequest) -> tuple[str, tuple[Rule, ...]] | None:
-    """The input policy, by name and rules, that does what an interface is to believe; None where it needs none."""
+def trust_policy(request: DeviceRequest, wanted: InterfaceRequest) -> tuple[str, tuple[Rule, ...]] | None:
+    """The input policy, by name and rules, that does what an interface is to trust; None where it needs none."""
     if uses_car(request):
         return None
     marks = [c.mark for c in request.classes if c.mark]
     dscp_of = {m.cos: m.dscp for m in reversed(marks) if m.cos is not None and m.dscp is not None}
-    return believing(wanted, dscp_of, CLASS_DEFAULT)
+    return trust.trust_policy(wanted, dscp_of, CLASS_DEFAULT)
 
 
 def check_trust(request: DeviceRequest, wanted: InterfaceRequest) -> Iterator[Finding]:
-    """``trust-unsupported``: what the image cannot believe, and a CoS that no packet carries."""
+    """``trust-unsupported``: what the image cannot trust, and a CoS that no packet carries."""
     if not wanted.trust or wanted.trust_in in (None, "dscp"):
         return
     finding = Finding(

@@ -95,8 +95,8 @@ def mark_findings(request: DeviceRequest) -> Iterator[Finding]:
 def trust_findings(request: DeviceRequest, running: Plan | None, *, by_map: bool) -> Iterator[Finding]:
     """Ports of layer-2 policies that are not known to be of layer 2, and classes that carry nothing by which a port
     could tell them."""
-    believing = [i for i in request.interfaces if i.trust and i.trust_in != "none"]
-    by_cos = [i.name for i in believing if i.trust_in == "cos"]
+    trusting = [i for i in request.interfaces if i.trust and i.trust_in != "none"]
+    by_cos = [i.name for i in trusting if i.trust_in == "cos"]
     ports = [i.name for i in request.interfaces if layer2(request) and (i.recognise or i.trust)] or by_cos
     ports = [name for name in ports if not (running and name in running.switched)]
     if ports:
@@ -113,7 +113,7 @@ def trust_findings(request: DeviceRequest, running: Plan | None, *, by_map: bool
         if c.is_default:
             continue
         bare = not by_map and not layer2(request) and not marks(c) and not expressible(request, c)
-        if (by_cos and not priorities(c)) or (bare and len(believing) > len(by_cos)):
+        if (by_cos and not priorities(c)) or (bare and len(trusting) > len(by_cos)):
             yield Finding(
                 code="unmarked-class",
                 severity=Severity.ERROR,

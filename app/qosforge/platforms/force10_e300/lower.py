@@ -120,13 +120,13 @@ def _interface(
     if wanted.recognise:
         ingress = lowering.recognising(wanted.input_policy)
     elif wanted.trust:
-        ingress = lowering.believing(_believing_policy(request, wanted), wanted.trust_in)
+        ingress = lowering.trusting_ingress(_trust_policy(request, wanted), wanted.trust_in)
     if wanted.schedule:
         egress = lowering.egress(wanted.output_policy, port_family)
     return InterfacePlan(name=wanted.name, ingress=ingress, egress=egress)
 
 
-def _believing_policy(request: DeviceRequest, wanted: InterfaceRequest) -> str | None:
+def _trust_policy(request: DeviceRequest, wanted: InterfaceRequest) -> str | None:
     """The name that the intent gives to the policy of an input that trusts marks.
 
     Inputs that recognise classes, or trust other marks, may have been given the same name: it has an ending then.
@@ -237,7 +237,7 @@ class _Lowering:
         return Egress(policy=policy, default_queue=0, scheduler=self.scheduler(port_family))
 
     @shared
-    def believing(self, own: str | None, trust_in: str | None) -> Ingress:
+    def trusting_ingress(self, own: str | None, trust_in: str | None) -> Ingress:
         """A port that trusts marks, by a fixed map of the device where that agrees with the queues."""
         if trust_in == "none":
             clear = Rule(name=CLEAR, any_of=(Term(),), set_dscp=0, queue=self.chosen.queue_of[RESERVED_CLASS])

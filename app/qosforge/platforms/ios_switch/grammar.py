@@ -73,7 +73,7 @@ TRUST = (
         negate="no mls qos cos override",
     ),
 )
-"""Rules of what a port believes: a mark, only while it sees a phone, or nothing but its own CoS."""
+"""Rules of what a port trusts: a mark, only while it sees a phone, or nothing but its own CoS."""
 
 
 def attached(*needs: str) -> LineRule:

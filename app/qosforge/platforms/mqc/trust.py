@@ -1,4 +1,4 @@
-"""Inputs that believe given marks: devices that keep every DSCP do the rest by policies."""
+"""Inputs that trust the marks of packets: devices that keep every DSCP do the rest by policies."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ UNTRUSTED_POLICY = "QOSFORGE-UNTRUSTED"
 COS_POLICY = "QOSFORGE-COS"
 
 
-def believing(
+def trust_policy(
     wanted: InterfaceRequest, dscp_of: Mapping[int, int], default: str
 ) -> tuple[str, tuple[Rule, ...]] | None:
     """The policy, by name and rules, of an input that does not simply keep the DSCPs it gets; else None.
 
-    One that believes the CoS writes ``dscp_of`` it, else the DSCP of the same precedence. ``default`` is what the
+    One that trusts the CoS writes ``dscp_of`` it, else the DSCP of the same precedence. ``default`` is what the
     device calls the class of everything else.
     """
     nothing = Rule(name=default, any_of=(Term(),), set_dscp=0)

@@ -38,7 +38,7 @@ _TRUSTING = {
     "cos": (COS_GROUP, Trust.KEEP),
     "none": (CLEAR_GROUP, Trust.NONE),
 }
-"""Groups of ports that no rule looks at, by what they believe: an unrestricted port leaves all marks alone."""
+"""Groups of ports that no rule looks at, by what they trust: an unrestricted port leaves all marks alone."""
 
 
 def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
