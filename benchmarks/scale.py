@@ -13,7 +13,8 @@ from qosforge.compiler.compile import compile_intent
 from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.reports.preview import Checks, check, compile_document, policy_document
+from qosforge.preview.policy_check import CheckOptions, check_policy
+from qosforge.reports.preview import compile_document, policy_document
 
 LARGE = 1_000
 MANY = 300
@@ -57,7 +58,7 @@ def _stages() -> list[Stage]:
         stage("load, port by port,", seconds(lambda: load_network(written_out)))
         network = load_network(large)
     intent = change_of_all()
-    stage("lint", seconds(lambda: compile_document(check(intent, network))))
+    stage("lint", seconds(lambda: compile_document(check_policy(intent, network))))
     stage("compile", seconds(lambda: compile_intent(intent, network)))
     stage("preview", seconds(lambda: _preview(intent, network)))
     return found
@@ -77,4 +78,4 @@ def _few() -> tuple[float, float]:
 
 def _preview(intent: LoadedIntent, network: Network) -> None:
     running = {device.name: bare_configuration(device) for device in network.devices}
-    policy_document(check(intent, network, running, checks=Checks(batfish=False))).model_dump_json()
+    policy_document(check_policy(intent, network, running, checks=CheckOptions(batfish=False))).model_dump_json()

@@ -20,7 +20,8 @@ from benchmarks.serving import served, viewer_token
 from benchmarks.timing import Median, Ratio, Throughput, median, percentiles
 from qosforge.intent.written import Written, load_written
 from qosforge.inventory.loader import load_network
-from qosforge.reports.preview import check, compile_document
+from qosforge.preview.policy_check import check_policy
+from qosforge.reports.preview import compile_document
 from qosforge.resources import root
 from qosforge.settings import Settings
 
@@ -116,7 +117,7 @@ def _alone(scratch: Path, fresh: Iterator[Written]) -> float:
     network = load_network(scratch / NETWORK)
 
     def preview() -> None:
-        compile_document(check(load_written(next(fresh)), network)).model_dump_json(by_alias=True)
+        compile_document(check_policy(load_written(next(fresh)), network)).model_dump_json(by_alias=True)
 
     for _ in range(4):
         preview()

@@ -16,7 +16,8 @@ from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.not_saved import LiveState
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
-from qosforge.reports.preview import CompilePreview, ValidatePreview, check, compile_document
+from qosforge.preview.policy_check import check_policy
+from qosforge.reports.preview import CompilePreview, ValidatePreview, compile_document
 from qosforge.resources import root
 from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
@@ -49,7 +50,7 @@ def test_a_preview_is_what_the_command_line_compiles(client: TestClient, viewer:
     answer = client.post(f"{V1}/compile", headers=viewer, json=TWELVE)
     assert answer.status_code == 200
     loaded = load_intent(root() / "policies" / "rfc4594-12.yaml")
-    ours = compile_document(check(loaded, load_network(root() / "inventories" / "campus")))
+    ours = compile_document(check_policy(loaded, load_network(root() / "inventories" / "campus")))
     theirs = CompilePreview.model_validate_json(answer.content)
     assert theirs.version == ours.version
     assert theirs.devices == ours.devices

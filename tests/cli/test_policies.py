@@ -15,7 +15,7 @@ from qosforge.configtree import Gap
 from qosforge.deploy.not_saved import LiveState
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.loader import load_network
-from qosforge.reports import preview
+from qosforge.preview import policy_check
 from qosforge.resources import root
 from tests.device_texts import said_by
 
@@ -39,7 +39,7 @@ def test_diff_shows_where_a_policy_is_missing_meanwhile(
     held = {d.name: (campus / str(d.startup)).read_text(encoding="utf-8") for d in load_network(campus).devices}
     gap = Gap("interface Serial0/0", 1, 2)
     monkeypatch.setattr(previewing, "_now", lambda *_: LiveState(said_by(held)))
-    monkeypatch.setattr(preview, "make_candidate", lambda d, _: Candidate(d.name, ("one",), ("two",), (gap,)))
+    monkeypatch.setattr(policy_check, "make_candidate", lambda d, _: Candidate(d.name, ("one",), ("two",), (gap,)))
 
     with pytest.raises(SystemExit):
         policies.diff(POLICY, device=["r1"], as_json=as_json)

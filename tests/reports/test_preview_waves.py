@@ -8,7 +8,8 @@ from qosforge.cli.output import print_waves
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.changes import ChangeRules
 from qosforge.inventory.loader import load_network
-from qosforge.reports.preview import CompilePreview, check, compile_document
+from qosforge.preview.policy_check import check_policy
+from qosforge.reports.preview import CompilePreview, compile_document
 from qosforge.resources import root
 
 INVENTORY = root() / "inventories" / "campus"
@@ -21,7 +22,7 @@ def preview(*, live: bool) -> CompilePreview:
     loaded = load_intent(root() / "policies" / "campus-collaboration.yaml")
     texts = {device.name: (INVENTORY / str(device.startup)).read_text() for device in network.devices}
     return compile_document(
-        check(loaded, network.model_copy(update={"changes": rules}), texts if live else {}, checks=None)
+        check_policy(loaded, network.model_copy(update={"changes": rules}), texts if live else {}, checks=None)
     )
 
 

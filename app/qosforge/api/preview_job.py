@@ -17,15 +17,8 @@ from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.written import Written, load_written
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
-from qosforge.reports.preview import (
-    Checked,
-    Checks,
-    Document,
-    check,
-    compile_document,
-    policy_document,
-    validate_document,
-)
+from qosforge.preview.policy_check import CheckOptions, PolicyCheck, check_policy
+from qosforge.reports.preview import Document, compile_document, policy_document, validate_document
 from qosforge.validation.reads import devices_to_read
 
 KEPT_INTENTS = 64
@@ -48,7 +41,7 @@ class Job:
     blob: bytes = field(repr=False)
     devices: tuple[str, ...]
     running: Mapping[str, DeviceText] | None
-    checks: Checks | None
+    checks: CheckOptions | None
     strict: bool
     unsaved: Mapping[str, tuple[str, ...]] | None = None
 
@@ -89,8 +82,8 @@ def made(job: Job) -> bytes:
     """The document of a job, in a computing process: one call at a time."""
     network = _NETWORKS.get(job.digest, lambda: _unpacked(job.blob))
     loaded = _INTENTS.get(job.intent, lambda: load_written(job.written))
-    checks = Checks(batfish=False) if job.kind == "policy" else job.checks
-    checked = check(
+    checks = CheckOptions(batfish=False) if job.kind == "policy" else job.checks
+    checked = check_policy(
         loaded,
         network,
         job.running,
@@ -115,7 +108,7 @@ def needed(job: Job) -> tuple[str, ...]:
     return tuple(sorted(devices_to_read(loaded.intent, network, inside)))
 
 
-_DOCUMENTS: Mapping[Kind, Callable[[Checked], Document]] = {
+_DOCUMENTS: Mapping[Kind, Callable[[PolicyCheck], Document]] = {
     "compile": compile_document,
     "validate": validate_document,
     "policy": policy_document,

@@ -26,7 +26,7 @@ from qosforge.intent.written import Written
 from qosforge.inventory.catalogue import Networks
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
-from qosforge.reports.preview import Checks, chosen_devices
+from qosforge.preview.policy_check import CheckOptions, chosen_devices
 from qosforge.runs.live import read_each, read_now, read_running
 from qosforge.settings import Settings
 
@@ -223,9 +223,9 @@ class Previews:
         finally:
             turn.release()
 
-    def _checks(self, asked: Asked) -> Checks:
+    def _checks(self, asked: Asked) -> CheckOptions:
         settings = self._settings
-        return Checks(settings.batfish_host, settings.batfish_port, asked.require_batfish)
+        return CheckOptions(settings.batfish_host, settings.batfish_port, asked.require_batfish)
 
     def _network(self, name: str) -> _Sent:
         network = self._networks.network(name)

@@ -16,15 +16,8 @@ from qosforge.compiler.reach import devices_in
 from qosforge.deploy.not_saved import LiveState
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.models import Network
-from qosforge.reports.preview import (
-    Checks,
-    CompilePreview,
-    ValidatePreview,
-    check,
-    chosen_devices,
-    compile_document,
-    validate_document,
-)
+from qosforge.preview.policy_check import CheckOptions, check_policy, chosen_devices
+from qosforge.reports.preview import CompilePreview, ValidatePreview, compile_document, validate_document
 from qosforge.settings import load_settings
 from qosforge.validation.reads import devices_to_read
 
@@ -66,7 +59,7 @@ def compiled(wanted: Wanted) -> CompilePreview:
     devices = chosen_devices(net, wanted.devices or ())
     inside = devices_in(loaded.intent.apply, net)
     now = _now(net, inside & devices) if wanted.live else LiveState()
-    checked = check(loaded, net, now.running, unsaved=now.unsaved, devices=devices, strict=wanted.strict)
+    checked = check_policy(loaded, net, now.running, unsaved=now.unsaved, devices=devices, strict=wanted.strict)
     return compile_document(checked)
 
 
@@ -78,10 +71,10 @@ def validated(wanted: Wanted, require_batfish: bool) -> ValidatePreview:
             return read(ValidatePreview, connection.post("/validate", body))
     loaded, net = load(wanted.policy, wanted.network, list(wanted.parameters or ()))
     settings = load_settings()
-    checks = Checks(settings.batfish_host, settings.batfish_port, require_batfish)
+    checks = CheckOptions(settings.batfish_host, settings.batfish_port, require_batfish)
     needed = devices_to_read(loaded.intent, net, devices_in(loaded.intent.apply, net))
     now = _now(net, needed) if wanted.live else LiveState()
-    checked = check(loaded, net, now.running, unsaved=now.unsaved, checks=checks, strict=wanted.strict)
+    checked = check_policy(loaded, net, now.running, unsaved=now.unsaved, checks=checks, strict=wanted.strict)
     return validate_document(checked)
 
 

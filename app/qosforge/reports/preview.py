@@ -1,30 +1,22 @@
-"""What an intent would become, as documents: compiled, checked, against what devices hold. Nothing is touched."""
+"""The documents of a policy check: what a policy compiles to on a network, and its findings."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from qosforge.compiler.candidate import Candidate, make_candidate
-from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
+from qosforge.compiler.candidate import Candidate
+from qosforge.compiler.compile import CompiledDevice
 from qosforge.compiler.waves import joined_ends, plan_waves
 from qosforge.deploy.commit_confirm import Lengths, revert_seconds
-from qosforge.deploy.not_saved import not_saved
-from qosforge.errors import InputError, Place
-from qosforge.findings import Fidelity, Finding, Severity, has_errors
+from qosforge.findings import Fidelity, Finding, Severity
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import every_class
-from qosforge.inventory.models import Network
-from qosforge.platforms.device_text import Configuration, DeviceWords, words_of
+from qosforge.platforms.device_text import DeviceWords
 from qosforge.platforms.held import held_plan
-from qosforge.platforms.shown_findings import shown_findings
-from qosforge.units import listed
-from qosforge.validation import validate
-from qosforge.validation.batfish import DEFAULT_PORT
-from qosforge.validation.checks import own_checks
+from qosforge.preview.policy_check import PolicyCheck
 
 
 class Document(BaseModel):
@@ -162,105 +154,7 @@ _BLOCKS = TypeAdapter(tuple[BlockDocument, ...])
 _FIDELITIES = TypeAdapter(tuple[FidelityDocument, ...])
 
 
-@dataclass(frozen=True)
-class Checked:
-    """A compilation of the whole network, and the findings of the chosen devices as they may be shown; ``running``:
-    what devices hold.
-    """
-
-    compilation: Compilation
-    devices: tuple[CompiledDevice, ...]
-    findings: tuple[Finding, ...]
-    running: Mapping[str, Configuration]
-    strict: bool = False
-
-    @property
-    def good(self) -> bool:
-        """Whether nothing stands against a push."""
-        return not has_errors(self.findings, strict=self.strict)
-
-    def words(self, device: CompiledDevice) -> DeviceWords:
-        """The door for what quotes a device that was read."""
-        return words_of(self.running[device.name], device.name, device.request.platform)
-
-    @property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """What would be entered into every chosen device that was read."""
-        return tuple(make_candidate(d, self.running[d.name]) for d in self.devices if d.name in self.running)
-
-
-@dataclass(frozen=True)
-class Checks:
-    """What `check` does beyond compiling: our own checks, and Batfish where it has a host and may be asked."""
-
-    batfish_host: str | None = None
-    batfish_port: int = DEFAULT_PORT
-    require_batfish: bool = False
-    batfish: bool = True
-
-
-def check(
-    loaded: LoadedIntent,
-    network: Network,
-    running: Mapping[str, Configuration] | None = None,
-    *,
-    unsaved: Mapping[str, Sequence[str]] | None = None,
-    devices: Collection[str] = (),
-    checks: Checks | None = None,
-    strict: bool = False,
-) -> Checked:
-    """Compile for a network and, where ``checks`` say so, validate; findings of ``devices`` alone where given.
-
-    ``unsaved`` are lines of devices that stand in the way of a push: a finding where there is something to push.
-
-    Raises:
-        InputError: the network has no such device, or one has a platform that is not installed.
-    """
-    names = chosen_devices(network, devices)
-    texts = dict(running or {})
-    compilation = compile_intent(loaded, network, texts)
-    findings = compilation.findings
-    if checks is not None and not checks.batfish:
-        findings += own_checks(compilation, texts)
-    elif checks is not None:
-        findings += validate(
-            compilation,
-            texts,
-            batfish_host=checks.batfish_host,
-            batfish_port=checks.batfish_port,
-            require_batfish=checks.require_batfish,
-        )
-    findings += tuple(
-        not_saved(device.name, unsaved[device.name])
-        for device in compilation.devices
-        if unsaved and device.name in unsaved and not make_candidate(device, texts[device.name]).empty
-    )
-    if texts:  # else nothing of a device is quoted
-        findings = shown_findings(findings, texts, {device.name: device.platform for device in network.devices})
-    return Checked(
-        compilation,
-        tuple(d for d in compilation.devices if d.name in names),
-        tuple(f for f in findings if f.device is None or f.device in names),
-        texts,
-        strict,
-    )
-
-
-def chosen_devices(network: Network, devices: Collection[str]) -> frozenset[str]:
-    """The devices that are named, all without a name.
-
-    Raises:
-        InputError: the network has no such device.
-    """
-    known = dict.fromkeys(d.name for d in network.devices)
-    for name in devices:
-        if name not in known:
-            place = Place(path="devices")
-            raise InputError(f"{network.name} has no device {name!r}", place, f"one of {listed(known)}")
-    return frozenset(devices or known)
-
-
-def compile_document(checked: Checked) -> CompilePreview:
+def compile_document(checked: PolicyCheck) -> CompilePreview:
     """All about a compilation."""
     candidates = {candidate.device: candidate for candidate in checked.candidates}
     return CompilePreview(
@@ -270,7 +164,7 @@ def compile_document(checked: Checked) -> CompilePreview:
     )
 
 
-def _rollout(checked: Checked, changed: Collection[str]) -> tuple[WaveDocument, ...]:
+def _rollout(checked: PolicyCheck, changed: Collection[str]) -> tuple[WaveDocument, ...]:
     network = checked.compilation.network
     after = {device.name: device.plan for device in checked.devices if device.name in changed}
     before = {}
@@ -286,7 +180,7 @@ def _rollout(checked: Checked, changed: Collection[str]) -> tuple[WaveDocument, 
     )
 
 
-def policy_document(checked: Checked) -> PolicyPreview:
+def policy_document(checked: PolicyCheck) -> PolicyPreview:
     """All about a compilation, for who edits its policy."""
     loaded = checked.compilation.intent
     classes = every_class(loaded.intent.classes)
@@ -304,7 +198,7 @@ def _line(loaded: LoadedIntent, name: str) -> int | None:
     return place.line if place is not None and place.file == loaded.document.file else None
 
 
-def validate_document(checked: Checked) -> ValidatePreview:
+def validate_document(checked: PolicyCheck) -> ValidatePreview:
     """The findings alone."""
     return ValidatePreview(**_head(checked))
 
@@ -323,7 +217,7 @@ def finding_documents(findings: Iterable[Finding]) -> tuple[FindingDocument, ...
     return _FINDINGS.validate_python(tuple(findings))
 
 
-def _head(checked: Checked) -> dict[str, Any]:
+def _head(checked: PolicyCheck) -> dict[str, Any]:
     loaded = checked.compilation.intent
     return {
         "intent": loaded.intent.intent,
@@ -334,7 +228,7 @@ def _head(checked: Checked) -> dict[str, Any]:
     }
 
 
-def _device(checked: Checked, device: CompiledDevice, candidate: Candidate | None) -> DevicePreview:
+def _device(checked: PolicyCheck, device: CompiledDevice, candidate: Candidate | None) -> DevicePreview:
     return DevicePreview(
         name=device.name,
         platform=device.request.platform,

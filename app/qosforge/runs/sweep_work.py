@@ -10,7 +10,7 @@ from qosforge.findings import Severity
 from qosforge.intent.written import Written, load_written
 from qosforge.inventory.models import Network
 from qosforge.prediction.predict import Prediction, predict
-from qosforge.reports.preview import check
+from qosforge.preview.policy_check import check_policy
 from qosforge.runs.artifacts import Artifacts
 from qosforge.runs.computing import Computing
 from qosforge.runs.engine import Engine, JsonObject, State
@@ -80,7 +80,7 @@ class SweepWork:
 
 def _predicted(written: Written, network: Network, seed: int) -> Prediction | str:
     """What is predicted for a point; or the errors that stand against it."""
-    checked = check(load_written(written), network)
+    checked = check_policy(load_written(written), network)
     errors = [f for f in checked.findings if f.severity is Severity.ERROR]
     if errors:
         return "; ".join(dict.fromkeys(f"{f.code} on {f.device or 'the network'}" for f in errors))

@@ -1,0 +1,118 @@
+"""Compile a policy for a network and validate it against what the devices hold; no device is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from qosforge.compiler.candidate import Candidate, make_candidate
+from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
+from qosforge.deploy.not_saved import not_saved
+from qosforge.errors import InputError, Place
+from qosforge.findings import Finding, has_errors
+from qosforge.intent.loader import LoadedIntent
+from qosforge.inventory.models import Network
+from qosforge.platforms.device_text import Configuration, DeviceWords, words_of
+from qosforge.platforms.shown_findings import shown_findings
+from qosforge.units import listed
+from qosforge.validation import validate
+from qosforge.validation.batfish import DEFAULT_PORT
+from qosforge.validation.checks import own_checks
+
+
+@dataclass(frozen=True)
+class PolicyCheck:
+    """The outcome of compiling and validating a policy: the compilation of the whole network, and of the chosen
+    devices the findings, in which secrets are masked. ``running`` are the configurations that were read.
+    """
+
+    compilation: Compilation
+    devices: tuple[CompiledDevice, ...]
+    findings: tuple[Finding, ...]
+    running: Mapping[str, Configuration]
+    strict: bool = False
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing stands against a push."""
+        return not has_errors(self.findings, strict=self.strict)
+
+    def words(self, device: CompiledDevice) -> DeviceWords:
+        """The filter that masks the secrets of a device that was read in what quotes it."""
+        return words_of(self.running[device.name], device.name, device.request.platform)
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The candidate of every chosen device that was read."""
+        return tuple(make_candidate(d, self.running[d.name]) for d in self.devices if d.name in self.running)
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """What `check_policy` does beyond compiling: our own checks, and Batfish where a host of it is set."""
+
+    batfish_host: str | None = None
+    batfish_port: int = DEFAULT_PORT
+    require_batfish: bool = False
+    batfish: bool = True
+
+
+def check_policy(
+    loaded: LoadedIntent,
+    network: Network,
+    running: Mapping[str, Configuration] | None = None,
+    *,
+    unsaved: Mapping[str, Sequence[str]] | None = None,
+    devices: Collection[str] = (),
+    checks: CheckOptions | None = None,
+    strict: bool = False,
+) -> PolicyCheck:
+    """Compile a policy for a network and, with ``checks``, validate it; findings of ``devices`` alone where given.
+
+    ``unsaved`` are lines of devices that stand in the way of a push: a finding where there is something to push.
+
+    Raises:
+        InputError: the network has no such device, or one has a platform that is not installed.
+    """
+    names = chosen_devices(network, devices)
+    texts = dict(running or {})
+    compilation = compile_intent(loaded, network, texts)
+    findings = compilation.findings
+    if checks is not None and not checks.batfish:
+        findings += own_checks(compilation, texts)
+    elif checks is not None:
+        findings += validate(
+            compilation,
+            texts,
+            batfish_host=checks.batfish_host,
+            batfish_port=checks.batfish_port,
+            require_batfish=checks.require_batfish,
+        )
+    findings += tuple(
+        not_saved(device.name, unsaved[device.name])
+        for device in compilation.devices
+        if unsaved and device.name in unsaved and not make_candidate(device, texts[device.name]).empty
+    )
+    if texts:  # else nothing of a device is quoted
+        findings = shown_findings(findings, texts, {device.name: device.platform for device in network.devices})
+    return PolicyCheck(
+        compilation,
+        tuple(d for d in compilation.devices if d.name in names),
+        tuple(f for f in findings if f.device is None or f.device in names),
+        texts,
+        strict,
+    )
+
+
+def chosen_devices(network: Network, devices: Collection[str]) -> frozenset[str]:
+    """The devices that are named, all without a name.
+
+    Raises:
+        InputError: the network has no such device.
+    """
+    known = dict.fromkeys(d.name for d in network.devices)
+    for name in devices:
+        if name not in known:
+            place = Place(path="devices")
+            raise InputError(f"{network.name} has no device {name!r}", place, f"one of {listed(known)}")
+    return frozenset(devices or known)
