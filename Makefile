@@ -42,8 +42,9 @@ $(STAMP)/twin: $(SOURCES_TWIN) $(STAMP)/lock
 	  --no-build-isolation --no-deps --force-reinstall ./twin
 	@touch $@
 
-$(STAMP)/app: pyproject.toml drivers/pyproject.toml $(STAMP)/twin
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e . -e ./drivers
+$(STAMP)/app: pyproject.toml drivers/pyproject.toml lab/pyproject.toml $(STAMP)/twin
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps \
+	  -e . -e ./drivers -e ./lab
 	@touch $@
 
 # One intent on the campus of emulated boxes, to its verdict; a second time there is nothing to change.

@@ -34,7 +34,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.inventory.overlay import state_folder
 from qosforge.inventory.rollout import MOST_AT_ONCE
-from qosforge.lab import control
+from qoslab import control
 
 DEVICES = 300
 FEWER = 100

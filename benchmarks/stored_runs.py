@@ -21,7 +21,6 @@ from qosforge.emulation import start_lab
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
 from qosforge.resources import root
 from qosforge.runs.desk import Order
 from qosforge.runs.ids import new_run_id
@@ -29,6 +28,7 @@ from qosforge.runs.service import open_service
 from qosforge.runs.store import RunStore
 from qosforge.runs.tables import EVENTS, JOURNAL, RUNS, STAGES
 from qosforge.settings import Settings
+from qoslab import control
 
 NETWORK = "infn-fnal"
 POLICY = root() / "examples" / "policies" / "remote-control.yaml"

@@ -17,7 +17,6 @@ from qosforge.emulation import start_lab
 from qosforge.intent.written import Written, load_written
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
 from qosforge.resources import root
 from qosforge.runs.artifacts import open_artifacts
 from qosforge.runs.desk import Desk, Order
@@ -25,6 +24,7 @@ from qosforge.runs.slots import executors
 from qosforge.runs.store import RunStore
 from qosforge.runs.tables import RunStatus
 from qosforge.settings import Settings
+from qoslab import control
 
 RUNS = 8
 AT_ONCE = 2

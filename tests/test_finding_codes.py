@@ -25,7 +25,6 @@ def _trees() -> dict[Path, ast.Module]:
     return {
         path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8"))
         for path in sorted((ROOT / "app").rglob("*.py"))
-        if "lab" not in path.relative_to(ROOT).parts
     }
 
 

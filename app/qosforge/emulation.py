@@ -1,4 +1,8 @@
-"""An inventory as a lab: an emulated device for each, with credentials of its own, and traffic through it."""
+"""An inventory as a lab: an emulated device for each, with credentials of its own, and traffic through it.
+
+The lab is a distribution of its own, ``qoslab``. An installation that only manages real devices goes without it:
+it is imported where it is started or asked.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,16 @@ import json
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from qosforge.errors import InputError, Place, ServiceError
+from qosforge.errors import InputError, NotInstalled, Place, ServiceError
 from qosforge.inventory.models import Network, TrafficFlow
-from qosforge.lab import control
-from qosforge.lab.errors import LabError
-from qosforge.lab.spec import BoxSpec, LinkSpec, NetworkSpec
 from qosforge.tester.offers import Offer
+
+if TYPE_CHECKING:
+    from qoslab.control import Overlay
 
 USERNAME = "qosforge"
 OFFERED_PACKETS = 1000
@@ -22,15 +27,21 @@ OFFERED_PACKETS = 1000
 _PROTOCOLS = {"tcp": 6, "udp": 17}
 
 
-def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 1.0) -> control.Overlay:
+def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 1.0) -> Overlay:
     """Start the lab of a network and wait until every device listens; a running one is left as it is.
 
     ``folder`` is the inventory's, which holds the startup configurations.
 
     Raises:
         InputError: a device has no startup configuration, or the lab's credentials cannot be used.
+        NotInstalled: the lab is not installed.
         ServiceError: the lab does not start.
     """
+    _require_lab()
+    from qoslab import control  # noqa: PLC0415
+    from qoslab.errors import LabError  # noqa: PLC0415
+    from qoslab.spec import BoxSpec, LinkSpec, NetworkSpec  # noqa: PLC0415
+
     login = _credentials(state)
     boxes = []
     for device in network.devices:
@@ -62,6 +73,36 @@ def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 
         raise ServiceError(str(error), hint=f"see {state / 'lab.log'}") from None
 
 
+def stop_lab(state: Path, *, clean: bool = False) -> bool:
+    """Stop the lab that runs in ``state``; whether one was stopped. ``clean`` forgets what its devices kept, too.
+
+    Raises:
+        NotInstalled: the lab is not installed.
+        ServiceError: the lab does not stop.
+    """
+    _require_lab()
+    from qoslab import control  # noqa: PLC0415
+    from qoslab.errors import LabError  # noqa: PLC0415
+
+    try:
+        stopped = control.stop(state)
+        if clean:
+            control.clean(state)
+    except LabError as error:
+        raise ServiceError(str(error)) from None
+    return stopped
+
+
+def _lab_is_installed() -> bool:
+    return find_spec("qoslab") is not None
+
+
+def _require_lab() -> None:
+    if not _lab_is_installed():
+        hint = "install them from a checkout of this release: pip install ./lab"
+        raise NotInstalled("the emulated devices, the package qoslab, are not installed", hint=hint)
+
+
 def _credentials(state: Path) -> dict[str, str]:
     path = state / "credentials.json"
     try:
@@ -85,7 +126,12 @@ def _credentials(state: Path) -> dict[str, str]:
 
 
 def is_emulated(network: Network, state: Path) -> bool:
-    """Whether every device of the network is a device of the lab that runs in ``state``."""
+    """Whether every device of the network is a device of the lab that runs in ``state``, and can be asked here."""
+    if not _lab_is_installed():
+        return False
+    from qoslab import control  # noqa: PLC0415
+    from qoslab.errors import LabError  # noqa: PLC0415
+
     try:
         answer = control.status(state)
     except LabError:
@@ -104,8 +150,10 @@ def offer_traffic(network: Network, state: Path, packets: int = OFFERED_PACKETS)
         Every offer made, in order: what each device was given.
 
     Raises:
+        NotInstalled: the lab is not installed.
         ServiceError: the lab does not answer, or a device has no such interface.
     """
+    _require_lab()
     offers: list[Offer] = []
     for scenario in network.traffic:
         for flow in scenario.flows:
@@ -158,6 +206,9 @@ def _carried(network: Network, state: Path, flow: TrafficFlow, packets: int) -> 
 
 
 def _offered(state: Path, offer: Offer) -> list[dict[str, Any]]:
+    from qoslab import control  # noqa: PLC0415
+    from qoslab.errors import LabError  # noqa: PLC0415
+
     group = {
         "count": offer.packets,
         "bytes": offer.size,

@@ -5,7 +5,7 @@
     ├── RefusedError              the compiler or a validator has error findings     (exit 1)
     ├── Interrupted               the user stopped the command                       (exit 130)
     └── ServiceError              something outside failed                           (exit 3)
-        ├── NotInstalled          an optional part lacks packages of the system
+        ├── NotInstalled          an optional part lacks packages
         ├── DeviceError           a device: unreachable, refused a line, read back wrong
         │   ├── HostKeyUnknown    nobody has confirmed the host key that it shows
         │   ├── LoginRefused      it does not take the credentials
@@ -129,7 +129,7 @@ class ServiceError(QosforgeError):
 
 @dataclass(eq=False)
 class NotInstalled(ServiceError):
-    """An optional part of qosforge lacks packages of the operating system; ``hint`` says how they are installed."""
+    """An optional part of qosforge lacks packages; ``hint`` says how they are installed."""
 
 
 @dataclass(eq=False)

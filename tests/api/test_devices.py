@@ -13,10 +13,10 @@ from qosforge.api.application import create_app
 from qosforge.api.backend import Backend, open_backend
 from qosforge.emulation import start_lab
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
 from qosforge.resources import root
 from qosforge.runs.executor import Executor
 from qosforge.settings import Settings
+from qoslab import control
 from tests.api.conftest import Headers, People
 
 NETWORK = "infn-fnal"

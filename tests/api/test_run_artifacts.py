@@ -20,12 +20,12 @@ from qosforge.emulation import start_lab
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
 from qosforge.resources import root
 from qosforge.runs.contents import Kind
 from qosforge.runs.desk import Order
 from qosforge.runs.service import open_service
 from qosforge.settings import Settings
+from qoslab import control
 from tests.api.conftest import Headers, People
 
 SECRET = "s3cr3t-of-r1"

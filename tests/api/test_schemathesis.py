@@ -37,12 +37,12 @@ from qosforge.api.problems import NOT_INSTALLED
 from qosforge.emulation import start_lab
 from qosforge.intent.written import Written, load_written
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
 from qosforge.resources import root
 from qosforge.runs.desk import Order
 from qosforge.runs.engine import WORKFLOW_VERSION
 from qosforge.runs.tables import EXECUTORS
 from qosforge.settings import Settings
+from qoslab import control
 from tests.api.conftest import Headers, People
 from tests.counted import tried
 from tests.principals import somebody

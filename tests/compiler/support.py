@@ -16,11 +16,11 @@ from qosforge.compiler.compile import Compilation, CompiledDevice, compile_inten
 from qosforge.intent.loader import LoadedIntent, load_intent, parse_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.lab.box import Box
-from qosforge.lab.boxes import make_box
-from qosforge.lab.clock import Clock
-from qosforge.lab.spec import BoxSpec
-from qosforge.lab.storage import Storage
+from qoslab.box import Box
+from qoslab.boxes import make_box
+from qoslab.clock import Clock
+from qoslab.spec import BoxSpec
+from qoslab.storage import Storage
 
 ROOT = Path(__file__).resolve().parents[2]
 CAMPUS = ROOT / "inventories" / "campus"

@@ -12,8 +12,8 @@ from qosforge.compiler.candidate import differences, make_candidate, undo, unlik
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.findings import has_errors
 from qosforge.intent.loader import parse_intent
-from qosforge.lab.box import Box
 from qosforge.platforms.cisco_ios import PLATFORM
+from qoslab.box import Box
 
 from .support import (
     POLICIES,

@@ -14,10 +14,10 @@ from qosforge.findings import has_errors
 from qosforge.intent.loader import parse_intent
 from qosforge.intent.models import MatchTerm
 from qosforge.inventory.models import Network, Source, Station, TrafficFlow
-from qosforge.lab.boxes.ios_base import IosBox
-from qosforge.lab.boxes.ios_classes import in_class
-from qosforge.lab.packets import Packets
 from qosforge.tester.traffic import flow_class
+from qoslab.boxes.ios.base import IosBox
+from qoslab.boxes.ios.classes import in_class
+from qoslab.packets import Packets
 
 from .support import a_class, device, emulated, made_text, matches, routers, running
 from .test_candidate import push

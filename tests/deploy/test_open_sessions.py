@@ -24,9 +24,9 @@ from qosforge.emulation import start_lab
 from qosforge.errors import InputErrors
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.lab import control
 from qosforge.platforms.device_text import DeviceText
 from qosforge.settings import load_settings
+from qoslab import control
 
 from .test_transaction import Rows
 

@@ -10,7 +10,7 @@ import pytest
 from qosforge.emulation import start_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.lab import control
+from qoslab import control
 
 ROOT = Path(__file__).resolve().parents[2]
 CAMPUS = ROOT / "inventories" / "campus"

@@ -14,8 +14,8 @@ from napalm import get_network_driver
 from qosforge.discovery.facts import Neighbour
 from qosforge.discovery.names import label
 from qosforge.errors import DeviceError
-from qosforge.lab import control
 from qosforge.platforms.device_text import DeviceText
+from qoslab import control
 from tests.device_texts import said
 
 DRIVERS = {"nortel_5510": "ers", "force10_e300": "force10"}

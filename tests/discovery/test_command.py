@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qosforge.inventory.loader import load_network
-from qosforge.lab import control
+from qoslab import control
 from tests.system.command import Command, Ended
 
 Discover = Callable[..., Ended]

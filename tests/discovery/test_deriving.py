@@ -12,7 +12,7 @@ import pytest
 from qosforge.emulation import start_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.lab import control
+from qoslab import control
 from tests.discovery.conftest import CAMPUS
 from tests.system.command import Command, Ended
 

@@ -13,9 +13,9 @@ from qosforge.discovery.crawler import crawl
 from qosforge.discovery.facts import Neighbour, Note, Topic
 from qosforge.discovery.folder import write_new
 from qosforge.discovery.model import Discovery
-from qosforge.lab import control
-from qosforge.lab.spec import BoxSpec, LinkSpec, NetworkSpec
 from qosforge.platforms.device_text import DeviceText
+from qoslab import control
+from qoslab.spec import BoxSpec, LinkSpec, NetworkSpec
 from tests.device_texts import said
 from tests.discovery.lab_session import LabSession
 

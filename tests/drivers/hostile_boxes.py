@@ -17,12 +17,12 @@ from typing import Any, TypeVar
 
 import asyncssh
 
-from qosforge.lab.box import Box
-from qosforge.lab.boxes import make_box
-from qosforge.lab.clock import Clock
-from qosforge.lab.session import Session
-from qosforge.lab.spec import BoxSpec
-from qosforge.lab.storage import Storage
+from qoslab.box import Box
+from qoslab.boxes import make_box
+from qoslab.clock import Clock
+from qoslab.session import Session
+from qoslab.spec import BoxSpec
+from qoslab.storage import Storage
 
 from .hostile import Way, drip, endless, garbage, huge
 from .hostile_telnet import serve_telnet

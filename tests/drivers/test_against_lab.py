@@ -15,8 +15,8 @@ from cli_candidate.configtext import commands_only
 from napalm import get_network_driver
 from napalm.base.exceptions import CommandErrorException, CommitConfirmException, ConnectionException
 
-from qosforge.lab import control
-from qosforge.lab.spec import BoxSpec, NetworkSpec
+from qoslab import control
+from qoslab.spec import BoxSpec, NetworkSpec
 from tests.stopwatch import Stopwatch
 
 Connect = Callable[..., Any]

@@ -9,8 +9,8 @@ import pytest
 from cli_candidate.bounded_ios import BoundedIosDriver
 from napalm.base.exceptions import CommandErrorException
 
-from qosforge.lab import control
-from qosforge.lab.spec import BoxSpec, NetworkSpec
+from qoslab import control
+from qoslab.spec import BoxSpec, NetworkSpec
 
 STARTUP = """\
 hostname R1

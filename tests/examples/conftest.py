@@ -26,8 +26,8 @@ from qosforge.database.connections import Database
 from qosforge.emulation import start_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
 from qosforge.settings import Settings
+from qoslab import control
 from tests.checkout import PYTHONPATH
 from tests.parts import need
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qosforge.lab.box import Box
+from qoslab.box import Box
 
 from .conftest import type_lines
 

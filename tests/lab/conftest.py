@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from netmiko import ConnectHandler
 
-from qosforge.lab import control
-from qosforge.lab.box import Box
-from qosforge.lab.boxes import make_box
-from qosforge.lab.clock import Clock
-from qosforge.lab.shell import Shell
-from qosforge.lab.spec import BoxSpec, NetworkSpec
-from qosforge.lab.storage import Storage
+from qoslab import control
+from qoslab.box import Box
+from qoslab.boxes import make_box
+from qoslab.clock import Clock
+from qoslab.shell import Shell
+from qoslab.spec import BoxSpec, NetworkSpec
+from qoslab.storage import Storage
 
 ROUTER = """\
 hostname R1

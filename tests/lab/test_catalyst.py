@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qosforge.lab.errors import BoxError
-from qosforge.lab.packets import Packets
+from qoslab.errors import BoxError
+from qoslab.packets import Packets
 
 from .conftest import BoxMaker, show, type_lines
 

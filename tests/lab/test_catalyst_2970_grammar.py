@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qosforge.lab.packets import Packets
+from qoslab.packets import Packets
 
 from .catalyst_support import INVALID, held
 from .conftest import BoxMaker, type_lines

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.lab.box import Box
-from qosforge.lab.boxes import make_box
-from qosforge.lab.clock import Clock
-from qosforge.lab.packets import Packets
-from qosforge.lab.spec import BoxSpec
-from qosforge.lab.storage import Storage
+from qoslab.box import Box
+from qoslab.boxes import make_box
+from qoslab.clock import Clock
+from qoslab.packets import Packets
+from qoslab.spec import BoxSpec
+from qoslab.storage import Storage
 
 from .conftest import show, type_lines
 from .test_random_lines import _line as random_line

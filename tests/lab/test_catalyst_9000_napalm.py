@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from napalm import get_network_driver
 
-from qosforge.lab import control
-from qosforge.lab.spec import BoxSpec, NetworkSpec
+from qoslab import control
+from qoslab.spec import BoxSpec, NetworkSpec
 
 STARTUP = """\
 hostname SW

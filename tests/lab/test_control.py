@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.lab import control
-from qosforge.lab.errors import ChannelError, SpecError, StartError
-from qosforge.lab.spec import BoxSpec, NetworkSpec, load
+from qoslab import control
+from qoslab.errors import ChannelError, SpecError, StartError
+from qoslab.spec import BoxSpec, NetworkSpec, load
 
 from .conftest import ROUTER
 

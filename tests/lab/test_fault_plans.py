@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from netmiko import NetmikoAuthenticationException
 
-from qosforge.lab import control
-from qosforge.lab.attachments import AttachmentChange
-from qosforge.lab.errors import BoxError, ChannelError
+from qoslab import control
+from qoslab.attachments import AttachmentChange
+from qoslab.errors import BoxError, ChannelError
 
 from .conftest import BoxMaker, login, type_lines
 from .test_session import Raw, raw

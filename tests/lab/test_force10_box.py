@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.lab.boxes import make_box
-from qosforge.lab.boxes.force10_e300 import Force10E300
-from qosforge.lab.clock import Clock
-from qosforge.lab.errors import BoxError
-from qosforge.lab.packets import Outcome, Packets
-from qosforge.lab.shell import Shell
-from qosforge.lab.spec import BoxSpec
-from qosforge.lab.storage import Storage
+from qoslab.boxes import make_box
+from qoslab.boxes.force10_e300 import Force10E300
+from qoslab.clock import Clock
+from qoslab.errors import BoxError
+from qoslab.packets import Outcome, Packets
+from qoslab.shell import Shell
+from qoslab.spec import BoxSpec
+from qoslab.storage import Storage
 
 STARTUP = """\
 hostname core

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.lab.boxes.force10_e300 import Force10E300
-from qosforge.lab.boxes.force10_e300_acl import MAX_RULE_ENTRIES, Ports, Rule
-from qosforge.lab.packets import Packets
+from qoslab.boxes.force10_e300 import Force10E300
+from qoslab.boxes.force10_e300.acl import MAX_RULE_ENTRIES, Ports, Rule
+from qoslab.packets import Packets
 
 from .test_force10_box import boot, said
 

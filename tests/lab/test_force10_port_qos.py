@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.lab.boxes.force10_e300 import Force10E300
-from qosforge.lab.packets import Outcome, Packets
+from qoslab.boxes.force10_e300 import Force10E300
+from qoslab.packets import Outcome, Packets
 
 from .test_force10_box import boot, said
 

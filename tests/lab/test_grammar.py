@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qosforge.lab.grammar import Command, Grammar, SyntaxRefused, choice
+from qoslab.grammar import Command, Grammar, SyntaxRefused, choice
 
 GRAMMAR = Grammar(
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qosforge.lab.packets import Packets
+from qoslab.packets import Packets
 
 from .conftest import BoxMaker, show, type_lines
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qosforge.lab.box import Box
+from qoslab.box import Box
 
 from .conftest import ROUTER, BoxMaker, type_lines
 

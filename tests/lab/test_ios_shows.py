@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qosforge.lab.packets import Packets
+from qoslab.packets import Packets
 
 from .conftest import BoxMaker, show, type_lines
 

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from qosforge.lab.boxes.ios_train import Train
-from qosforge.lab.errors import SpecError
+from qoslab.boxes.ios.train import Train
+from qoslab.errors import SpecError
 
 from .conftest import ROUTER, BoxMaker, type_lines
 from .test_random_lines import _line

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from napalm import get_network_driver
 
-from qosforge.lab import control
+from qoslab import control
 
 CANDIDATE = """\
 class-map match-all VOICE

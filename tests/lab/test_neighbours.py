@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from ntc_templates.parse import parse_output
 
-from qosforge.lab.box import Box
-from qosforge.lab.boxes import make_box
-from qosforge.lab.clock import Clock
-from qosforge.lab.errors import SpecError
-from qosforge.lab.spec import BoxSpec, LinkSpec, load
-from qosforge.lab.storage import Storage
-from qosforge.lab.wiring import plug
+from qoslab.box import Box
+from qoslab.boxes import make_box
+from qoslab.clock import Clock
+from qoslab.errors import SpecError
+from qoslab.spec import BoxSpec, LinkSpec, load
+from qoslab.storage import Storage
+from qoslab.wiring import plug
 
 MBPS = 1_000_000
 ROUTER_A = """\

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.lab.boxes import make_box
-from qosforge.lab.boxes.nortel_5510 import Nortel5510
-from qosforge.lab.boxes.nortel_5510_fields import Span
-from qosforge.lab.boxes.nortel_5510_state import bucket, port_list
-from qosforge.lab.boxes.nortel_5510_tables import AUTOSAVE_SECONDS, BUCKETS
-from qosforge.lab.clock import Clock
-from qosforge.lab.errors import BoxError
-from qosforge.lab.packets import Outcome, Packets
-from qosforge.lab.spec import BoxSpec
-from qosforge.lab.storage import Storage
+from qoslab.boxes import make_box
+from qoslab.boxes.nortel_5510 import Nortel5510
+from qoslab.boxes.nortel_5510.fields import Span
+from qoslab.boxes.nortel_5510.state import bucket, port_list
+from qoslab.boxes.nortel_5510.tables import AUTOSAVE_SECONDS, BUCKETS
+from qoslab.clock import Clock
+from qoslab.errors import BoxError
+from qoslab.packets import Outcome, Packets
+from qoslab.spec import BoxSpec
+from qoslab.storage import Storage
 
 DURATIONS = (7, 13, 26, 52, 105, 210, 419, 839)
 """Milliseconds per bucket at 10 Mb/s with bursts of 15 Mb/s, as the guide's table has them."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.lab.boxes.nortel_5510 import Nortel5510
-from qosforge.lab.packets import Outcome, Packets
+from qoslab.boxes.nortel_5510 import Nortel5510
+from qoslab.packets import Outcome, Packets
 
 from .test_nortel_box import boot, said, shown
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.lab.box import Box
-from qosforge.lab.boxes import make_box
-from qosforge.lab.clock import Clock
-from qosforge.lab.patterns import Node
-from qosforge.lab.spec import BoxSpec
-from qosforge.lab.storage import Storage
+from qoslab.box import Box
+from qoslab.boxes import make_box
+from qoslab.clock import Clock
+from qoslab.patterns import Node
+from qoslab.spec import BoxSpec
+from qoslab.storage import Storage
 
 LINES = 1500
 STARTUPS = {

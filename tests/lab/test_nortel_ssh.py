@@ -10,8 +10,8 @@ from netmiko import ConnectHandler
 from netmiko.base_connection import BaseConnection
 from netmiko.exceptions import NetmikoAuthenticationException, ReadException
 
-from qosforge.lab import control
-from qosforge.lab.spec import BoxSpec, NetworkSpec
+from qoslab import control
+from qoslab.spec import BoxSpec, NetworkSpec
 
 STARTUP = """\
 enable

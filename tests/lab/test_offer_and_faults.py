@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.lab import control
-from qosforge.lab.errors import BoxError, ChannelError
-from qosforge.lab.packets import Packets
+from qoslab import control
+from qoslab.errors import BoxError, ChannelError
+from qoslab.packets import Packets
 
 from .conftest import BoxMaker, login, show, type_lines
 from .test_session import raw

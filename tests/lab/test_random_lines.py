@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from qosforge.lab.patterns import Node
+from qoslab.patterns import Node
 
 from .conftest import STARTUPS, BoxMaker
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from qosforge.lab import control
-from qosforge.lab.spec import BoxSpec, NetworkSpec
+from qoslab import control
+from qoslab.spec import BoxSpec, NetworkSpec
 
 from .conftest import OLD_ROUTER, login
 

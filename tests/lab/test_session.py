@@ -10,7 +10,7 @@ import paramiko
 import pytest
 from netmiko import NetmikoAuthenticationException
 
-from qosforge.lab import control
+from qoslab import control
 
 from .conftest import login
 

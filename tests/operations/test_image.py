@@ -142,5 +142,11 @@ def test_a_wheel_runs_outside_the_checkout(tmp_path: Path) -> None:
     command, data = env / "bin" / "qosforge", env / "share" / "qosforge"
     policy = data / "policies" / "campus-collaboration.yaml"
     assert "policy-map" in process(command, "compile", policy, folder=tmp_path, environment=environment)
+    # The emulated devices are a package of their own, which the image is without.
+    assert not list(site.glob("qoslab*"))
+    up = [command, "lab", "up", "--network", data / "inventories" / "campus"]
+    without = subprocess.run(up, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert without.returncode == 3
+    assert "pip install ./lab" in without.stderr
     named = {path.relative_to(ROOT).as_posix() for pattern in DATA for path in ROOT.glob(pattern)}
     assert {path.relative_to(data).as_posix() for path in data.rglob("*") if path.is_file()} == named

@@ -13,15 +13,15 @@ from qosforge.configtree import Grammar, Tree, merge, transition
 from qosforge.intent.loader import LoadedIntent, load_intent, parse_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.lab.box import Box
-from qosforge.lab.clock import Clock
-from qosforge.lab.spec import BoxSpec
-from qosforge.lab.storage import Storage
 from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Lowered, Platform
 from qosforge.platforms.catalyst_2950 import PLATFORM as C2950
 from qosforge.platforms.catalyst_2970 import PLATFORM as C2970
+from qoslab.box import Box
+from qoslab.clock import Clock
+from qoslab.spec import BoxSpec
+from qoslab.storage import Storage
 
 ROOT = Path(__file__).resolve().parents[2]
 BOXES: dict[str, Platform] = {"s2950": C2950, "s2970": C2970}
@@ -111,7 +111,7 @@ def booted(device: str, folder: Path, text: str) -> Box:
     """An emulated switch that runs a configuration."""
     module, name = EMULATED[device]
     spec = BoxSpec(name=device, platform=module, username="u", password="p")
-    box: Box = getattr(import_module(f"qosforge.lab.boxes.{module}"), name)(spec, Storage(folder, text), Clock())
+    box: Box = getattr(import_module(f"qoslab.boxes.{module}"), name)(spec, Storage(folder, text), Clock())
     box.boot()
     assert box.boot_messages == []
     return box

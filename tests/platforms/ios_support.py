@@ -12,15 +12,15 @@ from qosforge.findings import Finding, Severity
 from qosforge.intent.applications import load_catalogue
 from qosforge.intent.models import Mark, Treatment
 from qosforge.inventory.models import Framing, Role
-from qosforge.lab.box import Box
-from qosforge.lab.boxes import make_box
-from qosforge.lab.clock import Clock
-from qosforge.lab.spec import BoxSpec
-from qosforge.lab.storage import Storage
 from qosforge.plan.model import InterfacePlan, Queue
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest, Term
 from qosforge.platforms.base import Lowered
 from qosforge.platforms.cisco_ios import PLATFORM
+from qoslab.box import Box
+from qoslab.boxes import make_box
+from qoslab.clock import Clock
+from qoslab.spec import BoxSpec
+from qoslab.storage import Storage
 
 STARTUP = """\
 hostname R9

@@ -11,15 +11,15 @@ from qosforge.compiler.resolve import resolve
 from qosforge.configtree import Tree, merge, transition
 from qosforge.intent.loader import LoadedIntent, load_intent, parse_intent
 from qosforge.inventory.loader import load_network
-from qosforge.lab.box import Box
-from qosforge.lab.clock import Clock
-from qosforge.lab.spec import BoxSpec
-from qosforge.lab.storage import Storage
 from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Lowered, Platform
 from qosforge.platforms.force10_e300 import PLATFORM as FORCE10
 from qosforge.platforms.nortel_5510 import PLATFORM as NORTEL
+from qoslab.box import Box
+from qoslab.clock import Clock
+from qoslab.spec import BoxSpec
+from qoslab.storage import Storage
 
 ROOT = Path(__file__).resolve().parents[2]
 BOXES: dict[str, Platform] = {"e300": FORCE10, "ers5510": NORTEL}
@@ -127,7 +127,7 @@ def booted(device: str, folder: Path, text: str) -> Box:
     """An emulated device that runs a configuration."""
     module, name = EMULATED[device]
     spec = BoxSpec(name=device, platform=module, username="u", password="p")
-    box: Box = getattr(import_module(f"qosforge.lab.boxes.{module}"), name)(spec, Storage(folder, text), Clock())
+    box: Box = getattr(import_module(f"qoslab.boxes.{module}"), name)(spec, Storage(folder, text), Clock())
     box.boot()
     assert box.boot_messages == []
     return box

@@ -16,16 +16,16 @@ from qosforge.findings import Finding, Severity, has_errors
 from qosforge.importing import import_configurations, read_configuration
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.models import Device, Network
-from qosforge.lab.box import Box
-from qosforge.lab.boxes import make_box
-from qosforge.lab.clock import Clock
-from qosforge.lab.packets import Packets
-from qosforge.lab.spec import BoxSpec
-from qosforge.lab.storage import Storage
 from qosforge.plan.model import DROP, Discipline, InterfacePlan, Policer, Queue, Share, ShareUnit, TailThreshold
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.catalyst_9000 import PLATFORM
 from qosforge.platforms.catalyst_9000.queues import whole_percents
+from qoslab.box import Box
+from qoslab.boxes import make_box
+from qoslab.clock import Clock
+from qoslab.packets import Packets
+from qoslab.spec import BoxSpec
+from qoslab.storage import Storage
 from tests.parts import SAMPLES
 
 STARTUP = """\

@@ -8,8 +8,8 @@ import pytest
 
 from qosforge.compiler.candidate import differences
 from qosforge.configtree import transition
-from qosforge.lab.packets import Packets
 from qosforge.plan.model import Discipline, Trust
+from qoslab.packets import Packets
 
 from .switch_support import (
     BOXES,

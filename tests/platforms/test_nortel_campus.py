@@ -8,9 +8,9 @@ import pytest
 
 from qosforge.compiler.candidate import differences
 from qosforge.configtree import transition
-from qosforge.lab.packets import Packets
 from qosforge.plan.model import Discipline, Trust
 from qosforge.validation.tree_text import tree_text
+from qoslab.packets import Packets
 
 from .switch_support import (
     BOXES,

@@ -13,13 +13,13 @@ from qosforge.compiler.compile import Compilation, compile_intent
 from qosforge.findings import Severity
 from qosforge.intent.loader import load_intent, parse_intent
 from qosforge.inventory.loader import load_network
-from qosforge.lab.box import Box
-from qosforge.lab.boxes import make_box
-from qosforge.lab.clock import Clock
-from qosforge.lab.spec import BoxSpec
-from qosforge.lab.storage import Storage
 from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.platforms.cisco_ios import PLATFORM
+from qoslab.box import Box
+from qoslab.boxes import make_box
+from qoslab.clock import Clock
+from qoslab.spec import BoxSpec
+from qoslab.storage import Storage
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "inventories" / "infn-fnal"

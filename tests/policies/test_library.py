@@ -15,12 +15,12 @@ from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import has_errors
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.models import Device
-from qosforge.lab.box import Box
-from qosforge.lab.boxes import make_box
-from qosforge.lab.clock import Clock
-from qosforge.lab.spec import BoxSpec
-from qosforge.lab.storage import Storage
 from qosforge.platforms.base import platform
+from qoslab.box import Box
+from qoslab.boxes import make_box
+from qoslab.clock import Clock
+from qoslab.spec import BoxSpec
+from qoslab.storage import Storage
 from tests.compiler.goldens import (
     EXAMPLES,
     LIBRARY,

@@ -19,14 +19,14 @@ from qosforge.intent.applications import extended, load_catalogue
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import Intent
 from qosforge.intent.yaml_source import Document
-from qosforge.lab.box import Box
-from qosforge.lab.boxes import make_box
-from qosforge.lab.clock import Clock
-from qosforge.lab.spec import BoxSpec
-from qosforge.lab.storage import Storage
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import platform
 from qosforge.units import WRITTEN
+from qoslab.box import Box
+from qoslab.boxes import make_box
+from qoslab.clock import Clock
+from qoslab.spec import BoxSpec
+from qoslab.storage import Storage
 
 from .devices import HARDWARE, Site
 from .shares import check_shares

@@ -18,7 +18,6 @@ from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
 from qosforge.resources import root
 from qosforge.runs.artifacts import Artifacts, open_artifacts
 from qosforge.runs.drift_watch import DriftState, DriftWatch, drift_watch, set_drift_interval
@@ -27,6 +26,7 @@ from qosforge.runs.held import last_read
 from qosforge.runs.store import RunStore
 from qosforge.runs.tables import DRIFT_WATCHES, RunStatus
 from qosforge.settings import Settings
+from qoslab import control
 from tests.runs.support import computing, wait_for
 from tests.runs.test_drift_watch import EARLY
 from tests.web.recorded import record

@@ -23,7 +23,6 @@ from qosforge.intent.written import Written
 from qosforge.inventory.changes import ChangeRules, Freeze
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
 from qosforge.reports.facts import run_facts
 from qosforge.resources import root
 from qosforge.runs import course, keeping, outside, phases, predicting, preparing
@@ -41,6 +40,7 @@ from qosforge.runs.tables import RunStatus
 from qosforge.runs.wrong_state import WrongState
 from qosforge.settings import Settings
 from qosforge.tester.replications import next_look_seconds
+from qoslab import control
 
 from .measurements import MILLISECOND, measured
 from .support import WHY, wait_for

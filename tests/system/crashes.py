@@ -16,13 +16,13 @@ from ruamel.yaml import YAML
 
 from qosforge.emulation import start_lab
 from qosforge.inventory.changes import ChangeRules
-from qosforge.lab import control
 from qosforge.runs.artifacts import open_artifacts
 from qosforge.runs.desk import Desk, Order
 from qosforge.runs.journal import JournalEntry
 from qosforge.runs.store import Run, RunStore
 from qosforge.runs.tables import EXECUTORS, JOURNAL, OPENING, SETTLING, JournalAction, RunStatus
 from qosforge.settings import Settings
+from qoslab import control
 from tests.forkserver import FORKSERVER
 
 from .chaos import sqlite_url

@@ -17,7 +17,7 @@ from qosforge.emulation import start_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
+from qoslab import control
 
 from .campus import INVENTORY, SESSIONS, TIMERS
 

@@ -22,8 +22,8 @@ from qosforge.access.sessions import cookie_name, open_session
 from qosforge.access.tokens import create_token
 from qosforge.access.users import add_user, find_user, grant
 from qosforge.database.connections import Database
-from qosforge.lab import control
 from qosforge.settings import Settings
+from qoslab import control
 
 from .chaos import Installation, wait_until
 from .command import Command, Ended

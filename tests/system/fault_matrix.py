@@ -22,12 +22,12 @@ from pathlib import Path
 
 from qosforge.emulation import start_lab
 from qosforge.errors import QosforgeError
-from qosforge.lab import control
-from qosforge.lab.faults import OF_THE_BOX
 from qosforge.runs.desk import Order
 from qosforge.runs.service import Service, open_service
 from qosforge.runs.tables import JournalAction, RunStatus
 from qosforge.settings import DeviceLimits, Settings
+from qoslab import control
+from qoslab.faults import OF_THE_BOX
 
 from .crowd import write_inventory
 from .two_states import AFTER, TwoStates, intent

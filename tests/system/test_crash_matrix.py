@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from qosforge.lab import control
+from qoslab import control
 
 from .crash_matrix import DATABASES, ROLLOUTS, SEED, Cell, cells, points
 from .crash_point import Point

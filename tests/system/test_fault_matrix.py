@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from qosforge.lab import control
+from qoslab import control
 
 from .fault_matrix import BOXES, FAULTS, STEPS, Cell, Ended, Matrix, matrix
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from qosforge.lab import control
 from qosforge.tester.measurement import Measurement
+from qoslab import control
 
 from .campus import POLICY, Campus
 from .site import Check, Seen, Site

@@ -16,12 +16,12 @@ import pytest
 
 from qosforge.deploy.fleet import ASK_SECONDS, GRACE_SECONDS
 from qosforge.intent.loader import parse_intent
-from qosforge.lab import control
 from qosforge.runs.artifacts import open_artifacts
 from qosforge.runs.desk import Desk, Order
 from qosforge.runs.store import Run, RunStore
 from qosforge.runs.tables import JournalAction, RunStatus
 from qosforge.settings import Settings
+from qoslab import control
 from tests.stopwatch import Stopwatch
 
 from .command import Command

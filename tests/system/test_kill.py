@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from qosforge.lab import control
 from qosforge.runs.store import RunStore
 from qosforge.runs.tables import SETTLING, JournalAction, RunStatus, StageOutcome
+from qoslab import control
 
 from .campus import IMPOSSIBLE, POLICY, Campus, with_checks
 from .command import Command

@@ -18,7 +18,6 @@ from qosforge.intent.loader import parse_intent
 from qosforge.inventory.changes import ChangeRules
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
 from qosforge.runs import waiting
 from qosforge.runs.desk import Order
 from qosforge.runs.service import Service, open_service
@@ -26,6 +25,7 @@ from qosforge.runs.store import Run
 from qosforge.runs.tables import JournalAction, RunStatus
 from qosforge.runs.wrong_state import WrongState
 from qosforge.settings import Settings
+from qoslab import control
 from tests.runs.support import wait_for
 
 from .command import Command, Ended

@@ -11,12 +11,12 @@ import pytest
 
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
-from qosforge.lab import control
 from qosforge.runs.artifacts import DatabaseArtifacts
 from qosforge.runs.desk import Desk, Order
 from qosforge.runs.store import Run, RunStore
 from qosforge.runs.tables import JournalAction, RunStatus
 from qosforge.settings import Settings
+from qoslab import control
 
 from .campus import INVENTORY, POLICY, Campus
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.lab import control
+from qoslab import control
 
 from .campus import INVENTORY, POLICY, Campus
 from .command import Ended

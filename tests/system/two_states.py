@@ -13,7 +13,7 @@ from qosforge.configtree import as_text
 from qosforge.intent.loader import LoadedIntent, parse_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
+from qoslab import control
 
 from .crowd import POLICY
 

@@ -14,7 +14,7 @@ from qosforge.emulation import start_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
+from qoslab import control
 from tests.platforms.test_secret_forms import LINES
 
 from .crowd import write_inventory

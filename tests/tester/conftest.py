@@ -17,13 +17,13 @@ from qosforge.emulation import offer_traffic, start_lab
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.lab import control
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import QueueCount
 from qosforge.platforms.device_text import DeviceText
 from qosforge.platforms.held import held_plan
 from qosforge.tester.counters import CounterNote, compare, read
 from qosforge.tester.offers import expected
+from qoslab import control
 
 ROOT = Path(__file__).parents[2]
 INVENTORY = ROOT / "inventories" / "campus"

@@ -9,10 +9,10 @@ import pytest
 
 from qosforge.emulation import is_emulated, offer_traffic
 from qosforge.errors import DeviceError, ServiceError
-from qosforge.lab import control
 from qosforge.platforms.base import platform
 from qosforge.tester.counters import compare
 from qosforge.tester.offers import expected
+from qoslab import control
 
 from .conftest import Campus
 

@@ -16,7 +16,6 @@ from qosforge.deploy.transaction import running
 from qosforge.emulation import start_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
 from qosforge.runs import phases
 from qosforge.runs.artifacts import ArtifactStore
 from qosforge.runs.context import Context, Documents
@@ -26,6 +25,7 @@ from qosforge.runs.rules import NetworkRules
 from qosforge.runs.store import RunStore
 from qosforge.runs.tables import JournalAction, RunStatus
 from qosforge.settings import Settings
+from qoslab import control
 from tests.runs.support import computing
 
 from .conftest import INVENTORY, ROOT, Campus

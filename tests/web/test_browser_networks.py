@@ -14,9 +14,9 @@ from qosforge.api.backend import open_backend
 from qosforge.emulation import start_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
 from qosforge.resources import root
 from qosforge.runs.tables import RunStatus
+from qoslab import control
 from tests.web.browser import PHONE, Tab
 from tests.web.conftest import PASSWORD, Site
 from tests.web.recorded import configured, record

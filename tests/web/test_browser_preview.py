@@ -12,8 +12,8 @@ from qosforge.access.roles import Role
 from qosforge.emulation import start_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
 from qosforge.resources import root
+from qoslab import control
 from tests.web.browser import PHONE, Tab
 from tests.web.conftest import PASSWORD, Site
 

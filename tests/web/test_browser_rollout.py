@@ -15,12 +15,12 @@ from qosforge.emulation import start_lab
 from qosforge.intent.written import Written
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
 from qosforge.resources import root
 from qosforge.runs.artifacts import open_artifacts
 from qosforge.runs.policies import PolicyLibrary
 from qosforge.runs.store import RunStore
 from qosforge.settings import Settings
+from qoslab import control
 from tests.api.served import serving
 from tests.principals import somebody
 from tests.web.browser import Tab

@@ -9,12 +9,9 @@ from rich.table import Table
 
 from qosforge.cli.options import AsJson, NetworkFolder, network_folder
 from qosforge.cli.output import out, print_json
-from qosforge.emulation import start_lab
-from qosforge.errors import ServiceError
+from qosforge.emulation import start_lab, stop_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.lab import control
-from qosforge.lab.errors import LabError
 from qosforge.settings import load_settings
 
 app = typer.Typer(no_args_is_help=True)
@@ -73,11 +70,4 @@ def clean(network: NetworkFolder = None, as_json: AsJson = False) -> None:
 
 def _controlled(network: NetworkFolder, *, clean: bool) -> bool:
     name = load_network(network_folder(network)).name
-    state = state_folder(load_settings().var_dir, name)
-    try:
-        if clean:
-            control.clean(state)
-            return True
-        return control.stop(state)
-    except LabError as error:
-        raise ServiceError(str(error)) from None
+    return stop_lab(state_folder(load_settings().var_dir, name), clean=clean)

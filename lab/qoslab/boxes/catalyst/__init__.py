@@ -1,0 +1,1 @@
+"""Catalyst switches: what several of them have in common."""

@@ -1,0 +1,1 @@
+"""IOS: what routers and switches that run it have in common."""

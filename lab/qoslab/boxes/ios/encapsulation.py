@@ -1,0 +1,45 @@
+"""``encapsulation`` of a router's interface, and what cannot stand beside another one."""
+
+from __future__ import annotations
+
+from qoslab.boxes.ios import refusals
+from qoslab.boxes.ios.base import IosBox
+from qoslab.boxes.ios.rows import row
+from qoslab.config import Section
+from qoslab.grammar import Match, Refused
+from qoslab.shell import Row, Shell
+
+_KEY = "encapsulation"
+_VLAN_RANK, _LINK_RANK = 5, 20
+_FORMATS = {"iphc-format", "ietf-format"}
+
+
+def interface_rows(box: IosBox) -> list[Row]:
+    """Interface mode. HDLC is what a serial line runs by default and is not printed."""
+
+    def encapsulate(shell: Shell, match: Match) -> None:
+        section = shell.section
+        kind = "hdlc" if match.undone else match.words[1]
+        parts = [section, *box.running.starting(f"interface {section.text.split()[1]}.")]
+        _check(parts, kind, ietf=match.words[-1] == "ietf")
+        if kind != "frame-relay":  # the lines of Frame Relay go with it
+            for part in parts:
+                for line in part.starting("frame-relay "):
+                    part.remove(line.key)
+        if kind == "hdlc":
+            section.remove(_KEY)
+            return
+        rank = _VLAN_RANK if kind in {"dot1Q", "isl"} else _LINK_RANK
+        shell.store(Section(match.text, key=_KEY, rank=rank))
+
+    forms = "{hdlc|ppp|frame-relay [ietf]|dot1Q <1-4094> [native]|isl <1-1000>}"
+    return [row(f"{_KEY} {forms}", encapsulate, f"{_KEY} [LINE]")]
+
+
+def _check(parts: list[Section], kind: str, *, ietf: bool) -> None:
+    """Header compression has formats that an encapsulation does not carry. Raises Refused."""
+    words = set(parts[0].value("ip rtp header-compression").split())
+    if kind == "hdlc" and parts[0].text.startswith("interface Serial") and words & _FORMATS:
+        raise Refused(refusals.HDLC_FORMAT)
+    if kind == "frame-relay" and ietf and any("frame-relay ip rtp header-compression" in part for part in parts):
+        raise Refused(refusals.CISCO_FORMAT_ONLY)
