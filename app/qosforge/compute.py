@@ -111,7 +111,7 @@ def _begin(process: SpawnProcess) -> None:
         process.start()
 
 
-class _Seat:
+class _WorkerSlot:
     """Room for one process: it begins at the first call, or before, and another one takes its place."""
 
     def __init__(self, preload: tuple[str, ...], limits: Limits) -> None:
@@ -143,11 +143,11 @@ class _Seat:
 
 
 @dataclass(eq=False)
-class _Waiting:
-    """A call that waits for a seat."""
+class _WaitingCall:
+    """A call that waits for a slot."""
 
     caller: str
-    seat: _Seat | None = None
+    slot: _WorkerSlot | None = None
 
 
 class Compute:
@@ -171,11 +171,11 @@ class Compute:
         self._limits = limits or Limits()
         self._most_waiting = processes * waiting
         self._share = max(1, processes - 1)
-        self._seats = tuple(_Seat(preload, self._limits) for _ in range(processes))
+        self._slots = tuple(_WorkerSlot(preload, self._limits) for _ in range(processes))
         # Last in, first out: the process that was used last has the warmest caches.
-        self._free = list(self._seats)
+        self._free = list(self._slots)
         self._turn = threading.Condition()
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_WaitingCall] = []
         self._busy: Counter[str] = Counter()
         self._inside: Counter[str] = Counter()
         self._turns: dict[str, int] = {}
@@ -189,7 +189,7 @@ class Compute:
     @property
     def pids(self) -> tuple[int, ...]:
         """The ids of the processes that have begun."""
-        return tuple(pid for seat in self._seats if (pid := seat.pid) is not None)
+        return tuple(pid for slot in self._slots if (pid := slot.pid) is not None)
 
     def start(self, most: int | None = None) -> None:
         """Begin so many of the free processes now, or all of them: the next calls need not wait for that.
@@ -199,8 +199,8 @@ class Compute:
         """
         with self._turn:
             next_ones = self._free[::-1][:most]  # the last one is the first to be given out
-        for seat in next_ones:
-            seat.process()
+        for slot in next_ones:
+            slot.process()
 
     def call(  # type: ignore[valid-type]
         self,
@@ -225,18 +225,18 @@ class Compute:
         """
         deadline = time.monotonic() + timeout
         with self._turn:
-            full = self._inside.total() >= len(self._seats) + self._most_waiting
-            if full or self._inside[caller] >= len(self._seats) + self._most_waiting // 2:
+            full = self._inside.total() >= len(self._slots) + self._most_waiting
+            if full or self._inside[caller] >= len(self._slots) + self._most_waiting // 2:
                 raise TooBusy(f"{self._inside[caller]} calls of this caller wait already", hint="come again")
             self._inside[caller] += 1
             # Who comes is behind all that wait: else those who come and go would always pass one who stays.
             self._turns.setdefault(caller, self._turns_given)
         try:
-            seat = self._seat(caller, deadline, timeout, unwanted)
+            slot = self._acquire_slot(caller, deadline, timeout, unwanted)
             try:
-                good, result = self._answer(seat, (function, args, kwargs), deadline, unwanted)
+                good, result = self._answer(slot, (function, args, kwargs), deadline, unwanted)
             finally:
-                self._leave(seat, caller)
+                self._leave(slot, caller)
             if not good:
                 raise result
             answer: T = result
@@ -249,79 +249,81 @@ class Compute:
                     self._turns.pop(caller, None)
 
     def _answer(
-        self, seat: _Seat, call: tuple[Any, ...], deadline: float, unwanted: Callable[[], bool] | None
+        self, slot: _WorkerSlot, call: tuple[Any, ...], deadline: float, unwanted: Callable[[], bool] | None
     ) -> tuple[bool, Any]:
         try:
             try:
-                good, result, full = _ask(seat.process(), call, deadline, self._limits, unwanted)
+                good, result, full = _exchange(slot.process(), call, deadline, self._limits, unwanted)
             except _NotTaken:  # it died while it had nothing to do, which is not this call's fault
-                seat.clear()
-                good, result, full = _ask(seat.process(), call, deadline, self._limits, unwanted)
+                slot.clear()
+                good, result, full = _exchange(slot.process(), call, deadline, self._limits, unwanted)
         except BaseException:
             # Whatever it was: the answer may still come, and the next call would take it for its own.
-            seat.clear()
+            slot.clear()
             raise
         if full:
-            seat.clear()
+            slot.clear()
         return good, result
 
-    def _seat(self, caller: str, deadline: float, timeout: float, unwanted: Callable[[], bool] | None) -> _Seat:
-        mine = _Waiting(caller)
+    def _acquire_slot(
+        self, caller: str, deadline: float, timeout: float, unwanted: Callable[[], bool] | None
+    ) -> _WorkerSlot:
+        mine = _WaitingCall(caller)
         try:
             while True:
                 with self._turn:
-                    if mine not in self._waiting and mine.seat is None:
+                    if mine not in self._waiting and mine.slot is None:
                         self._waiting.append(mine)
-                    self._hand_out()
+                    self._assign_slots()
                     left = min(deadline - time.monotonic(), _LOOK_SECONDS)
-                    if mine.seat is None and left > 0:
+                    if mine.slot is None and left > 0:
                         self._turn.wait(left)
-                    if mine.seat is not None:
-                        return mine.seat
+                    if mine.slot is not None:
+                        return mine.slot
                 if time.monotonic() >= deadline:
                     raise TooBusy(f"no process was free within {timeout:g} s", hint="come again")
                 if unwanted is not None and unwanted():
                     raise NotWanted
         except BaseException:
             with self._turn:
-                if mine.seat is not None:
-                    self._return(mine.seat, caller)
+                if mine.slot is not None:
+                    self._return(mine.slot, caller)
                 elif mine in self._waiting:
                     self._waiting.remove(mine)
             raise
 
-    def _hand_out(self) -> None:
-        """Give free seats out: to who has the fewest at work, and of these to whose turn was longest ago."""
+    def _assign_slots(self) -> None:
+        """Give free slots out: to who has the fewest at work, and of these to whose turn was longest ago."""
         while self._free:
             open_to = [w for w in self._waiting if self._busy[w.caller] < self._share]
             if not open_to:
                 break
             chosen = min(open_to, key=lambda w: (self._busy[w.caller], self._turns[w.caller]))
             self._waiting.remove(chosen)
-            chosen.seat = self._free.pop()
+            chosen.slot = self._free.pop()
             self._busy[chosen.caller] += 1
             self._turns_given += 1
             self._turns[chosen.caller] = self._turns_given
             self._turn.notify_all()
 
-    def _leave(self, seat: _Seat, caller: str) -> None:
+    def _leave(self, slot: _WorkerSlot, caller: str) -> None:
         with self._turn:
-            self._return(seat, caller)
+            self._return(slot, caller)
 
-    def _return(self, seat: _Seat, caller: str) -> None:
+    def _return(self, slot: _WorkerSlot, caller: str) -> None:
         self._busy[caller] -= 1
         self._busy += Counter()
-        self._free.append(seat)
-        self._hand_out()
+        self._free.append(slot)
+        self._assign_slots()
 
     def close(self) -> None:
         """Stop every process, whatever it is at."""
         with ExitStack() as every:  # the others, too, where one fails
-            for seat in self._seats:
-                every.callback(seat.clear, close=True)
+            for slot in self._slots:
+                every.callback(slot.clear, close=True)
 
 
-def _ask(
+def _exchange(
     process: _Process,
     call: tuple[Any, ...],
     deadline: float,

@@ -94,7 +94,7 @@ def serve(pipe: Connection, parent: int, preload: tuple[str, ...], limits: Limit
             pipe.send((False, too_large(limits), True))
             return
         _bound_processor(limits)
-        answer = _done(blob, limits, idle)
+        answer = _answer(blob, limits, idle)
         del blob
         try:
             pipe.send_bytes(answer)
@@ -103,7 +103,7 @@ def serve(pipe: Connection, parent: int, preload: tuple[str, ...], limits: Limit
         del answer
 
 
-def _done(blob: bytes, limits: Limits, idle: int) -> memoryview:
+def _answer(blob: bytes, limits: Limits, idle: int) -> memoryview:
     """What is answered to a call: see `_ask`."""
     try:
         function, args, kwargs = ForkingPickler.loads(blob)

@@ -22,7 +22,7 @@ from qosforge.access.tables import TOKENS
 from qosforge.access.users import add_user, grant
 from qosforge.api.application import create_app
 from qosforge.api.backend import Backend, open_backend
-from qosforge.api.slow_callers import TimedProtocol
+from qosforge.api.middleware.header_timeout import HeaderTimeoutProtocol
 from qosforge.settings import Settings
 
 Headers = dict[str, str]
@@ -69,7 +69,7 @@ class People:
 def served(app: FastAPI) -> Iterator[httpx2.Client]:
     """A client of the application behind a real server on the loopback: it has its answer as soon as it is sent."""
     server = uvicorn.Server(
-        uvicorn.Config(app, port=0, http=TimedProtocol, log_config=None, timeout_graceful_shutdown=5)
+        uvicorn.Config(app, port=0, http=HeaderTimeoutProtocol, log_config=None, timeout_graceful_shutdown=5)
     )
     thread = Thread(target=server.run)
     thread.start()

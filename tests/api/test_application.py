@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 from qosforge.api.application import create_app
 from qosforge.api.backend import Backend
 from qosforge.api.docs import needs_of
-from qosforge.api.headers import Door
+from qosforge.api.middleware.headers import RequestIdAndSecurityHeaders
 
 PUBLIC = {
     "/api/v1/health",
@@ -121,7 +121,7 @@ def test_a_redirect_within_the_service_leads_to_no_other_host(path: str, local: 
         await send({"type": "http.response.start", "status": 307, "headers": headers})
         await send({"type": "http.response.body"})
 
-    answer = TestClient(Door(application)).get("/", follow_redirects=False)
+    answer = TestClient(RequestIdAndSecurityHeaders(application)).get("/", follow_redirects=False)
     assert answer.headers["location"] == local
 
 

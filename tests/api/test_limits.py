@@ -19,8 +19,8 @@ from qosforge.access.calls import calls_page
 from qosforge.access.roles import Role
 from qosforge.api.application import create_app
 from qosforge.api.backend import Backend
-from qosforge.api.limits import BoundRate
-from qosforge.api.security import Needs
+from qosforge.api.middleware.authorization import Needs
+from qosforge.api.middleware.limits import RateLimit
 from qosforge.settings import Settings
 from tests.api.conftest import People, served
 
@@ -217,7 +217,7 @@ def test_made_up_credentials_count_for_their_address(client: Client) -> None:
 
 def test_a_rate_recovers_with_time() -> None:
     now = 0.0
-    bucket = BoundRate(lambda *_: None, 60, frozenset(), clock=lambda: now)._bucket  # type: ignore[arg-type,return-value]
+    bucket = RateLimit(lambda *_: None, 60, frozenset(), clock=lambda: now)._bucket  # type: ignore[arg-type,return-value]
     bucket("ann").tokens = 0
     now = 4.0
     assert bucket("ann").tokens == 4

@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 from ruamel.yaml import YAML
 
+from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.previews import Previews
-from qosforge.api.recording import CallNote
 from qosforge.compute import Compute
 from qosforge.errors import DeviceErrors
 from qosforge.inventory.catalogue import Networks
@@ -23,7 +23,7 @@ from tests.stopwatch import Stopwatch
 pytestmark = pytest.mark.hostile
 
 REQUEST_SECONDS = 6
-CALL = CallNote("POST /api/v1/validate")
+CALL = AuditEntry("POST /api/v1/validate")
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
-from qosforge.api.background import Progress
-from qosforge.api.experiment_job import Illustrated, compared
+from qosforge.api.jobs.experiment import PlottedExperiment, compare_with_publication
+from qosforge.api.jobs.queue import JobProgress
 from qosforge.errors import ServiceError
 from qosforge.experiments import experiment_names, load_experiment
 from qosforge.settings import Settings
@@ -89,14 +89,14 @@ def test_an_operator_runs_one_and_everybody_sees_the_outcome(
     assert "<desc" in plots
     assert "style=" not in plots
     downloaded = json.loads(site.get(f"/experiments/{SHORT}/outcome.json").text)
-    assert downloaded == json.loads(json.dumps(compared(SHORT, 1)))
+    assert downloaded == json.loads(json.dumps(compare_with_publication(SHORT, 1)))
 
 
 def test_a_failed_run_is_told_and_may_be_tried_again(
     site: TestClient, people: dict[str, Person], backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failed = Progress("failed", error=ServiceError("the twin <b>refuses</b> a case", hint="look at its data"))
-    monkeypatch.setattr(backend.background, "known", {outcome_key("infn-udp"): failed}.get)
+    failed = JobProgress("failed", error=ServiceError("the twin <b>refuses</b> a case", hint="look at its data"))
+    monkeypatch.setattr(backend.jobs, "progress", {outcome_key("infn-udp"): failed}.get)
     people["olga"].log_in(site)
     page = site.get("/experiments/infn-udp").text
     assert "the twin &lt;b&gt;refuses&lt;/b&gt; a case" in page
@@ -120,8 +120,8 @@ def test_claims_that_do_not_hold_have_their_reason(
     document = {"comparisons": comparisons, "rows": []}
     counts = tally(claim_views(experiment, document))
     assert counts == {"yes": len(comparisons) - 2, "explained": 1, "no": 1}
-    done = Progress("done", Illustrated(document, ()))
-    monkeypatch.setattr(backend.background, "known", {outcome_key("infn-udp"): done}.get)
+    done = JobProgress("done", PlottedExperiment(document, ()))
+    monkeypatch.setattr(backend.jobs, "progress", {outcome_key("infn-udp"): done}.get)
     people["vera"].log_in(site)
     page = site.get("/experiments/infn-udp").text
     assert "differs, explained" in page

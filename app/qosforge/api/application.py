@@ -13,11 +13,13 @@ from starlette.middleware import Middleware
 
 from qosforge.api import docs
 from qosforge.api.backend import Backend
-from qosforge.api.headers import Door
-from qosforge.api.limits import BoundConcurrency, BoundRate, BoundSizes, BoundTime
-from qosforge.api.observe import Observe
+from qosforge.api.middleware.audit_log import AuditMiddleware
+from qosforge.api.middleware.error_boundary import ErrorBoundary
+from qosforge.api.middleware.headers import RequestIdAndSecurityHeaders
+from qosforge.api.middleware.limits import ConcurrencyLimit, RateLimit, SizeLimit, TimeLimit
+from qosforge.api.middleware.request_log import RequestLog
+from qosforge.api.middleware.unicode_guard import UnicodeGuard
 from qosforge.api.problems import install_handlers
-from qosforge.api.recording import RecordCalls
 from qosforge.api.routes import (
     calls,
     devices,
@@ -42,8 +44,6 @@ from qosforge.api.routes import (
     users,
     webhooks,
 )
-from qosforge.api.shield import Shield
-from qosforge.api.text import ReadableText
 from qosforge.operations.revision import release
 
 PREFIX = "/api/v1"
@@ -108,16 +108,16 @@ def create_app(backend: Backend) -> FastAPI:
             "exclude": lambda scope: scope["path"].startswith(_LOGIN),
         },
         middleware=[  # the first one stands outermost
-            Middleware(Door),
-            Middleware(Observe, metrics=backend.metrics, prefix=PREFIX, quiet=PROBES),
-            Middleware(Shield),
-            Middleware(BoundSizes, body_bytes=settings.request_bytes),
-            Middleware(BoundRate, per_minute=settings.requests_per_minute, probes=PROBES),
-            Middleware(BoundTime, seconds=settings.request_seconds),
-            Middleware(ReadableText),  # whoever still sends a body takes no place from others
-            Middleware(BoundConcurrency, most=settings.requests_at_once, probes=PROBES),
-            Middleware(RecordCalls, access=backend.access),
-            Middleware(Shield),  # so that the audit log sees how an unexpected one was answered
+            Middleware(RequestIdAndSecurityHeaders),
+            Middleware(RequestLog, metrics=backend.metrics, prefix=PREFIX, quiet=PROBES),
+            Middleware(ErrorBoundary),
+            Middleware(SizeLimit, body_bytes=settings.request_bytes),
+            Middleware(RateLimit, per_minute=settings.requests_per_minute, probes=PROBES),
+            Middleware(TimeLimit, seconds=settings.request_seconds),
+            Middleware(UnicodeGuard),  # whoever still sends a body takes no place from others
+            Middleware(ConcurrencyLimit, most=settings.requests_at_once, probes=PROBES),
+            Middleware(AuditMiddleware, access=backend.access),
+            Middleware(ErrorBoundary),  # so that the audit log sees how an unexpected one was answered
         ],
     )
     app.state.backend = backend

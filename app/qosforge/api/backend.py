@@ -12,8 +12,8 @@ from typing import ParamSpec, TypeVar
 from qosforge.access.access import Access
 from qosforge.access.oidc import Provider, open_provider
 from qosforge.access.roles import Principal
-from qosforge.api.background import Background
 from qosforge.api.gauges import Gauges
+from qosforge.api.jobs.queue import JobQueues
 from qosforge.api.previews import Previews
 from qosforge.api.readiness import Readiness
 from qosforge.compute import Compute
@@ -36,9 +36,9 @@ PATIENCE_SECONDS = 5.0
 
 SHORT_SECONDS = 120.0
 LONG_SECONDS = 600.0
-"""How long a computation that pages wait for may take, such as a prediction, and such as a whole experiment."""
+"""Time limits of background jobs: a prediction is a short one, a whole experiment a long one."""
 
-_PRELOAD = ("qosforge.api.preview_job",)
+_PRELOAD = ("qosforge.api.jobs.preview",)
 """What computing processes import before their first call."""
 
 
@@ -57,7 +57,7 @@ class Backend:
     compute: Compute
     sources: Compute
     """Reads sources of inventories: a process of its own, as one that does not answer must hold up nothing else."""
-    background: Background
+    jobs: JobQueues
     previews: Previews
     metrics: Metrics
     readiness: Readiness
@@ -91,7 +91,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
         compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD, limits)))
         sources = opened.enter_context(closing(Compute(1, limits=limits)))
         networks = Networks(settings.inventories_dir)
-        background = opened.enter_context(closing(Background(SHORT_SECONDS, LONG_SECONDS, limits)))
+        jobs = opened.enter_context(closing(JobQueues(SHORT_SECONDS, LONG_SECONDS, limits)))
         previews = Previews(settings, networks, compute, partial(last_text, database, artifacts))
         metrics = Metrics()
         metrics.registry.register(Gauges(database, compute, previews))
@@ -106,7 +106,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
             desk=Desk(settings, store, artifacts),
             compute=compute,
             sources=sources,
-            background=background,
+            jobs=jobs,
             previews=previews,
             metrics=metrics,
             readiness=opened.enter_context(closing(Readiness(database, settings.var_dir))),

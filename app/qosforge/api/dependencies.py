@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 
 from qosforge.access.roles import Principal
 from qosforge.api.backend import Backend
-from qosforge.api.recording import CallNote
+from qosforge.api.middleware.audit_log import AuditEntry
 
 
 async def _backend(request: Request) -> Backend:
@@ -22,9 +22,9 @@ async def _caller(request: Request) -> Principal:
     return caller
 
 
-async def _note(request: Request) -> CallNote:
-    note: CallNote = request.state.note
-    return note
+async def _audit_entry(request: Request) -> AuditEntry:
+    audit: AuditEntry = request.state.audit
+    return audit
 
 
 TheBackend = Annotated[Backend, Depends(_backend)]
@@ -33,5 +33,5 @@ TheBackend = Annotated[Backend, Depends(_backend)]
 Caller = Annotated[Principal, Depends(_caller)]
 """Who calls, on a route with ``dependencies=[Depends(Needs(role))]``."""
 
-TheNote = Annotated[CallNote, Depends(_note)]
+TheAuditEntry = Annotated[AuditEntry, Depends(_audit_entry)]
 """What the audit log will say of this call: a route may add network, resource and detail."""

@@ -10,8 +10,8 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from qosforge.access.sessions import CSRF_HEADER, cookie_name
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import Problem, responses
-from qosforge.api.security import Needs
 from qosforge.api.webhook_docs import webhook_operations
 
 _ALWAYS = (414, 422, 429, 431, 500, 503, 504)

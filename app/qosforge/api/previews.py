@@ -1,4 +1,4 @@
-"""Previews for requests: compiled in the computing processes, and kept by everything that they depend on."""
+"""Previews for requests: compiled in the computing processes, and cached by everything that they depend on."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from qosforge.api.preview_job import Job, Kind, digest_of, made, needed
-from qosforge.api.recording import CallNote
+from qosforge.api.jobs.preview import PreviewJob, PreviewKind, policy_digest, render_preview, required_devices
+from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.compute import Compute, TooBusy
 from qosforge.deploy.fleet import GRACE_SECONDS, Fleet
 from qosforge.deploy.inspection import DeviceCheck, inspect_devices
@@ -30,27 +30,26 @@ from qosforge.preview.policy_check import CheckOptions, chosen_devices
 from qosforge.runs.live import read_each, read_now, read_running
 from qosforge.settings import Settings
 
-KEPT_BYTES = 64 << 20
-"""Bytes of previews that are kept; of those that were asked for last."""
+MAX_CACHED_BYTES = 64 << 20
+"""Bytes of the documents that are cached, least recently used out first."""
 
 PATIENCE_SECONDS = 5.0
 """How long a call waits for its turn at the devices."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a preview is asked for; ``devices``: of these alone; ``live``: against what the devices hold now, by
-    this call, which is in the audit log.
+class PreviewRequest:
+    """The parameters of a preview. ``devices``: of these alone; ``live``: against what the devices hold now, which
+    the call of this audit entry reads.
 
-    ``caller``: who waits for it. ``known``: against these configurations by device, which is pure: no device is
-    read.
+    ``caller``: who waits for it. ``known``: against these configurations by device; then no device is read.
     """
 
-    kind: Kind
+    kind: PreviewKind
     network: str
     written: Written
     devices: tuple[str, ...] = ()
-    live: CallNote | None = None
+    live: AuditEntry | None = None
     known: Mapping[str, DeviceText] | None = None
     strict: bool = False
     require_batfish: bool = False
@@ -66,8 +65,8 @@ class Preview:
 
 
 @dataclass(frozen=True)
-class _Sent:
-    """A network on its way to a computing process, which keeps it by its digest."""
+class _PickledNetwork:
+    """A network as it is sent to a computing process, which caches it by its digest."""
 
     network: Network
     digest: str
@@ -75,10 +74,10 @@ class _Sent:
 
 
 class Previews:
-    """Compiles and checks for requests; safe to share between threads.
+    """Compiles and validates policies for requests, with a cache of the documents; thread-safe.
 
-    Compiling is pure: what the same texts became for the same network is kept, up to `KEPT_BYTES`. What Batfish
-    said is not: it is a service that comes and goes.
+    Compiling is pure, so documents are cached by everything that they depend on, up to `MAX_CACHED_BYTES`. Those
+    that Batfish had a part in are not: it is a service that comes and goes.
     """
 
     def __init__(
@@ -95,79 +94,83 @@ class Previews:
         self._compute = compute
         self.sessions = Sessions(settings.device_limits, settings.device_sessions)
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, Preview] = OrderedDict()
+        self._cache: OrderedDict[str, Preview] = OrderedDict()
         self._bytes = 0
         self._turns: dict[str, threading.Lock] = {}
-        self._sent: dict[str, _Sent] = {}
+        self._sent: dict[str, _PickledNetwork] = {}
         self.hits = 0
         self.misses = 0
 
-    def preview(self, asked: Asked) -> Preview:
-        """The preview, made or kept.
+    def preview(self, request: PreviewRequest) -> Preview:
+        """Make a preview, or take it from the cache.
 
         Raises:
             InputError, InputErrors: the policy is no valid intent, or there is no such network or device.
             DeviceErrors: devices that should be read cannot be.
             TooBusy, TookTooLong: the computing processes have too much to do.
         """
-        job = self._job(asked)
-        if asked.live is not None:
-            devices = self._needed(job, asked)
-            network = self._networks.network(asked.network)
-            now = self._now(asked.live, network, devices) if devices else LiveState()
+        job = self._job(request)
+        if request.live is not None:
+            devices = self._required_devices(job, request)
+            network = self._networks.network(request.network)
+            now = self._now(request.live, network, devices) if devices else LiveState()
             job = replace(job, running=now.running, unsaved=now.unsaved)
         key = job.key() if job.checks is None or job.checks.batfish_host is None else None
-        kept = self._found(key)
-        if kept is not None:
-            return kept
-        body = self._compute.call(made, job, timeout=self._settings.request_seconds, caller=asked.caller)
+        cached = self._cached(key)
+        if cached is not None:
+            return cached
+        body = self._compute.call(
+            render_preview, job, timeout=self._settings.request_seconds, caller=request.caller
+        )
         preview = Preview(body, hashlib.sha256(body).hexdigest())
         self._keep(key, preview)
         return preview
 
-    def needed(self, asked: Asked) -> tuple[str, ...]:
+    def required_devices(self, request: PreviewRequest) -> tuple[str, ...]:
         """The devices whose configurations a preview depends on: few of many, where its scopes are narrow.
 
         Raises:
             InputError, InputErrors: the policy is no valid intent, or there is no such network or device.
             TooBusy, TookTooLong: the computing processes have too much to do.
         """
-        return self._needed(self._job(asked), asked)
+        return self._required_devices(self._job(request), request)
 
-    def _needed(self, job: Job, asked: Asked) -> tuple[str, ...]:
+    def _required_devices(self, job: PreviewJob, request: PreviewRequest) -> tuple[str, ...]:
         bare = replace(job, running=None)  # they are large, and say nothing here
-        return self._compute.call(needed, bare, timeout=self._settings.request_seconds, caller=asked.caller)
-
-    def _job(self, asked: Asked) -> Job:
-        sent = self._network(asked.network)
-        return Job(
-            asked.kind,
-            digest_of(asked.written),
-            asked.written,
-            sent.digest,
-            sent.blob,
-            tuple(sorted(chosen_devices(sent.network, asked.devices))) if asked.devices else (),
-            asked.known,
-            self._checks(asked) if asked.kind == "validate" else None,
-            asked.strict,
+        return self._compute.call(
+            required_devices, bare, timeout=self._settings.request_seconds, caller=request.caller
         )
 
-    def running(self, call: CallNote, network: Network, devices: tuple[str, ...] = ()) -> dict[str, DeviceText]:
-        """What devices hold now. ``call`` is the one that reads them: see `recorded_call`.
+    def _job(self, request: PreviewRequest) -> PreviewJob:
+        sent = self._network(request.network)
+        return PreviewJob(
+            request.kind,
+            policy_digest(request.written),
+            request.written,
+            sent.digest,
+            sent.blob,
+            tuple(sorted(chosen_devices(sent.network, request.devices))) if request.devices else (),
+            request.known,
+            self._checks(request) if request.kind == "validate" else None,
+            request.strict,
+        )
+
+    def running(self, audit: AuditEntry, network: Network, devices: tuple[str, ...] = ()) -> dict[str, DeviceText]:
+        """What devices hold now. ``audit`` is the entry of the call that reads them: see `recorded_call`.
 
         Raises:
             DeviceErrors: some cannot be read.
             TooBusy: another call reads devices of this network.
         """
-        with self._fleet(call, network) as fleet:
+        with self._fleet(audit, network) as fleet:
             return read_running(fleet, devices)
 
-    def _now(self, call: CallNote, network: Network, devices: tuple[str, ...]) -> LiveState:
-        with self._fleet(call, network) as fleet:
+    def _now(self, audit: AuditEntry, network: Network, devices: tuple[str, ...]) -> LiveState:
+        with self._fleet(audit, network) as fleet:
             return read_now(fleet, devices)
 
     def answers(
-        self, call: CallNote, network: Network, devices: tuple[str, ...] = ()
+        self, audit: AuditEntry, network: Network, devices: tuple[str, ...] = ()
     ) -> tuple[dict[str, DeviceText], dict[str, QosforgeError]]:
         """What the devices hold now that can be read, and the errors of those that cannot, by device: of all unless
         ``devices`` are named.
@@ -175,22 +178,22 @@ class Previews:
         Raises:
             TooBusy: another call reads devices of this network.
         """
-        with self._fleet(call, network) as fleet:
+        with self._fleet(audit, network) as fleet:
             return read_each(fleet, devices)
 
-    def checks(self, call: CallNote, network: Network, devices: tuple[str, ...] = ()) -> tuple[DeviceCheck, ...]:
+    def checks(self, audit: AuditEntry, network: Network, devices: tuple[str, ...] = ()) -> tuple[DeviceCheck, ...]:
         """Whether devices are reached, are what the inventory says, and can be changed; see `inspect_devices`.
 
         Raises:
             TooBusy: another call reads devices of this network.
         """
-        with self._fleet(call, network) as fleet:
+        with self._fleet(audit, network) as fleet:
             return inspect_devices(fleet, devices)
 
     @contextmanager
-    def _fleet(self, call: CallNote, network: Network) -> Iterator[Fleet]:
+    def _fleet(self, audit: AuditEntry, network: Network) -> Iterator[Fleet]:
         require_installed(network)
-        call.network = network.name
+        audit.network = network.name
         route = route_to(self._settings, network)
         with self.alone(network.name):
             # A device that takes longer than the request is named in its answer, and holds nobody up after it.
@@ -223,40 +226,40 @@ class Previews:
         finally:
             turn.release()
 
-    def _checks(self, asked: Asked) -> CheckOptions:
+    def _checks(self, request: PreviewRequest) -> CheckOptions:
         settings = self._settings
-        return CheckOptions(settings.batfish_host, settings.batfish_port, asked.require_batfish)
+        return CheckOptions(settings.batfish_host, settings.batfish_port, request.require_batfish)
 
-    def _network(self, name: str) -> _Sent:
+    def _network(self, name: str) -> _PickledNetwork:
         network = self._networks.network(name)
         with self._lock:
             sent = self._sent.get(name)
         if sent is None or sent.network is not network:
             blob = pickle.dumps(network)
             digest = hashlib.sha256(network.model_dump_json(by_alias=True).encode()).hexdigest()
-            sent = _Sent(network, digest, blob)
+            sent = _PickledNetwork(network, digest, blob)
             with self._lock:
                 self._sent[name] = sent
         return sent
 
-    def _found(self, key: str | None) -> Preview | None:
+    def _cached(self, key: str | None) -> Preview | None:
         with self._lock:
-            kept = self._kept.get(key) if key is not None else None
-            if kept is None:
+            cached = self._cache.get(key) if key is not None else None
+            if cached is None:
                 self.misses += 1
                 return None
-            self._kept.move_to_end(str(key))
+            self._cache.move_to_end(str(key))
             self.hits += 1
-            return kept
+            return cached
 
     def _keep(self, key: str | None, preview: Preview) -> None:
-        if key is None or len(preview.body) > KEPT_BYTES:
+        if key is None or len(preview.body) > MAX_CACHED_BYTES:
             return
         with self._lock:
-            if key in self._kept:
+            if key in self._cache:
                 return
-            self._kept[key] = preview
+            self._cache[key] = preview
             self._bytes += len(preview.body)
-            while self._bytes > KEPT_BYTES:
-                _, oldest = self._kept.popitem(last=False)
+            while self._bytes > MAX_CACHED_BYTES:
+                _, oldest = self._cache.popitem(last=False)
                 self._bytes -= len(oldest.body)

@@ -25,7 +25,7 @@ from qosforge.access.testers import TesterUnknown
 from qosforge.access.throttle import TooManyAttempts
 from qosforge.access.tokens import TokenUnknown
 from qosforge.access.users import LastAdmin, NameTaken, UserUnknown
-from qosforge.api.sync_job import SyncMoved
+from qosforge.api.jobs.sync import SyncOutdated
 from qosforge.compute import TooBusy, TookTooLong
 from qosforge.compute_process import TookTooMuch
 from qosforge.database.connections import DatabaseFailed
@@ -168,7 +168,7 @@ KINDS: dict[type[QosforgeError], Kind] = {
     LastAdmin: WRONG_STATE,
     NameTaken: WRONG_STATE,
     SourceMissing: NOT_FOUND,
-    SyncMoved: WRONG_STATE,
+    SyncOutdated: WRONG_STATE,
     RefusedError: REJECTED,
     NotAuthenticated: NOT_AUTHENTICATED,
     TooManyAttempts: TOO_MANY,

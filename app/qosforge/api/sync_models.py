@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from qosforge.api.sync_job import SyncPreview
+from qosforge.api.jobs.sync import SyncPreview
 from qosforge.discovery.difference import Change, Kind, What
 from qosforge.discovery.facts import Note
 from qosforge.sources.description import Source

@@ -17,7 +17,7 @@ import uvicorn
 
 from qosforge.api.application import PREFIX
 from qosforge.api.backend import Backend, open_backend
-from qosforge.api.slow_callers import TimedProtocol
+from qosforge.api.middleware.header_timeout import HeaderTimeoutProtocol
 from qosforge.cli.entry import look_as_usual
 from qosforge.cli.signals import ending
 from qosforge.errors import ServiceError
@@ -57,7 +57,7 @@ def serve_at(listening: socket.socket, settings: Settings) -> None:
         look_as_usual()
         config = uvicorn.Config(
             create_site(backend),
-            http=TimedProtocol,
+            http=HeaderTimeoutProtocol,
             forwarded_allow_ips=list(settings.trusted_proxies),
             log_config=None,
             access_log=False,

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse
 from qosforge.access.roles import Principal, Role
 from qosforge.access.sessions import cookie_name, csrf_token
 from qosforge.api.backend import Backend
-from qosforge.api.security import Needs
+from qosforge.api.middleware.authorization import Needs
 from qosforge.visible import visible_in_page
 from qosforge.web.assets import asset
 from qosforge.web.language import COOKIE as LANGUAGE_COOKIE

@@ -12,7 +12,7 @@ from qosforge.access.roles import EVERY_NETWORK, Principal, Role
 from qosforge.api.access_models import CallPage
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheBackend
-from qosforge.api.security import Needs
+from qosforge.api.middleware.authorization import Needs
 
 router = APIRouter(tags=["calls"])
 

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from qosforge.access.roles import Role
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
-from qosforge.api.previews import Asked, Preview
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
+from qosforge.api.middleware.authorization import Needs, recorded_call
+from qosforge.api.previews import Preview, PreviewRequest
 from qosforge.api.problems import responses
 from qosforge.api.resources import AddedDevice, DeviceList, DriftDocument, NetworkCheck, RunningQos
-from qosforge.api.security import Needs, recorded_call
 from qosforge.deploy.inspection import DeviceCheck
 from qosforge.inventory import editing
 from qosforge.inventory.catalogue import device_of
@@ -35,18 +35,18 @@ def list_devices(backend: TheBackend, network: str) -> DeviceList:
 
 
 @router.post("/networks/{network}/devices", status_code=201, responses=responses(404), **_ADMIN)
-def add_device(body: AddedDevice, backend: TheBackend, note: TheNote, network: str) -> Device:
+def add_device(body: AddedDevice, backend: TheBackend, audit: TheAuditEntry, network: str) -> Device:
     """Add a device to the network's ``hosts.yaml``. Nothing is contacted."""
-    note.network, note.detail = network, {"device": body.name, "hostname": body.hostname}
+    audit.network, audit.detail = network, {"device": body.name, "hostname": body.hostname}
     with backend.networks.written(network) as folder:
         editing.add_device(folder, body.name, body.entry(body.name))
     return device_of(backend.networks.network(network), body.name)
 
 
 @router.delete(_DEVICE, status_code=204, responses=responses(404), **_ADMIN)
-def remove_device(backend: TheBackend, note: TheNote, network: str, device: str) -> None:
+def remove_device(backend: TheBackend, audit: TheAuditEntry, network: str, device: str) -> None:
     """Take a device out of the network's ``hosts.yaml``; links that end at it have to go before."""
-    note.network = network
+    audit.network = network
     name = device_of(backend.networks.network(network), device).name
     with backend.networks.written(network) as folder:
         editing.remove_device(folder, name)
@@ -77,7 +77,7 @@ def device_plan(
     """What a stored policy makes of a device: its plan, configuration and findings."""
     name = device_of(backend.networks.network(network), device).name
     stored = backend.policies.seen_by(caller).get(policy, LATEST if version is None else version)
-    asked = Asked("compile", network, stored.written(), (name,), caller=caller.name)
+    asked = PreviewRequest("compile", network, stored.written(), (name,), caller=caller.name)
     return tagged(backend.previews.preview(asked), if_none_match)
 
 

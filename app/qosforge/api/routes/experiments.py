@@ -10,9 +10,9 @@ from starlette.exceptions import HTTPException
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
-from qosforge.api.experiment_job import compared
+from qosforge.api.jobs.experiment import compare_with_publication
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
-from qosforge.api.security import Needs
 from qosforge.experiments import experiment_names, load_experiment
 from qosforge.experiments.model import Experiment
 
@@ -78,7 +78,7 @@ def compare_experiment(
     It has as long as a request has: the largest ones are for the command line, `qosforge experiment run`.
     """
     experiment = _known(name)
-    return backend.compute_for(caller, compared, experiment.name, seed)
+    return backend.compute_for(caller, compare_with_publication, experiment.name, seed)
 
 
 def _known(name: str) -> Experiment:

@@ -17,8 +17,8 @@ from qosforge.access.sessions import CSRF_HEADER, LONGEST, cookie_name, is_secur
 from qosforge.api.access_models import Credentials, Me
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import TheBackend
+from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.problems import responses
-from qosforge.api.recording import CallNote
 from qosforge.api.routes.me import me_of
 
 router = APIRouter(tags=["login"])
@@ -51,12 +51,12 @@ def begin_session(backend: Backend, request: Request, response: Response, name: 
         NotAuthenticated: there is no such user, or the password is wrong.
         TooManyAttempts: too many logins of this name or address failed.
     """
-    note = _note(request, f"users/{name}")
-    note.open(backend.access, request.state.request_id)
+    audit = _start_audit_entry(request, f"users/{name}")
+    audit.open(backend.access, request.state.request_id)
     address = request.client.host if request.client else ""
     browser = f"{cookie_name(backend.settings)}-browser"
     cookie, known = backend.access.log_in(name, password, address, request.cookies.get(browser))
-    note.actor, note.credential = name, "session"
+    audit.actor, audit.credential = name, "session"
     _change_session(backend, request, response, cookie)
     if known is not None:
         _set_cookie(backend, response, browser, known, int(KNOWN.total_seconds()))
@@ -69,13 +69,13 @@ def end_session(backend: Backend, request: Request, response: Response) -> None:
     Raises:
         NotAuthenticated, NotAllowed: there is no such session, or the call is none of its own.
     """
-    note = _note(request, "session")
+    audit = _start_audit_entry(request, "session")
     cookie = request.cookies.get(cookie_name(backend.settings))
     if cookie is None:
         raise NotAuthenticated("the call carries no session", hint="log in first")
-    note.actor, note.credential = backend.access.session(cookie).name, "session"
+    audit.actor, audit.credential = backend.access.session(cookie).name, "session"
     backend.access.check_csrf(cookie, request.headers.get(CSRF_HEADER))
-    note.open(backend.access, request.state.request_id)
+    audit.open(backend.access, request.state.request_id)
     backend.access.log_out(cookie)
     response.delete_cookie(cookie_name(backend.settings), secure=is_secure(backend.settings), httponly=True)
 
@@ -115,17 +115,17 @@ def finish_login(
 ) -> RedirectResponse:
     """Take the browser back from the provider: a web session begins, if the provider's subject is a user here."""
     provider = _provider(backend)
-    note = _note(request, "session")
+    audit = _start_audit_entry(request, "session")
     kept = request.cookies.get(_login_cookie(backend))
     if kept is None:
         raise NotAuthenticated("this browser began no login, or too long ago", hint="begin the login again")
     secret, _, to = kept.partition(".")
     given = {"state": state, "code": code, "iss": iss, "error": error}
     subject = provider.finish(secret, {name: value for name, value in given.items() if value is not None})
-    note.detail = {"issuer": provider.issuer, "subject": subject}
-    note.open(backend.access, request.state.request_id)
+    audit.detail = {"issuer": provider.issuer, "subject": subject}
+    audit.open(backend.access, request.state.request_id)
     name, cookie = backend.access.log_in_by_provider(provider.issuer, subject)
-    note.actor, note.credential = name, "session"
+    audit.actor, audit.credential = name, "session"
     answer = RedirectResponse(_page_of(to), 303)
     answer.delete_cookie(_login_cookie(backend), secure=is_secure(backend.settings), httponly=True)
     _change_session(backend, request, answer, cookie)
@@ -151,10 +151,10 @@ def _provider(backend: Backend) -> Provider:
     return backend.provider
 
 
-def _note(request: Request, resource: str) -> CallNote:
-    note = CallNote(f"{request.method} {request.url.path}", resource=resource)
-    request.state.note = note
-    return note
+def _start_audit_entry(request: Request, resource: str) -> AuditEntry:
+    audit = AuditEntry(f"{request.method} {request.url.path}", resource=resource)
+    request.state.audit = audit
+    return audit
 
 
 def _change_session(backend: Backend, request: Request, response: Response, cookie: str) -> None:

@@ -19,8 +19,8 @@ from qosforge.access.sessions import (
 from qosforge.access.users import find_user
 from qosforge.api.access_models import Me, PasswordChange, SessionView
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
-from qosforge.api.security import Needs
 
 router = APIRouter(tags=["users"])
 

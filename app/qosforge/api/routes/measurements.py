@@ -8,11 +8,11 @@ from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from qosforge.access.roles import Role
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
-from qosforge.api.measurement_job import MeasurementDocument, measured
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
+from qosforge.api.jobs.measurement import MeasurementDocument, measure_network
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.policy_choice import PolicyChoice, written
 from qosforge.api.problems import responses
-from qosforge.api.security import Needs
 from qosforge.intent.written import load_written
 from qosforge.runs.live import require_checks, require_traffic
 from qosforge.tester.measured_part import measured_devices
@@ -36,17 +36,17 @@ class MeasurementWish(BaseModel):
     dependencies=[Depends(Needs(Role.OPERATOR))],
     responses=responses(404, 502),
 )
-def measure_now(body: MeasurementWish, caller: Caller, backend: TheBackend, note: TheNote) -> Any:
+def measure_now(body: MeasurementWish, caller: Caller, backend: TheBackend, audit: TheAuditEntry) -> Any:
     """Read the devices over SSH, and measure the twin of what they hold."""
-    note.network = body.network
+    audit.network = body.network
     caller.require(Role.OPERATOR, body.network)
     network = backend.networks.network(body.network)
     policy = written(backend.policies.seen_by(caller), body.policy)
     loaded = load_written(policy)
     require_traffic(network)
     require_checks(loaded)
-    texts = backend.previews.running(note, network, tuple(sorted(measured_devices(loaded.intent, network))))
+    texts = backend.previews.running(audit, network, tuple(sorted(measured_devices(loaded.intent, network))))
     # Half of a request's time is left for what takes longer than it did before.
     seconds = backend.settings.request_seconds / 2
-    body_ = backend.compute_for(caller, measured, policy, network, texts, body.seed, seconds)
+    body_ = backend.compute_for(caller, measure_network, policy, network, texts, body.seed, seconds)
     return Response(body_, media_type="application/json")

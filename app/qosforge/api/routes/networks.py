@@ -6,7 +6,8 @@ import sqlalchemy as sa
 from fastapi import APIRouter, Depends
 
 from qosforge.access.roles import Role
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
 from qosforge.api.resources import (
     DriftInterval,
@@ -17,7 +18,6 @@ from qosforge.api.resources import (
     NewNetwork,
     Writable,
 )
-from qosforge.api.security import Needs
 from qosforge.inventory import editing
 from qosforge.runs.drift_watch import drift_watch, set_drift_interval
 
@@ -32,18 +32,18 @@ def list_networks(caller: Caller, backend: TheBackend) -> NetworkList:
 
 
 @router.post("/networks", status_code=201, dependencies=[Depends(Needs(Role.ADMIN, everywhere=True))])
-def add_network(body: NewNetwork, backend: TheBackend, note: TheNote) -> NetworkDetail:
+def add_network(body: NewNetwork, backend: TheBackend, audit: TheAuditEntry) -> NetworkDetail:
     """Make the inventory of a network without devices. Nothing is pushed to it until it is made writable."""
-    note.network = body.name
+    audit.network = body.name
     with backend.networks.new(body.name) as folder:
         editing.add_network(folder)
     return NetworkDetail.of(backend.networks.network(body.name))
 
 
 @router.put("/networks/{network}/writable", dependencies=[Depends(Needs(Role.ADMIN))], responses=responses(404))
-def set_writable(body: Writable, backend: TheBackend, note: TheNote, network: str) -> Writable:
+def set_writable(body: Writable, backend: TheBackend, audit: TheAuditEntry, network: str) -> Writable:
     """Say in the network's ``changes.yaml`` whether changes may be pushed to its devices."""
-    note.detail = body.model_dump()
+    audit.detail = body.model_dump()
     with backend.networks.written(network) as folder:
         editing.set_writable(folder, body.writable)
     return body
@@ -57,13 +57,15 @@ def network_drift(backend: TheBackend, network: str) -> DriftWatchDocument:
 
 
 @router.put("/networks/{network}/drift", dependencies=[Depends(Needs(Role.ADMIN))], responses=responses(404))
-def watch_network(body: DriftInterval, backend: TheBackend, note: TheNote, network: str) -> DriftWatchDocument:
+def watch_network(
+    body: DriftInterval, backend: TheBackend, audit: TheAuditEntry, network: str
+) -> DriftWatchDocument:
     """Let the service look at a network for drift every so many minutes, at once for the first time; null: no more.
 
     It only reads; to correct drift, start a run.
     """
     name = backend.networks.network(network).name
-    note.detail = body.model_dump()
+    audit.detail = body.model_dump()
 
     def change(connection: sa.Connection) -> None:
         set_drift_interval(connection, name, body.minutes, backend.database.now(connection))

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool
 from qosforge.access.roles import EVERY_NETWORK, Principal, Role
 from qosforge.api.access_models import NetworkName, NetworkOrAll
 from qosforge.api.backend import Backend
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
 from qosforge.api.resources import (
     PolicyDiff,
@@ -20,7 +21,6 @@ from qosforge.api.resources import (
     PolicyVersions,
 )
 from qosforge.api.run_models import Line, Source
-from qosforge.api.security import Needs
 from qosforge.intent.written import LONGEST_FILE, Written
 from qosforge.runs.policy_versions import LATEST
 
@@ -113,13 +113,13 @@ def list_policy_versions(caller: Caller, backend: TheBackend, name: str) -> Poli
     },
 )
 def store_policy(
-    *, body: PolicyText, caller: Caller, backend: TheBackend, note: TheNote, name: str, response: Response
+    *, body: PolicyText, caller: Caller, backend: TheBackend, audit: TheAuditEntry, name: str, response: Response
 ) -> PolicyVersionDocument:
     """Keep a text as the newest version of the policy that it is called; it has to be a valid intent.
 
     Policies of a network are written by its operators, those of all networks by admins of every network.
     """
-    note.network = body.network or ""
+    audit.network = body.network or ""
     require_owner(caller, backend, body.network)
     source = body.source.model_dump() if body.source else None
     version, made = backend.policies.seen_by(caller).store(
@@ -131,9 +131,9 @@ def store_policy(
         base=body.base,
         shadow_shipped=body.shadow_shipped,
     )
-    note.network = version.network
-    note.resource = f"{POLICIES}/{name}/versions/{version.number}"
-    response.headers["Location"] = note.resource
+    audit.network = version.network
+    audit.resource = f"{POLICIES}/{name}/versions/{version.number}"
+    response.headers["Location"] = audit.resource
     if not made:
         response.status_code = 200
     return PolicyVersionDocument.of(version, caller)
@@ -151,10 +151,10 @@ def get_policy_version(caller: Caller, backend: TheBackend, name: str, number: i
     responses=responses(404),
 )
 def take_policy_over(
-    *, body: TakeOver, caller: Caller, backend: TheBackend, note: TheNote, name: str, number: int
+    *, body: TakeOver, caller: Caller, backend: TheBackend, audit: TheAuditEntry, name: str, number: int
 ) -> PolicyVersionDocument:
     """Stand for a version that somebody else wrote, so that it may be run on a network of mine."""
-    note.network = body.network
+    audit.network = body.network
     require_owner(caller, backend, body.network)
     return PolicyVersionDocument.of(backend.policies.seen_by(caller).take_over(name, number, body.network), caller)
 

@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.jobs.prediction import predict_traffic_json
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.policy_choice import PolicyChoice, written
-from qosforge.api.prediction_job import predicted_json
 from qosforge.api.problems import responses
-from qosforge.api.security import Needs
 from qosforge.prediction.predict import LONGEST_SECONDS, MOST_SECONDS
 from qosforge.reports.prediction import PredictionDocument
 
@@ -48,5 +48,5 @@ def predict_policy(body: PredictionWish, caller: Caller, backend: TheBackend) ->
     caller.require(Role.VIEWER, body.network)
     network = backend.networks.network(body.network)
     policy = written(backend.policies.seen_by(caller), body.policy)
-    made = backend.compute_for(caller, predicted_json, policy, network, body.seed, body.at_most_seconds)
+    made = backend.compute_for(caller, predict_traffic_json, policy, network, body.seed, body.at_most_seconds)
     return Response(made, media_type="application/json")

@@ -9,11 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.jobs.preview import PreviewKind
+from qosforge.api.middleware.authorization import Needs, recorded_call
 from qosforge.api.policy_choice import PolicyChoice, written
-from qosforge.api.preview_job import Kind
-from qosforge.api.previews import Asked, Preview
+from qosforge.api.previews import Preview, PreviewRequest
 from qosforge.api.problems import responses
-from qosforge.api.security import Needs, recorded_call
 from qosforge.reports.preview import CompilePreview, ValidatePreview
 
 router = APIRouter(tags=["previews"])
@@ -81,7 +81,7 @@ def validate_policy(body: ValidateOrder, caller: Caller, backend: TheBackend, re
 
 
 def _answer(
-    kind: Kind,
+    kind: PreviewKind,
     body: PreviewOrder,
     caller: Caller,
     backend: TheBackend,
@@ -90,7 +90,7 @@ def _answer(
     require_batfish: bool = False,
 ) -> Response:
     caller.require(Role.VIEWER, body.network)
-    asked = Asked(
+    asked = PreviewRequest(
         kind=kind,
         network=body.network,
         written=written(backend.policies.seen_by(caller), body.policy),

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from qosforge.access.roles import NotAllowed, Principal, Role
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
 from qosforge.api.run_models import (
     ARTIFACT_EXAMPLE,
@@ -24,7 +25,6 @@ from qosforge.api.run_models import (
     report_document,
     without_secrets,
 )
-from qosforge.api.security import Needs
 from qosforge.reports.junit import run_junit
 from qosforge.reports.markdown import run_markdown
 from qosforge.reports.model import RunReport

@@ -16,8 +16,8 @@ from starlette.types import Receive, Scope, Send
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.run_models import EventPage, RunEvent
-from qosforge.api.security import Needs
 from qosforge.errors import EngineBusy
 from qosforge.runs.desk import Desk
 from qosforge.runs.events import Event

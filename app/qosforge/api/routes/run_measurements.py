@@ -9,8 +9,8 @@ from fastapi import APIRouter, Body, Depends, Header, Request
 from qosforge.access.roles import NotAuthenticated
 from qosforge.access.signatures import Signatures, Signer
 from qosforge.api.dependencies import TheBackend
+from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.problems import responses
-from qosforge.api.recording import CallNote
 from qosforge.api.run_models import Received
 from qosforge.runs.store import RunUnknown
 from qosforge.tester.measurement import Measurement, Side
@@ -43,12 +43,12 @@ def _signer(
     ] = None,
 ) -> Signer:
     path = request.url.path
-    note = request.state.note = CallNote(f"{request.method} {path}", resource=path)
+    audit = request.state.audit = AuditEntry(f"{request.method} {path}", resource=path)
     if x_jws_signature is None:
         raise NotAuthenticated("the measurement is not signed", hint="send the header X-JWS-Signature")
     tester = Signatures(backend.database).verify(x_jws_signature, raw, run_id, side)
-    note.actor, note.credential = tester.name, f"tester:{tester.name}"[:64]
-    note.open(backend.access, request.state.request_id)
+    audit.actor, audit.credential = tester.name, f"tester:{tester.name}"[:64]
+    audit.open(backend.access, request.state.request_id)
     return tester
 
 
@@ -73,8 +73,8 @@ def put_measurement(
     run = backend.desk.run(run_id)
     if run.id != run_id:  # the beginning of an id is for people: what is signed is for one run
         raise RunUnknown("there is no such run", hint="name the run by its whole id")
-    note: CallNote = request.state.note
-    note.network = run.network
+    audit: AuditEntry = request.state.audit
+    audit.network = run.network
     tester.require(run.network)
     backend.desk.receive(run.id, side, tester.name, document)
     return Received(run=run.id, side=side, tester=tester.name)

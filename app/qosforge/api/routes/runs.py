@@ -8,8 +8,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from qosforge.access.roles import Role
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.idempotency import IdempotencyKey
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.policy_choice import chosen_for_run
 from qosforge.api.problems import responses
 from qosforge.api.run_models import (
@@ -24,7 +25,6 @@ from qosforge.api.run_models import (
     detail_of,
 )
 from qosforge.api.run_pages import Before, networks_seen, next_page
-from qosforge.api.security import Needs
 from qosforge.runs.desk import Order
 from qosforge.runs.summary import RunSummary, summary_of
 from qosforge.runs.tables import RunStatus, Verdict
@@ -46,13 +46,19 @@ _LOCATION = {"Location": {"description": "Path of the run.", "schema": {"type": 
     },
 )
 def place_run(
-    *, body: RunOrder, caller: Caller, backend: TheBackend, note: TheNote, key: IdempotencyKey, response: Response
+    *,
+    body: RunOrder,
+    caller: Caller,
+    backend: TheBackend,
+    audit: TheAuditEntry,
+    key: IdempotencyKey,
+    response: Response,
 ) -> RunSummary:
     """Start a run. It is recorded and begins as soon as an executor is free; its events tell how it goes.
 
     A change that has to be approved, or waits for its time, is prepared and then waits without holding a device.
     """
-    note.network = body.network
+    audit.network = body.network
     caller.require(Role.OPERATOR, body.network)
     network = backend.networks.network(body.network)
     intent, stored = chosen_for_run(backend.policies.seen_by(caller), body.policy)
@@ -72,8 +78,8 @@ def place_run(
         source=body.source.model_dump(exclude_none=True) if body.source else None,
     )
     run, made = backend.desk.place(order, caller.name, key)
-    note.resource = f"{RUNS}/{run.id}"
-    response.headers["Location"] = note.resource
+    audit.resource = f"{RUNS}/{run.id}"
+    response.headers["Location"] = audit.resource
     if not made:
         response.status_code = 200
     return summary_of(run)

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Depends, Query, Response
 from starlette.exceptions import HTTPException
 
 from qosforge.access.roles import EVERY_NETWORK, Principal, Role
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.policy_choice import written
 from qosforge.api.problems import responses
-from qosforge.api.security import Needs
 from qosforge.api.sweep_models import SWEEPS, PointResult, SweepDetail, SweepList, SweepSummary, SweepWish
 from qosforge.runs.sweeps import Sweep, SweepOrder, Sweeps, SweepUnknown
 
@@ -27,10 +27,10 @@ _LOCATION = {"Location": {"description": "Path of the sweep.", "schema": {"type"
     responses={201: {"description": "A new sweep.", "headers": _LOCATION}, **responses(404)},
 )
 def place_sweep(
-    *, body: SweepWish, caller: Caller, backend: TheBackend, note: TheNote, response: Response
+    *, body: SweepWish, caller: Caller, backend: TheBackend, audit: TheAuditEntry, response: Response
 ) -> SweepSummary:
     """Start a sweep: every combination of the values, under every seed. No device is read or touched."""
-    note.network = body.network
+    audit.network = body.network
     caller.require(Role.OPERATOR, body.network)
     order = SweepOrder(
         backend.networks.network(body.network),
@@ -39,8 +39,8 @@ def place_sweep(
         body.seeds,
     )
     sweep = _sweeps(backend).place(order, caller.name)
-    note.resource = f"{SWEEPS}/{sweep.id}"
-    response.headers["Location"] = note.resource
+    audit.resource = f"{SWEEPS}/{sweep.id}"
+    response.headers["Location"] = audit.resource
     return SweepSummary.of(sweep)
 
 

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 
 from qosforge.access.roles import Role
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
+from qosforge.api.jobs.sync import preview_sync, source_of, write_sync
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
-from qosforge.api.security import Needs
-from qosforge.api.sync_job import preview_sync, source_of, write_sync
 from qosforge.api.sync_models import SyncDifference, SyncResult, SyncWish
 
 router = APIRouter(tags=["networks"])
@@ -38,12 +38,14 @@ def network_sync(
 
 
 @router.post("/networks/{network}/sync", dependencies=_ADMIN, responses=responses(404, 409, 502))
-def sync_network(body: SyncWish, caller: Caller, backend: TheBackend, note: TheNote, network: str) -> SyncResult:
+def sync_network(
+    body: SyncWish, caller: Caller, backend: TheBackend, audit: TheAuditEntry, network: str
+) -> SyncResult:
     """Write the difference of this digest into the inventory; 409 where it is another one by now.
 
     The source is read again. All files are written or none; what people wrote beyond the source stays.
     """
-    note.network, note.detail = network, body.model_dump()
+    audit.network, audit.detail = network, body.model_dump()
     plan = write_sync(backend, caller, network, body.digest, remove=body.remove)
     return SyncResult(
         network=network,

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import TheBackend
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.readiness import Check
-from qosforge.api.security import Needs
 from qosforge.database.revisions import held, known
 from qosforge.operations.revision import release
 from qosforge.runs.engine import WORKFLOW_VERSION

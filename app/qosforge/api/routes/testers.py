@@ -7,9 +7,9 @@ from fastapi import APIRouter, Depends
 from qosforge.access.roles import EVERY_NETWORK, Principal, Role
 from qosforge.access.testers import Tester, add_tester, find_tester, revoke_tester, testers
 from qosforge.api.access_models import NewTester, TesterView
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
-from qosforge.api.security import Needs
 
 router = APIRouter(tags=["testers"])
 
@@ -23,9 +23,9 @@ def list_testers(caller: Caller, backend: TheBackend) -> list[TesterView]:
 
 
 @router.post("/testers", status_code=201, dependencies=_ADMIN, responses=responses(409))
-def register_tester(body: NewTester, caller: Caller, backend: TheBackend, note: TheNote) -> TesterView:
+def register_tester(body: NewTester, caller: Caller, backend: TheBackend, audit: TheAuditEntry) -> TesterView:
     """Register a tester by its public key. Its name stays taken for good."""
-    note.resource, note.detail = f"testers/{body.name}", body.model_dump(include={"public_key", "networks"})
+    audit.resource, audit.detail = f"testers/{body.name}", body.model_dump(include={"public_key", "networks"})
     _require(caller, body.networks)
     return TesterView.model_validate(
         backend.database.transact(

@@ -11,9 +11,9 @@ from qosforge.access.roles import Role
 from qosforge.access.tokens import create_token, require_revocable, revoke_token, tokens
 from qosforge.access.users import find_user
 from qosforge.api.access_models import MadeToken, NewToken, TokenView, UserName
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
-from qosforge.api.security import Needs
 
 router = APIRouter(tags=["tokens"])
 
@@ -36,7 +36,7 @@ def list_tokens(
 
 
 @router.post("/tokens", status_code=201, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(404))
-def make_token(body: NewToken, caller: Caller, backend: TheBackend, note: TheNote) -> MadeToken:
+def make_token(body: NewToken, caller: Caller, backend: TheBackend, audit: TheAuditEntry) -> MadeToken:
     """Make a token and show it, once. It may no more than its maker; what a token made ends with that one."""
     if body.user not in (None, caller.name):
         caller.require(Role.ADMIN)  # before it is looked up: who is a user here is not told to others
@@ -51,8 +51,8 @@ def make_token(body: NewToken, caller: Caller, backend: TheBackend, note: TheNot
             life=timedelta(days=body.days),
             maker=caller,
         )
-    note.resource = f"tokens/{made.id}"
-    note.detail = {"user": made.user, "role": made.role, "networks": made.networks}
+    audit.resource = f"tokens/{made.id}"
+    audit.detail = {"user": made.user, "role": made.role, "networks": made.networks}
     return MadeToken.model_validate({**TokenView.model_validate(made).model_dump(), "token": text})
 
 

@@ -11,9 +11,9 @@ from qosforge.access.roles import Principal, Role
 from qosforge.access.users import User, add_user, disable, enable, find_user, grant, revoke, users
 from qosforge.api.access_models import Grant, NetworkOrAll, NewUser, PasswordSetting, UserView
 from qosforge.api.backend import Backend
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
-from qosforge.api.security import Needs
 
 router = APIRouter(tags=["users"])
 
@@ -28,9 +28,9 @@ def list_users(caller: Caller, backend: TheBackend) -> list[UserView]:
 
 
 @router.post("/users", status_code=201, dependencies=_EVERYWHERE, responses=responses(409))
-def make_user(body: NewUser, caller: Caller, backend: TheBackend, note: TheNote) -> UserView:
+def make_user(body: NewUser, caller: Caller, backend: TheBackend, audit: TheAuditEntry) -> UserView:
     """Make a user, without role, password or token."""
-    note.resource, note.detail = f"users/{body.name}", body.model_dump(include={"identity"})
+    audit.resource, audit.detail = f"users/{body.name}", body.model_dump(include={"identity"})
     who = {} if body.identity is None else body.identity.model_dump()
     backend.database.transact(lambda connection: add_user(connection, body.name, backend.access.now(), **who))
     return _found(caller, backend, body.name)
@@ -75,10 +75,10 @@ def users_grants(caller: Caller, backend: TheBackend, name: str) -> dict[str, Ro
 
 @router.put("/users/{name}/grants/{network}", dependencies=_SOME, responses=responses(409))
 def grant_role(
-    *, body: Grant, caller: Caller, backend: TheBackend, note: TheNote, name: str, network: NetworkOrAll
+    *, body: Grant, caller: Caller, backend: TheBackend, audit: TheAuditEntry, name: str, network: NetworkOrAll
 ) -> UserView:
     """Give a user a role on a network (``*``: on every one), in place of the one held there."""
-    note.detail = {"role": body.role}
+    audit.detail = {"role": body.role}
     backend.database.transact(lambda connection: grant(connection, name, network, body.role))
     return _found(caller, backend, name)
 

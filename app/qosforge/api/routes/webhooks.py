@@ -10,10 +10,10 @@ from fastapi import APIRouter, Depends, Query
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
+from qosforge.api.middleware.audit_log import AuditEntry
+from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
-from qosforge.api.recording import CallNote
-from qosforge.api.security import Needs
 from qosforge.api.webhook_models import DeliveryView, MadeWebhook, NewWebhook, WebhookChange, WebhookView
 from qosforge.webhooks.deliveries import MOST_KEPT, Delivery, deliveries, redeliver, send_test
 from qosforge.webhooks.registry import (
@@ -45,10 +45,10 @@ def list_webhooks(backend: TheBackend) -> list[WebhookView]:
 
 
 @router.post("/webhooks", status_code=201, dependencies=_EVERYWHERE, responses=responses(409))
-def make_webhook(body: NewWebhook, backend: TheBackend, note: TheNote) -> MadeWebhook:
+def make_webhook(body: NewWebhook, backend: TheBackend, audit: TheAuditEntry) -> MadeWebhook:
     """Make a webhook and show its secret, once."""
-    wanted = _wanted(body, note)
-    note.resource = f"webhooks/{body.name}"
+    wanted = _wanted(body, audit)
+    audit.resource = f"webhooks/{body.name}"
     key = load_key(backend.settings)
     with backend.database.write() as connection:  # not to be repeated: each time it would have another secret
         made = add_webhook(connection, body.name, wanted, _allowed(backend), key=key, at=backend.access.now())
@@ -63,9 +63,9 @@ def show_webhook(backend: TheBackend, name: str) -> WebhookView:
 
 
 @router.put("/webhooks/{name}", dependencies=_EVERYWHERE)
-def change_one_webhook(body: WebhookChange, backend: TheBackend, note: TheNote, name: str) -> WebhookView:
+def change_one_webhook(body: WebhookChange, backend: TheBackend, audit: TheAuditEntry, name: str) -> WebhookView:
     """Say anew where a webhook goes and what it is told of. What waits goes to the new URL."""
-    wanted = _wanted(body, note)
+    wanted = _wanted(body, audit)
     changed = _done(backend, lambda connection: change_webhook(connection, name, wanted, _allowed(backend)))
     return WebhookView.model_validate(changed)
 
@@ -149,10 +149,10 @@ def _allowed(backend: Backend) -> AllowList:
     return AllowList(backend.settings.webhook_hosts)
 
 
-def _wanted(body: WebhookChange, note: CallNote) -> WebhookSpec:
+def _wanted(body: WebhookChange, audit: AuditEntry) -> WebhookSpec:
     """What is wanted, as the audit log has it too: there without the path of the URL, which may be a secret."""
-    note.detail = body.model_dump(mode="json", include={"events", "networks"})
-    note.detail["to"] = parse_url(body.url).origin
+    audit.detail = body.model_dump(mode="json", include={"events", "networks"})
+    audit.detail["to"] = parse_url(body.url).origin
     return WebhookSpec(body.url, body.events, body.networks)
 
 

@@ -10,7 +10,7 @@ from qosforge.access.passwords import LONGEST, SHORTEST
 from qosforge.access.roles import Role, max_role
 from qosforge.access.tokens import LONGEST_LIFE, USUAL_LIFE, tokens
 from qosforge.api.access_models import Line, NetworkName, NewPassword, NewToken, Password, PasswordChange
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.routes import me
 from qosforge.api.routes.tokens import make_token, revoke_one_token
 from qosforge.web.language import COOKIE, available, own_name
@@ -54,7 +54,7 @@ def add_token(
     page: ThePage,
     caller: Caller,
     backend: TheBackend,
-    note: TheNote,
+    audit: TheAuditEntry,
     name: Annotated[Line, Form(title="What it is for")] = "",
     role: Annotated[Role, Form(title="Role")],
     networks: Annotated[list[NetworkName] | None, Form(title="Networks")] = None,
@@ -62,7 +62,7 @@ def add_token(
 ) -> Response:
     """Make a token and show its text, once."""
     order = NewToken(name=name.strip(), role=role, networks=networks or None, days=days)
-    made = make_token(order, caller, backend, note)
+    made = make_token(order, caller, backend, audit)
     return page.answer("account/tokens.html.j2", made=made, **_of_tokens(page, caller))
 
 

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Form, Response
 from qosforge.access.roles import Role
 from qosforge.api.access_models import DeviceName
 from qosforge.api.backend import Backend
-from qosforge.api.dependencies import TheBackend, TheNote
+from qosforge.api.dependencies import TheAuditEntry, TheBackend
+from qosforge.api.middleware.authorization import recorded_call
 from qosforge.api.resources import AddedDevice
 from qosforge.api.routes import devices as rest
-from qosforge.api.security import recorded_call
 from qosforge.deploy.new_device import Word
 from qosforge.errors import DeviceErrors, InputError, Place, QosforgeError
 from qosforge.inventory.catalogue import device_of
@@ -33,7 +33,7 @@ _DEVICE = "/networks/{network}/devices/{device}"
 def add_device(
     *,
     backend: TheBackend,
-    note: TheNote,
+    audit: TheAuditEntry,
     network: str,
     name: Annotated[DeviceName, Form(title="Name")],
     hostname: Annotated[Word, Form(title="Address")],
@@ -55,14 +55,14 @@ def add_device(
         jump=jump.strip() or None,
         interfaces=_rates(interfaces),
     )
-    rest.add_device(device, backend, note, network)
+    rest.add_device(device, backend, audit, network)
     return Response(status_code=204, headers={"HX-Redirect": f"/networks/{network}/devices/{name}"})
 
 
 @router.delete(_DEVICE, dependencies=sees(Role.ADMIN, everywhere=True))
-def remove_device(backend: TheBackend, note: TheNote, network: str, device: str) -> Response:
+def remove_device(backend: TheBackend, audit: TheAuditEntry, network: str, device: str) -> Response:
     """Take a device out of the inventory, and go to its network."""
-    rest.remove_device(backend, note, network, device)
+    rest.remove_device(backend, audit, network, device)
     return Response(status_code=204, headers={"HX-Redirect": f"/networks/{network}"})
 
 

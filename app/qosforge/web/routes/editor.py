@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse
 from qosforge.access.roles import EVERY_NETWORK, Principal, Role
 from qosforge.api.access_models import NetworkName
 from qosforge.api.backend import Backend
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.routes.policies import require_owner
 from qosforge.api.run_models import Line
 from qosforge.errors import InputError, Place
@@ -172,7 +172,7 @@ def save(
     page: ThePage,
     caller: Caller,
     backend: TheBackend,
-    note: TheNote,
+    audit: TheAuditEntry,
     name: str,
     text: Annotated[str, Form()],
     base: Annotated[int, Form(ge=0)],
@@ -192,7 +192,7 @@ def save(
         )
     except PolicyMoved as moved:
         return _conflict(page, backend.policies.seen_by(caller), moved, written, base)
-    note.resource, note.network = f"/policies/{name}?version={version.number}", version.network
+    audit.resource, audit.network = f"/policies/{name}?version={version.number}", version.network
     return JSONResponse({"number": version.number, "panel": page.markup("editor/saved.html.j2", version=version)})
 
 

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheBackend
-from qosforge.api.experiment_job import Illustrated
+from qosforge.api.jobs.experiment import PlottedExperiment
 from qosforge.experiments import experiment_names, load_experiment
 from qosforge.experiments.model import Experiment
 from qosforge.web.pages import Page, ThePage, sees
@@ -86,12 +86,12 @@ def _outcome(page: Page, backend: Backend, experiment: Experiment, template: str
     )
 
 
-def _result(backend: Backend, experiment: Experiment) -> Illustrated | None:
+def _result(backend: Backend, experiment: Experiment) -> PlottedExperiment | None:
     progress = known(backend, experiment.name)
     return progress.result if progress is not None and progress.state == "done" else None
 
 
-def _require_result(backend: Backend, experiment: Experiment) -> Illustrated:
+def _require_result(backend: Backend, experiment: Experiment) -> PlottedExperiment:
     found = _result(backend, experiment)
     if found is None:
         raise HTTPException(404, "the experiment was not run since the service began")

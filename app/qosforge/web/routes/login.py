@@ -64,7 +64,7 @@ def log_out(backend: TheBackend, request: Request) -> Response:
     try:
         end_session(backend, request, answer)
     except NotAuthenticated:
-        request.state.note = None  # nothing was changed
+        request.state.audit = None  # nothing was changed
     return answer
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Form, Response
 from qosforge.access.roles import Role
 from qosforge.api.access_models import NetworkName
 from qosforge.api.backend import Backend
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.resources import DriftInterval, NewNetwork, Writable
 from qosforge.api.routes import devices as of_devices
 from qosforge.api.routes import networks as rest
@@ -43,9 +43,11 @@ def list_networks(page: ThePage, caller: Caller, backend: TheBackend) -> Respons
 
 
 @router.post("/networks", dependencies=sees(Role.ADMIN, everywhere=True))
-def add_network(backend: TheBackend, note: TheNote, name: Annotated[NetworkName, Form(title="Name")]) -> Response:
+def add_network(
+    backend: TheBackend, audit: TheAuditEntry, name: Annotated[NetworkName, Form(title="Name")]
+) -> Response:
     """Make a network without devices, and go there."""
-    made = rest.add_network(NewNetwork(name=name), backend, note)
+    made = rest.add_network(NewNetwork(name=name), backend, audit)
     return Response(status_code=204, headers={"HX-Redirect": f"/networks/{made.name}"})
 
 
@@ -58,10 +60,10 @@ def check_network(page: ThePage, backend: TheBackend, network: str) -> Response:
 
 @router.put("/networks/{network}/writable", dependencies=sees(Role.ADMIN))
 def set_writable(
-    *, page: ThePage, backend: TheBackend, note: TheNote, network: str, writable: Annotated[bool, Form()]
+    *, page: ThePage, backend: TheBackend, audit: TheAuditEntry, network: str, writable: Annotated[bool, Form()]
 ) -> Response:
     """Say whether changes may be pushed to a network's devices."""
-    rest.set_writable(Writable(writable=writable), backend, note, network)
+    rest.set_writable(Writable(writable=writable), backend, audit, network)
     told = page.text("Changes may be pushed now.") if writable else page.text("Nothing is pushed any more.")
     return page.answer("networks/rules.html.j2", told=told, **_rules(backend, network))
 
@@ -86,12 +88,12 @@ def watch_network(
     *,
     page: ThePage,
     backend: TheBackend,
-    note: TheNote,
+    audit: TheAuditEntry,
     network: str,
     minutes: Annotated[int | None, Form(title="Minutes", ge=LEAST_MINUTES, le=MOST_MINUTES)] = None,
 ) -> Response:
     """Say how often the service looks at a network for drift."""
-    watch = rest.watch_network(DriftInterval(minutes=minutes), backend, note, network)
+    watch = rest.watch_network(DriftInterval(minutes=minutes), backend, audit, network)
     told = page.text("The service looks for drift by itself.") if minutes else page.text("It looks no more.")
     return page.answer("networks/drift.html.j2", watch=watch, told=told)
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Query, Response
 
 from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.api.access_models import NetworkName
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.routes.policies import Number, TakeOver, take_policy_over
 from qosforge.intent.written import shipped_policies
 from qosforge.runs.policy_trust import writer_role
@@ -61,14 +61,14 @@ def take_over(
     *,
     caller: Caller,
     backend: TheBackend,
-    note: TheNote,
+    audit: TheAuditEntry,
     name: str,
     number: int,
     network: Annotated[NetworkName, Form()],
 ) -> Response:
     """Stand for a version that somebody else wrote, so that it may be run on a network of mine."""
     take_policy_over(
-        body=TakeOver(network=network), caller=caller, backend=backend, note=note, name=name, number=number
+        body=TakeOver(network=network), caller=caller, backend=backend, audit=audit, name=name, number=number
     )
     return Response(status_code=204, headers={"HX-Redirect": f"/policies/{name}"})
 

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Depends, Query, Response
 from starlette.exceptions import HTTPException
 
 from qosforge.access.roles import Role
-from qosforge.api.background import Progress
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.jobs.queue import JobProgress
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.prediction import ask, name_of
 from qosforge.web.views.preview import PreviewForm
@@ -44,7 +44,7 @@ def prediction(
 ) -> Response:
     """How far a prediction is, or what came out; nothing where that is still the ``state`` that the page shows."""
     caller.require(Role.VIEWER, network)
-    progress = backend.background.known(name_of(network, key))
+    progress = backend.jobs.progress(name_of(network, key))
     if progress is not None and progress.state == state:
         return Response(status_code=204)
     return _state(page, network, key, progress)
@@ -62,11 +62,11 @@ def figures(
 ) -> Response:
     """The figures of one scenario of a prediction that is ready."""
     caller.require(Role.VIEWER, network)
-    progress = backend.background.known(name_of(network, key))
+    progress = backend.jobs.progress(name_of(network, key))
     if progress is None or progress.state != "done" or scenario not in progress.result.figures:
         raise HTTPException(404, "there is no such prediction any more: change the policy, or load the page again")
     return page.answer("prediction/figures.html.j2", figures=progress.result.figures[scenario])
 
 
-def _state(page: Page, network: str, key: str, progress: Progress | None) -> Response:
+def _state(page: Page, network: str, key: str, progress: JobProgress | None) -> Response:
     return page.answer("prediction/prediction.html.j2", network=network, key=key, progress=progress)

@@ -11,9 +11,9 @@ from fastapi import APIRouter, Depends, Form, Response
 from qosforge.access.roles import Principal, Role
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheBackend
-from qosforge.api.previews import Asked
-from qosforge.api.recording import CallNote
-from qosforge.api.security import recorded_call
+from qosforge.api.middleware.audit_log import AuditEntry
+from qosforge.api.middleware.authorization import recorded_call
+from qosforge.api.previews import PreviewRequest
 from qosforge.errors import InputError
 from qosforge.inventory.catalogue import device_of
 from qosforge.inventory.models import Network
@@ -44,7 +44,9 @@ def preview(
     network = _seen(caller, backend, form)
     written = form.written(backend, caller)
     try:
-        devices = backend.previews.needed(Asked("policy", network.name, written, caller=caller.name))
+        devices = backend.previews.required_devices(
+            PreviewRequest("policy", network.name, written, caller=caller.name)
+        )
         read = bool(live and devices)
         unread = (
             _read(recorded_call(page.request, backend, network.name), backend, network, devices) if read else {}
@@ -69,8 +71,8 @@ def device(
     """One device of a preview: what would be entered and what undoes it, its whole configuration, its plan."""
     network = _seen(caller, backend, form)
     name = device_of(network, device).name
-    asked = Asked("policy", network.name, form.written(backend, caller), caller=caller.name)
-    view = _view(caller, backend, form, backend.previews.needed(asked), {})
+    asked = PreviewRequest("policy", network.name, form.written(backend, caller), caller=caller.name)
+    view = _view(caller, backend, form, backend.previews.required_devices(asked), {})
     return page.answer("preview/device.html.j2", view=view, box=next(box for box in view.boxes if box.name == name))
 
 
@@ -79,7 +81,7 @@ def _seen(caller: Principal, backend: Backend, form: PreviewForm) -> Network:
     return backend.networks.network(form.network)
 
 
-def _read(call: CallNote, backend: Backend, network: Network, devices: tuple[str, ...]) -> Mapping[str, str]:
+def _read(call: AuditEntry, backend: Backend, network: Network, devices: tuple[str, ...]) -> Mapping[str, str]:
     """Read these devices, and keep what they said; why some could not be read, by device."""
     store = backend.desk.store
     began = store.now()
@@ -102,7 +104,9 @@ def _view(
     held = last_read(backend.desk.store, backend.artifacts, network, devices)
     began = time.perf_counter()
     known = {name: read.text for name, read in held.items()}
-    document = backend.previews.preview(Asked("policy", network.name, written, known=known, caller=caller.name))
+    document = backend.previews.preview(
+        PreviewRequest("policy", network.name, written, known=known, caller=caller.name)
+    )
     return PreviewView(
         preview=PolicyPreview.model_validate_json(document.body),
         file=written.file,

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Response
 
 from qosforge.access.roles import EVERY_NETWORK, Role
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.run_models import RUNS
 from qosforge.errors import InputError
 from qosforge.inventory.models import Network
@@ -70,12 +70,14 @@ def ask(
 
 
 @router.post("/runs", dependencies=sees(Role.OPERATOR))
-def place(caller: Caller, backend: TheBackend, note: TheNote, ordered: Annotated[Ordered, Depends()]) -> Response:
+def place(
+    caller: Caller, backend: TheBackend, audit: TheAuditEntry, ordered: Annotated[Ordered, Depends()]
+) -> Response:
     """Start the run, and go to its page."""
-    note.network = ordered.network
+    audit.network = ordered.network
     caller.require(Role.OPERATOR, ordered.network)
     run, _ = backend.desk.place(ordered.order(backend, caller), caller.name, ordered.key)
-    note.resource = f"{RUNS}/{run.id}"
+    audit.resource = f"{RUNS}/{run.id}"
     return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
 
 

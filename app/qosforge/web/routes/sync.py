@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Query, Response
 
 from qosforge.access.roles import Role
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.routes import sync as rest
 from qosforge.api.sync_models import SyncWish
 from qosforge.errors import InputError, QosforgeError, SourceError
@@ -50,11 +50,11 @@ def write_sync(
     page: ThePage,
     caller: Caller,
     backend: TheBackend,
-    note: TheNote,
+    audit: TheAuditEntry,
     network: str,
     digest: Annotated[str, Form(pattern=r"^[0-9a-f]{64}$")],
     remove: Annotated[bool, Form()] = False,
 ) -> Response:
     """Write the difference that the page shows, unless it is another one by now."""
-    done = rest.sync_network(SyncWish(digest=digest, remove=remove), caller, backend, note, network)
+    done = rest.sync_network(SyncWish(digest=digest, remove=remove), caller, backend, audit, network)
     return page.answer("networks/synced.html.j2", network=network, done=done)

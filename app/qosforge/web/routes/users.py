@@ -18,7 +18,7 @@ from qosforge.api.access_models import (
     PasswordSetting,
     UserName,
 )
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.routes import users as rest
 from qosforge.api.routes.tokens import revoke_one_token
 from qosforge.web.pages import Page, ThePage, sees
@@ -41,14 +41,14 @@ def add_user(
     *,
     caller: Caller,
     backend: TheBackend,
-    note: TheNote,
+    audit: TheAuditEntry,
     name: Annotated[UserName, Form(title="Name")],
     subject: Annotated[str, Form(title="Subject", max_length=255, pattern=r"^[^\x00-\x1f\x7f]*$")] = "",
 ) -> Response:
     """Make a user, and go to give roles and a way to log in."""
     provider = backend.provider
     identity = Identity(issuer=provider.issuer, subject=subject) if provider is not None and subject else None
-    rest.make_user(NewUser(name=name, identity=identity), caller, backend, note)
+    rest.make_user(NewUser(name=name, identity=identity), caller, backend, audit)
     return Response(status_code=204, headers={"HX-Redirect": f"/users/{name}"})
 
 
@@ -99,14 +99,14 @@ def grant(
     page: ThePage,
     caller: Caller,
     backend: TheBackend,
-    note: TheNote,
+    audit: TheAuditEntry,
     name: str,
     network: Annotated[NetworkOrAll, Form(title="Where")],
     role: Annotated[Role, Form(title="Role")],
 ) -> Response:
     """Give a user a role on a network, in place of the one held there."""
-    rest.grant_role(body=Grant(role=role), caller=caller, backend=backend, note=note, name=name, network=network)
-    note.network = "" if network == EVERY_NETWORK else network
+    rest.grant_role(body=Grant(role=role), caller=caller, backend=backend, audit=audit, name=name, network=network)
+    audit.network = "" if network == EVERY_NETWORK else network
     return _changed(page, caller, name, page.text("The role is given; it counts at once."))
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Response
 
 from qosforge.access.roles import Role
 from qosforge.api.access_models import NetworkName
-from qosforge.api.dependencies import Caller, TheBackend, TheNote
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.routes import webhooks as rest
 from qosforge.api.webhook_models import NewWebhook, WebhookChange, WebhookName, WebhookUrl
 from qosforge.web.pages import Page, ThePage, sees
@@ -40,14 +40,14 @@ def add_webhook(
     *,
     page: ThePage,
     backend: TheBackend,
-    note: TheNote,
+    audit: TheAuditEntry,
     name: Annotated[WebhookName, Form(title="Name")],
     url: Url,
     events: Events = None,
     networks: Networks = None,
 ) -> Response:
     """Make a webhook, and show its secret, once."""
-    made = rest.make_webhook(NewWebhook(name=name, url=url, events=events, networks=networks), backend, note)
+    made = rest.make_webhook(NewWebhook(name=name, url=url, events=events, networks=networks), backend, audit)
     return page.answer("webhooks/made.html.j2", made=made)
 
 
@@ -62,14 +62,14 @@ def change_webhook(
     *,
     page: ThePage,
     backend: TheBackend,
-    note: TheNote,
+    audit: TheAuditEntry,
     name: str,
     url: Url,
     events: Events = None,
     networks: Networks = None,
 ) -> Response:
     """Say anew where it goes and what it is told of."""
-    rest.change_one_webhook(WebhookChange(url=url, events=events, networks=networks), backend, note, name)
+    rest.change_one_webhook(WebhookChange(url=url, events=events, networks=networks), backend, audit, name)
     return _changed(page, backend, name, page.text("The webhook is changed."))
 
 

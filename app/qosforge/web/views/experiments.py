@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from qosforge.api.backend import Backend
-from qosforge.api.background import Progress
-from qosforge.api.experiment_job import illustrated
+from qosforge.api.jobs.experiment import plot_experiment
+from qosforge.api.jobs.queue import JobProgress
 from qosforge.experiments.model import Ascending, Claim, Comparing, Experiment, Operand, Ratio
 
 SEED = 1
@@ -54,18 +54,18 @@ def outcome_key(name: str) -> str:
     return f"experiment {name} {SEED}"
 
 
-def begin(backend: Backend, name: str, *, person: str) -> Progress:
+def begin(backend: Backend, name: str, *, person: str) -> JobProgress:
     """Run an experiment, unless that is under way or done.
 
     Raises:
         TooBusy: too many experiments of this person wait.
     """
-    return backend.background.ask(outcome_key(name), illustrated, name, SEED, person=person, lane="long")
+    return backend.jobs.submit(outcome_key(name), plot_experiment, name, SEED, person=person, queue="long")
 
 
-def known(backend: Backend, name: str) -> Progress | None:
+def known(backend: Backend, name: str) -> JobProgress | None:
     """How far an experiment is; ``None`` where nobody ran it since the service began."""
-    return backend.background.known(outcome_key(name))
+    return backend.jobs.progress(outcome_key(name))
 
 
 def claim_views(experiment: Experiment, document: Mapping[str, Any] | None) -> tuple[ClaimView, ...]:

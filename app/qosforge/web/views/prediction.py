@@ -10,8 +10,8 @@ from datetime import datetime
 from importlib.metadata import version
 
 from qosforge.api.backend import Backend
-from qosforge.api.background import Progress
-from qosforge.api.preview_job import digest_of
+from qosforge.api.jobs.preview import policy_digest
+from qosforge.api.jobs.queue import JobProgress
 from qosforge.compiler.compile import compile_intent
 from qosforge.deltaq.objective import Outcome
 from qosforge.deploy.traits import require_installed
@@ -80,7 +80,7 @@ class Asked:
     """A prediction that somebody waits for, under the name of its computation."""
 
     key: str
-    progress: Progress
+    progress: JobProgress
 
 
 def ask(backend: Backend, network: Network, written: Written, *, person: str) -> Asked:
@@ -98,16 +98,16 @@ def ask(backend: Backend, network: Network, written: Written, *, person: str) ->
     parts = [
         version("qosforge"),
         network.model_dump_json(by_alias=True),
-        digest_of(written),
+        policy_digest(written),
         {name: text.digest for name, text in known.items()},
         last.artifact if last else "",
     ]
     key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     name = name_of(network.name, key)
-    progress = backend.background.known(name)
+    progress = backend.jobs.progress(name)
     if progress is None or progress.state == "failed":
         measured = backend.artifacts.get_text(last.artifact) if last else ""
-        progress = backend.background.ask(
+        progress = backend.jobs.submit(
             name, predicted, written, network, known, last, measured, person=person, topic="prediction"
         )
     return Asked(key, progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from qosforge.api.security import NO_CREDENTIAL
+from qosforge.api.middleware.authorization import NO_CREDENTIAL
 from qosforge.web.pages import Page
 
 _FOR_PROGRAMS = "/api/v1"

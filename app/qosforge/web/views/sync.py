@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from qosforge.api.backend import Backend
-from qosforge.api.sync_job import source_of
+from qosforge.api.jobs.sync import source_of
 from qosforge.api.sync_models import InventorySource, SyncDifference
 from qosforge.errors import InputError, QosforgeError
 from qosforge.inventory.catalogue import NetworkUnknown

@@ -1,4 +1,4 @@
-"""Who may call what: every route of the interface but the public ones says the role that it needs."""
+"""Authorization: every route but the public ones declares the role that it needs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from qosforge.access.roles import NotAllowed, NotAuthenticated, Principal, Role
 from qosforge.access.sessions import CSRF_HEADER, cookie_name
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import TheBackend
+from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.parameters import require_known_parameters
-from qosforge.api.recording import CallNote
 from qosforge.runs.store import RunUnknown
 from qosforge.runs.tables import RUNS
 
@@ -40,40 +40,40 @@ class Needs:
         self.recorded = recorded
 
     def __call__(self, request: Request, backend: TheBackend) -> Principal:
-        note = CallNote(f"{request.method} {request.url.path}", resource=request.url.path)
-        request.state.note = None if request.method in _SAFE or not self.recorded else note
+        audit = AuditEntry(f"{request.method} {request.url.path}", resource=request.url.path)
+        request.state.audit = None if request.method in _SAFE or not self.recorded else audit
         caller = _authenticated(request, backend)
         request.state.caller = caller
-        note.actor, note.credential = caller.name, caller.credential
-        self._check(caller, request, backend, note)
+        audit.actor, audit.credential = caller.name, caller.credential
+        self._check(caller, request, backend, audit)
         require_known_parameters(request)
-        if request.state.note is not None:
-            note.open(backend.access, request.state.request_id)
+        if request.state.audit is not None:
+            audit.open(backend.access, request.state.request_id)
         return caller
 
-    def _check(self, caller: Principal, request: Request, backend: Backend, note: CallNote) -> None:
+    def _check(self, caller: Principal, request: Request, backend: Backend, audit: AuditEntry) -> None:
         network = request.path_params.get("network")
         if network is None and "run_id" in request.path_params:
             network = _network_of_run(caller, request.path_params["run_id"], backend)
         if self.everywhere:
             caller.require(self.role)
         elif network is not None:
-            note.network = network
+            audit.network = network
             caller.require(self.role, network)
         elif not any(role.covers(self.role) for role in caller.roles.values()):
             raise NotAllowed(f"{caller.name} is no {self.role} of any network", hint="ask an admin for the role")
 
 
-def recorded_call(request: Request, backend: Backend, network: str) -> CallNote:
+def recorded_call(request: Request, backend: Backend, network: str) -> AuditEntry:
     """The note of a call that opens sessions to devices: the log has it, whatever its method and its role."""
-    note: CallNote | None = request.state.note
-    if note is None:
+    audit: AuditEntry | None = request.state.audit
+    if audit is None:
         caller: Principal = request.state.caller
         path = request.url.path
-        note = CallNote(f"{request.method} {path}", caller.name, caller.credential, network, path)
-        note.open(backend.access, request.state.request_id)
-        request.state.note = note
-    return note
+        audit = AuditEntry(f"{request.method} {path}", caller.name, caller.credential, network, path)
+        audit.open(backend.access, request.state.request_id)
+        request.state.audit = audit
+    return audit
 
 
 def _authenticated(request: Request, backend: Backend) -> Principal:

@@ -1,4 +1,4 @@
-"""Bounds of what callers may take: sizes, time, rate and number of requests. Plain ASGI, outside the routes."""
+"""Limits of requests: size, duration, concurrency and rate, as ASGI middleware."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _SLOW_ANSWER = 10
 _KNOWN_CALLERS = 10_000
 
 
-class BoundSizes:
-    """Refuses what is too long: the address (414), the headers (431), the body (413), said or streamed."""
+class SizeLimit:
+    """Maximum sizes of the address (414), the headers (431) and the body (413), declared or streamed."""
 
     def __init__(self, app: ASGIApp, body_bytes: int) -> None:
         self._app = app
@@ -57,28 +57,28 @@ class BoundSizes:
             await problem_response(request_id, HEADERS_TOO_LARGE, detail)(scope, receive, send)
             return
         too_large = f"a body may have {self._body_bytes} bytes"
-        said = headers.get("content-length", "0")
-        if said.isdecimal() and int(said) > self._body_bytes:
+        declared = headers.get("content-length", "0")
+        if declared.isdecimal() and int(declared) > self._body_bytes:
             await problem_response(request_id, TOO_LARGE, too_large)(scope, receive, send)
             return
-        seen = 0
+        received = 0
 
-        async def counted() -> Message:
-            nonlocal seen
+        async def count_received() -> Message:
+            nonlocal received
             message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self._body_bytes:
+            received += len(message.get("body", b""))
+            if received > self._body_bytes:
                 raise TooLarge(too_large, hint="send less at once")
             return message
 
-        await self._app(scope, counted, send)
+        await self._app(scope, count_received, send)
 
 
-class BoundTime:
-    """Answers 504 when a request takes too long, and lets nothing of its late answer out.
+class TimeLimit:
+    """Maximum seconds of a request; then 504, and a late response is dropped.
 
-    What runs in a thread cannot be stopped: it goes on, and whatever slot it holds further inside stays taken until
-    it has ended. An answer that has begun may take ten times as long; an event stream as long as it likes.
+    A thread cannot be stopped: it runs on and keeps its place among the concurrent requests until it has ended. A
+    response that has begun may take ten times as long, an event stream any time.
     """
 
     def __init__(self, app: ASGIApp, seconds: float) -> None:
@@ -94,19 +94,19 @@ class BoundTime:
         late: asyncio.Task[None] | None = None
         begun = False
 
-        async def tell() -> None:
+        async def answer_late() -> None:
             detail = f"the request took longer than {self._seconds:g} s"
             await problem_response(scope["state"]["request_id"], TIMED_OUT, detail)(scope, receive, send)
 
         def expire() -> None:
             nonlocal late
             if not begun:
-                late = loop.create_task(tell())
+                late = loop.create_task(answer_late())
             work.cancel()
 
         timer = loop.call_later(self._seconds, expire)
 
-        async def timely(message: Message) -> None:
+        async def send_in_time(message: Message) -> None:
             nonlocal begun, timer
             if late is not None:
                 return
@@ -119,17 +119,17 @@ class BoundTime:
 
         try:
             with work:
-                await self._app(scope, receive, timely)
+                await self._app(scope, receive, send_in_time)
         finally:
             timer.cancel()
             if late is not None:
                 await late
 
 
-class BoundConcurrency:
-    """Lets so many requests in at once; more are told to come again. Event streams count until they begin.
+class ConcurrencyLimit:
+    """Maximum concurrent requests; further ones get 503. An event stream counts until it begins.
 
-    ``probes`` are always let in: whoever watches the service must hear that it is only busy.
+    The paths ``probes`` are never limited: monitoring must see that a busy service is alive.
     """
 
     def __init__(self, app: ASGIApp, most: int, probes: frozenset[str]) -> None:
@@ -154,13 +154,13 @@ class BoundConcurrency:
             self._inside -= counted
             counted = False
 
-        async def watched(message: Message) -> None:
+        async def send_counted(message: Message) -> None:
             if message["type"] == "http.response.start" and _is_event_stream(message):
                 leave()
             await send(message)
 
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, send_counted)
         finally:
             leave()
 
@@ -171,11 +171,11 @@ class _Bucket:
     at: float
 
 
-class BoundRate:
-    """A token bucket for each caller: so many requests a minute, a sixth of them at once (at least ten).
+class RateLimit:
+    """Maximum requests per minute and caller: a token bucket that holds a sixth of a minute's, at least ten.
 
-    A caller is the user of a credential that was good before, however many the user has, else an address: made-up
-    credentials win nothing. Answers carry what is left (draft-ietf-httpapi-ratelimit-headers).
+    A caller is the user of a credential that was valid before (all credentials of a user together), else an
+    address: invented credentials gain nothing. Responses carry the rest (draft-ietf-httpapi-ratelimit-headers).
     """
 
     def __init__(
@@ -194,35 +194,36 @@ class BoundRate:
         if scope["type"] != "http" or scope["path"] in self._probes:
             await self._app(scope, receive, send)
             return
-        shown = _shown(scope)
-        key = self._callers.get(shown) if shown else None
+        credential = _credential_hash(scope)
+        key = self._callers.get(credential) if credential else None
         bucket = self._bucket(key or _address(scope))
         allowed = bucket.tokens >= 1
         bucket.tokens -= allowed
 
-        async def told(message: Message) -> None:
+        async def send_with_limits(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers["RateLimit-Policy"] = self._policy
                 headers["RateLimit"] = (
                     f'"caller";r={int(bucket.tokens)};t={self._seconds_until(bucket, self._burst)}'
                 )
-                self._remember(shown, scope)
+                self._remember(credential, scope)
             await send(message)
 
         if allowed:
-            await self._app(scope, receive, told)
+            await self._app(scope, receive, send_with_limits)
             return
         wait = {"Retry-After": str(self._seconds_until(bucket, 1))}
         detail = f"more than {self._rate * 60:g} requests a minute"
-        await problem_response(scope["state"]["request_id"], TOO_MANY, detail, headers=wait)(scope, receive, told)
+        answer = problem_response(scope["state"]["request_id"], TOO_MANY, detail, headers=wait)
+        await answer(scope, receive, send_with_limits)
 
-    def _remember(self, shown: str | None, scope: Scope) -> None:
+    def _remember(self, credential: str | None, scope: Scope) -> None:
         caller: Principal | None = scope["state"].get("caller")
-        if shown is None or caller is None:
+        if credential is None or caller is None:
             return
-        self._callers[shown] = f"caller {caller.user_id}"
-        self._callers.move_to_end(shown)
+        self._callers[credential] = f"caller {caller.user_id}"
+        self._callers.move_to_end(credential)
         if len(self._callers) > _KNOWN_CALLERS:
             self._callers.popitem(last=False)
 
@@ -242,11 +243,11 @@ class BoundRate:
         return max(1, math.ceil((tokens - bucket.tokens) / self._rate))
 
 
-def _shown(scope: Scope) -> str | None:
-    """A hash of the credential that a request shows, whatever it is worth."""
+def _credential_hash(scope: Scope) -> str | None:
+    """A hash of a request's credential, which may be invalid; ``None`` where it has none."""
     headers = Headers(scope=scope)
-    shown = headers.get("authorization") or headers.get("cookie")
-    return None if shown is None else hashlib.sha256(shown.encode()).hexdigest()
+    credential = headers.get("authorization") or headers.get("cookie")
+    return None if credential is None else hashlib.sha256(credential.encode()).hexdigest()
 
 
 def _address(scope: Scope) -> str:

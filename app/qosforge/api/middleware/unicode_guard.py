@@ -1,8 +1,8 @@
-"""Text that is refused at the door.
+"""Unicode guard: requests with dangerous text are rejected.
 
-What no store can hold: NUL, and halves of surrogate pairs, which JSON can write down. What makes people read
-another text than is there: overrides and isolates of the direction of writing. And what could hide either: a body
-in another encoding than UTF-8 (RFC 8259, section 8.1).
+That is text that databases cannot store: NUL, and unpaired surrogates, which JSON can express. Text that reads
+otherwise than it is: bidirectional overrides and isolates. And what could hide either: a body in another encoding
+than UTF-8 (RFC 8259, section 8.1).
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qosforge.api.problems import MALFORMED, NOT_FOUND, WRONG_INPUT, problem_response
 
-_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Unicode Standard Annex 9; the marks U+200E and U+200F, which texts in Arabic or Hebrew need, are none of them."""
-_TURNS = rb"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])"
+_BIDI_UTF8 = rb"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])"
 """The same in UTF-8."""
-_SUSPICIOUS = re.compile(rb"\\u(?:0000|[dD][89a-fA-F]|20(?:2[a-eA-E]|6[6-9]))|" + _TURNS)
-_REFUSED_PART = re.compile(_TURNS)
-_REFUSED_FIELD = re.compile(rb"\0|" + _TURNS)
+_SUSPICIOUS = re.compile(rb"\\u(?:0000|[dD][89a-fA-F]|20(?:2[a-eA-E]|6[6-9]))|" + _BIDI_UTF8)
+_UNSAFE_PART = re.compile(_BIDI_UTF8)
+_UNSAFE_FIELD = re.compile(rb"\0|" + _BIDI_UTF8)
 _FORM = "application/x-www-form-urlencoded"
 _PARTS = "multipart/form-data"
 _DETAIL = "a text holds a NUL, half a surrogate pair, or a character that changes the direction of writing"
 
 
-class ReadableText:
-    """Refuses addresses (404), queries (422) and bodies (400) with such text.
+class UnicodeGuard:
+    """Rejects paths (404), queries (422) and bodies (400) with such text.
 
-    It reads a body whole, so it stands behind its bound.
+    It reads the whole body, so the size limit must be outside of it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -46,31 +46,31 @@ class ReadableText:
         if "\0" in scope["path"]:
             await problem_response(request_id, NOT_FOUND, "nothing has such a name")(scope, receive, send)
             return
-        if _REFUSED_FIELD.search(unquote_to_bytes(scope["query_string"])):
+        if _UNSAFE_FIELD.search(unquote_to_bytes(scope["query_string"])):
             await problem_response(request_id, WRONG_INPUT, _DETAIL)(scope, receive, send)
             return
         messages: list[Message] = []
         while not messages or messages[-1].get("more_body", False):
             messages.append(await receive())
         body = b"".join(message.get("body", b"") for message in messages)
-        if not _taken(Headers(scope=scope).get("content-type", "").lower(), body):
+        if not _is_safe_body(Headers(scope=scope).get("content-type", "").lower(), body):
             await problem_response(request_id, MALFORMED, _DETAIL)(scope, receive, send)
             return
-        read = iter(messages)
+        received = iter(messages)
 
-        async def again() -> Message:
-            return next(read, None) or await receive()
+        async def replay() -> Message:
+            return next(received, None) or await receive()
 
-        await self._app(scope, again, send)
+        await self._app(scope, replay, send)
 
 
-def _taken(kind: str, body: bytes) -> bool:
-    """Whether a body of this media type holds nothing that is refused."""
+def _is_safe_body(kind: str, body: bytes) -> bool:
+    """Whether a body of this media type contains no dangerous text."""
     if kind.startswith(_FORM):
-        return not _REFUSED_FIELD.search(unquote_to_bytes(body))
+        return not _UNSAFE_FIELD.search(unquote_to_bytes(body))
     if kind.startswith(_PARTS):
-        return not _REFUSED_PART.search(body)
-    return b"\0" not in body and _is_utf_8(body) and _readable(body)
+        return not _UNSAFE_PART.search(body)
+    return b"\0" not in body and _is_utf_8(body) and _is_safe_json(body)
 
 
 def _is_utf_8(body: bytes) -> bool:
@@ -81,14 +81,14 @@ def _is_utf_8(body: bytes) -> bool:
     return True
 
 
-def _readable(body: bytes) -> bool:
+def _is_safe_json(body: bytes) -> bool:
     if not _SUSPICIOUS.search(body):
         return True
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        return True  # no JSON, or none that is taken: whoever reads it says so
-    return all("\0" not in text and not _DIRECTIONS & set(text) and _is_unicode(text) for text in _texts(value))
+        return True  # not JSON, or too deep: the route answers that
+    return all("\0" not in text and not _BIDI & set(text) and _is_unicode(text) for text in _texts(value))
 
 
 def _texts(value: Any) -> list[str]:

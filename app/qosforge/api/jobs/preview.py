@@ -1,4 +1,4 @@
-"""What a computing process does for a preview. It imports no more than it needs: it begins soon."""
+"""The job of a preview. It imports no more than it needs, so that a computing process starts soon."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from qosforge.preview.policy_check import CheckOptions, PolicyCheck, check_polic
 from qosforge.reports.preview import Document, compile_document, policy_document, validate_document
 from qosforge.validation.reads import devices_to_read
 
-KEPT_INTENTS = 64
-KEPT_NETWORKS = 16
-"""What every process keeps read."""
+MAX_INTENTS = 64
+MAX_NETWORKS = 16
+"""Parsed policies and networks that each process caches."""
 
 T = TypeVar("T")
-Kind = Literal["compile", "validate", "policy"]
-"""Which document: ``policy`` is that of `PolicyPreview`."""
+PreviewKind = Literal["compile", "validate", "policy"]
+"""Which document to make; ``policy`` is a `PolicyPreview`."""
 
 
 @dataclass(frozen=True)
-class Job:
-    """All that a computing process needs; the same job always gives the same bytes, Batfish aside."""
+class PreviewJob:
+    """The input of `render_preview`; the same job always gives the same bytes, Batfish aside."""
 
-    kind: Kind
+    kind: PreviewKind
     intent: str
     written: Written
     digest: str
@@ -46,41 +46,41 @@ class Job:
     unsaved: Mapping[str, tuple[str, ...]] | None = None
 
     def key(self) -> str:
-        """What it depends on, as one hash."""
-        held = {name: text.digest for name, text in (self.running or {}).items()}
-        parts = [self.kind, version("qosforge"), self.intent, self.digest, self.devices, held, self.strict]
-        return hashlib.sha256(_text([*parts, self.unsaved, repr(self.checks)]).encode()).hexdigest()
+        """A hash of everything that the document depends on."""
+        digests = {name: text.digest for name, text in (self.running or {}).items()}
+        parts = [self.kind, version("qosforge"), self.intent, self.digest, self.devices, digests, self.strict]
+        return hashlib.sha256(_canonical_text([*parts, self.unsaved, repr(self.checks)]).encode()).hexdigest()
 
 
-def digest_of(written: Written) -> str:
-    """All that an intent is read from, as one hash."""
+def policy_digest(written: Written) -> str:
+    """A hash of everything that a policy is loaded from: its text, includes and settings."""
     parts: list[Any] = [written.text, written.file, dict(written.included), written.settings()]
-    return hashlib.sha256(_text(parts).encode()).hexdigest()
+    return hashlib.sha256(_canonical_text(parts).encode()).hexdigest()
 
 
-class _Read(Generic[T]):
-    """What a computing process keeps read, by digests: the last ones that were asked for."""
+class _Cache(Generic[T]):
+    """Parsed objects by digest, the least recently used out first."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[str, T] = OrderedDict()
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._entries: OrderedDict[str, T] = OrderedDict()
 
     def get(self, digest: str, read: Callable[[], T]) -> T:
-        if digest not in self._kept:
-            self._kept[digest] = read()
-            if len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(digest)
-        return self._kept[digest]
+        if digest not in self._entries:
+            self._entries[digest] = read()
+            if len(self._entries) > self._size:
+                self._entries.popitem(last=False)
+        self._entries.move_to_end(digest)
+        return self._entries[digest]
 
 
-_NETWORKS: _Read[Network] = _Read(KEPT_NETWORKS)
-_INTENTS: _Read[LoadedIntent] = _Read(KEPT_INTENTS)
+_NETWORKS: _Cache[Network] = _Cache(MAX_NETWORKS)
+_INTENTS: _Cache[LoadedIntent] = _Cache(MAX_INTENTS)
 
 
-def made(job: Job) -> bytes:
-    """The document of a job, in a computing process: one call at a time."""
-    network = _NETWORKS.get(job.digest, lambda: _unpacked(job.blob))
+def render_preview(job: PreviewJob) -> bytes:
+    """Make the document of a job as JSON, in a computing process."""
+    network = _NETWORKS.get(job.digest, lambda: _unpickle_network(job.blob))
     loaded = _INTENTS.get(job.intent, lambda: load_written(job.written))
     checks = CheckOptions(batfish=False) if job.kind == "policy" else job.checks
     checked = check_policy(
@@ -96,11 +96,11 @@ def made(job: Job) -> bytes:
     return document.model_dump_json(by_alias=True).encode()
 
 
-def needed(job: Job) -> tuple[str, ...]:
-    """The devices whose configurations the document of a job depends on: those in scope that are wanted, and where
-    it is checked those that the checks ask for. In a computing process, as `made`.
+def required_devices(job: PreviewJob) -> tuple[str, ...]:
+    """The devices whose configurations the document of a job depends on: the chosen ones in scope, and for a
+    validation those that the checks read. In a computing process, as `render_preview`.
     """
-    network = _NETWORKS.get(job.digest, lambda: _unpacked(job.blob))
+    network = _NETWORKS.get(job.digest, lambda: _unpickle_network(job.blob))
     loaded = _INTENTS.get(job.intent, lambda: load_written(job.written))
     inside = devices_in(loaded.intent.apply, network)
     if job.kind == "compile":
@@ -108,19 +108,19 @@ def needed(job: Job) -> tuple[str, ...]:
     return tuple(sorted(devices_to_read(loaded.intent, network, inside)))
 
 
-_DOCUMENTS: Mapping[Kind, Callable[[PolicyCheck], Document]] = {
+_DOCUMENTS: Mapping[PreviewKind, Callable[[PolicyCheck], Document]] = {
     "compile": compile_document,
     "validate": validate_document,
     "policy": policy_document,
 }
 
 
-def _unpacked(blob: bytes) -> Network:
+def _unpickle_network(blob: bytes) -> Network:
     network = pickle.loads(blob)  # noqa: S301  from the process that began this one
     assert isinstance(network, Network)
     require_installed(network)
     return network
 
 
-def _text(parts: list[Any]) -> str:
+def _canonical_text(parts: list[Any]) -> str:
     return json.dumps(parts, sort_keys=True, ensure_ascii=False)

@@ -13,8 +13,8 @@ from qosforge.access.calls import LoggedCall, calls_page
 from qosforge.access.roles import Role
 from qosforge.api.application import create_app
 from qosforge.api.backend import Backend
-from qosforge.api.dependencies import Caller, TheNote
-from qosforge.api.security import Needs
+from qosforge.api.dependencies import Caller, TheAuditEntry
+from qosforge.api.middleware.authorization import Needs
 from qosforge.runs.store import RunStore
 from tests.api.conftest import People
 
@@ -27,7 +27,7 @@ def of_network(network: str, caller: Caller) -> str:
 
 
 @router.post("/of-run/{run_id}", dependencies=[Depends(Needs(Role.OPERATOR))])
-def of_run(run_id: str, note: TheNote) -> str:
+def of_run(run_id: str, note: TheAuditEntry) -> str:
     note.detail["why"] = "tried"
     return run_id
 

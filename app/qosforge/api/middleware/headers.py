@@ -1,4 +1,4 @@
-"""At the door: the id of each request, and the headers that each answer carries."""
+"""Request ids, and the security headers of every response."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _ALWAYS = {
 
 _UNLESS_SET = {
     "Referrer-Policy": "no-referrer",
-    # What is no page loads nothing and stands in no frame; a page brings a policy of its own.
+    # For everything but pages, which set a policy of their own: load nothing, stand in no frame.
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     "Cache-Control": "no-store",
 }
 
 _TLS_ONLY = "max-age=31536000"
-"""For this host alone: whether its subdomains speak TLS is not known here."""
+"""Without ``includeSubDomains``: whether other hosts of the domain speak TLS is not known here."""
 
 
-class Door:
-    """Gives every request an id (``request_id`` of its state): the caller's own where it is usable, for one trail
-    through several services. Answers carry it, and the security headers; over TLS also HSTS (RFC 6797).
+class RequestIdAndSecurityHeaders:
+    """Sets the ``request_id`` of a request's state, taken from `X-Request-Id` where that is usable: one id through
+    several services. Responses carry it and the security headers, over TLS also HSTS (RFC 6797).
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -43,12 +43,12 @@ class Door:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        asked = Headers(scope=scope)
-        offered = asked.get(REQUEST_ID, "")
-        request_id = offered if _USABLE.fullmatch(offered) else uuid.uuid4().hex
+        request_headers = Headers(scope=scope)
+        sent_id = request_headers.get(REQUEST_ID, "")
+        request_id = sent_id if _USABLE.fullmatch(sent_id) else uuid.uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
 
-        async def headed(message: Message) -> None:
+        async def add_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID] = request_id
@@ -56,20 +56,20 @@ class Door:
                     headers[name] = value
                 for name, value in _UNLESS_SET.items():
                     headers.setdefault(name, value)
-                _keep_local(headers, asked.get("host", ""))
+                _make_redirect_local(headers, request_headers.get("host", ""))
                 if scope.get("scheme") == "https":
                     headers["Strict-Transport-Security"] = _TLS_ONLY
             await send(message)
 
-        await self._app(scope, receive, headed)
+        await self._app(scope, receive, add_headers)
 
 
-def _keep_local(headers: MutableHeaders, host: str) -> None:
-    """Let a redirect within the service be a path: the caller chose what stands in the request as its host.
+def _make_redirect_local(headers: MutableHeaders, host: str) -> None:
+    """Make a redirect within the service a path: the host of a request is chosen by its caller.
 
     The path begins with one slash: what follows two of them, or a backslash, browsers take for another host.
     """
-    place = urlsplit(headers.get("location", ""))
-    if place.netloc and place.netloc == host:
-        path = "/" + place.path.lstrip("/\\")
-        headers["location"] = urlunsplit(("", "", path, place.query, place.fragment))
+    target = urlsplit(headers.get("location", ""))
+    if target.netloc and target.netloc == host:
+        path = "/" + target.path.lstrip("/\\")
+        headers["location"] = urlunsplit(("", "", path, target.query, target.fragment))

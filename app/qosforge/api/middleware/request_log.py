@@ -1,4 +1,4 @@
-"""Each request leaves a line in the log and a count in the metrics; what is logged in between carries its id."""
+"""One log line and one metric count per request; log lines written meanwhile carry the request id."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _LOG = structlog.get_logger(__name__)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-class Observe:
-    """Never tells a query or a header: they may hold secrets. ``quiet`` paths leave no line when they go well."""
+class RequestLog:
+    """Logs no query and no header: they may hold secrets. Successful requests of ``quiet`` paths are not logged."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, prefix: str, quiet: frozenset[str]) -> None:
         self._app = app
@@ -33,7 +33,7 @@ class Observe:
         began = time.perf_counter()
         status = 499  # gone before it had an answer, as web servers have it
 
-        async def watched(message: Message) -> None:
+        async def note_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -41,11 +41,11 @@ class Observe:
 
         with structlog.contextvars.bound_contextvars(request_id=request_id), self._metrics.open.track_inprogress():
             try:
-                await self._app(scope, receive, watched)
+                await self._app(scope, receive, note_status)
             finally:
-                self._tell(scope, status, time.perf_counter() - began)
+                self._record(scope, status, time.perf_counter() - began)
 
-    def _tell(self, scope: Scope, status: int, seconds: float) -> None:
+    def _record(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in _METHODS else "other"
         # The template, never the address itself: names and ids would make a metric each.
         route = scope.get("route")

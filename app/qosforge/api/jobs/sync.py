@@ -1,4 +1,4 @@
-"""An inventory compared with its source for requests, in a process of its own and within a request's time."""
+"""Jobs of syncs: compare an inventory with its source, in a process of its own and within a request's time."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from qosforge.api.backend import Backend
 
 _MARGIN_SECONDS = 3.0
-"""What is left of a request's time to tell of a source that does not answer, or to write what it told."""
+"""Part of a request's time limit that is kept for its response, or for writing the files."""
 
 
 @dataclass(eq=False)
-class SyncMoved(InputError):
-    """The difference is no longer the one that was shown."""
+class SyncOutdated(InputError):
+    """The difference has changed since it was shown."""
 
 
 @dataclass(frozen=True)
 class SyncPreview:
-    """What a sync would write, and the difference of each of its files as text."""
+    """The plan of a sync, and the diff of each of its files."""
 
     plan: SyncPlan
     diffs: tuple[str, ...]
@@ -55,8 +55,8 @@ def preview_sync(backend: Backend, caller: Principal, network: str, *, remove: b
         SourceError: the source cannot be read, or not within a request's time.
         TooBusy: too many calls wait to read sources.
     """
-    with backend.networks.files(network) as folder, _timely(backend) as seconds:
-        return backend.sources.call(previewed, folder, remove=remove, timeout=seconds, caller=caller.name)
+    with backend.networks.files(network) as folder, _source_deadline(backend) as seconds:
+        return backend.sources.call(read_difference, folder, remove=remove, timeout=seconds, caller=caller.name)
 
 
 def write_sync(backend: Backend, caller: Principal, network: str, digest: str, *, remove: bool) -> SyncPlan:
@@ -66,25 +66,25 @@ def write_sync(backend: Backend, caller: Principal, network: str, digest: str, *
         SyncMoved: inventory or source changed, and another one would be written now.
         InputError, InputErrors, SourceError, TooBusy: as `preview_sync`; or a file cannot be written.
     """
-    with backend.networks.files(network) as folder, _timely(backend) as seconds:
+    with backend.networks.files(network) as folder, _source_deadline(backend) as seconds:
         plan = backend.sources.call(plan_sync, folder, remove=remove, timeout=seconds, caller=caller.name)
     if plan.digest != digest:
         message = "the difference is no longer the one that was shown: the inventory or its source has changed"
-        raise SyncMoved(message, Place(path="digest"), "look at it again, and write that one")
+        raise SyncOutdated(message, Place(path="digest"), "look at it again, and write that one")
     with backend.networks.written(network) as folder:
         write_plan(folder, plan)
     return plan
 
 
-def previewed(folder: Path, *, remove: bool) -> SyncPreview:
-    """What a computing process does to show a difference: see `plan_sync`."""
+def read_difference(folder: Path, *, remove: bool) -> SyncPreview:
+    """Plan a sync and make its diffs, in the computing process: see `plan_sync`."""
     plan = plan_sync(folder, remove=remove)
     return SyncPreview(plan, tuple(line_difference(file.before or "", file.after) for file in plan.files))
 
 
 @contextmanager
-def _timely(backend: Backend) -> Iterator[float]:
-    """How many seconds a source may take, and its own error for one that takes longer."""
+def _source_deadline(backend: Backend) -> Iterator[float]:
+    """The seconds that a source may take, and a `SourceError` for one that takes longer."""
     whole = backend.settings.request_seconds
     seconds = max(whole / 2, whole - _MARGIN_SECONDS)
     try:

@@ -1,4 +1,4 @@
-"""What a computing process does for a prediction."""
+"""The job of a prediction: compile a policy and simulate what it would do."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from qosforge.prediction.predict import predict
 from qosforge.reports.prediction import PredictionDocument, prediction_document
 
 
-def predicted(written: Written, network: Network, seed: int, at_most_seconds: int) -> PredictionDocument:
-    """The document of a prediction on devices that are not read.
+def predict_traffic(written: Written, network: Network, seed: int, at_most_seconds: int) -> PredictionDocument:
+    """Predict what a policy would do to the traffic of a network; no device is read.
 
     Raises:
         InputError: the policy is no valid intent, or verifies nothing.
@@ -23,6 +23,6 @@ def predicted(written: Written, network: Network, seed: int, at_most_seconds: in
     return prediction_document(predict(compilation, seed=seed, at_most_seconds=at_most_seconds))
 
 
-def predicted_json(written: Written, network: Network, seed: int, at_most_seconds: int) -> bytes:
-    """As `predicted`, as JSON."""
-    return predicted(written, network, seed, at_most_seconds).model_dump_json(by_alias=True).encode()
+def predict_traffic_json(written: Written, network: Network, seed: int, at_most_seconds: int) -> bytes:
+    """The document of `predict_traffic` as JSON."""
+    return predict_traffic(written, network, seed, at_most_seconds).model_dump_json(by_alias=True).encode()

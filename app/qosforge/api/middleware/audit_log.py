@@ -1,4 +1,4 @@
-"""Every call that would change something goes into the audit log, refused ones too, before it is answered."""
+"""Audit middleware: a call that would change something, denied or not, is in the audit log before its response."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from qosforge.errors import QosforgeError
 
 
 @dataclass
-class CallNote:
-    """What the log will say of a call; `Needs` begins it, and a route may add to it. Never a secret."""
+class AuditEntry:
+    """The entry of a call in the audit log, created by `Needs` and completed by routes. Never a secret."""
 
     action: str
     actor: str = ""
@@ -28,21 +28,21 @@ class CallNote:
     opened: str | None = None
 
     def call(self, status: int, request_id: str) -> Call:
-        """The call as the log has it."""
-        told = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "opened"}
-        return Call(status=status, request_id=request_id, **told)
+        """The finished entry."""
+        known = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "opened"}
+        return Call(status=status, request_id=request_id, **known)
 
     def open(self, access: Access, request_id: str) -> None:
-        """Note, before anything is changed, that the call is about to be carried out."""
+        """Record, before anything is changed, that the call is about to be carried out."""
         self.opened = access.open(self.call(UNKNOWN, request_id))
 
 
-class RecordCalls:
-    """Holds the answer to a call that has a `CallNote` back until the log has its row.
+class AuditMiddleware:
+    """Holds the response to a call with an `AuditEntry` back until the audit log has its row.
 
-    Where the log cannot be written the caller is told so instead: nobody hears of a change that the log has not.
-    What a call is about to do was noted before it began (`CallNote.open`), so a process that dies in between leaves
-    its trace, too. A call that was given up while it was at work is in the log, too, as timed out.
+    Where the log cannot be written the response is that error: no change is confirmed without a row. The start of a
+    call is recorded before it changes anything (`AuditEntry.open`), so a process that dies meanwhile leaves a row,
+    too. A call whose caller left is recorded as timed out.
     """
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
@@ -55,7 +55,7 @@ class RecordCalls:
             return
         answered = failed = False
 
-        async def recorded(message: Message) -> None:
+        async def send_recorded(message: Message) -> None:
             nonlocal answered, failed
             if message["type"] == "http.response.start":
                 answered = True
@@ -68,15 +68,15 @@ class RecordCalls:
                 await send(message)
 
         try:
-            await self._app(scope, receive, recorded)
+            await self._app(scope, receive, send_recorded)
         finally:
             if not answered:
                 with anyio.CancelScope(shield=True):
                     await self._record(scope, TIMED_OUT.status)
 
     async def _record(self, scope: Scope, status: int) -> None:
-        note: CallNote | None = scope["state"].get("note")
-        if note is None:
+        audit: AuditEntry | None = scope["state"].get("audit")
+        if audit is None:
             return
-        call = note.call(status, scope["state"]["request_id"])
-        await run_in_threadpool(self._access.record, call, note.opened)
+        call = audit.call(status, scope["state"]["request_id"])
+        await run_in_threadpool(self._access.record, call, audit.opened)

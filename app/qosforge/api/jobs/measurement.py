@@ -1,4 +1,4 @@
-"""What a computing process does for a measurement."""
+"""The job of a measurement that is no run: what the devices do now."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class MeasurementDocument(BaseModel):
     trade_offs: tuple[Balance, ...]
 
 
-def measured(
+def measure_network(
     written: Written, network: Network, texts: Mapping[str, DeviceText], seed: int, at_most_seconds: float
 ) -> bytes:
-    """The document of a measurement on what devices hold, as JSON; no look is begun that would end later.
+    """Measure what the given configurations do and return the document as JSON, within ``at_most_seconds``.
 
     Raises:
         InputError: the policy is no valid intent.

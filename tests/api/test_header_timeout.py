@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import pytest
 from httpx2 import Client
 
-from qosforge.api import slow_callers
 from qosforge.api.application import create_app
 from qosforge.api.backend import Backend
+from qosforge.api.middleware import header_timeout
 from qosforge.settings import Settings
 from tests.api.conftest import served
 from tests.stopwatch import Stopwatch
@@ -32,7 +32,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def client(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
-    monkeypatch.setattr(slow_callers, "HEAD_SECONDS", HEAD_SECONDS)
+    monkeypatch.setattr(header_timeout, "HEADER_SECONDS", HEAD_SECONDS)
     with served(create_app(backend)) as made:
         yield made
 

@@ -1,4 +1,4 @@
-"""The last net: what no route and no handler expected is answered as a problem, and logged with its traceback."""
+"""Error boundary: an exception that nobody handled is logged with its traceback and answered as a problem."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from qosforge.errors import QosforgeError
 _LOG = structlog.get_logger(__name__)
 
 
-class Shield:
-    """Answers an exception of what stands behind it; after the answer began it can only log and cut it short."""
+class ErrorBoundary:
+    """Answers exceptions of the inner application; once a response has begun it can only log and break it off."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -23,13 +23,13 @@ class Shield:
             return
         begun = False
 
-        async def watched(message: Message) -> None:
+        async def note_begin(message: Message) -> None:
             nonlocal begun
             begun = begun or message["type"] == "http.response.start"
             await send(message)
 
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, note_begin)
         except Exception as error:
             request_id = scope["state"]["request_id"]
             if isinstance(error, QosforgeError):
