@@ -22,7 +22,7 @@ from qosforge.deltaq.verdict import judge
 from qosforge.intent.loader import load_intent
 from qosforge.intent.models import Verify
 from qosforge.inventory.loader import load_network
-from qosforge.prediction.holding import would_hold
+from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
 from qosforge.tester.judging import path_delay_of
 from qosforge.tester.measurement import class_sample
@@ -71,7 +71,7 @@ def of_policy(case: Case, seed: int) -> dict[str, Seen]:
         described = {"from": source, "to": destination, "classes": [case.traffic_class], "seconds": 30}
         checks = (Verify.model_validate(described),)
     intent = intent.model_copy(update={"verify": checks})
-    tester = TwinTester(network, would_hold(compilation, {}), seed)
+    tester = TwinTester(network, project_state(compilation, {}), seed)
     first = tester.measure(intent, "predicted")
     last = tester.measure(intent, "predicted", look=LOOKS, earlier=first)
     flows = first.scenario(case.scenario).flows

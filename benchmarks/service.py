@@ -18,7 +18,7 @@ from ruamel.yaml import YAML
 
 from benchmarks.serving import served, viewer_token
 from benchmarks.timing import Median, Ratio, Throughput, median, percentiles
-from qosforge.intent.written import Written, load_written
+from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.loader import load_network
 from qosforge.preview.policy_check import check_policy
 from qosforge.reports.preview import compile_document
@@ -59,7 +59,7 @@ def measure() -> Iterator[Median | Ratio | Throughput]:
         )
         lock = threading.Lock()
 
-        def other_intent() -> Written:
+        def other_intent() -> PolicySource:
             with lock:
                 return next(fresh)
 
@@ -76,17 +76,17 @@ def measure() -> Iterator[Median | Ratio | Throughput]:
         yield Ratio(name, crowded / 1e3, quiet / 1e3, at_most=3.0)
 
 
-def _intents() -> Iterator[Written]:
+def _intents() -> Iterator[PolicySource]:
     """Twelve classes with other shares each time."""
     shares = itertools.product(range(1, 16), range(1, 13), range(1, 21))
     for conferencing, streaming, standard in shares:
         text = _CLASSES.replace("conferencing_percent: 15", f"conferencing_percent: {conferencing}")
         text = text.replace("streaming_percent: 12", f"streaming_percent: {streaming}")
         text = text.replace("standard_percent: 20", f"standard_percent: {standard}")
-        yield Written(_TOP, "own.yaml", {"classes/own-rfc4594-12.yaml": text})
+        yield PolicySource(_TOP, "own.yaml", {"classes/own-rfc4594-12.yaml": text})
 
 
-def _preview(written: Written, network: str = NETWORK) -> bytes:
+def _preview(written: PolicySource, network: str = NETWORK) -> bytes:
     policy = {"text": written.text, "file": written.file, "included": dict(written.included)}
     return json.dumps({"network": network, "policy": policy}).encode()
 
@@ -112,12 +112,12 @@ def _crowd(port: int, token: str, body: Callable[[], bytes]) -> Iterator[None]:
             ended.result()
 
 
-def _alone(scratch: Path, fresh: Iterator[Written]) -> float:
+def _alone(scratch: Path, fresh: Iterator[PolicySource]) -> float:
     _network(scratch / NETWORK)
     network = load_network(scratch / NETWORK)
 
     def preview() -> None:
-        compile_document(check_policy(load_written(next(fresh)), network)).model_dump_json(by_alias=True)
+        compile_document(check_policy(load_policy(next(fresh)), network)).model_dump_json(by_alias=True)
 
     for _ in range(4):
         preview()

@@ -14,7 +14,7 @@ from benchmarks.databases import postgres
 from benchmarks.serving import command, environment
 from benchmarks.timing import Ratio
 from qosforge.emulation import start_lab
-from qosforge.intent.written import Written, load_written
+from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
@@ -123,7 +123,7 @@ class _Batch:
 
     def seconds(self, voice: int) -> float:
         """How long the workers take that are there; every run changes its router."""
-        intent = load_written(Written(_POLICY, "batch.yaml", {}, {"voice": voice}))
+        intent = load_policy(PolicySource(_POLICY, "batch.yaml", {}, {"voice": voice}))
         folder = self.settings.inventories_dir
         orders = [Order(load_network(folder / name), intent, measure=False) for name in self.names]
         started = time.perf_counter()

@@ -19,7 +19,7 @@ from qosforge.access.tables import TOKENS, USERS
 from qosforge.api.application import create_app
 from qosforge.api.backend import Backend, open_backend
 from qosforge.api.problems import NOT_INSTALLED
-from qosforge.intent.written import load_written
+from qosforge.intent.policy_source import load_policy
 from qosforge.resources import root
 from qosforge.runs.desk import Order
 from qosforge.runs.policy_versions import shipped
@@ -127,7 +127,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     settings = Settings(var_dir=folder / "var", compute_processes=1, inventories_dir=inventories)
     with open_backend(settings) as backend, TestClient(create_app(backend)) as client:
         people = People(backend)
-        intent = load_written(shipped("campus-collaboration").written())
+        intent = load_policy(shipped("campus-collaboration").written())
         orders = {name: Order(backend.networks.network(name), intent, measure=False) for name in (OWN, OTHER)}
         runs = {name: backend.desk.place(order, "somebody")[0].id for name, order in orders.items()}
         document = client.get(f"{PREFIX}/openapi.json").json()

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from qosforge.access.roles import Role
 from qosforge.access.users import revoke
 from qosforge.api.backend import Backend
-from qosforge.intent.written import Written
+from qosforge.intent.policy_source import PolicySource
 from tests.api.conftest import Headers, People
 
 V1 = "/api/v1"
@@ -163,7 +163,7 @@ def test_a_version_of_who_is_no_operator_there_is_run_once_taken_over(
     other = backend.policies.seen_by(
         backend.access.authenticate(people.headers("max", Role.ADMIN)["Authorization"][7:])
     )
-    other.store("remote", Written(REMOTE + "# more\n"))
+    other.store("remote", PolicySource(REMOTE + "# more\n"))
     backend.database.transact(lambda connection: revoke(connection, "max", "*"))
     assert client.post(f"{V1}/runs", headers=ben, json=RUN).status_code == 403
     pinned = RUN | {"policy": {"name": "remote", "version": 1}}

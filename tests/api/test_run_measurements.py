@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from qosforge.access.calls import calls_page
 from qosforge.access.tables import TESTERS
 from qosforge.api.backend import Backend
-from qosforge.intent.written import load_written
+from qosforge.intent.policy_source import load_policy
 from qosforge.resources import root
 from qosforge.runs.desk import Order
 from qosforge.runs.outside import OUTSIDE_SECONDS, waiting_for
@@ -41,7 +41,7 @@ def _manual() -> dict[str, Any]:
 @pytest.fixture
 def run_id(backend: Backend) -> str:
     """A run that waits for a measurement after its push."""
-    intent = load_written(backend.policies.seen_by(somebody("ann")).get("campus-collaboration").written())
+    intent = load_policy(backend.policies.seen_by(somebody("ann")).get("campus-collaboration").written())
     order = Order(backend.networks.network("campus"), intent, tester="external")
     run, _ = backend.desk.place(order, "ann")
     due = backend.desk.store.now() + timedelta(seconds=OUTSIDE_SECONDS)

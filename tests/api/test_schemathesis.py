@@ -35,7 +35,7 @@ from qosforge.api.application import create_app
 from qosforge.api.backend import open_backend
 from qosforge.api.problems import NOT_INSTALLED
 from qosforge.emulation import start_lab
-from qosforge.intent.written import Written, load_written
+from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
 from qosforge.runs.desk import Order
@@ -107,8 +107,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         ended.callback(control.stop, state)
         text = (root() / "examples" / "policies" / f"{POLICY}.yaml").read_text()
         policies = backend.policies.seen_by(somebody("root"))
-        policies.store(POLICY, Written(text.replace("seconds: 10", "seconds: 1")), network="*")
-        order = Order(network, load_written(policies.get(POLICY).written()))
+        policies.store(POLICY, PolicySource(text.replace("seconds: 10", "seconds: 1")), network="*")
+        order = Order(network, load_policy(policies.get(POLICY).written()))
         backend.database.transact(lambda connection: connection.execute(sa.insert(EXECUTORS).values(_executor())))
         run, _ = backend.desk.place(order, "somebody")
         yield Service(from_asgi("/api/v1/openapi.json", create_app(backend)), admin, run.id)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.importing.test_handwritten import BRANCH, BRANCH_INTENT
+from tests.importing.test_abbreviations import BRANCH, BRANCH_INTENT
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from qosforge.access.roles import Role
 from qosforge.access.users import add_user, grant
-from qosforge.intent.written import Written
+from qosforge.intent.policy_source import PolicySource
 from qosforge.runs.artifacts import ArtifactStore
 from qosforge.runs.lineage import hands_in
 from qosforge.runs.policies import PolicyLibrary
@@ -37,7 +37,7 @@ def test_policies_of_before_belong_to_all_and_are_trusted_where_their_author_is_
 
         store.database.transact(people)
         ann = PolicyLibrary(store.database, artifacts).seen_by(somebody("ann", Role.OPERATOR, "campus"))
-        ann.store("gold", Written(GOLD), network="campus")
+        ann.store("gold", PolicySource(GOLD), network="campus")
         take_back(store.database, "0003")
     bring_up(store_url)
     with RunStore(store_url) as newer:

@@ -8,7 +8,7 @@ from pathlib import Path
 from qosforge.compiler.candidate import differences
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.configtree import Line, merge
-from qosforge.importing import Imported, import_configurations, read_configuration
+from qosforge.importing import ImportResult, import_configurations, read_configuration
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.plan.model import Plan
@@ -33,17 +33,17 @@ def _lines(tree: tuple[Line, ...], depth: int) -> list[str]:
     return [text for line in tree for text in (" " * depth + line.text, *_lines(line.children, depth + 1))]
 
 
-def imported(text: str, **given: str) -> Imported:
+def imported(text: str, **given: str) -> ImportResult:
     """What one configuration amounts to."""
     return import_configurations([read_configuration(text, "box.cfg", **given)], "made")
 
 
-def told(found: Imported) -> list[str]:
+def told(found: ImportResult) -> list[str]:
     """The findings that count, in few words."""
     return [f"{f.code}: {f.message}" for f in found.findings if f.severity != "info"]
 
 
-def compiled_again(found: Imported, folder: Path) -> list[CompiledDevice]:
+def compiled_again(found: ImportResult, folder: Path) -> list[CompiledDevice]:
     """The devices that the written files compile to, intent by intent."""
     for name, text in found.files.items():
         (folder / name).write_text(text, encoding="utf-8")

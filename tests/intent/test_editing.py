@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from qosforge.intent.editing import Change, Insert, Move, NotEditable, Remove, Set, edited
-from qosforge.intent.written import shipped_policies
+from qosforge.intent.policy_source import shipped_policies
 from qosforge.intent.yaml_source import parse_document
 
 POLICY = """\

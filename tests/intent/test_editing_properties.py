@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from qosforge.intent.differences import meant_changes
 from qosforge.intent.editing import Change, Insert, Move, NotEditable, Remove, Set, edited
 from qosforge.intent.loader import parse_intent
-from qosforge.intent.written import shipped_policies, shipped_texts
+from qosforge.intent.policy_source import shipped_policies, shipped_texts
 from qosforge.intent.yaml_source import Path_, parse_document
 from tests.properties.budget import tried
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qosforge.errors import InputError
-from qosforge.openconfig.read import Imported, import_document
+from qosforge.openconfig.read import ImportedPlan, import_document
 from qosforge.openconfig.write import QOS, export_plan
 from qosforge.plan.model import Discipline, Plan, Red, RedProfile, Share, ShareUnit
 
@@ -108,7 +108,7 @@ def foreign() -> Any:
     }
 
 
-def read(document: Any) -> Imported:
+def read(document: Any) -> ImportedPlan:
     return import_document(json.dumps(document), device="dut", file="dut.json")
 
 

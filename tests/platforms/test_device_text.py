@@ -35,7 +35,7 @@ SAID = f"hostname sw1\nsnmp-server community {SECRET} RW\n\x1b[31mbanner \u202e[
 MAY_OPEN = {
     "qosforge/platforms/device_text.py": "the type itself",
     # Parse it:
-    "qosforge/platforms/held.py": "into a plan",
+    "qosforge/platforms/cached_parse.py": "into a plan",
     "qosforge/compiler/candidate.py": "into lines to enter, and lines to put back",
     "qosforge/validation/rendering.py": "into the tree that lines are merged into",
     "qosforge/deploy/inspection.py": "into what a device is, all of which is shown through its door",

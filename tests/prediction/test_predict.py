@@ -11,8 +11,8 @@ from qosforge.compiler.compile import Compilation, compile_intent
 from qosforge.intent.loader import load_intent, parse_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.prediction.holding import would_hold
 from qosforge.prediction.predict import Prediction, Simulated, predict
+from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
 from qosforge.tester.pooling import class_summary
 
@@ -110,10 +110,10 @@ def test_checks_of_one_scenario_are_simulated_as_long_as_the_longest() -> None:
 def test_boxes_and_interfaces_that_the_policy_leaves_are_as_they_are_or_were_delivered(routers: Network) -> None:
     alone = compiled(routers, POLICY.replace("role: edge", "devices: router1"))
     assert [device.name for device in alone.devices] == ["router1"]
-    delivered = would_hold(alone, {})
+    delivered = project_state(alone, {})
     assert {name: len(plan.interfaces) for name, plan in delivered.items()} == {"router1": 2, "router3": 3}
     typed = "policy-map OURS\n class class-default\ninterface FastEthernet0/0\n service-policy output OURS\n"
-    (port,) = would_hold(alone, {"router3": typed})["router3"].interfaces
+    (port,) = project_state(alone, {"router3": typed})["router3"].interfaces
     assert (port.name, port.egress.policy) == ("FastEthernet0/0", "OURS")
     assert predict(alone).outcome == "met"
 

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.campus import bare_configuration, change, write_campus
 from qosforge.compiler.compile import Compiler
-from qosforge.compiler.reach import devices_in, with_neighbours
+from qosforge.compiler.scope_resolution import devices_in, with_neighbours
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.preview.policy_check import CheckOptions, check_policy
@@ -52,7 +52,7 @@ def test_only_the_devices_of_the_change_and_their_neighbours_are_looked_at(
     network = campus(120)
     with (
         patch.object(Compiler, "device", autospec=True, side_effect=Compiler.device) as compiled,
-        patch.object(known, "held_plan", side_effect=known.held_plan) as parsed,
+        patch.object(known, "parse_running", side_effect=known.parse_running) as parsed,
     ):
         found = check_policy(change(), network, running(network), checks=CheckOptions(batfish=False))
     changed = devices_in(change().intent.apply, network)

@@ -16,7 +16,7 @@ from qosforge.access.roles import NotAllowed, Role
 from qosforge.access.users import add_user, disable, grant, revoke
 from qosforge.errors import InputError
 from qosforge.intent.loader import load_intent, parse_intent
-from qosforge.intent.written import Written, load_written
+from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.changes import ChangeRules
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
@@ -420,7 +420,7 @@ def test_who_wrote_a_policy_or_took_it_over_does_not_approve_it(
     four_eyes: Desk, order: Order, store: RunStore
 ) -> None:
     library = PolicyLibrary(store.database, four_eyes.artifacts)
-    text = Written(order.intent.document.text, "x.yaml", dict(order.intent.included))
+    text = PolicySource(order.intent.document.text, "x.yaml", dict(order.intent.included))
     name = order.intent.intent.intent
     library.seen_by(somebody("ada")).store(name, text, network="*", shadow_shipped=True)
     library.seen_by(somebody("grace", Role.OPERATOR, "campus")).take_over(name, 1, "campus")
@@ -461,8 +461,8 @@ def stored(desk: Desk, order: Order) -> Order:
             grant(connection, name, "campus", Role.OPERATOR)
     text = order.intent.document.text.replace("intent: campus-collaboration", "intent: gold")
     policies = PolicyLibrary(desk.store.database, desk.artifacts).seen_by(somebody("carl"))
-    about, _ = policies.store("gold", Written(text, "gold.yaml", dict(order.intent.included)), network="*")
-    intent = load_written(policies.get("gold", about.number).written())
+    about, _ = policies.store("gold", PolicySource(text, "gold.yaml", dict(order.intent.included)), network="*")
+    intent = load_policy(policies.get("gold", about.number).written())
     return replace(order, intent=intent, stored=about)
 
 

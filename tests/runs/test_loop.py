@@ -19,7 +19,7 @@ from qosforge import errors
 from qosforge.access.roles import NotAllowed
 from qosforge.emulation import start_lab
 from qosforge.intent.loader import parse_intent
-from qosforge.intent.written import Written
+from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.changes import ChangeRules, Freeze
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
@@ -339,7 +339,7 @@ def test_what_a_service_left_in_its_queues_is_finished_by_recover(site: Site) ->
     run = site.place()
     site.service.engine.enqueue(SETTLE, settling_id(run.id), {"run": run.id}, RUNS_QUEUE)
     sweeps = site.service.executor.sweeps
-    sweeps.sweeps.place(SweepOrder(site.network, Written(POLICY, "remote-control.yaml", {}, {}), {}), "ada")
+    sweeps.sweeps.place(SweepOrder(site.network, PolicySource(POLICY, "remote-control.yaml", {}, {}), {}), "ada")
     sweeps.tick()
     ended = [(entry["run"], entry["status"]) for entry in site.service.recover()]
     # The engine may have taken the settling from its queue before anybody looked.

@@ -11,7 +11,7 @@ import pytest
 from qosforge.access.roles import NotAllowed, Principal, Role
 from qosforge.database.connections import Database
 from qosforge.errors import InputError
-from qosforge.intent.written import Written
+from qosforge.intent.policy_source import PolicySource
 from qosforge.runs.artifacts import ArtifactStore
 from qosforge.runs.policies import Policies, PolicyLibrary
 from qosforge.runs.policy_versions import PolicyUnknown
@@ -29,8 +29,8 @@ OWN = """classes:
 """
 
 
-def gold(tolerance: str = "5 %", own: str = OWN) -> Written:
-    return Written(GOLD.format(tolerance=tolerance), "ci/gold.yaml", {"ci/classes/own.yaml": own})
+def gold(tolerance: str = "5 %", own: str = OWN) -> PolicySource:
+    return PolicySource(GOLD.format(tolerance=tolerance), "ci/gold.yaml", {"ci/classes/own.yaml": own})
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_the_same_again_is_no_new_version(library: PolicyLibrary, policies: Poli
 
 def test_a_version_over_a_shipped_policy_leaves_it_as_version_0(policies: Policies) -> None:
     text = policies.get("rfc4594-4").text + "# ours\n"
-    policies.store("rfc4594-4", Written(text), network="*", shadow_shipped=True)
+    policies.store("rfc4594-4", PolicySource(text), network="*", shadow_shipped=True)
     assert [v.number for v in policies.versions("rfc4594-4")] == [1, 0]
     assert policies.get("rfc4594-4", 0).text != text
     assert {v.name: v.number for v in policies.newest()}["rfc4594-4"] == 1
@@ -93,18 +93,22 @@ def test_versions_stored_at_once_get_numbers_of_their_own(policies: Policies) ->
     ("name", "written", "said"),
     [
         ("silver", gold(), "not called 'silver'"),
-        ("gold", Written(gold().text), "there is no 'classes/own.yaml'"),
+        ("gold", PolicySource(gold().text), "there is no 'classes/own.yaml'"),
         (
             "gold",
-            Written(gold().text, included={"classes/own.yaml": OWN, "classes/b.yaml": OWN}),
+            PolicySource(gold().text, included={"classes/own.yaml": OWN, "classes/b.yaml": OWN}),
             "nothing includes",
         ),
-        ("gold", Written(gold().text, "/etc/passwd"), "no name of a file"),
-        ("gold", Written(gold().text, "g.yaml", {"classes/own.yaml": OWN}, {"a": 1}), "no parameters beside it"),
+        ("gold", PolicySource(gold().text, "/etc/passwd"), "no name of a file"),
+        (
+            "gold",
+            PolicySource(gold().text, "g.yaml", {"classes/own.yaml": OWN}, {"a": 1}),
+            "no parameters beside it",
+        ),
         ("gold", gold(own=OWN.replace("percent: 20", "percent: many")), "own.yaml:2"),
     ],
 )
-def test_what_cannot_be_stored_is_told(policies: Policies, name: str, written: Written, said: str) -> None:
+def test_what_cannot_be_stored_is_told(policies: Policies, name: str, written: PolicySource, said: str) -> None:
     with pytest.raises(InputError) as caught:
         policies.store(name, written, network="*")
     assert said in str(caught.value)
@@ -174,7 +178,7 @@ def test_a_policy_is_seen_by_those_of_its_network_alone(library: PolicyLibrary) 
 
 
 def test_a_shipped_policy_is_hidden_by_saying_so_and_for_all_alone(library: PolicyLibrary) -> None:
-    ours = Written(library.seen_by(somebody("root")).get("rfc4594-4").text + "# ours\n")
+    ours = PolicySource(library.seen_by(somebody("root")).get("rfc4594-4").text + "# ours\n")
     ann = library.seen_by(somebody("ann", Role.OPERATOR, "campus"))
     with pytest.raises(InputError, match="ships with qosforge for all networks"):
         ann.store("rfc4594-4", ours, network="campus", shadow_shipped=True)
@@ -184,4 +188,4 @@ def test_a_shipped_policy_is_hidden_by_saying_so_and_for_all_alone(library: Poli
     assert root.store("rfc4594-4", ours, network="*", shadow_shipped=True)[0].shadows_shipped
     assert {version.name for version in ann.newest() if version.shadows_shipped} == {"rfc4594-4"}
     assert not ann.get("rfc4594-4", 0).about.shadows_shipped
-    root.store("rfc4594-4", Written(ours.text + "# more\n"))  # it is hidden already
+    root.store("rfc4594-4", PolicySource(ours.text + "# more\n"))  # it is hidden already

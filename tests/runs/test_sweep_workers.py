@@ -9,7 +9,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from qosforge.database.connections import Database
-from qosforge.intent.written import Written
+from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
 from qosforge.runs.artifacts import open_artifacts
@@ -51,7 +51,7 @@ def test_points_are_shared_and_those_of_a_dead_executor_taken_over(tmp_path: Pat
     children: list[ForkServerProcess] = []
     try:
         children += [_start(tmp_path / name, postgres_url) for name in ("a", "b")]
-        sweep = sweeps.place(SweepOrder(network, Written(TEXT), {}, SEEDS), "ana")
+        sweep = sweeps.place(SweepOrder(network, PolicySource(TEXT), {}, SEEDS), "ana")
 
         def by() -> Counter[str]:
             return Counter(point.executor for point in sweeps.points(sweep.id) if point.executor)

@@ -15,8 +15,8 @@ from qosforge.deploy.transaction import running
 from qosforge.intent.loader import load_intent
 from qosforge.intent.models import Intent
 from qosforge.plan.model import Plan
+from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import DeviceText
-from qosforge.platforms.held import held_plan
 from qosforge.tester.judging import overall, verdicts
 from qosforge.tester.measurement import Measurement
 from qosforge.tester.pooling import ClassSummary, class_summary
@@ -120,4 +120,4 @@ class Site:
 
     def _parsed(self, name: str, text: DeviceText) -> Plan:
         device = self.campus.network.device(name)
-        return held_plan(device.platform, text, name, device.image)
+        return parse_running(device.platform, text, name, device.image)

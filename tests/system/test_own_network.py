@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
 from qosforge.api.problems import MEDIA_TYPE
-from qosforge.intent.written import Written
+from qosforge.intent.policy_source import PolicySource
 from qosforge.resources import root
 from qosforge.runs.tables import RunStatus
 from qosforge.settings import Settings
@@ -202,7 +202,9 @@ def test_rest_and_pages_push_to_a_device_of_ones_own(own: Own, monkeypatch: pyte
         await_running(own.router, before)
 
         author = Persons(backend).add("bob", Role.ADMIN)
-        backend.policies.seen_by(somebody("bob")).store("calls-first", Written(POLICY, "calls.yaml"), network="own")
+        backend.policies.seen_by(somebody("bob")).store(
+            "calls-first", PolicySource(POLICY, "calls.yaml"), network="own"
+        )
         headers = author.log_in(client)
         assert "Into the devices themselves" in page(client, headers)
         form = {"network": "own", "policy": "calls-first", "key": "k", "judge": "nobody"}

@@ -19,8 +19,8 @@ from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import QueueCount
+from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import DeviceText
-from qosforge.platforms.held import held_plan
 from qosforge.tester.counters import CounterNote, compare, read
 from qosforge.tester.offers import expected
 from qoslab import control
@@ -75,7 +75,7 @@ def campus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Campus]:
                 lines = make_candidate(device, texts[device.name]).text.splitlines()
                 assert control.configure(state, device.name, lines) == []
             texts = _held(fleet, names)
-            plans = {d.name: held_plan(d.platform, texts[d.name], d.name, d.image) for d in network.devices}
+            plans = {d.name: parse_running(d.platform, texts[d.name], d.name, d.image) for d in network.devices}
             for device in compilation.devices:
                 assert not differences(device.plan, plans[device.name])
             yield Campus(network, state, fleet, plans)

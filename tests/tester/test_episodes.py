@@ -13,7 +13,7 @@ from qosforge.deltaq.objective import UNSEEN_EPISODE
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Source, TrafficFlow, TrafficScenario
-from qosforge.prediction.holding import would_hold
+from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
 from qosforge.tester.judging import ClassVerdict, verdicts
 from qosforge.tester.measurement import Measurement
@@ -45,7 +45,7 @@ def judged(source: Source, requested: str, police: str = "", seed: int = 1) -> t
     policy = POLICY.replace("POLICE", police).replace("ASKED", requested)
     compilation = compile_intent(parse_intent(policy, "cameras.yaml"), network)
     intent = compilation.intent.intent
-    measurement = TwinTester(network, would_hold(compilation, {}), seed).measure(intent, "predicted")
+    measurement = TwinTester(network, project_state(compilation, {}), seed).measure(intent, "predicted")
     (found,) = verdicts(intent, network, measurement)
     return measurement, found
 

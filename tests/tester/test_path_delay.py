@@ -17,7 +17,7 @@ from qosforge.deltaq.distribution import DeltaQ
 from qosforge.intent.loader import load_intent, parse_intent
 from qosforge.intent.models import Intent
 from qosforge.inventory.loader import load_network
-from qosforge.prediction.holding import would_hold
+from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
 from qosforge.tester.hops import JudgedPath, path_delays
 from qosforge.tester.measurement import FlowResult, Measurement
@@ -73,7 +73,7 @@ def measured(
     intent = compilation.intent.intent
     checks = tuple(check.model_copy(update={"seconds": seconds}) for check in intent.verify)
     timed = intent.model_copy(update={"verify": checks})
-    tester = TwinTester(network, would_hold(compilation, {}))
+    tester = TwinTester(network, project_state(compilation, {}))
     return tester, timed, tester.measure(timed, "predicted", looks=looks)
 
 
@@ -217,7 +217,9 @@ verify: [{from: infn, to: vme, classes: [silent], seconds: 16}]
     )
     network = made(1)[0].network
     compilation = compile_intent(policy, network)
-    measurement = TwinTester(network, would_hold(compilation, {})).measure(compilation.intent.intent, "predicted")
+    measurement = TwinTester(network, project_state(compilation, {})).measure(
+        compilation.intent.intent, "predicted"
+    )
     assert [scenario.path_delays for scenario in measurement.scenarios] == [()]
 
 

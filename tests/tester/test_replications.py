@@ -10,7 +10,7 @@ from qosforge.intent.loader import parse_intent
 from qosforge.intent.models import Intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network, Source, TrafficFlow, TrafficScenario
-from qosforge.prediction.holding import would_hold
+from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
 from qosforge.tester.judging import open_scenarios, verdicts
 from qosforge.tester.measurement import class_sample
@@ -54,7 +54,7 @@ def overloaded() -> Network:
 def made(seed: int) -> tuple[TwinTester, Intent]:
     network = overloaded()
     compilation = compile_intent(parse_intent(POLICY, "overload.yaml"), network)
-    return TwinTester(network, would_hold(compilation, {}), seed), compilation.intent.intent
+    return TwinTester(network, project_state(compilation, {}), seed), compilation.intent.intent
 
 
 def test_two_equal_flows_in_a_full_queue_have_the_same_verdict_whatever_the_seed() -> None:
@@ -103,7 +103,7 @@ def test_a_later_look_adds_to_what_is_open_alone() -> None:
     network = network.model_copy(update={"traffic": (two, back)})
     text = POLICY + "  - {from: fnal, to: infn, classes: [bulk], seconds: 16}\n"
     compilation = compile_intent(parse_intent(text, "overload.yaml"), network)
-    twin, intent = TwinTester(network, would_hold(compilation, {}), 1), compilation.intent.intent
+    twin, intent = TwinTester(network, project_state(compilation, {}), 1), compilation.intent.intent
     first = twin.measure(intent, "after")
     found = verdicts(intent, network, first)
     assert open_scenarios(found) == {"two"}, "a loss of a sixth on one and the same line is open"

@@ -13,7 +13,7 @@ from qosforge.access.roles import Role
 from qosforge.access.tokens import create_token
 from qosforge.access.users import find_user
 from qosforge.api.backend import Backend
-from qosforge.intent.written import load_written
+from qosforge.intent.policy_source import load_policy
 from qosforge.runs.desk import Order
 from qosforge.runs.tables import RunStatus
 from qosforge.webhooks.deliveries import send_test
@@ -131,7 +131,7 @@ def furnish(backend: Backend) -> dict[str, str]:
         text = f"# {number} {MARKUP}\n{written.text}"
         policies.store(POLICY, replace(written, text=text), MARKUP, network="*", shadow_shipped=True)
     network = backend.networks.network(NETWORK)
-    order = Order(network, load_written(policies.get(POLICY).written()), ticket=MARKUP)
+    order = Order(network, load_policy(policies.get(POLICY).written()), ticket=MARKUP)
     _tell(backend)
     run = backend.desk.place(order, "ann")[0].id
     store = backend.desk.store

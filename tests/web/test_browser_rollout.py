@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from qosforge.access.roles import Role
 from qosforge.emulation import start_lab
-from qosforge.intent.written import Written
+from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
@@ -48,7 +48,7 @@ def site(var_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Si
             with RunStore(settings.database_url) as store:
                 library = PolicyLibrary(store.database, open_artifacts(settings, store.database))
                 library.seen_by(somebody("ann")).store(
-                    "remote-control", Written(POLICY, "remote-control.yaml"), network="*"
+                    "remote-control", PolicySource(POLICY, "remote-control.yaml"), network="*"
                 )
             yield made
     finally:

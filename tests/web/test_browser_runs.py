@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from qosforge.access.roles import Role
 from qosforge.emulation import start_lab
-from qosforge.intent.written import Written
+from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
 from qosforge.runs.artifacts import open_artifacts
@@ -57,7 +57,9 @@ def site(var_dir: Path) -> Iterator[Site]:
                     ("of-fnal", OURS, "infn-fnal"),
                 )
                 for name, text, network in policies:
-                    library.seen_by(somebody("ann")).store(name, Written(text, f"{name}.yaml"), network=network)
+                    library.seen_by(somebody("ann")).store(
+                        name, PolicySource(text, f"{name}.yaml"), network=network
+                    )
             yield made
     finally:
         control.stop(lab)

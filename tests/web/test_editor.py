@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
-from qosforge.intent.written import Written, shipped_policies
+from qosforge.intent.policy_source import PolicySource, shipped_policies
 from tests.principals import somebody
 from tests.web.people import Persons
 
@@ -260,7 +260,7 @@ def test_a_policy_is_stored_unless_it_moved_on(
     assert client.post("/policies/small/versions", data=save).status_code == 403  # without the session's token
     stored = client.post("/policies/small/versions", data=save, headers=session)
     assert stored.json()["number"] == 1
-    theirs = Written(SMALL.replace("30", "20"), "small.yaml")
+    theirs = PolicySource(SMALL.replace("30", "20"), "small.yaml")
     backend.policies.seen_by(somebody("<b>bob</b>")).store("small", theirs, "less")
     mine = SMALL.replace("30", "40")
     conflict = client.post("/policies/small/versions", data={"text": mine, "base": "1"}, headers=session)
@@ -281,7 +281,7 @@ def test_a_policy_is_stored_unless_it_moved_on(
 
 
 def test_two_who_begin_the_same_name_meet(client: TestClient, session: dict[str, str], backend: Backend) -> None:
-    backend.policies.seen_by(somebody("bob")).store("small", Written(SMALL, "small.yaml"), network="campus")
+    backend.policies.seen_by(somebody("bob")).store("small", PolicySource(SMALL, "small.yaml"), network="campus")
     mine = SMALL.replace("30", "40")
     conflict = client.post("/policies/small/versions", data={"text": mine, "base": "0"}, headers=session)
     assert conflict.status_code == 409
@@ -297,7 +297,7 @@ def test_the_text_keeps_its_first_line_break_and_its_line_ends(
     client: TestClient, session: dict[str, str], backend: Backend
 ) -> None:
     text = "\n" + SMALL.replace("\n", "\r\n")
-    backend.policies.seen_by(somebody("bob")).store("small", Written(text, "small.yaml"), network="campus")
+    backend.policies.seen_by(somebody("bob")).store("small", PolicySource(text, "small.yaml"), network="campus")
     page = client.get("/policies/small/edit").text
     assert "data-crlf" in page
     area = re.search(r"<textarea.*?>(.*?)</textarea>", page, re.DOTALL)

@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
-from qosforge.intent.written import Written
+from qosforge.intent.policy_source import PolicySource
 from tests.principals import somebody
 from tests.web.people import Persons
 
@@ -22,12 +22,12 @@ apply: [{interfaces: wan, direction: output}]
 def gold(backend: Backend) -> None:
     """A policy in two versions, with markup where people may write."""
     ann, other = (backend.policies.seen_by(somebody(name)) for name in ("ann", "<img src=x>"))
-    ann.store("gold", Written(GOLD), "<script>alert(1)</script>", network="*")
+    ann.store("gold", PolicySource(GOLD), "<script>alert(1)</script>", network="*")
     slow = (
         "link_efficiency: [{when: {rate_below: 768 kb/s}, fragment: {blocking_delay: 16 ms}}]\ntolerance: 4 %\n"
         "classes: [{name: voice, match: {any: [{dscp: ef}]}}]  # <b>\n"
     )
-    other.store("gold", Written(GOLD + slow), "slow links")
+    other.store("gold", PolicySource(GOLD + slow), "slow links")
 
 
 def test_policies_are_listed_with_their_newest_versions(client: TestClient, persons: Persons, gold: None) -> None:
@@ -97,8 +97,8 @@ def test_a_version_of_who_is_no_operator_there_is_taken_over_on_its_page(
 def test_whose_a_policy_is_stands_on_its_pages(client: TestClient, persons: Persons, backend: Backend) -> None:
     text = GOLD.replace("intent: gold", "intent: rfc4594-4")
     root = backend.policies.seen_by(somebody("root"))
-    root.store("rfc4594-4", Written(text), network="*", shadow_shipped=True)
-    root.store("gold", Written(GOLD), network="itesm")
+    root.store("rfc4594-4", PolicySource(text), network="*", shadow_shipped=True)
+    root.store("gold", PolicySource(GOLD), network="itesm")
     persons.add("ben", Role.OPERATOR, "campus").log_in(client)
     page = client.get("/policies").text
     assert "hides the shipped one" in page

@@ -15,7 +15,7 @@ from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
 from qosforge.deploy.fleet import Fleet
 from qosforge.errors import DeviceError, Place
-from qosforge.intent.written import Written
+from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
 from qosforge.runs.held import keep_readings
@@ -187,7 +187,7 @@ def test_what_a_version_includes_is_known(client: TestClient, backend: Backend, 
         "version: 1\nintent: sums\ninclude: own.yaml\nclasses:\n  - name: default\n"
         "apply:\n  - {role: edge, interfaces: wan, direction: output}\n"
     )
-    written = Written(text, "sums.yaml", {"own.yaml": library})
+    written = PolicySource(text, "sums.yaml", {"own.yaml": library})
     backend.policies.seen_by(somebody("ana")).store("sums", written, network="*")
     page = _preview(client, viewer, _form(text, name="sums.yaml", begun="sums", number="1"))
     assert "gold" in page

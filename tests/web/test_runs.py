@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from qosforge.access.roles import Role
 from qosforge.access.users import grant
 from qosforge.api.backend import Backend, open_backend
-from qosforge.intent.written import Written
+from qosforge.intent.policy_source import PolicySource
 from qosforge.runs.outside import waiting_for
 from qosforge.runs.reason import Reason
 from qosforge.runs.tables import JournalAction, RunStatus, StageOutcome, Verdict
@@ -40,7 +40,7 @@ def backend(tmp_path: Path) -> Iterator[Backend]:
         text = (ROOT / "examples/policies/remote-control.yaml").read_text()
         Persons(made).add("author", Role.OPERATOR, NETWORK)
         made.policies.seen_by(somebody("author")).store(
-            POLICY, Written(text, "remote-control.yaml"), network=NETWORK
+            POLICY, PolicySource(text, "remote-control.yaml"), network=NETWORK
         )
         yield made
 
@@ -165,8 +165,8 @@ def both(client: TestClient, persons: Persons, backend: Backend) -> None:
     library = backend.policies.seen_by(somebody("author"))
     text = (ROOT / "examples/policies/remote-control.yaml").read_text()
     for name, network in (("a-first", "campus"), ("of-itesm", "itesm"), ("of-all", "*")):
-        library.store(name, Written(text.replace("remote-control", name), f"{name}.yaml"), network=network)
-    library.store(POLICY, Written(text + "# more\n", "remote-control.yaml"))
+        library.store(name, PolicySource(text.replace("remote-control", name), f"{name}.yaml"), network=network)
+    library.store(POLICY, PolicySource(text + "# more\n", "remote-control.yaml"))
 
 
 def form(client: TestClient, **asked: str) -> tuple[dict[str, str], list[str], str]:

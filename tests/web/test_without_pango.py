@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
 from qosforge.errors import NotInstalled
-from qosforge.intent.written import load_written
+from qosforge.intent.policy_source import load_policy
 from qosforge.reports.pdf import run_pdf
 from qosforge.runs.desk import Order
 from qosforge.settings import Settings
@@ -51,7 +51,7 @@ def backend(tmp_path: Path, without_pango: None) -> object:
 def stored_run(backend: Backend) -> str:
     """A run that somebody asked for."""
     policies = backend.policies.seen_by(somebody("ann"))
-    written = load_written(policies.get("campus-collaboration").written())
+    written = load_policy(policies.get("campus-collaboration").written())
     return backend.desk.place(Order(backend.networks.network("campus"), written), "ann")[0].id
 
 

@@ -17,7 +17,7 @@ from pydantic import (
 
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.parameters import Scalar
-from qosforge.intent.written import LONGEST_FILE, Written, load_written
+from qosforge.intent.policy_source import LONGEST_FILE, PolicySource, load_policy
 from qosforge.runs.policies import Policies
 from qosforge.runs.policy_versions import LATEST, PolicyVersion
 
@@ -83,11 +83,11 @@ def chosen_for_run(policies: Policies, choice: PolicyChoice) -> tuple[LoadedInte
     """
     if isinstance(choice, NamedPolicy):
         stored = policies.get(choice.name, choice.version)
-        return load_written(stored.written(choice.parameters)), stored.about
-    return load_written(written(policies, choice)), None
+        return load_policy(stored.written(choice.parameters)), stored.about
+    return load_policy(written(policies, choice)), None
 
 
-def written(policies: Policies, choice: PolicyChoice) -> Written:
+def written(policies: Policies, choice: PolicyChoice) -> PolicySource:
     """The texts and parameters of the policy that a request means, unchecked.
 
     Raises:
@@ -95,4 +95,4 @@ def written(policies: Policies, choice: PolicyChoice) -> Written:
     """
     if isinstance(choice, NamedPolicy):
         return policies.get(choice.name, choice.version).written(choice.parameters)
-    return Written(choice.text, choice.file, choice.included, choice.parameters)
+    return PolicySource(choice.text, choice.file, choice.included, choice.parameters)

@@ -22,7 +22,7 @@ from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
 from qosforge.deploy.traits import require_installed
 from qosforge.errors import QosforgeError
-from qosforge.intent.written import Written
+from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.catalogue import Networks
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
@@ -47,7 +47,7 @@ class PreviewRequest:
 
     kind: PreviewKind
     network: str
-    written: Written
+    written: PolicySource
     devices: tuple[str, ...] = ()
     live: AuditEntry | None = None
     known: Mapping[str, DeviceText] | None = None

@@ -11,8 +11,8 @@ from qosforge.audit.marks import Way, check_marks, ways
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Network
 from qosforge.plan.model import Plan
+from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration
-from qosforge.platforms.held import held_plan
 from qosforge.platforms.shown_findings import shown_findings
 
 
@@ -41,7 +41,7 @@ def audit(
         InputError: a device has a platform that is not installed.
     """
     plans = {
-        device.name: held_plan(device.platform, texts[device.name], device.name, device.image)
+        device.name: parse_running(device.platform, texts[device.name], device.name, device.image)
         for device in network.devices
         if device.name in texts
     }

@@ -22,7 +22,7 @@ from qosforge.discovery.port_traffic import MeasuredTraffic, measure_stations
 from qosforge.discovery.stations import Derivation, DerivedStation, derive_stations
 from qosforge.errors import InputError, Place
 from qosforge.importing.document import flow_text
-from qosforge.importing.words import rate
+from qosforge.importing.to_intent import rate
 from qosforge.inventory.list_entries import ListEntry, append_entries
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network, is_name

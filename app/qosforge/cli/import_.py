@@ -13,7 +13,7 @@ from qosforge.cli.options import AsJson, Strict
 from qosforge.cli.output import findings_json, out, print_configuration, print_findings, print_json, write_file
 from qosforge.errors import InputError, Place
 from qosforge.findings import has_errors
-from qosforge.importing import Configuration, Imported, import_configurations, read_configuration
+from qosforge.importing import ImportResult, RunningConfiguration, import_configurations, read_configuration
 from qosforge.intent.base import is_name
 
 LARGEST = 16 * 2**20
@@ -81,7 +81,7 @@ def import_(
     sys.exit(int(has_errors(imported.findings, strict=strict)))
 
 
-def _write(imported: Imported, folder: Path) -> None:
+def _write(imported: ImportResult, folder: Path) -> None:
     """The intents and the inventory; what is in the way stays.
 
     Raises:
@@ -95,7 +95,7 @@ def _write(imported: Imported, folder: Path) -> None:
         write_file(folder / name, text)
 
 
-def _configuration(file: Path, platform: str | None, image: str | None, device: str | None) -> Configuration:
+def _configuration(file: Path, platform: str | None, image: str | None, device: str | None) -> RunningConfiguration:
     place = Place(file=str(file))
     try:
         if file.stat().st_size > LARGEST:

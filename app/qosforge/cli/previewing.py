@@ -12,7 +12,7 @@ from qosforge.cli.output import progress
 from qosforge.cli.server import connect, remote
 from qosforge.client.documents import read
 from qosforge.client.order import network_name, policy_choice
-from qosforge.compiler.reach import devices_in
+from qosforge.compiler.scope_resolution import devices_in
 from qosforge.deploy.not_saved import LiveState
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.models import Network

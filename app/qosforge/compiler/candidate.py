@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from qosforge.compiler.alike import canonical
+from qosforge.compiler.canonical_form import canonical_form
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.configtree import Gap, as_text, gaps, merge, transition
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, System
 from qosforge.platforms.base import platform
+from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration, unblotted
-from qosforge.platforms.held import held_plan
 
 LONGEST = 160
 """Characters of one side of a difference; the read-back itself is kept whole."""
@@ -70,7 +70,7 @@ def undo(platform_id: str, running: Configuration, original: Configuration) -> t
 def unlike(device: CompiledDevice, running: Configuration) -> tuple[str, ...]:
     """Where a running configuration is not the device's plan, in words."""
     request = device.request
-    return differences(device.plan, held_plan(request.platform, running, device.name, request.image))
+    return differences(device.plan, parse_running(request.platform, running, device.name, request.image))
 
 
 def differences(plan: Plan, held: Plan) -> tuple[str, ...]:
@@ -126,4 +126,4 @@ def _cut(text: str) -> str:
 
 
 def _comparable(value: object) -> object:
-    return canonical(value) if isinstance(value, Ingress | Egress) else value
+    return canonical_form(value) if isinstance(value, Ingress | Egress) else value

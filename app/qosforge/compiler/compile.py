@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from qosforge.compiler.bystanders import shared_policies
 from qosforge.compiler.features import refusals, within
 from qosforge.compiler.resolve import resolve
+from qosforge.compiler.shared_policy_check import find_shared_policies
 from qosforge.compiler.size import bare, oversized
 from qosforge.errors import QosforgeError
 from qosforge.findings import Finding, Severity
@@ -17,8 +17,8 @@ from qosforge.inventory.models import Network
 from qosforge.plan.model import Plan
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, ClassFidelity, platform
+from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration
-from qosforge.platforms.held import held_plan
 
 SHAPES = 128
 """How many shapes (devices that differ in more than their names) are kept for others like them."""
@@ -148,7 +148,9 @@ class Compiler:
 
     def _lowered(self, request: DeviceRequest, running: Configuration | None) -> CompiledDevice:
         box = platform(request.platform, request.device)
-        held = held_plan(request.platform, running, request.device, request.image) if running is not None else None
+        held = (
+            parse_running(request.platform, running, request.device, request.image) if running is not None else None
+        )
         refused = tuple(refusals(request, box.features))
         request = within(request, box.features)
         too_much = oversized(request, box)
@@ -156,7 +158,9 @@ class Compiler:
             request = bare(request)
         lowered = box.lower(request, held)
         unread = (
-            () if held is None else (*_missing(request, held), *_unread(held), *shared_policies(lowered.plan, held))
+            ()
+            if held is None
+            else (*_missing(request, held), *_unread(held), *find_shared_policies(lowered.plan, held))
         )
         unnamed = _unnamed(request, lowered.plan)
         return CompiledDevice(

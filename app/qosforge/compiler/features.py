@@ -1,4 +1,4 @@
-"""Refusal by declaration: what an intent asks for and a platform does not declare never reaches its lowering."""
+"""Check that a platform declares the features a request needs; what it lacks never reaches its lowering."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import ip_network
 
-from qosforge.compiler.wishes import ClassWish, Side, class_wishes, interface_wishes
+from qosforge.compiler.required_features import ClassRequirement, Side, class_requirements, interface_requirements
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Role
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature, InterfaceRequest, Term
@@ -66,14 +66,16 @@ def refusals(request: DeviceRequest, known: frozenset[Feature]) -> Iterator[Find
     for wanted, feature, prefer in _lacking(request.classes, sides.recognises, sides.schedules, sides.edge, known):
         yield _refusal(request, feature, prefer, wanted=wanted)
     for i in request.interfaces:
-        for wish in interface_wishes(i):
-            if wish.feature not in known:
-                yield _refusal(request, wish.feature, wish.prefer, interface=i.name, direction=wish.side)
+        for requirement in interface_requirements(i):
+            if requirement.feature not in known:
+                yield _refusal(
+                    request, requirement.feature, requirement.prefer, interface=i.name, direction=requirement.side
+                )
 
 
 @dataclass(frozen=True)
 class _Sides:
-    """What of a device decides which wishes of a class concern it; many devices have the same."""
+    """What of a device decides which requirements of a class concern it; many devices have the same."""
 
     recognises: bool
     schedules: bool
@@ -145,9 +147,9 @@ def _within(classes: tuple[ClassRequest, ...], known: frozenset[Feature]) -> tup
 
 
 def _kept(wanted: ClassRequest, known: frozenset[Feature]) -> ClassRequest:
-    # One wish at a time: each tells how the class looks without it alone.
-    while wish := next((w for w in class_wishes(wanted) if w.feature not in known), None):
-        wanted = wish.without
+    # One at a time: each tells how the class looks without it alone.
+    while requirement := next((r for r in class_requirements(wanted) if r.feature not in known), None):
+        wanted = requirement.without
     terms, none_of = (
         tuple(t for t in ts if known.issuperset(_asked_of(t))) for ts in (wanted.terms, wanted.none_of)
     )
@@ -158,16 +160,16 @@ def _kept(wanted: ClassRequest, known: frozenset[Feature]) -> ClassRequest:
 
 
 def _kept_interface(wanted: InterfaceRequest, known: frozenset[Feature]) -> InterfaceRequest:
-    while wish := next((w for w in interface_wishes(wanted) if w.feature not in known), None):
-        wanted = wish.without
+    while requirement := next((r for r in interface_requirements(wanted) if r.feature not in known), None):
+        wanted = requirement.without
     return wanted
 
 
 def _wanted(sides: _Sides, wanted: ClassRequest, known: frozenset[Feature]) -> Iterator[tuple[Feature, bool]]:
     """Features that a class asks a device for, each with whether it is only preferred."""
-    for wish in class_wishes(wanted):
-        if _concerns(sides, wish) and (wish.within is None or wish.within in known):
-            yield wish.feature, wish.prefer
+    for requirement in class_requirements(wanted):
+        if _concerns(sides, requirement) and (requirement.within is None or requirement.within in known):
+            yield requirement.feature, requirement.prefer
     if _recognises(sides, wanted):
         for term in (*wanted.terms, *wanted.none_of):
             yield from ((feature, False) for feature in _asked_of(term))
@@ -180,9 +182,9 @@ def recognises(request: DeviceRequest, wanted: ClassRequest) -> bool:
     return _recognises(_Sides.of(request), wanted)
 
 
-def _concerns(sides: _Sides, wish: ClassWish) -> bool:
-    """Whether the device has an interface on the side where the wish works."""
-    return sides.recognises if wish.side == "input" else sides.schedules
+def _concerns(sides: _Sides, requirement: ClassRequirement) -> bool:
+    """Whether the device has an interface on the side where the requirement works."""
+    return sides.recognises if requirement.side == "input" else sides.schedules
 
 
 def _recognises(sides: _Sides, wanted: ClassRequest) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from qosforge.compiler.reach import concerns, framed
 from qosforge.compiler.remarks import Claim, claims, remaining_marks, remark_findings
-from qosforge.compiler.scoping import agreed, in_scope, require_few_selections, unknown_names, unrecognised
+from qosforge.compiler.scope_findings import agree_on, find_unknown_names, find_unrecognised, require_few_selections
+from qosforge.compiler.scope_resolution import in_scope, rule_concerns, rule_fits_framing
 from qosforge.findings import Finding, Severity
 from qosforge.intent.fragments import fragment_size
 from qosforge.intent.loader import LoadedIntent
@@ -37,7 +37,7 @@ def resolve(loaded: LoadedIntent, network: Network) -> tuple[tuple[DeviceRequest
         InputError: its scopes select too much on this network.
     """
     require_few_selections(loaded, network)
-    findings: list[Finding] = [*unknown_names(loaded, network), *remark_findings(loaded)]
+    findings: list[Finding] = [*find_unknown_names(loaded, network), *remark_findings(loaded)]
     requests = []
     for device in network.devices:
         interfaces = tuple(
@@ -59,7 +59,7 @@ def resolve(loaded: LoadedIntent, network: Network) -> tuple[tuple[DeviceRequest
             )
         )
     else:
-        findings.extend(unrecognised(loaded, requests))
+        findings.extend(find_unrecognised(loaded, requests))
     return tuple(requests), tuple(findings)
 
 
@@ -172,7 +172,7 @@ def _interface(
     said: dict[str, object] = {}
     for side, scopes in (("input", inputs), ("output", outputs)):
         for field in ("policy", "trust", "shape"):
-            said[f"{side} {field}"], told = agreed(loaded, device, interface, scopes, field)
+            said[f"{side} {field}"], told = agree_on(loaded, device, interface, scopes, field)
             findings.extend(told)
     trusted = said["input trust"]
     recognised = BOUNDARY_TAG in interface.tags and trusted is None
@@ -229,12 +229,12 @@ def _efficiency(
     fast: list[Finding] = []
     for position, rule in enumerate(loaded.intent.link_efficiency):
         where = loaded.document.place(("link_efficiency", position))
-        if concerns(rule, interface):
+        if rule_concerns(rule, interface):
             return _wanted_efficiency(rule, interface)
         if (
             rule.when.rate_below is not None
             and interface.usable >= rule.when.rate_below
-            and framed(rule, interface)
+            and rule_fits_framing(rule, interface)
         ):
             full = 1500 * 8 / interface.usable
             fast.append(

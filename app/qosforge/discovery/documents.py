@@ -8,7 +8,7 @@ from typing import Any
 
 from qosforge.discovery.model import Discovery
 from qosforge.importing.document import as_yaml
-from qosforge.importing.words import rate
+from qosforge.importing.to_intent import rate
 from qosforge.inventory.models import Device, Framing, Interface, Link, Role
 from qosforge.inventory.port_ranges import range_names
 from qosforge.inventory.reach import Reach

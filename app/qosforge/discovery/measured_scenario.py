@@ -15,7 +15,7 @@ from typing import Any
 import networkx
 
 from qosforge.discovery.port_traffic import MeasuredTraffic, StationTraffic, unmeasured
-from qosforge.importing.words import rate
+from qosforge.importing.to_intent import rate
 from qosforge.inventory.models import Network, TrafficScenario
 from qosforge.units import format_rate, listed
 

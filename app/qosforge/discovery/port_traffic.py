@@ -17,7 +17,7 @@ from qosforge.errors import DeviceError, InputError, Place, QosforgeError
 from qosforge.inventory.models import Device, Network, Station
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import QueueCount, platform
-from qosforge.platforms.held import held_plan
+from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.port_counters import FRAME_OVERHEAD_BYTES, PortCounterForm, PortCounters
 from qosforge.tester.counters import read as read_classes
 
@@ -144,7 +144,7 @@ def _read_all(
 
 
 def _read(driver: DeviceDriver, device: Device, form: PortCounterForm) -> _Reading:
-    plan = held_plan(device.platform, running(driver), device.name, device.image)
+    plan = parse_running(device.platform, running(driver), device.name, device.image)
     began = time.monotonic()
     answer = driver.cli([form.command])[form.command]
     ended = time.monotonic()

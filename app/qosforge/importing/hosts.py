@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from qosforge.configtree import Line
 from qosforge.findings import Finding, Severity
-from qosforge.importing.reading import Configuration
-from qosforge.importing.words import rate
+from qosforge.importing.running_configuration import RunningConfiguration
+from qosforge.importing.to_intent import rate
 from qosforge.inventory.models import Circuit, Device, Framing, Interface, Network
 from qosforge.plan.model import InterfacePlan
 from qosforge.platforms.base import platform
@@ -33,7 +33,7 @@ _FRAMINGS = {"ppp": Framing.PPP, "hdlc": Framing.HDLC, "frame-relay": Framing.FR
 
 
 @dataclass(frozen=True)
-class Port:
+class PortSettings:
     """What the text says of an interface beside QoS."""
 
     framing: Framing | None = None
@@ -51,14 +51,14 @@ class Host:
     findings: tuple[Finding, ...] = field(default=())
 
 
-def host(read: Configuration, image: str, ports: Collection[str], boundary: Collection[str]) -> Host:
+def host(read: RunningConfiguration, image: str, ports: Collection[str], boundary: Collection[str]) -> Host:
     """The device of a configuration with these interfaces; those of ``boundary`` recognise classes."""
     said = _ports(read)
     findings: list[Finding] = []
     interfaces = []
     for plan in read.plan.interfaces:
         if plan.name in ports:
-            known = said.get(plan.name, Port())
+            known = said.get(plan.name, PortSettings())
             try:
                 interfaces.append(_interface(read, plan, known, plan.name in boundary, findings))
             except ValidationError as error:
@@ -88,7 +88,7 @@ def host(read: Configuration, image: str, ports: Collection[str], boundary: Coll
     )
 
 
-def _refused(read: Configuration, plan: InterfacePlan, error: ValidationError) -> Finding:
+def _refused(read: RunningConfiguration, plan: InterfacePlan, error: ValidationError) -> Finding:
     """An interface that an inventory cannot hold."""
     return Finding(
         code="import-not-expressed",
@@ -102,7 +102,7 @@ def _refused(read: Configuration, plan: InterfacePlan, error: ValidationError) -
 
 
 def _interface(
-    read: Configuration, plan: InterfacePlan, said: Port, boundary: bool, findings: list[Finding]
+    read: RunningConfiguration, plan: InterfacePlan, said: PortSettings, boundary: bool, findings: list[Finding]
 ) -> Interface:
     stated = None if plan.bandwidth_kbps is None else plan.bandwidth_kbps * 1000
     speed = stated or said.speed
@@ -140,7 +140,7 @@ def _circuit(plan: InterfacePlan) -> Circuit | None:
     return Circuit(dlci=held.dlci) if held.dlci is not None else Circuit(vpi=held.vpi or 0, vci=held.vci)
 
 
-def _framing(plan: InterfacePlan, said: Port) -> Framing:
+def _framing(plan: InterfacePlan, said: PortSettings) -> Framing:
     if (circuit := _circuit(plan)) is not None:
         return Framing.ATM if circuit.vci is not None else Framing.FRAME_RELAY
     if plan.efficiency.multilink or plan.name.startswith("Multilink"):
@@ -150,16 +150,16 @@ def _framing(plan: InterfacePlan, said: Port) -> Framing:
     return Framing.HDLC if plan.name.startswith("Serial") else Framing.ETHERNET
 
 
-def _ports(read: Configuration) -> Mapping[str, Port]:
+def _ports(read: RunningConfiguration) -> Mapping[str, PortSettings]:
     tree = platform(read.platform).grammar.parse(read.text)
-    found: dict[str, Port] = {}
+    found: dict[str, PortSettings] = {}
     for line in tree:
         if (match := re.fullmatch(r"interface (\S+(?: \d\S*)?)(?: point-to-point)?", line.text)) is not None:
             found[match[1]] = _port(line.children)
     return found
 
 
-def _port(lines: Iterable[Line]) -> Port:
+def _port(lines: Iterable[Line]) -> PortSettings:
     values: dict[str, Any] = {}
     for line in lines:
         match line.text.split():
@@ -173,7 +173,7 @@ def _port(lines: Iterable[Line]) -> Port:
                 values["voice_vlan"] = int(number)
             case ["switchport", "access", "vlan", number] if number.isdecimal() and 1 <= int(number) <= 4094:
                 values["vlans"] = (int(number),)
-    return Port(**values)
+    return PortSettings(**values)
 
 
 def network(name: str, hosts: Iterable[Host]) -> Network:
@@ -181,7 +181,7 @@ def network(name: str, hosts: Iterable[Host]) -> Network:
     return Network(name=name, devices=tuple(entry.device for entry in hosts), links=(), stations=())
 
 
-def as_written(device: Device) -> dict[str, Any]:
+def host_entry(device: Device) -> dict[str, Any]:
     """A device as ``hosts.yaml`` holds it."""
     return {
         "platform": device.platform,

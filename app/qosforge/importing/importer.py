@@ -9,13 +9,20 @@ from dataclasses import dataclass
 from qosforge.configtree import Line
 from qosforge.errors import InputError, Place
 from qosforge.findings import Finding, Severity
+from qosforge.importing.candidate_intent import (
+    CandidateIntent,
+    compile_candidate,
+    every_class,
+    explain_refusal,
+    hosts_of,
+    load_candidate,
+)
 from qosforge.importing.document import as_yaml
-from qosforge.importing.draft import Draft, compiled, every_class, hosts_of, loaded, refusal
-from qosforge.importing.hosts import Host, as_written, network
-from qosforge.importing.meaning import Difference, changed_system, differences
-from qosforge.importing.merging import differing
-from qosforge.importing.reading import Configuration
-from qosforge.importing.search import NO_INTENT, Judged, Search
+from qosforge.importing.hosts import Host, host_entry, network
+from qosforge.importing.merging import differing_classes
+from qosforge.importing.plan_diff import PlanDifference, changed_system, find_differences
+from qosforge.importing.running_configuration import RunningConfiguration
+from qosforge.importing.search import NO_INTENT, ScoredCandidate, Search
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.inventory.models import Network
@@ -38,7 +45,7 @@ class ImportedIntent:
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportResult:
     """What configurations amount to: intents, the network they are for, the text of each of its files, findings."""
 
     intents: tuple[ImportedIntent, ...]
@@ -47,7 +54,7 @@ class Imported:
     findings: tuple[Finding, ...]
 
 
-def import_configurations(read: Sequence[Configuration], name: str) -> Imported:
+def import_configurations(read: Sequence[RunningConfiguration], name: str) -> ImportResult:
     """The intents and the inventory of some devices; pure.
 
     Compiling each intent on the network gives what the devices hold on the sides it is for, but for what findings
@@ -56,7 +63,7 @@ def import_configurations(read: Sequence[Configuration], name: str) -> Imported:
     Raises:
         InputError: two configurations are of one device, or no device does anything for quality of service.
     """
-    by_device: dict[str, Configuration] = {}
+    by_device: dict[str, RunningConfiguration] = {}
     for entry in read:
         if entry.device in by_device:
             raise InputError(
@@ -92,7 +99,7 @@ def import_configurations(read: Sequence[Configuration], name: str) -> Imported:
         *_whole_boxes(judged, by_device),
         *(f for entry in read for f in (*_unattached(entry), *_unread(entry))),
     )
-    return Imported(
+    return ImportResult(
         tuple(_written(entry.draft, called, judged) for entry, called in zip(judged, names, strict=True)),
         network(name, hosts),
         _files(hosts),
@@ -115,22 +122,22 @@ def _together(findings: Iterable[Finding]) -> Iterator[Finding]:
         yield finding.model_copy(update={"interface": ", ".join(places) or None})
 
 
-def _written(draft: Draft, name: str, judged: Sequence[Judged]) -> ImportedIntent:
+def _written(draft: CandidateIntent, name: str, judged: Sequence[ScoredCandidate]) -> ImportedIntent:
     words = draft.intent(name)
     heading = f"Read from the configurations of {', '.join(draft.devices)}."
     if len(judged) > 1:
         heading += "\nOne of several intents: their classes differ, and each is for sides of its own."
-    return ImportedIntent(name, as_yaml(words, heading), loaded(words, name))
+    return ImportedIntent(name, as_yaml(words, heading), load_candidate(words, name))
 
 
 def _files(hosts: Sequence[Host]) -> dict[str, str]:
     return {
-        "hosts.yaml": as_yaml({h.device.name: as_written(h.device) for h in hosts}),
+        "hosts.yaml": as_yaml({h.device.name: host_entry(h.device) for h in hosts}),
         "links.yaml": "links: []\nstations: []\n",
     }
 
 
-def _lacking(judged: Judged, read: Mapping[str, Configuration]) -> Iterator[Finding]:
+def _lacking(judged: ScoredCandidate, read: Mapping[str, RunningConfiguration]) -> Iterator[Finding]:
     """What a draft does not give; information where a push would leave it as it is."""
     draft = judged.draft
     for name in draft.guessed:
@@ -151,20 +158,20 @@ def _lacking(judged: Judged, read: Mapping[str, Configuration]) -> Iterator[Find
     running = {device: read[device].text for device in draft.devices}
     plans = {device: entry.plan for device, entry in read.items()}
     left = set(judged.differences)
-    if left and (made := compiled(draft, read, running)) is not None:
-        left = set(differences(draft.sides, made, plans))
+    if left and (made := compile_candidate(draft, read, running)) is not None:
+        left = set(find_differences(draft.sides, made, plans))
     for difference in judged.differences:
         yield _difference(difference, read[difference.device].file, kept=difference not in left)
 
 
-def _refused(judged: Judged, read: Mapping[str, Configuration]) -> Finding:
+def _refused(judged: ScoredCandidate, read: Mapping[str, RunningConfiguration]) -> Finding:
     """Sides whose classes are no intent at all."""
     where = "; ".join(side.where for side in judged.draft.sides)
-    finding = _not_expressed(f"{where}: its classes are no intent: {refusal(judged.draft, read)}")
+    finding = _not_expressed(f"{where}: its classes are no intent: {explain_refusal(judged.draft, read)}")
     return finding.model_copy(update={"severity": Severity.ERROR, "device": judged.draft.devices[0]})
 
 
-def _difference(found: Difference, file: str, *, kept: bool) -> Finding:
+def _difference(found: PlanDifference, file: str, *, kept: bool) -> Finding:
     what = f"{found.place} is not what the intent compiles to"
     finding = _not_expressed(what + (": a push leaves it as it is" if kept else ""))
     return finding.model_copy(
@@ -189,11 +196,11 @@ def _not_expressed(message: str) -> Finding:
     )
 
 
-def _split(judged: Sequence[Judged], names: Sequence[str]) -> Iterator[Finding]:
+def _split(judged: Sequence[ScoredCandidate], names: Sequence[str]) -> Iterator[Finding]:
     """Why there is more than one intent."""
     for position, entry in enumerate(judged[1:], start=1):
         for other, name in zip(judged[:position], names, strict=False):
-            classes = differing(entry.draft.classes, other.draft.classes)
+            classes = differing_classes(entry.draft.classes, other.draft.classes)
             which = (
                 f"classes {', '.join(classes)} differ" if classes else "the classes are others, or in another order"
             )
@@ -207,11 +214,11 @@ def _split(judged: Sequence[Judged], names: Sequence[str]) -> Iterator[Finding]:
             )
 
 
-def _whole_boxes(judged: Sequence[Judged], read: Mapping[str, Configuration]) -> Iterator[Finding]:
+def _whole_boxes(judged: Sequence[ScoredCandidate], read: Mapping[str, RunningConfiguration]) -> Iterator[Finding]:
     """Device-wide settings that are not as delivered and that no intent speaks of."""
     given: dict[str, set[str]] = {}
     for entry in judged:
-        for device in compiled(entry.draft, read) or ():
+        for device in compile_candidate(entry.draft, read) or ():
             said = {name for name in System.model_fields if getattr(device.plan.system, name) is not None}
             given.setdefault(device.name, set()).update(said)
     for name, held in read.items():
@@ -221,7 +228,7 @@ def _whole_boxes(judged: Sequence[Judged], read: Mapping[str, Configuration]) ->
                 yield finding.model_copy(update={"device": name, "file": held.file})
 
 
-def _unattached(read: Configuration) -> Iterator[Finding]:
+def _unattached(read: RunningConfiguration) -> Iterator[Finding]:
     """Policies that no interface has."""
     tree = platform(read.platform).grammar.parse(read.text)
     named = {word for line in _every(tree) if "service-policy" in line.text for word in line.text.split()}
@@ -246,7 +253,7 @@ def _every(tree: Iterable[Line]) -> Iterator[Line]:
         yield from _every(line.children)
 
 
-def _unread(read: Configuration) -> Iterator[Finding]:
+def _unread(read: RunningConfiguration) -> Iterator[Finding]:
     """Every line that is not understood, with its number."""
     for line in read.plan.unknown:
         context = f" (in {line.context})" if line.context else ""

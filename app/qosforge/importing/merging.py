@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from qosforge.importing.seen import LISTED
-from qosforge.importing.words import Words, same_match
+from qosforge.importing.observed import LISTED
+from qosforge.importing.to_intent import IntentData, same_match
 from qosforge.intent.models import RESERVED_CLASS
 
-Classes = tuple[Words, ...]
+Classes = tuple[IntentData, ...]
 _MARKS = ("dscp", "precedence")
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedClasses:
     """Classes in order; ``by_mark`` where outputs tell them by marks, ``guessed`` are those paired for want of any
     other."""
 
@@ -23,7 +23,7 @@ class Merged:
     guessed: tuple[str, ...] = ()
 
 
-def by_name(one: Classes, other: Classes) -> Merged | None:
+def by_name(one: Classes, other: Classes) -> MergedClasses | None:
     """The classes of two sides where those of one name agree; None where they do not."""
     mine = {words["name"]: words for words in one}
     theirs = {words["name"]: words for words in other}
@@ -36,16 +36,16 @@ def by_name(one: Classes, other: Classes) -> Merged | None:
         if words is None:
             return None
         merged.append(words)
-    return Merged(tuple(merged))
+    return MergedClasses(tuple(merged))
 
 
-def _joined(one: Words | None, other: Words | None) -> Words | None:
+def _joined(one: IntentData | None, other: IntentData | None) -> IntentData | None:
     """Two views of a class; None where they contradict each other."""
     if one is None or other is None:
         return one or other
     if not same_match(one.get("match"), other.get("match")):
         return None
-    words: Words = {**one}
+    words: IntentData = {**one}
     if "mark" in other:
         if one.get("mark", other["mark"]) != other["mark"]:
             return None
@@ -58,12 +58,12 @@ def _joined(one: Words | None, other: Words | None) -> Words | None:
     return words
 
 
-def _in_order(words: Words) -> Words:
+def _in_order(words: IntentData) -> IntentData:
     keys = ("name", "match", "mark", "treatment")
     return {key: words[key] for key in keys if key in words}
 
 
-def by_mark(output: Classes, inputs: Classes) -> Merged | None:
+def by_mark(output: Classes, inputs: Classes) -> MergedClasses | None:
     """Classes that an output tells by one mark each, with what the input that sets that mark matches and polices.
 
     An output class that matches nothing is taken for the one whose mark no other class reads, where there is one
@@ -73,7 +73,7 @@ def by_mark(output: Classes, inputs: Classes) -> Merged | None:
     if len(setting) < sum(words["name"] != RESERVED_CLASS for words in inputs):
         return None
     guessed: list[str] = []
-    merged: list[Words] = []
+    merged: list[IntentData] = []
     unread = dict(setting)
     for words in output:
         unread.pop(_read(words), None)
@@ -97,10 +97,10 @@ def by_mark(output: Classes, inputs: Classes) -> Merged | None:
     for words in inputs:
         if words["name"] == RESERVED_CLASS:
             merged = [_joined(w, words) or w if w["name"] == RESERVED_CLASS else w for w in merged]
-    return Merged(tuple(merged), by_mark=True, guessed=tuple(guessed)) if setting else None
+    return MergedClasses(tuple(merged), by_mark=True, guessed=tuple(guessed)) if setting else None
 
 
-def _read(words: Words) -> tuple[str, object] | None:
+def _read(words: IntentData) -> tuple[str, object] | None:
     """The one mark by which a class is told."""
     terms = words.get("match", {}).get("any", ())
     if set(words.get("match", ())) != {"any"} or len(terms) != 1 or len(terms[0]) != 1:
@@ -109,14 +109,14 @@ def _read(words: Words) -> tuple[str, object] | None:
     return (field, value) if field in _MARKS and not isinstance(value, list) else None
 
 
-def _set(words: Words) -> tuple[str, object] | None:
+def _set(words: IntentData) -> tuple[str, object] | None:
     """The mark that a class is given."""
     if words["name"] == RESERVED_CLASS:
         return None
     return next(((field, words["mark"][field]) for field in _MARKS if field in words.get("mark", {})), None)
 
 
-def differing(one: Sequence[Words], other: Sequence[Words]) -> tuple[str, ...]:
+def differing_classes(one: Sequence[IntentData], other: Sequence[IntentData]) -> tuple[str, ...]:
     """Names of the classes that two lists have and that do not agree."""
     theirs = {words["name"]: words for words in other}
     return tuple(w["name"] for w in one if w["name"] in theirs and _joined(w, theirs[w["name"]]) is None)

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from qosforge.errors import QosforgeError
-from qosforge.importing.draft import Draft, compiled, hosts_of, sound
-from qosforge.importing.meaning import Difference, changed_system, differences
-from qosforge.importing.merging import Merged, by_mark, by_name
-from qosforge.importing.reading import Configuration
-from qosforge.importing.seen import Side, Told, efficiency_of, sides
+from qosforge.importing.candidate_intent import CandidateIntent, compile_candidate, drop_invalid, hosts_of
+from qosforge.importing.merging import MergedClasses, by_mark, by_name
+from qosforge.importing.observed import NoteUnmappedAt, ObservedSide, efficiency_of, observe_sides
+from qosforge.importing.plan_diff import PlanDifference, changed_system, find_differences
+from qosforge.importing.running_configuration import RunningConfiguration
 from qosforge.importing.slow_links import rules
-from qosforge.importing.switches import is_switch, rated, readings, switch_sides
+from qosforge.importing.switches import is_switch, list_readings, switch_sides, with_rates
+from qosforge.importing.to_intent import IntentData, NoteUnmapped
 from qosforge.importing.variants import other_drafts, shorter
-from qosforge.importing.words import Tell, Words
 from qosforge.inventory.models import Role
 from qosforge.plan.model import InterfacePlan
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
@@ -25,25 +25,25 @@ NO_INTENT = 10_000
 
 
 @dataclass(frozen=True)
-class Judged:
+class ScoredCandidate:
     """A draft with what it does not give."""
 
-    draft: Draft
-    differences: tuple[Difference, ...]
+    draft: CandidateIntent
+    differences: tuple[PlanDifference, ...]
     cost: int
 
 
 class Search:
     """Drafts for configurations; the same question is answered once."""
 
-    def __init__(self, read: Mapping[str, Configuration], told: Told) -> None:
+    def __init__(self, read: Mapping[str, RunningConfiguration], told: NoteUnmappedAt) -> None:
         self._read = read
         self._told = told
         self._plans = {name: entry.plan for name, entry in read.items()}
 
-    def drafts(self) -> tuple[Judged, ...]:
+    def drafts(self) -> tuple[ScoredCandidate, ...]:
         """One draft for as many sides as agree, in the order of the configurations."""
-        found: list[Judged] = []
+        found: list[ScoredCandidate] = []
         for name, entry in self._read.items():
             for own in self._device(name, entry):
                 for position, other in enumerate(found):
@@ -55,14 +55,16 @@ class Search:
                     found.append(own)
         return tuple(found)
 
-    def judged(self, draft: Draft) -> Judged:
+    def judged(self, draft: CandidateIntent) -> ScoredCandidate:
         """A draft with its rules for slow links, and what its compilation lacks."""
         draft = replace(draft, efficiency=self._efficiency(draft))
-        made = compiled(draft, self._read)
-        lacking = differences(draft.sides, made, self._plans)
-        return Judged(draft, lacking, sum(d.weight for d in lacking) + (0 if made is not None else NO_INTENT))
+        made = compile_candidate(draft, self._read)
+        lacking = find_differences(draft.sides, made, self._plans)
+        return ScoredCandidate(
+            draft, lacking, sum(d.weight for d in lacking) + (0 if made is not None else NO_INTENT)
+        )
 
-    def _efficiency(self, draft: Draft) -> tuple[Words, ...]:
+    def _efficiency(self, draft: CandidateIntent) -> tuple[IntentData, ...]:
         links = []
         devices = {h.device.name: h.device for h in hosts_of(draft.sides, draft.images, self._read)}
         for side in draft.sides:
@@ -77,18 +79,18 @@ class Search:
         return rules(links)
 
     # -- one device ------------------------------------------------------------------------------------------
-    def _device(self, name: str, entry: Configuration) -> Iterator[Judged]:
+    def _device(self, name: str, entry: RunningConfiguration) -> Iterator[ScoredCandidate]:
         ways = [self._grouped(entry, found) for found in self._sides(name, entry)]
         best = min(ways, key=lambda groups: sum(group.cost for group in groups))
         yield from (self._improved(self._best_image(group, entry)) for group in best)
 
-    def _grouped(self, entry: Configuration, found: Iterable[Side]) -> list[Judged]:
+    def _grouped(self, entry: RunningConfiguration, found: Iterable[ObservedSide]) -> list[ScoredCandidate]:
         """The sides of one device in as few drafts as they go."""
-        groups: list[Judged] = []
+        groups: list[ScoredCandidate] = []
         for side in sorted(found, key=lambda s: (s.direction == "input", -len(s.classes))):
             images = {entry.device: entry.images[0]}
-            classes = tuple(sound(words, self._about(side, words["name"])) for words in side.classes)
-            own = self._best_image(self.judged(Draft(classes, (side,), images=images)), entry)
+            classes = tuple(drop_invalid(words, self._about(side, words["name"])) for words in side.classes)
+            own = self._best_image(self.judged(CandidateIntent(classes, (side,), images=images)), entry)
             for position, group in enumerate(groups):
                 joined = self._joined(group, own)
                 if joined is not None:
@@ -98,24 +100,24 @@ class Search:
                 groups.append(own)
         return groups
 
-    def _about(self, side: Side, name: str | None = None) -> Tell:
+    def _about(self, side: ObservedSide, name: str | None = None) -> NoteUnmapped:
         return lambda what: self._told(side.device, ", ".join(side.ports), side.direction, name, what)
 
-    def _sides(self, name: str, entry: Configuration) -> Iterator[tuple[Side, ...]]:
+    def _sides(self, name: str, entry: RunningConfiguration) -> Iterator[tuple[ObservedSide, ...]]:
         """The configured sides of a device, in each way that they can be read."""
         plan = entry.plan
         if not is_switch(plan):
-            yield tuple(sides(name, plan.interfaces, self._told))
+            yield tuple(observe_sides(name, plan.interfaces, self._told))
             return
-        every = [Side(name, tuple(i.name for i in plan.interfaces), "output")]
+        every = [ObservedSide(name, tuple(i.name for i in plan.interfaces), "output")]
         known = {i.name: i for h in hosts_of(every, {}, self._read) for i in h.device.interfaces}
         usual = {port: held for port in known if (held := self._usual(entry, port, known[port].rate)) is not None}
         changed = changed_system(plan, entry.images[0])
-        whole = rated(plan, {port: i.rate for port, i in known.items()})
-        for reading in readings(plan):
+        whole = with_rates(plan, {port: i.rate for port, i in known.items()})
+        for reading in list_readings(plan):
             yield tuple(switch_sides(whole, changed, usual, reading, self._told))
 
-    def _usual(self, entry: Configuration, port: str, speed: int) -> InterfacePlan | None:
+    def _usual(self, entry: RunningConfiguration, port: str, speed: int) -> InterfacePlan | None:
         """A port as the platform leaves it where nobody asks for anything; None where it has no such port."""
         wanted = InterfaceRequest.model_validate(
             {"name": port, "rate": speed, "usable": speed, "framing": "ethernet"}
@@ -136,7 +138,7 @@ class Search:
         except QosforgeError:
             return None
 
-    def _best_image(self, judged: Judged, entry: Configuration) -> Judged:
+    def _best_image(self, judged: ScoredCandidate, entry: RunningConfiguration) -> ScoredCandidate:
         """The draft with the image that gives most of what the device holds, where the image is not known."""
         best = judged
         for image in entry.images[1:]:
@@ -147,11 +149,11 @@ class Search:
         return best
 
     # -- joining ---------------------------------------------------------------------------------------------
-    def _joined(self, group: Judged, own: Judged) -> Judged | None:
+    def _joined(self, group: ScoredCandidate, own: ScoredCandidate) -> ScoredCandidate | None:
         """Both in one draft, where that lacks no more than the two do."""
-        best: Judged | None = None
+        best: ScoredCandidate | None = None
         for merged in self._ways(group.draft, own.draft):
-            both = Draft(
+            both = CandidateIntent(
                 merged.classes,
                 self._marked((*group.draft.sides, *own.draft.sides), merged.by_mark or _marks(group.draft)),
                 images={**group.draft.images, **own.draft.images},
@@ -164,7 +166,7 @@ class Search:
         allowed = group.cost + own.cost
         return best if best is not None and best.cost <= allowed and best.cost < NO_INTENT else None
 
-    def _ways(self, group: Draft, own: Draft) -> Iterator[Merged]:
+    def _ways(self, group: CandidateIntent, own: CandidateIntent) -> Iterator[MergedClasses]:
         named = by_name(group.classes, own.classes)
         if named is not None:
             yield named
@@ -174,10 +176,10 @@ class Search:
                 yield marked
 
     @staticmethod
-    def _marked(found: Iterable[Side], marks: bool) -> tuple[Side, ...]:
+    def _marked(found: Iterable[ObservedSide], marks: bool) -> tuple[ObservedSide, ...]:
         return tuple(replace(s, by_mark=marks) if s.direction == "output" else s for s in found)
 
-    def _together(self, one: Judged, other: Judged) -> Judged | None:
+    def _together(self, one: ScoredCandidate, other: ScoredCandidate) -> ScoredCandidate | None:
         """Drafts of two devices as one, where their classes agree."""
         if _marks(one.draft) != _marks(other.draft):
             return None
@@ -186,12 +188,14 @@ class Search:
             return None
         images = {**one.draft.images, **other.draft.images}
         guessed = tuple(dict.fromkeys((*one.draft.guessed, *other.draft.guessed)))
-        both = Draft(merged.classes, (*one.draft.sides, *other.draft.sides), images=images, guessed=guessed)
+        both = CandidateIntent(
+            merged.classes, (*one.draft.sides, *other.draft.sides), images=images, guessed=guessed
+        )
         judged = self.judged(both)
         return judged if judged.cost <= one.cost + other.cost else None
 
     # -- improving -------------------------------------------------------------------------------------------
-    def _improved(self, judged: Judged) -> Judged:
+    def _improved(self, judged: ScoredCandidate) -> ScoredCandidate:
         """The draft with other words where those give more, and without what changes nothing."""
         if judged.cost >= NO_INTENT:
             return judged
@@ -204,7 +208,7 @@ class Search:
                 position += 1
         return self._pruned(judged)
 
-    def _pruned(self, judged: Judged) -> Judged:
+    def _pruned(self, judged: ScoredCandidate) -> ScoredCandidate:
         position, kept = 0, judged
         while True:
             rest = [*shorter(judged.draft)]
@@ -220,5 +224,5 @@ class Search:
                 position += 1
 
 
-def _marks(draft: Draft) -> bool:
+def _marks(draft: CandidateIntent) -> bool:
     return any(side.by_mark for side in draft.sides)

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from qosforge.importing.words import Words, rate
+from qosforge.importing.to_intent import IntentData, rate
 
-Link = tuple[str, int, Words]
+Link = tuple[str, int, IntentData]
 """Framing, rate in bits per second, and what the output holds."""
 
 
-def rules(links: Iterable[Link]) -> tuple[Words, ...]:
+def rules(links: Iterable[Link]) -> tuple[IntentData, ...]:
     """The rules in their order: of every framing those of the slowest links first."""
-    by_framing: dict[str, dict[int, Words]] = {}
+    by_framing: dict[str, dict[int, IntentData]] = {}
     for framing, speed, held in links:
         by_framing.setdefault(framing, {}).setdefault(speed, held)
-    found: list[Words] = []
+    found: list[IntentData] = []
     for framing, speeds in by_framing.items():
         rows = sorted(speeds.items())
         while rows and not rows[-1][1]:
             rows.pop()
-        merged: list[tuple[int, Words]] = []
+        merged: list[tuple[int, IntentData]] = []
         for speed, held in rows:
             if merged and merged[-1][1] == held:
                 merged.pop()  # the rule of the faster link holds for the slower one too
             merged.append((speed, held))
         fastest = max(speeds)
         for speed, held in merged:
-            when: Words = {"framing": framing}
+            when: IntentData = {"framing": framing}
             if speed < fastest:
                 when["rate_below"] = rate(speed + 1)
             found.append({"when": when, **held})

@@ -9,17 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from qosforge.importing.seen import (
-    Side,
-    Told,
-    gathered,
-    input_configured,
+from qosforge.importing.observed import (
+    NoteUnmappedAt,
+    ObservedSide,
+    has_input_config,
+    join_ports,
     policy_name,
     rule_classes,
     trust_word,
     unqueued,
 )
-from qosforge.importing.words import Tell, Words, code_point, rate, red_of
+from qosforge.importing.to_intent import IntentData, NoteUnmapped, code_point, rate, red_of
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.model import Discipline, InterfacePlan, Plan, Queue, Rule, Scheduler, System, Term, Trust
 from qosforge.plan.request import Feature
@@ -45,7 +45,7 @@ _MOST_WEIGHT = 1000
 class _Served:
     """A class with the queue that its packets take; none where no map or rule tells."""
 
-    words: Words
+    words: IntentData
     queue: int | None
 
 
@@ -55,14 +55,14 @@ def is_switch(plan: Plan) -> bool:
     return bool(system.cos_to_queue or system.dscp_to_queue or system.queue_on_input)
 
 
-def readings(plan: Plan) -> tuple[Reading, ...]:
+def list_readings(plan: Plan) -> tuple[Reading, ...]:
     """The ways to read a switch; one where the rules of its inputs tell the classes."""
     return READINGS[:1] if _rules(plan) else READINGS
 
 
 def switch_sides(
-    plan: Plan, changed: Sequence[str], usual: Mapping[str, InterfacePlan], reading: Reading, told: Told
-) -> Iterator[Side]:
+    plan: Plan, changed: Sequence[str], usual: Mapping[str, InterfacePlan], reading: Reading, told: NoteUnmappedAt
+) -> Iterator[ObservedSide]:
     """The configured sides of a switch. ``changed`` are fields of the system that are not as delivered, ``usual``
     the interfaces as a device has them where nobody asks for anything."""
     inputs = [side for entry in plan.interfaces if (side := _input(plan, entry, told)) is not None]
@@ -76,7 +76,7 @@ def switch_sides(
         seen = [*_marked(plan.system, rules, words)] or [*_by_maps(plan.system, reading)]
         classes = _classes(plan, seen, scheduler, entry)
         outputs.append(
-            Side(
+            ObservedSide(
                 plan.device,
                 (entry.name,),
                 "output",
@@ -85,27 +85,27 @@ def switch_sides(
                 shape=_port_rate(entry, scheduler),
             )
         )
-    yield from gathered([*inputs, *outputs])
+    yield from join_ports([*inputs, *outputs])
 
 
-def _input(plan: Plan, entry: InterfacePlan, told: Told) -> Side | None:
+def _input(plan: Plan, entry: InterfacePlan, told: NoteUnmappedAt) -> ObservedSide | None:
     ingress = entry.ingress
     grouped = ingress.policy is not None and not ingress.rules and ingress.trust is Trust.KEEP
-    if not (input_configured(ingress) or grouped):
+    if not (has_input_config(ingress) or grouped):
         return None
 
-    def about(name: str | None) -> Tell:
+    def about(name: str | None) -> NoteUnmapped:
         return lambda what: told(plan.device, entry.name, "input", name, what)
 
     # Where other inputs mark, one that only chooses queues by marks trusts them.
     rules = (
-        joined(ingress.rules)
+        join_rules(ingress.rules)
         if _marks(ingress.rules) or not any(_marks(i.ingress.rules) for i in plan.interfaces)
         else ()
     )
     classes = tuple(s.words for s in _marked(plan.system, rules, tuple(rule_classes(rules, about))))
     trust = "cos" if grouped else trust_word(ingress.trust)
-    return Side(
+    return ObservedSide(
         plan.device,
         (entry.name,),
         "input",
@@ -120,7 +120,7 @@ _OF_ONE = re.compile(r"(.+)-([A-Z][0-9]{0,2})")
 """How devices whose class-maps have one kind of match each call those of one class."""
 
 
-def joined(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+def join_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """Rules with the class-maps of one class together: they follow each other and do the same.
 
     Those that keep each the one DSCP that they look at are of a class without a mark.
@@ -154,12 +154,12 @@ def _rules(plan: Plan) -> tuple[Rule, ...]:
     marking = [rules for rules in sides if _marks(rules)]
     found: dict[str, Rule] = {}
     for rules in marking or sides:
-        for rule in joined(rules):
+        for rule in join_rules(rules):
             found.setdefault(rule.name, rule)
     return tuple(found.values())
 
 
-def _marked(system: System, rules: Sequence[Rule], classes: Sequence[Words]) -> Iterator[_Served]:
+def _marked(system: System, rules: Sequence[Rule], classes: Sequence[IntentData]) -> Iterator[_Served]:
     """The classes of rules with the CoS that follows from their DSCP, and the queue they take."""
     for rule, said in zip(rules, classes, strict=True):
         words, cos = said, rule.set_cos
@@ -192,7 +192,7 @@ def _scheduled(
     entry: InterfacePlan,
     changed: Sequence[str],
     usual: InterfacePlan | None,
-    inputs: Sequence[Side],
+    inputs: Sequence[ObservedSide],
 ) -> bool:
     """Whether an output is served otherwise than as delivered; a scheduler of the device is where inputs are."""
     if entry.egress.policy is not None:
@@ -209,7 +209,7 @@ def _scheduled(
 
 def _classes(
     plan: Plan, served: Sequence[_Served], scheduler: Scheduler, entry: InterfacePlan
-) -> tuple[Words, ...]:
+) -> tuple[IntentData, ...]:
     """The classes that a port serves, ``default`` last."""
     named = [s for s in served if s.words["name"] != RESERVED_CLASS]
     rest = next((s for s in served if s.words["name"] == RESERVED_CLASS), None)
@@ -232,7 +232,7 @@ def _classes(
     classes = []
     for s, queue in rows:
         name = s.words["name"]
-        treatment: Words = {}
+        treatment: IntentData = {}
         if queue is not None and (queue.priority or strict):
             treatment = {} if name == RESERVED_CLASS else {"priority": True}
         elif name in weights:
@@ -249,8 +249,8 @@ def _classes(
     return tuple(classes)
 
 
-def _more(queue: Queue, entry: InterfacePlan) -> Words:
-    words: Words = {}
+def _more(queue: Queue, entry: InterfacePlan) -> IntentData:
+    words: IntentData = {}
     plain = unqueued(queue)
     if plain.red is not None:
         words["wred"] = red_of(plain.red) or True
@@ -295,7 +295,7 @@ def _by_cos(system: System, *, control: bool) -> Iterator[_Served]:
         given = to_dscp[cos] != cos << 3
         if (own or given or to_queue[cos] != to_queue[0]) and (control or cos not in _CONTROL["cos"]):
             dscps = sorted({*own, to_dscp[cos]})
-            words: Words = {"name": f"cos-{cos}", "match": {"any": [{"dscp": [code_point(d) for d in dscps]}]}}
+            words: IntentData = {"name": f"cos-{cos}", "match": {"any": [{"dscp": [code_point(d) for d in dscps]}]}}
             yield _Served({**words, "mark": {"dscp": code_point(to_dscp[cos]), "cos": cos}}, to_queue[cos])
 
 
@@ -308,7 +308,7 @@ def _port_rate(entry: InterfacePlan, scheduler: Scheduler) -> int | None:
     return entry.bandwidth_kbps * 10 * scheduler.limit_percent
 
 
-def rated(plan: Plan, rates: Mapping[str, int]) -> Plan:
+def with_rates(plan: Plan, rates: Mapping[str, int]) -> Plan:
     """A plan whose interfaces have the rates (bits per second) of the inventory where the device states none."""
     return plan.model_copy(
         update={

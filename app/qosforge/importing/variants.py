@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from qosforge.importing.draft import Draft, without
-from qosforge.importing.words import Words
+from qosforge.importing.candidate_intent import CandidateIntent, drop_path
+from qosforge.importing.to_intent import IntentData
 from qosforge.plan.model import Plan, ShareUnit
 
 _OPTIONAL = (
@@ -22,7 +22,7 @@ _OPTIONAL = (
 """What a class may do without, where the device has it of itself or it follows from the rest."""
 
 
-def other_drafts(draft: Draft, plans: Mapping[str, Plan]) -> Iterator[Draft]:
+def other_drafts(draft: CandidateIntent, plans: Mapping[str, Plan]) -> Iterator[CandidateIntent]:
     """Drafts that may give more of what the devices hold."""
     yield from _other_sides(draft)
     yield from _in_percent(draft)
@@ -37,7 +37,7 @@ def other_drafts(draft: Draft, plans: Mapping[str, Plan]) -> Iterator[Draft]:
             yield draft.with_class(position, variant)
 
 
-def _in_percent(draft: Draft) -> Iterator[Draft]:
+def _in_percent(draft: CandidateIntent) -> Iterator[CandidateIntent]:
     """Weights as whole per cents of what priority leaves: devices hold weights that were rounded from such."""
     weights = [words.get("treatment", {}).get("bandwidth", {}).get("weight", 0) for words in draft.classes]
     total = sum(weights)
@@ -58,7 +58,7 @@ def _in_percent(draft: Draft) -> Iterator[Draft]:
     )
 
 
-def _other_sides(draft: Draft) -> Iterator[Draft]:
+def _other_sides(draft: CandidateIntent) -> Iterator[CandidateIntent]:
     """Inputs that trust instead of recognising, or trust what the platform chooses; outputs that read marks."""
     for position, side in enumerate(draft.sides):
         if side.direction == "output":
@@ -70,13 +70,13 @@ def _other_sides(draft: Draft) -> Iterator[Draft]:
             yield _with_side(draft, position, trust="dscp")
 
 
-def _with_side(draft: Draft, position: int, **change: object) -> Draft:
+def _with_side(draft: CandidateIntent, position: int, **change: object) -> CandidateIntent:
     sides = list(draft.sides)
     sides[position] = replace(sides[position], **change)  # type: ignore[arg-type]
     return replace(draft, sides=tuple(sides))
 
 
-def _capped(words: Words, plans: Iterable[Plan]) -> Iterator[Words]:
+def _capped(words: IntentData, plans: Iterable[Plan]) -> Iterator[IntentData]:
     """A class that is first without a cap with a share that the device holds for it without enforcing it."""
     if words.get("treatment", {}).get("priority") is not True:
         return
@@ -95,7 +95,7 @@ def _idle_shares(plan: Plan) -> Iterator[int]:
                 yield queue.share.value
 
 
-def _bounded(words: Words) -> Iterator[Words]:
+def _bounded(words: IntentData) -> Iterator[IntentData]:
     """A class that is bounded instead of shaped, or both."""
     treatment = words.get("treatment", {})
     if "shape" in treatment and ("bandwidth" in treatment or "priority" in treatment):
@@ -108,7 +108,7 @@ def _bounded(words: Words) -> Iterator[Words]:
             yield {**words, "treatment": {**treatment, "children": children}}
 
 
-def shorter(draft: Draft) -> Iterator[Draft]:
+def shorter(draft: CandidateIntent) -> Iterator[CandidateIntent]:
     """Drafts with one thing less, each."""
     for position, side in enumerate(draft.sides):
         if side.trust is not None:
@@ -120,13 +120,13 @@ def shorter(draft: Draft) -> Iterator[Draft]:
             yield draft.with_class(position, variant)
 
 
-def _less(words: Words) -> Iterator[Words]:
+def _less(words: IntentData) -> Iterator[IntentData]:
     for path in _OPTIONAL:
         inner = words
         for key in path[:-1]:
             inner = inner.get(key, {})
         if path[-1] in inner:
-            yield without(words, path)
+            yield drop_path(words, path)
     treatment = words.get("treatment", {})
     if isinstance(wred := treatment.get("wred"), dict):
         for less in _plainer(wred):
@@ -137,7 +137,7 @@ def _less(words: Words) -> Iterator[Words]:
             yield {**words, "treatment": {**treatment, "children": children}}
 
 
-def _plainer(wred: Words) -> Iterator[Words]:
+def _plainer(wred: IntentData) -> Iterator[IntentData]:
     for key in ("weight_exponent", "profiles"):
         if key in wred:
             yield {k: v for k, v in wred.items() if k != key}

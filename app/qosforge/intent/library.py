@@ -8,11 +8,11 @@ from dataclasses import replace
 from qosforge.errors import InputError
 from qosforge.intent.includes import SHIPPED, Header, Sheets, Texts
 from qosforge.intent.parameters import Parameter
-from qosforge.intent.written import Written, shipped_texts
+from qosforge.intent.policy_source import PolicySource, shipped_texts
 from qosforge.intent.yaml_source import Document, parse_document
 
 
-def library_parameters(written: Written) -> dict[str, Parameter]:
+def library_parameters(written: PolicySource) -> dict[str, Parameter]:
     """The parameters that a policy's libraries declare, with the values that they give, as far as they can be read.
 
     A value of the policy's own takes the place of each.
@@ -25,7 +25,7 @@ def library_parameters(written: Written) -> dict[str, Parameter]:
     }
 
 
-def trimmed(written: Written) -> Written:
+def trimmed(written: PolicySource) -> PolicySource:
     """The same policy with those texts beside it alone that it includes: while it is edited, that changes."""
     files = {document.file for document, _ in _sheets(written)}
     return replace(written, included={name: text for name, text in written.included.items() if name in files})
@@ -38,7 +38,7 @@ def libraries() -> tuple[str, ...]:
     return tuple(name for name in names if "/" in name)
 
 
-def _sheets(written: Written) -> Sequence[tuple[Document, Header]]:
+def _sheets(written: PolicySource) -> Sequence[tuple[Document, Header]]:
     """The files that make up a policy, as far as they can be read."""
     try:
         own = parse_document(written.text, written.file)

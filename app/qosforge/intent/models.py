@@ -11,10 +11,10 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from qosforge.intent.applications import OwnApplication
 from qosforge.intent.base import Duration, Many, Model, Name, Requirement, Some, Text
-from qosforge.intent.depth import Bytes, Depth
 from qosforge.intent.match import VOICE_VLAN, Match, MatchTerm
 from qosforge.intent.objective import ObjectiveSpec
 from qosforge.intent.policing import Police, PoliceAction, Remark
+from qosforge.intent.queue_size import Bytes, QueueSize
 from qosforge.intent.scope import OWN_PREFIX, PortShape, Scope, TransmitRing
 from qosforge.intent.treatment import (
     MOST_CLASSES,
@@ -38,7 +38,6 @@ __all__ = [
     "Bandwidth",
     "Branch",
     "Conflict",
-    "Depth",
     "Fragment",
     "FragmentMethod",
     "Intent",
@@ -54,6 +53,7 @@ __all__ = [
     "PortShape",
     "Priority",
     "QueueLimit",
+    "QueueSize",
     "Remark",
     "Scope",
     "Shape",

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from qosforge.intent.base import Cos, Dscp, Model, Requirement
-from qosforge.intent.depth import Bytes
+from qosforge.intent.queue_size import Bytes
 from qosforge.units import Rate
 
 Precedence = Annotated[int, Field(ge=0, le=7, strict=True)]

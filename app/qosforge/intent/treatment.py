@@ -8,10 +8,10 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from qosforge.dscp import drop_precedence
 from qosforge.intent.base import Cos, Dscp, Flag, Model, Name, Percent, Requirement, Text
-from qosforge.intent.depth import Bytes
 from qosforge.intent.match import Match
 from qosforge.intent.objective import ObjectiveSpec
 from qosforge.intent.policing import Police, Precedence
+from qosforge.intent.queue_size import Bytes
 from qosforge.intent.wred import QueueLimit, Wred
 from qosforge.units import Rate
 

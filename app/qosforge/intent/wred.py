@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from qosforge.intent.base import Dscp, Duration, Flag, Many, Model, Requirement
-from qosforge.intent.depth import Bytes, QueueDepth
 from qosforge.intent.policing import Precedence
+from qosforge.intent.queue_size import Bytes, QueueSizeText
 from qosforge.units import Ratio
 
 Colour = Literal["green", "yellow", "red"]
@@ -30,8 +30,8 @@ class WredProfile(Model):
     dscp: Many[Dscp] = ()
     precedence: Many[Precedence] = ()
     colour: Colour | None = None
-    minimum: QueueDepth
-    maximum: QueueDepth
+    minimum: QueueSizeText
+    maximum: QueueSizeText
     probability: Annotated[Ratio, AfterValidator(_some_probability)] = 0.1
 
     @model_validator(mode="after")

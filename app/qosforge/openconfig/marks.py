@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from qosforge.findings import Severity
-from qosforge.openconfig.ledger import Ledger
+from qosforge.openconfig.unmapped_fields import UnmappedFields
 from qosforge.plan.model import Ingress, Rule, Scheduler, System, Term, Trust
 
 DSCPS = range(64)
 
 
-def note_maps(system: System, ledger: Ledger) -> None:
+def note_maps(system: System, ledger: UnmappedFields) -> None:
     """Tell that the device's maps are no part of the document."""
     if any((system.cos_to_dscp, system.dscp_to_cos, system.cos_to_queue, system.dscp_to_queue)):
         ledger.add(
@@ -20,7 +20,7 @@ def note_maps(system: System, ledger: Ledger) -> None:
         )
 
 
-def carried_input(system: System, ingress: Ingress, ledger: Ledger, interface: str) -> Ingress:
+def carried_input(system: System, ingress: Ingress, ledger: UnmappedFields, interface: str) -> Ingress:
     """An input whose trust is a rule where it can be one; rules without marks get those that a port gives."""
     ledger.others(ingress, ("policy", "trust", "port_cos", "rules"), "the input", interface)
     rules = ingress.rules
@@ -70,12 +70,12 @@ def _untrusted(system: System, ingress: Ingress) -> tuple[Rule, ...]:
     return (*marked, Rule(name="untrusted", any_of=(Term(),), set_dscp=dscp, set_cos=cos))
 
 
-def _as_rules(ledger: Ledger, interface: str, message: str) -> None:
+def _as_rules(ledger: UnmappedFields, interface: str, message: str) -> None:
     ledger.add("openconfig-trust-as-rules", Severity.INFO, message, interface=interface, direction="input")
 
 
 def output_by_marks(
-    system: System, scheduler: Scheduler | None, ledger: Ledger, interface: str
+    system: System, scheduler: Scheduler | None, ledger: UnmappedFields, interface: str
 ) -> tuple[Rule, ...]:
     """Rules that choose the queues of an output as the device's maps do, by DSCP; none where queues are chosen on
     input or the device has no maps.

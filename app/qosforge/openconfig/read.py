@@ -10,9 +10,9 @@ from typing import Any
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.findings import Finding, Severity
 from qosforge.openconfig.document import Node, leftovers
-from qosforge.openconfig.ledger import Ledger
 from qosforge.openconfig.read_queues import QueueName, read_groups, read_policies, read_profiles, read_queues
 from qosforge.openconfig.read_terms import VERSIONS, Classifier, read_classifiers, rules_of
+from qosforge.openconfig.unmapped_fields import UnmappedFields
 from qosforge.openconfig.write import QOS
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Red, Rule, Scheduler
 
@@ -23,7 +23,7 @@ DEEPEST = 40
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportedPlan:
     """The plan of a document, and findings on the rest of it."""
 
     plan: Plan
@@ -61,7 +61,7 @@ def _depth(value: Any) -> int:
     return depth
 
 
-def import_document(text: str, *, device: str, platform: str = PLATFORM, file: str = "document") -> Imported:
+def import_document(text: str, *, device: str, platform: str = PLATFORM, file: str = "document") -> ImportedPlan:
     """The plan of a document: exactly what `export_plan` would carry, and findings on what it would not.
 
     Raises:
@@ -71,7 +71,7 @@ def import_document(text: str, *, device: str, platform: str = PLATFORM, file: s
     document = parse_document(text, file)
     name = QOS if QOS in document else "qos"
     top = Node(file, f"/{name}", document[name])
-    ledger = Ledger(device)
+    ledger = UnmappedFields(device)
     reader = _Reader(top, ledger)
     plan = Plan(device=device, platform=platform, interfaces=reader.interfaces())
     reader.unused()
@@ -86,7 +86,7 @@ def import_document(text: str, *, device: str, platform: str = PLATFORM, file: s
         raise top.problems[0]
     if top.problems:
         raise InputErrors(f"{len(top.problems)} problems", Place(file=file), errors=top.problems)
-    return Imported(plan, ledger.findings())
+    return ImportedPlan(plan, ledger.findings())
 
 
 @dataclass
@@ -94,7 +94,7 @@ class _Reader:
     """The lists of a document, and which of their entries interfaces refer to."""
 
     qos: Node
-    ledger: Ledger
+    ledger: UnmappedFields
     queues: dict[str, QueueName] = field(init=False)
     groups: dict[str, int | None] = field(init=False)
     profiles: dict[str, Red | None] = field(init=False)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from qosforge.findings import Severity
 from qosforge.openconfig.document import Node
-from qosforge.openconfig.ledger import Ledger
 from qosforge.openconfig.names import queue_key
 from qosforge.openconfig.restrict import LAST_QUEUE
 from qosforge.openconfig.scheduling import discipline, drop_denominator, drop_percent
+from qosforge.openconfig.unmapped_fields import UnmappedFields
 from qosforge.openconfig.write import CAP_LEAVES
 from qosforge.plan.model import Queue, Red, RedProfile, Scheduler, Share, ShareUnit
 
@@ -25,7 +25,7 @@ class QueueName:
     name: str | None
 
 
-def read_queues(qos: Node, ledger: Ledger) -> dict[str, QueueName]:
+def read_queues(qos: Node, ledger: UnmappedFields) -> dict[str, QueueName]:
     """Queues by name; one without an id gets the lowest number that is free."""
     rows = [(key, node.child("config").number("queue-id", LAST_QUEUE)) for key, node in _rows(qos, "queue")]
     used = {number for _, number in rows if number is not None}
@@ -61,7 +61,7 @@ def read_groups(qos: Node, queues: dict[str, QueueName]) -> dict[str, int | None
     return found
 
 
-def read_profiles(qos: Node, ledger: Ledger) -> dict[str, Red | None]:
+def read_profiles(qos: Node, ledger: UnmappedFields) -> dict[str, Red | None]:
     """Drop profiles by name; None where the thresholds are not in bytes, or incomplete (they stay unread)."""
     found: dict[str, Red | None] = {}
     for name, node in _rows(qos, "queue-management-profile"):
@@ -94,7 +94,7 @@ def read_profiles(qos: Node, ledger: Ledger) -> dict[str, Red | None]:
     return found
 
 
-def read_policies(qos: Node, queues: dict[str, QueueName], ledger: Ledger) -> dict[str, Scheduler]:
+def read_policies(qos: Node, queues: dict[str, QueueName], ledger: UnmappedFields) -> dict[str, Scheduler]:
     """Scheduler policies by name: strict queues in the order of service, then those with weights."""
     found = {}
     for name, node in qos.child("scheduler-policies").entries("scheduler-policy", "name"):

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from qosforge.errors import InputError, Place
 from qosforge.findings import Finding, Severity
 from qosforge.intent.applications import Application
-from qosforge.openconfig.ledger import Ledger
 from qosforge.openconfig.marks import carried_input, note_maps, output_by_marks
 from qosforge.openconfig.names import Assigned, queue_names
 from qosforge.openconfig.scheduling import carried_scheduler
 from qosforge.openconfig.terms import carried_terms
+from qosforge.openconfig.unmapped_fields import UnmappedFields
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, Scheduler
 
 LAST_QUEUE = 255
@@ -44,7 +44,7 @@ def restrict(plan: Plan, applications: Mapping[str, Application]) -> Restricted:
     Raises:
         InputError: a queue's number does not fit into the model.
     """
-    ledger = Ledger(plan.device)
+    ledger = UnmappedFields(plan.device)
     ledger.others(plan.system, _SYSTEM_USED, "the device")
     note_maps(plan.system, ledger)
     if plan.unknown:
@@ -59,7 +59,7 @@ def restrict(plan: Plan, applications: Mapping[str, Application]) -> Restricted:
 
 
 def _interface(
-    plan: Plan, entry: InterfacePlan, applications: Mapping[str, Application], ledger: Ledger
+    plan: Plan, entry: InterfacePlan, applications: Mapping[str, Application], ledger: UnmappedFields
 ) -> InterfacePlan:
     ledger.others(entry, ("name", "bandwidth_kbps", "ingress", "egress", "efficiency"), "the interface", entry.name)
     if entry.efficiency != type(entry.efficiency)():
@@ -101,7 +101,9 @@ def _held(egress: Egress) -> bool:
     return bool(egress.rules) or egress.scheduler is not None or egress.default_queue is not None
 
 
-def _egress(plan: Plan, entry: InterfacePlan, applications: Mapping[str, Application], ledger: Ledger) -> Egress:
+def _egress(
+    plan: Plan, entry: InterfacePlan, applications: Mapping[str, Application], ledger: UnmappedFields
+) -> Egress:
     egress = entry.egress
     ledger.others(egress, ("policy", "rules", "default_queue", "scheduler"), "the output", entry.name)
     scheduler = egress.scheduler
@@ -129,7 +131,7 @@ def _egress(plan: Plan, entry: InterfacePlan, applications: Mapping[str, Applica
 def _rules(
     rules: tuple[Rule, ...],
     applications: Mapping[str, Application],
-    ledger: Ledger,
+    ledger: UnmappedFields,
     interface: str,
     direction: str,
 ) -> tuple[Rule, ...]:

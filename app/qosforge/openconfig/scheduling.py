@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from qosforge.findings import Severity
-from qosforge.openconfig.ledger import Ledger
+from qosforge.openconfig.unmapped_fields import UnmappedFields
 from qosforge.plan.model import Discipline, Queue, Red, RedProfile, Scheduler, Share, ShareUnit
 
 QUEUE_CARRIED = ("number", "name", "priority", "share", "capped", "red", "limit_packets", "burst")
@@ -23,7 +23,7 @@ def discipline(queues: tuple[Queue, ...]) -> Discipline:
 
 
 def carried_scheduler(
-    scheduler: Scheduler, bandwidth_kbps: int | None, ledger: Ledger, interface: str
+    scheduler: Scheduler, bandwidth_kbps: int | None, ledger: UnmappedFields, interface: str
 ) -> Scheduler | None:
     """The scheduler in the model's terms; None where it has no queues. ``bandwidth_kbps`` is the link's rate."""
     ledger.others(scheduler, ("discipline", "queues"), "the scheduler", interface)
@@ -45,7 +45,7 @@ def carried_scheduler(
     return Scheduler(discipline=chosen, queues=carried)
 
 
-def _scheduling(ledger: Ledger, interface: str, requested: str, applied: str) -> None:
+def _scheduling(ledger: UnmappedFields, interface: str, requested: str, applied: str) -> None:
     ledger.add(
         "openconfig-scheduling-approximate",
         Severity.INFO,
@@ -85,7 +85,7 @@ def _in(share: Share, kbps: bool, bandwidth_kbps: int | None) -> int:
     return share.value
 
 
-def _queue(queue: Queue, weight: int | None, ledger: Ledger, interface: str) -> Queue:
+def _queue(queue: Queue, weight: int | None, ledger: UnmappedFields, interface: str) -> Queue:
     ledger.others(queue, QUEUE_CARRIED, f"queue {queue.name or queue.number}", interface)
     if queue.limit_packets is not None:
         ledger.add(
@@ -145,7 +145,7 @@ def drop_denominator(percent: int) -> int:
     return round(100 / percent)
 
 
-def _red(red: Red, name: str, ledger: Ledger, interface: str) -> Red | None:
+def _red(red: Red, name: str, ledger: UnmappedFields, interface: str) -> Red | None:
     """One profile for all packets: that of unmarked traffic where the device has several."""
     unit = _BYTES_A_UNIT.get(red.unit)
     if not red.profiles or unit is None:

@@ -9,7 +9,7 @@ from qosforge.expansion import combine
 from qosforge.findings import Severity
 from qosforge.intent.applications import Application
 from qosforge.intent.ports import WELL_KNOWN
-from qosforge.openconfig.ledger import Ledger
+from qosforge.openconfig.unmapped_fields import UnmappedFields
 from qosforge.plan.model import PortRange, Rule, Term
 
 CARRIED = frozenset(
@@ -33,7 +33,7 @@ _PRECEDENCE_BITS = 3
 
 
 def carried_terms(
-    rule: Rule, applications: Mapping[str, Application], ledger: Ledger, interface: str, direction: str
+    rule: Rule, applications: Mapping[str, Application], ledger: UnmappedFields, interface: str, direction: str
 ) -> tuple[Term, ...]:
     """What the model can say of a rule's alternatives, none twice; what it cannot is noted and left out."""
     found: dict[Term, None] = {}

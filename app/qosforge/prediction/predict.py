@@ -17,7 +17,7 @@ from qosforge.findings import Finding, Severity
 from qosforge.intent.models import Intent
 from qosforge.platforms.device_text import Configuration
 from qosforge.prediction.decidable import undecidable
-from qosforge.prediction.holding import would_hold
+from qosforge.prediction.projected_state import project_state
 from qosforge.tester.judging import ClassVerdict, judges, open_scenarios, overall, verdicts
 from qosforge.tester.measured_part import measured_part
 from qosforge.tester.measurement import Measurement
@@ -91,7 +91,7 @@ def predict(
             "add checks under 'verify', and objectives to the classes that they name",
         )
     part = measured_part(intent, network)
-    tester = TwinTester(part, would_hold(compilation, running or {}, [d.name for d in part.devices]), seed)
+    tester = TwinTester(part, project_state(compilation, running or {}, [d.name for d in part.devices]), seed)
     timed = _timed(intent, at_most_seconds)
     longest = max(check.seconds for check in timed.verify)
     looks = 1 if at_most_seconds is None else LOOKS

@@ -14,8 +14,8 @@ from qosforge.deploy.commit_confirm import Lengths, revert_seconds
 from qosforge.findings import Fidelity, Finding, Severity
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import every_class
+from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import DeviceWords
-from qosforge.platforms.held import held_plan
 from qosforge.preview.policy_check import PolicyCheck
 
 
@@ -170,7 +170,7 @@ def _rollout(checked: PolicyCheck, changed: Collection[str]) -> tuple[WaveDocume
     before = {}
     for name in after:
         device = network.device(name)
-        before[name] = held_plan(device.platform, checked.running[name], name, device.image)
+        before[name] = parse_running(device.platform, checked.running[name], name, device.image)
     rule = network.changes.rollout
     waves = plan_waves(network, rule, changed, joined_ends(network, before, after))
     lengths = Lengths(waiting=60.0 * rule.pause if len(waves) > 1 else 0.0)

@@ -11,8 +11,8 @@ from qosforge.compiler.candidate import differences
 from qosforge.inventory.models import Network
 from qosforge.plan.description import port_facts, system_facts
 from qosforge.plan.model import InterfacePlan, Plan, System
+from qosforge.platforms.cached_parse import parse_running as read_plan
 from qosforge.platforms.device_text import DeviceText, DeviceWords
-from qosforge.platforms.held import held_plan as read_plan
 from qosforge.runs.artifacts import Artifacts
 from qosforge.runs.given_up import RETENTION_STAGE
 from qosforge.runs.store import Run, RunStore

@@ -19,8 +19,8 @@ from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import Intent
 from qosforge.inventory.models import Network
 from qosforge.plan.model import Plan
+from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration, DeviceText
-from qosforge.platforms.held import held_plan
 from qosforge.tester.judging import ClassVerdict, judges, open_scenarios, overall, verdicts
 from qosforge.tester.measured_part import measured_part
 from qosforge.tester.measurement import Measurement, Side
@@ -130,7 +130,7 @@ def plans_held(network: Network, texts: Mapping[str, Configuration]) -> dict[str
     plans = {}
     for name, text in texts.items():
         device = network.device(name)
-        plans[name] = held_plan(device.platform, text, name, device.image)
+        plans[name] = parse_running(device.platform, text, name, device.image)
     return plans
 
 

@@ -19,7 +19,7 @@ from qosforge.errors import InputError, Place
 from qosforge.intent.base import is_name
 from qosforge.intent.differences import meant_changes, text_changes
 from qosforge.intent.loader import LoadedIntent
-from qosforge.intent.written import Written, load_written, shipped_policies
+from qosforge.intent.policy_source import PolicySource, load_policy, shipped_policies
 from qosforge.runs.artifacts import Artifacts
 from qosforge.runs.policy_trust import owner_text, require_of, take_over, trusted_on, writer_role
 from qosforge.runs.policy_versions import (
@@ -153,7 +153,7 @@ class Policies:
     def store(
         self,
         name: str,
-        written: Written,
+        written: PolicySource,
         comment: str = "",
         source: Mapping[str, str] | None = None,
         *,
@@ -175,7 +175,7 @@ class Policies:
         """
         if written.parameters:
             raise InputError("a version has no parameters beside it", hint="write their values into the text")
-        loaded = load_written(written)
+        loaded = load_policy(written)
         if loaded.intent.intent != name:
             where = loaded.document.place(("intent",))
             raise InputError(f"the intent is not called {name!r}", where, "store it under its own name")
@@ -276,7 +276,7 @@ class Policies:
         """
         old, new = self.get(name, before), self.get(name, after)
         labels = tuple(f"{name} version {policy.about.number}" for policy in (old, new))
-        meant: list[LoadedIntent] = [load_written(policy.written()) for policy in (old, new)]
+        meant: list[LoadedIntent] = [load_policy(policy.written()) for policy in (old, new)]
         return PolicyDifference(
             old.about,
             new.about,

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from qosforge.access.roles import EVERY_NETWORK
 from qosforge.errors import InputError
 from qosforge.intent.differences import Change
-from qosforge.intent.written import Written, load_written, shipped_policies
+from qosforge.intent.policy_source import PolicySource, load_policy, shipped_policies
 
 LIBRARY_VERSION = 0
 """The number of a shipped policy, which nobody can replace."""
@@ -68,9 +68,9 @@ class Policy:
     text: str
     included: Mapping[str, str]
 
-    def written(self, parameters: Mapping[str, Any] | None = None) -> Written:
+    def written(self, parameters: Mapping[str, Any] | None = None) -> PolicySource:
         """It as an intent that is handed over, with values for parameters."""
-        return Written(self.text, f"{self.about.name}.yaml", self.included, parameters or {})
+        return PolicySource(self.text, f"{self.about.name}.yaml", self.included, parameters or {})
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,6 @@ def shipped(name: str) -> Policy:
         KeyError: none of this name ships.
     """
     text = shipped_policies()[name]
-    loaded = load_written(Written(text, f"{name}.yaml"))
+    loaded = load_policy(PolicySource(text, f"{name}.yaml"))
     about = PolicyVersion(name, LIBRARY_VERSION, loaded.version, "", "shipped with qosforge", None, None)
     return Policy(about, text, dict(loaded.included))

@@ -10,8 +10,8 @@ import structlog
 
 from qosforge.errors import QosforgeError
 from qosforge.packed import Packed
-from qosforge.prediction.holding import would_hold
 from qosforge.prediction.predict import MOST_SECONDS, Prediction, predict
+from qosforge.prediction.projected_state import project_state
 from qosforge.runs.candidates import Compiled
 from qosforge.runs.computing import Stopped
 from qosforge.runs.context import Context
@@ -97,7 +97,7 @@ def _subject(compiled: Packed[Compiled]) -> str:
     compilation, running = compiled.value().compilation, compiled.value().running
     found = hashlib.sha256(f"{MOST_SECONDS}".encode())
     devices = measured_devices(compilation.intent.intent, compilation.network)
-    for plan in would_hold(compilation, running, devices).values():
+    for plan in project_state(compilation, running, devices).values():
         found.update(plan.model_dump_json(exclude={"unknown"}).encode())
     # Shorter than the address of an artifact, which it must not be taken for.
     return found.hexdigest()[:32]

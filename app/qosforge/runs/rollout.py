@@ -9,8 +9,8 @@ from qosforge.compiler.waves import Pair, Wave, joined_ends, plan_waves, strande
 from qosforge.deploy.commit_confirm import Lengths, revert_seconds, too_short, too_wide
 from qosforge.inventory.models import Network
 from qosforge.plan.model import Plan
+from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import DeviceText
-from qosforge.platforms.held import held_plan
 from qosforge.runs import keeping
 from qosforge.runs.context import Context
 from qosforge.runs.outside import OUTSIDE_SECONDS
@@ -99,7 +99,7 @@ def _held_plans(network: Network, texts: Mapping[str, DeviceText], names: Iterab
     for name in names:
         if name in texts:
             device = network.device(name)
-            found[name] = held_plan(device.platform, texts[name], name, device.image)
+            found[name] = parse_running(device.platform, texts[name], name, device.image)
     return found
 
 

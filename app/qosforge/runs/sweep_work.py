@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from qosforge.errors import QosforgeError
 from qosforge.findings import Severity
-from qosforge.intent.written import Written, load_written
+from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.prediction.predict import Prediction, predict
 from qosforge.preview.policy_check import check_policy
@@ -78,9 +78,9 @@ class SweepWork:
         self.sweeps.end(sweep_id, number, PointOutcome.FAILED, self.engine.executor, error=why)
 
 
-def _predicted(written: Written, network: Network, seed: int) -> Prediction | str:
+def _predicted(written: PolicySource, network: Network, seed: int) -> Prediction | str:
     """What is predicted for a point; or the errors that stand against it."""
-    checked = check_policy(load_written(written), network)
+    checked = check_policy(load_policy(written), network)
     errors = [f for f in checked.findings if f.severity is Severity.ERROR]
     if errors:
         return "; ".join(dict.fromkeys(f"{f.code} on {f.device or 'the network'}" for f in errors))

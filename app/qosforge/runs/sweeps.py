@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from qosforge.database.connections import Database
 from qosforge.errors import InputError, Place
 from qosforge.expansion import combine
-from qosforge.intent.written import Written, load_written
+from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.runs.artifacts import Artifacts, canonical_json
 from qosforge.runs.ids import new_run_id
@@ -51,7 +51,7 @@ class SweepOrder:
     """What a sweep is asked for: every combination of the values of ``parameters``, under every seed."""
 
     network: Network
-    written: Written
+    written: PolicySource
     parameters: Mapping[str, Sequence[Any]]
     seeds: Sequence[int] = (1,)
 
@@ -105,7 +105,7 @@ class Sweeps:
                 sweep has no point or too many.
         """
         combinations = _combinations(order)
-        first = load_written(_with(order.written, combinations[0]["parameters"]))
+        first = load_policy(_with(order.written, combinations[0]["parameters"]))
         require_checks(first)
         put = self._artifacts.put_text
         sweep = {
@@ -182,7 +182,7 @@ class Sweeps:
         with self._database.read() as connection:
             return [(row.sweep_id, row.number) for row in connection.execute(query)]
 
-    def asked(self, sweep_id: str, number: int) -> tuple[Network, Written, int]:
+    def asked(self, sweep_id: str, number: int) -> tuple[Network, PolicySource, int]:
         """What a point is to measure: network, policy with its values, and seed.
 
         Raises:
@@ -193,7 +193,7 @@ class Sweeps:
             params = connection.execute(sa.select(SWEEPS.c.params).where(SWEEPS.c.id == sweep_id)).scalar_one()
         point = self.point(sweep_id, number)
         text = self._artifacts.get_text
-        written = Written(
+        written = PolicySource(
             text(params["text"]),
             params["file"],
             {name: text(artifact) for name, artifact in params["included"].items()},
@@ -266,8 +266,8 @@ def _combinations(order: SweepOrder) -> list[dict[str, Any]]:
     ]
 
 
-def _with(written: Written, parameters: Mapping[str, Any]) -> Written:
-    return Written(written.text, written.file, written.included, {**written.parameters, **parameters})
+def _with(written: PolicySource, parameters: Mapping[str, Any]) -> PolicySource:
+    return PolicySource(written.text, written.file, written.included, {**written.parameters, **parameters})
 
 
 def _point(row: sa.Row[Any]) -> SweepPoint:

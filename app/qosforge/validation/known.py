@@ -11,8 +11,8 @@ from qosforge.inventory.models import Device, Port
 from qosforge.plan.model import InterfacePlan, Plan, Scheduler
 from qosforge.plan.request import InterfaceRequest
 from qosforge.platforms.base import installed
+from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration
-from qosforge.platforms.held import held_plan
 
 
 @dataclass(frozen=True)
@@ -73,4 +73,4 @@ class Known:
 
 
 def _parsed(device: Device, text: Configuration) -> Plan:
-    return held_plan(device.platform, text, device.name, device.image)
+    return parse_running(device.platform, text, device.name, device.image)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from qosforge.compiler.reach import with_neighbours
+from qosforge.compiler.scope_resolution import with_neighbours
 from qosforge.intent.models import Intent
 from qosforge.inventory.models import Network
 from qosforge.tester.measured_part import measured_devices

@@ -11,8 +11,8 @@ from qosforge.configtree import Grammar, Tree, merge
 from qosforge.findings import Finding, Severity
 from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.platforms.base import Block, platform
+from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration, unblotted
-from qosforge.platforms.held import held_plan
 from qosforge.validation.known import Known
 from qosforge.validation.tree_text import tree_text
 
@@ -47,7 +47,7 @@ def _read(device: CompiledDevice, tree: Tree) -> Plan:
 
 
 def _held(device: CompiledDevice, running: Configuration) -> Plan:
-    return held_plan(device.request.platform, running, device.name, device.request.image)
+    return parse_running(device.request.platform, running, device.name, device.request.image)
 
 
 def _round_trip(device: CompiledDevice, held: Plan, *, alone: bool) -> Iterator[Finding]:

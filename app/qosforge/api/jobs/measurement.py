@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from qosforge.deltaq.objective import Outcome
-from qosforge.intent.written import Written, load_written
+from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.reports.balance import Account, Balance, accounts, trade_offs
@@ -27,7 +27,7 @@ class MeasurementDocument(BaseModel):
 
 
 def measure_network(
-    written: Written, network: Network, texts: Mapping[str, DeviceText], seed: int, at_most_seconds: float
+    written: PolicySource, network: Network, texts: Mapping[str, DeviceText], seed: int, at_most_seconds: float
 ) -> bytes:
     """Measure what the given configurations do and return the document as JSON, within ``at_most_seconds``.
 
@@ -35,7 +35,7 @@ def measure_network(
         InputError: the policy is no valid intent.
         TesterError: the tester cannot measure this.
     """
-    intent = load_written(written).intent
+    intent = load_policy(written).intent
     judged = measure_till_told(intent, network, texts, seed=seed, at_most_seconds=at_most_seconds)
     document = MeasurementDocument(
         outcome=judged.outcome,

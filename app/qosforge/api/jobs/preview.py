@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, Generic, Literal, TypeVar
 
-from qosforge.compiler.reach import devices_in
+from qosforge.compiler.scope_resolution import devices_in
 from qosforge.deploy.traits import require_installed
 from qosforge.intent.loader import LoadedIntent
-from qosforge.intent.written import Written, load_written
+from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.preview.policy_check import CheckOptions, PolicyCheck, check_policy
@@ -36,7 +36,7 @@ class PreviewJob:
 
     kind: PreviewKind
     intent: str
-    written: Written
+    written: PolicySource
     digest: str
     blob: bytes = field(repr=False)
     devices: tuple[str, ...]
@@ -52,7 +52,7 @@ class PreviewJob:
         return hashlib.sha256(_canonical_text([*parts, self.unsaved, repr(self.checks)]).encode()).hexdigest()
 
 
-def policy_digest(written: Written) -> str:
+def policy_digest(written: PolicySource) -> str:
     """A hash of everything that a policy is loaded from: its text, includes and settings."""
     parts: list[Any] = [written.text, written.file, dict(written.included), written.settings()]
     return hashlib.sha256(_canonical_text(parts).encode()).hexdigest()
@@ -81,7 +81,7 @@ _INTENTS: _Cache[LoadedIntent] = _Cache(MAX_INTENTS)
 def render_preview(job: PreviewJob) -> bytes:
     """Make the document of a job as JSON, in a computing process."""
     network = _NETWORKS.get(job.digest, lambda: _unpickle_network(job.blob))
-    loaded = _INTENTS.get(job.intent, lambda: load_written(job.written))
+    loaded = _INTENTS.get(job.intent, lambda: load_policy(job.written))
     checks = CheckOptions(batfish=False) if job.kind == "policy" else job.checks
     checked = check_policy(
         loaded,
@@ -101,7 +101,7 @@ def required_devices(job: PreviewJob) -> tuple[str, ...]:
     validation those that the checks read. In a computing process, as `render_preview`.
     """
     network = _NETWORKS.get(job.digest, lambda: _unpickle_network(job.blob))
-    loaded = _INTENTS.get(job.intent, lambda: load_written(job.written))
+    loaded = _INTENTS.get(job.intent, lambda: load_policy(job.written))
     inside = devices_in(loaded.intent.apply, network)
     if job.kind == "compile":
         return tuple(sorted(inside.intersection(job.devices) if job.devices else inside))

@@ -13,7 +13,7 @@ from qosforge.api.jobs.measurement import MeasurementDocument, measure_network
 from qosforge.api.middleware.authorization import Needs
 from qosforge.api.policy_choice import PolicyChoice, written
 from qosforge.api.problems import responses
-from qosforge.intent.written import load_written
+from qosforge.intent.policy_source import load_policy
 from qosforge.runs.live import require_checks, require_traffic
 from qosforge.tester.measured_part import measured_devices
 
@@ -42,7 +42,7 @@ def measure_now(body: MeasurementWish, caller: Caller, backend: TheBackend, audi
     caller.require(Role.OPERATOR, body.network)
     network = backend.networks.network(body.network)
     policy = written(backend.policies.seen_by(caller), body.policy)
-    loaded = load_written(policy)
+    loaded = load_policy(policy)
     require_traffic(network)
     require_checks(loaded)
     texts = backend.previews.running(audit, network, tuple(sorted(measured_devices(loaded.intent, network))))

@@ -21,7 +21,7 @@ from qosforge.api.resources import (
     PolicyVersions,
 )
 from qosforge.api.run_models import Line, Source
-from qosforge.intent.written import LONGEST_FILE, Written
+from qosforge.intent.policy_source import LONGEST_FILE, PolicySource
 from qosforge.runs.policy_versions import LATEST
 
 router = APIRouter(tags=["policies"])
@@ -124,7 +124,7 @@ def store_policy(
     source = body.source.model_dump() if body.source else None
     version, made = backend.policies.seen_by(caller).store(
         name,
-        Written(body.text, body.file, body.included),
+        PolicySource(body.text, body.file, body.included),
         body.comment,
         source,
         network=body.network,

@@ -33,7 +33,7 @@ from qosforge.platforms.ios_switch.ports import (
     provenance,
 )
 from qosforge.platforms.ios_switch.queues import Assignment, assign, scheduled_rates
-from qosforge.platforms.service import Served, fidelity, served, share_findings
+from qosforge.platforms.share_fidelity import ClassShare, class_shares, fidelity, share_findings
 from qosforge.sharing import shared
 
 
@@ -55,9 +55,9 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
             )
         )
     notes.extend(common.of_system)
-    shares: tuple[Served, ...] = ()
+    shares: tuple[ClassShare, ...] = ()
     if common.assignment and common.by_share:
-        shares = as_asked(served(request, common.by_share, common.assignment.queue_of))
+        shares = as_asked(class_shares(request, common.by_share, common.assignment.queue_of))
         notes.extend(common.of_service)
         notes.extend(share_findings(request, shares))
         notes.extend(common.of_shared_marks)

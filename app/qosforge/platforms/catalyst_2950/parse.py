@@ -6,12 +6,12 @@ import re
 
 from qosforge.configtree import Line
 from qosforge.plan.model import Ingress, InterfacePlan, Plan, Scheduler, System, Trust
+from qosforge.platforms.abbreviations import is_number, read_tree, verbatim
 from qosforge.platforms.catalyst_2950.capabilities import default_cos_to_queue
 from qosforge.platforms.catalyst_2950.grammar import GRAMMAR
 from qosforge.platforms.catalyst_2950.scheduling import round_robin, strict_priority
-from qosforge.platforms.handwriting import is_number, read_tree, verbatim
-from qosforge.platforms.ios_switch.handwriting import DIALECT
-from qosforge.platforms.ios_switch.reading import PORT, Reading
+from qosforge.platforms.ios_switch.abbreviations import SYNTAX
+from qosforge.platforms.ios_switch.reader import PORT, Reading
 
 _QOS = re.compile(
     r"(?:no )?(?:mls qos|wrr-queue|priority-queue|service-policy|auto qos|switchport priority|rate-limit)\b.*"
@@ -20,7 +20,7 @@ _QOS = re.compile(
 
 def parse(text: str, device: str, platform: str = "catalyst_2950") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
-    reading = Reading(read_tree(text, GRAMMAR, DIALECT))
+    reading = Reading(read_tree(text, GRAMMAR, SYNTAX))
     queues = list(default_cos_to_queue())
     scheduler = strict_priority()
     for line in reading.tree:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from qosforge.dscp import drop_precedence, dscp_name
 from qosforge.findings import Severity
-from qosforge.intent.models import Depth, QueueLimit, WredProfile
+from qosforge.intent.models import QueueLimit, QueueSize, WredProfile
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.catalyst_2970.capabilities import capabilities
 from qosforge.platforms.catalyst_2970.levels import OutputMaps, QueueSet, Thresholds, default_queue_set, packets_at
@@ -143,7 +143,7 @@ def _limit(limit: QueueLimit) -> int:
     return max(1, (limit.bytes or 0) // int(capabilities()["packet_bytes"]["value"]))
 
 
-def _packets(depth: Depth) -> int:
+def _packets(depth: QueueSize) -> int:
     size = 1 if depth.unit == "packets" else int(capabilities()["packet_bytes"]["value"])
     return max(1, depth.value // size)
 

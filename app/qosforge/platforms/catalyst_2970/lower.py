@@ -38,7 +38,7 @@ from qosforge.platforms.ios_switch.ports import (
     provenance,
 )
 from qosforge.platforms.ios_switch.queues import Assignment, assign, scheduled_rates
-from qosforge.platforms.service import Served, fidelity, share_findings
+from qosforge.platforms.share_fidelity import ClassShare, fidelity, share_findings
 from qosforge.sharing import shared
 
 _EVERY_DSCP = frozenset(range(64))
@@ -53,7 +53,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     notes.extend(common.of_marks)
     notes.extend(common.of_classes)
     held_depths = _depths(request, common, running, notes) if assignment else ()
-    interfaces, shares = [], list[Served]()
+    interfaces, shares = [], list[ClassShare]()
     for wanted in request.interfaces:
         held = running.interface(wanted.name) if running else None
         scheduler = None

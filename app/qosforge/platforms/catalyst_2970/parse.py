@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from qosforge.configtree import Line
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, System, Trust
+from qosforge.platforms.abbreviations import is_number, read_tree, verbatim
 from qosforge.platforms.catalyst_2970.grammar import GRAMMAR
 from qosforge.platforms.catalyst_2970.levels import Depth, depths
 from qosforge.platforms.catalyst_2970.read_queues import SwitchQueues
@@ -16,9 +17,8 @@ from qosforge.platforms.catalyst_2970.scheduling import (
     default_share,
     shaped_round_robin,
 )
-from qosforge.platforms.handwriting import is_number, read_tree, verbatim
-from qosforge.platforms.ios_switch.handwriting import DIALECT
-from qosforge.platforms.ios_switch.reading import PORT, Reading
+from qosforge.platforms.ios_switch.abbreviations import SYNTAX
+from qosforge.platforms.ios_switch.reader import PORT, Reading
 
 _QOS = re.compile(
     r"(?:no )?(?:mls qos|srr-queue|priority-queue|queue-set|service-policy|auto qos|switchport priority)\b.*"
@@ -31,7 +31,7 @@ def parse(text: str, device: str, platform: str = "catalyst_2970") -> Plan:
     While QoS is off the device changes no mark and has one queue: its maps do nothing, and the plan has none.
     """
     # What a class says nothing of gets DSCP 0: a policy stands for the trust of its port.
-    reading = Reading(read_tree(text, GRAMMAR, DIALECT), unmarked=0)
+    reading = Reading(read_tree(text, GRAMMAR, SYNTAX), unmarked=0)
     queues = SwitchQueues()
     switched_on = any(line.text == "mls qos" for line in reading.tree)
     for line in reading.tree:

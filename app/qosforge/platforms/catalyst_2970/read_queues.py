@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from qosforge.configtree import Line
 from qosforge.dscp import parse_dscp
 from qosforge.plan.model import InputQueues
+from qosforge.platforms.abbreviations import is_number
 from qosforge.platforms.catalyst_2970.input_queues import default_input_queues
 from qosforge.platforms.catalyst_2970.levels import OutputMaps, QueueSet, default_maps, default_queue_set
-from qosforge.platforms.handwriting import is_number
 
 _HIGHEST_THRESHOLD = 3200
 """Per cent of a queue's buffers, from 12.2(25)SEE1 (Catalyst 3750 command reference)."""

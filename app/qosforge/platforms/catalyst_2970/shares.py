@@ -8,13 +8,13 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.ios_switch.queues import Assignment
-from qosforge.platforms.service import Served
+from qosforge.platforms.share_fidelity import ClassShare
 from qosforge.sharing import shared
 
 
 def port_shares(
     request: DeviceRequest, wanted: InterfaceRequest, scheduler: Scheduler, assignment: Assignment
-) -> tuple[Served, ...]:
+) -> tuple[ClassShare, ...]:
     """Shares of every class on one port, of the rate that it may send: asked for, and given.
 
     The scheduler's own shares are of the port's whole rate.
@@ -23,7 +23,7 @@ def port_shares(
     scale = wanted.rate / wanted.usable if scheduler.limit_percent is not None else 1.0
     given = _given(request.classes, tuple(requested.values()), assignment, scheduler, scale)
     return tuple(
-        Served(entry, wanted.name, requested[entry.name], applied)
+        ClassShare(entry, wanted.name, requested[entry.name], applied)
         for entry, applied in zip(request.classes, given, strict=True)
     )
 

@@ -8,10 +8,10 @@ from qosforge.configtree import Line
 from qosforge.dscp import drop_precedence, dscp_name, parse_dscp
 from qosforge.findings import Severity
 from qosforge.plan.model import Red, RedProfile, TailThreshold
+from qosforge.platforms.abbreviations import is_number
 from qosforge.platforms.catalyst_9000.capabilities import capabilities
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.catalyst_9000.queues import Group
-from qosforge.platforms.handwriting import is_number
 from qosforge.platforms.ios_switch.notes import Notes
 
 Curve = tuple[int, int]

@@ -15,11 +15,11 @@ from qosforge.platforms.catalyst_9000.parse import PORT
 from qosforge.platforms.catalyst_9000.policies import BEST_EFFORT
 from qosforge.platforms.catalyst_9000.queues import Group, grouped
 from qosforge.platforms.catalyst_9000.recognition import input_rules, trust_policy
-from qosforge.platforms.catalyst_9000.scheduling import OutputPolicies, served
+from qosforge.platforms.catalyst_9000.scheduling import OutputPolicies, class_shares
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.ports import on_ports
 from qosforge.platforms.ios_switch.queues import scheduled_rates
-from qosforge.platforms.service import Served, fidelity, share_findings
+from qosforge.platforms.share_fidelity import ClassShare, fidelity, share_findings
 
 
 def lower(request: DeviceRequest) -> Lowered:
@@ -39,11 +39,11 @@ def lower(request: DeviceRequest) -> Lowered:
     # A class that is also recognised here has two class-maps.
     queued = {name: held + QUEUE_SUFFIX if recognising else held for name, held in names.items()}
     policies = OutputPolicies(request, groups, marks, queued, notes)
-    interfaces, shares = [], list[Served]()
+    interfaces, shares = [], list[ClassShare]()
     for wanted in request.interfaces:
         egress = policies.lower(wanted) if wanted.schedule else BEST_EFFORT
         if wanted.schedule:
-            shares.extend(served(request, wanted, groups, egress))
+            shares.extend(class_shares(request, wanted, groups, egress))
         interfaces.append(InterfacePlan(name=wanted.name, ingress=_ingress(wanted, rules, marks), egress=egress))
     notes.extend(share_findings(request, tuple(shares)))
     return Lowered(

@@ -6,11 +6,11 @@ import re
 
 from qosforge.configtree import Line, Tree
 from qosforge.plan.model import Ingress, InterfacePlan, Plan, UnknownLine
+from qosforge.platforms.abbreviations import read_tree, verbatim
+from qosforge.platforms.catalyst_9000.abbreviations import SYNTAX
 from qosforge.platforms.catalyst_9000.grammar import GRAMMAR
-from qosforge.platforms.catalyst_9000.handwriting import DIALECT
 from qosforge.platforms.catalyst_9000.names import OWN
 from qosforge.platforms.catalyst_9000.policies import BEST_EFFORT, PolicyReader
-from qosforge.platforms.handwriting import read_tree, verbatim
 from qosforge.platforms.mqc.access_lists import AccessLists
 from qosforge.platforms.mqc.classes import ClassReader, Matched
 
@@ -92,4 +92,4 @@ class _Reader:
 
 def parse(text: str, device: str, platform: str = "catalyst_9000") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
-    return verbatim(_Reader(read_tree(text, GRAMMAR, DIALECT)).plan(device, platform), text)
+    return verbatim(_Reader(read_tree(text, GRAMMAR, SYNTAX)).plan(device, platform), text)

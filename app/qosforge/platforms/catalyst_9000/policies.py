@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from qosforge.configtree import Line
 from qosforge.dscp import parse_dscp
 from qosforge.plan.model import Discipline, Egress, Ingress, Queue, Rule, Scheduler, Share, ShareUnit, Term
+from qosforge.platforms.abbreviations import is_number
 from qosforge.platforms.catalyst_9000.drops import DropReader
 from qosforge.platforms.catalyst_9000.names import CLASS_DEFAULT
-from qosforge.platforms.handwriting import is_number
 from qosforge.platforms.mqc.access_lists import Miss
 from qosforge.platforms.mqc.classes import Matched
 from qosforge.platforms.mqc.policers import read_policer

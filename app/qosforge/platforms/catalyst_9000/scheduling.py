@@ -18,7 +18,7 @@ from qosforge.platforms.catalyst_9000.names import CLASS_DEFAULT, OUTPUT_POLICY,
 from qosforge.platforms.catalyst_9000.queues import Group, whole_percents
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.names import shorten
-from qosforge.platforms.service import Served
+from qosforge.platforms.share_fidelity import ClassShare
 from qosforge.units import format_rate
 
 
@@ -171,9 +171,9 @@ def _cap(group: Group, rate: int) -> Share | None:
     return Share(unit=ShareUnit.KBPS, value=max(sum(kbps), capabilities()["priority_kbps"]["minimum"]))
 
 
-def served(
+def class_shares(
     request: DeviceRequest, wanted: InterfaceRequest, groups: tuple[Group, ...], egress: Egress
-) -> tuple[Served, ...]:
+) -> tuple[ClassShare, ...]:
     """The share of every class of a port, asked for and given, when all have traffic.
 
     Classes in one queue divide it as they asked; one whose priority has no cap gets what is offered to it.
@@ -187,8 +187,8 @@ def served(
         together = sum(requested[c.name] for c in group.classes)
         for entry in group.classes:
             if queue.priority and not queue.capped:
-                result.append(Served(entry, wanted.name, 1.0, 1.0))
+                result.append(ClassShare(entry, wanted.name, 1.0, 1.0))
                 continue
             applied = part * requested[entry.name] / together if together else part / len(group.classes)
-            result.append(Served(entry, wanted.name, requested[entry.name], applied))
+            result.append(ClassShare(entry, wanted.name, requested[entry.name], applied))
     return tuple(result)

@@ -9,8 +9,8 @@ from qosforge.configtree import Line, Tree
 from qosforge.findings import Finding, Severity
 from qosforge.plan.model import Circuit, InterfacePlan, Plan
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
+from qosforge.platforms.abbreviations import is_number
 from qosforge.platforms.cisco_ios.capabilities import capabilities
-from qosforge.platforms.handwriting import is_number
 from qosforge.platforms.mqc.access_lists import Miss
 
 MAP_CLASS_PREFIX = "QOSFORGE-"

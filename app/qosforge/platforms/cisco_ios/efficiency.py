@@ -6,9 +6,9 @@ from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Framing
 from qosforge.plan.model import Efficiency
 from qosforge.plan.request import DeviceRequest, EfficiencyRequest, InterfaceRequest
+from qosforge.platforms.abbreviations import is_number
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.trains import has
-from qosforge.platforms.handwriting import is_number
 from qosforge.units import format_rate
 
 _COMPRESSING = (Framing.PPP, Framing.HDLC, Framing.MLPPP, Framing.FRAME_RELAY)

@@ -6,16 +6,16 @@ import re
 
 from qosforge.configtree import Line, Tree
 from qosforge.plan.model import Efficiency, Ingress, InterfacePlan, InterfacePolicer, Plan, System, UnknownLine
+from qosforge.platforms.abbreviations import is_number, read_tree, verbatim
+from qosforge.platforms.cisco_ios.abbreviations import SYNTAX, astray, cleaned
 from qosforge.platforms.cisco_ios.applications import application_of
 from qosforge.platforms.cisco_ios.capabilities import capabilities, default_bandwidth
 from qosforge.platforms.cisco_ios.car import read_rate_limit
 from qosforge.platforms.cisco_ios.circuits import CircuitReader
 from qosforge.platforms.cisco_ios.efficiency import read_efficiency
 from qosforge.platforms.cisco_ios.grammar import GRAMMAR
-from qosforge.platforms.cisco_ios.handwriting import DIALECT, astray, cleaned
 from qosforge.platforms.cisco_ios.lower import default_egress
 from qosforge.platforms.cisco_ios.policies import PolicyReader
-from qosforge.platforms.handwriting import is_number, read_tree, verbatim
 from qosforge.platforms.mqc.access_lists import AccessLists
 from qosforge.platforms.mqc.classes import ClassReader, Matched
 
@@ -135,4 +135,4 @@ class _Reader:
 
 def parse(text: str, device: str, platform: str = "cisco_ios") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
-    return verbatim(_Reader(read_tree(cleaned(text), GRAMMAR, DIALECT)).plan(device, platform), text)
+    return verbatim(_Reader(read_tree(cleaned(text), GRAMMAR, SYNTAX)).plan(device, platform), text)

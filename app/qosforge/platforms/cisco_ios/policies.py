@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from qosforge.configtree import Line
 from qosforge.dscp import parse_dscp
 from qosforge.plan.model import Discipline, Egress, Ingress, Policer, Queue, Rule, Scheduler, Term
+from qosforge.platforms.abbreviations import is_number
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from qosforge.platforms.cisco_ios.red import RedReader
-from qosforge.platforms.handwriting import is_number
 from qosforge.platforms.mqc.access_lists import Miss
 from qosforge.platforms.mqc.classes import Matched
 from qosforge.platforms.mqc.policers import read_policer, read_precedence

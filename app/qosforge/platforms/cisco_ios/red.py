@@ -14,8 +14,8 @@ from functools import cache
 from qosforge.configtree import Line
 from qosforge.dscp import DSCP_NAMES, drop_precedence, dscp_name, parse_dscp
 from qosforge.findings import Finding, Severity
-from qosforge.intent.depth import Depth
 from qosforge.intent.models import Remark
+from qosforge.intent.queue_size import QueueSize
 from qosforge.intent.wred import WredProfile
 from qosforge.plan.model import Red, RedProfile
 from qosforge.plan.request import ClassRequest, DeviceRequest
@@ -108,7 +108,7 @@ def _tells_drops(wanted: ClassRequest) -> bool:
     return len({mark >> 3 for mark in assured}) < len(assured)
 
 
-def _packets(depth: Depth, rate: float) -> int:
+def _packets(depth: QueueSize, rate: float) -> int:
     """A threshold in whole packets, never more than asked."""
     size: int = capabilities()["packet_bytes"]["value"]
     if depth.unit == "packets":

@@ -52,12 +52,12 @@ from qosforge.platforms.force10_e300.queues import (
 from qosforge.platforms.force10_e300.wred import detection, wred_findings
 from qosforge.platforms.names import shorten
 from qosforge.platforms.recognition import default_marked_down, ports_only
-from qosforge.platforms.service import (
+from qosforge.platforms.share_fidelity import (
+    class_shares,
     fidelity,
     priority_findings,
     queue_names,
     rate_findings,
-    served,
     share_findings,
 )
 from qosforge.sharing import shared
@@ -91,7 +91,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     )
     families = tuple(sorted({family(i.name, request.device) for i in request.interfaces if i.schedule}))
     table = lowering.scheduler("GigabitEthernet")
-    shares = served(request, table, lowering.chosen.queue_of) if scheduled else ()
+    shares = class_shares(request, table, lowering.chosen.queue_of) if scheduled else ()
     return Lowered(
         plan=Plan(device=request.device, platform=request.platform, system=system, interfaces=interfaces),
         findings=(

@@ -25,6 +25,8 @@ from qosforge.plan.model import (
     Trust,
     UnknownLine,
 )
+from qosforge.platforms.abbreviations import is_number, read_tree, verbatim
+from qosforge.platforms.force10_e300.abbreviations import SYNTAX
 from qosforge.platforms.force10_e300.access import NO_ORDER, read_entry, read_mac_entry
 from qosforge.platforms.force10_e300.capabilities import (
     capabilities,
@@ -37,9 +39,7 @@ from qosforge.platforms.force10_e300.capabilities import (
     red,
 )
 from qosforge.platforms.force10_e300.grammar import GRAMMAR
-from qosforge.platforms.force10_e300.handwriting import DIALECT
 from qosforge.platforms.force10_e300.policing import read_meter, read_shape
-from qosforge.platforms.handwriting import is_number, read_tree, verbatim
 
 _PORT = re.compile(r"interface (?P<family>GigabitEthernet|TenGigabitEthernet) ?(?P<number>\d+/\d+)", re.IGNORECASE)
 _QOS_ON_PORT = re.compile(r"(?:service-policy|dot1p-priority|rate (?:police|limit|shape)|service-class)\b.*")
@@ -368,4 +368,4 @@ def _port_meter(words: list[str]) -> InterfacePolicer | None:
 
 def parse(text: str, device: str, platform: str = "force10_e300") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
-    return verbatim(_Reader(read_tree(text, GRAMMAR, DIALECT)).plan(device, platform), text)
+    return verbatim(_Reader(read_tree(text, GRAMMAR, SYNTAX)).plan(device, platform), text)

@@ -15,8 +15,8 @@ from qosforge.platforms.ios_switch.classes import INPUT_POLICY
 from qosforge.platforms.ios_switch.marks import ClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.queues import Assignment, scheduled_rates
-from qosforge.platforms.ios_switch.reading import PORT
-from qosforge.platforms.service import Served, percent, priority_findings, queue_names
+from qosforge.platforms.ios_switch.reader import PORT
+from qosforge.platforms.share_fidelity import ClassShare, percent, priority_findings, queue_names
 from qosforge.units import format_rate
 
 
@@ -140,7 +140,7 @@ def note_priority(request: DeviceRequest, assignment: Assignment, notes: Notes) 
             notes.extend([finding])
 
 
-def as_asked(shares: Iterable[Served]) -> tuple[Served, ...]:
+def as_asked(shares: Iterable[ClassShare]) -> tuple[ClassShare, ...]:
     """Shares where a priority class without a cap has what it asks for, the whole link."""
     return tuple(
         replace(s, requested=s.applied) if (p := s.traffic_class.treatment.priority) and not p.capped else s

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from qosforge.configtree import Line
 from qosforge.dscp import parse_dscp
 from qosforge.plan.model import DROP, Action, Policer, Term
-from qosforge.platforms.handwriting import is_number
+from qosforge.platforms.abbreviations import is_number
 
 
 @dataclass(frozen=True)

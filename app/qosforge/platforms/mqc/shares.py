@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qosforge.plan.model import Share, ShareUnit
-from qosforge.platforms.handwriting import is_number
+from qosforge.platforms.abbreviations import is_number
 
 
 def read_priority(words: list[str]) -> dict[str, object] | None:

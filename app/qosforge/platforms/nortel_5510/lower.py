@@ -19,12 +19,12 @@ from qosforge.platforms.nortel_5510.priorities import dscp_of
 from qosforge.platforms.nortel_5510.queues import Choice, as_served, best, choose, queue_findings
 from qosforge.platforms.nortel_5510.recognise import COUNT_SUFFIX, filter_findings, kept_by, rules
 from qosforge.platforms.recognition import default_marked_down, ports_only
-from qosforge.platforms.service import (
+from qosforge.platforms.share_fidelity import (
+    class_shares,
     fidelity,
     priority_findings,
     queue_names,
     rate_findings,
-    served,
     share_findings,
 )
 from qosforge.sharing import shared
@@ -49,7 +49,9 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     common = _common(core(request), told if told is not None and queue_set_known(told) else None)
     held = {i.name: i for i in running.interfaces} if running else {}
     scheduled = any(wanted.schedule for wanted in request.interfaces)
-    shares = served(request, common.in_force, common.chosen.queue_of) if scheduled and common.chosen.fits else ()
+    shares = (
+        class_shares(request, common.in_force, common.chosen.queue_of) if scheduled and common.chosen.fits else ()
+    )
     plan = Plan(
         device=request.device,
         platform=request.platform,

@@ -7,7 +7,8 @@ from functools import cached_property
 
 from qosforge.configtree import Line
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, System, Term, Trust, UnknownLine
-from qosforge.platforms.handwriting import is_number, read_tree
+from qosforge.platforms.abbreviations import is_number, read_tree
+from qosforge.platforms.nortel_5510.abbreviations import SYNTAX
 from qosforge.platforms.nortel_5510.capabilities import (
     PORT,
     capabilities,
@@ -20,7 +21,6 @@ from qosforge.platforms.nortel_5510.capabilities import (
 )
 from qosforge.platforms.nortel_5510.filters import gathered
 from qosforge.platforms.nortel_5510.grammar import GRAMMAR
-from qosforge.platforms.nortel_5510.handwriting import DIALECT
 from qosforge.platforms.nortel_5510.metering import bucket_of
 from qosforge.platforms.nortel_5510.read_filters import KEYS, FilterTable, Options, options_of
 
@@ -33,7 +33,7 @@ class _Reader:
     """One reading: the objects found so far, and what was not understood."""
 
     def __init__(self, text: str) -> None:
-        self.tree = read_tree(text, GRAMMAR, DIALECT)
+        self.tree = read_tree(text, GRAMMAR, SYNTAX)
         model = _MODEL.search(text)
         self.port_count = port_count(model[1] if model else "")
         self.unknown: dict[UnknownLine, None] = {}

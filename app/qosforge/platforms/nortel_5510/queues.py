@@ -13,7 +13,7 @@ from qosforge.plan.requested import requested_shares
 from qosforge.platforms.nortel_5510.assignment import MOST_UNITS, nearest, unit_error
 from qosforge.platforms.nortel_5510.capabilities import capabilities, queue_sets, scheduler
 from qosforge.platforms.nortel_5510.priorities import completed, picked, stated
-from qosforge.platforms.service import percent
+from qosforge.platforms.share_fidelity import percent
 
 _WORTH = 0.005
 """Another queue set is named when it comes nearer by at least this part of the link."""

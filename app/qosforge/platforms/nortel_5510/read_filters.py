@@ -9,7 +9,7 @@ from ipaddress import ip_network
 from typing import Any
 
 from qosforge.plan.model import DROP, TRANSMIT, Action, Policer, PortRange, Rule, Term
-from qosforge.platforms.handwriting import is_number
+from qosforge.platforms.abbreviations import is_number
 from qosforge.platforms.nortel_5510.metering import bucket_of
 
 _SERVICE = {

@@ -22,8 +22,8 @@ from qosforge.intent.base import is_name
 from qosforge.intent.differences import meant_changes, text_changes
 from qosforge.intent.editing import NotEditable, Set, edited
 from qosforge.intent.library import trimmed
-from qosforge.intent.reading import read_policy
-from qosforge.intent.written import Written, shipped_policies
+from qosforge.intent.policy_analysis import analyse_policy
+from qosforge.intent.policy_source import PolicySource, shipped_policies
 from qosforge.inventory.models import Network
 from qosforge.runs.policies import Policies
 from qosforge.runs.policy_versions import LATEST, LIBRARY_VERSION, Policy, PolicyMoved, PolicyUnknown
@@ -145,7 +145,7 @@ def change(page: ThePage, caller: Caller, backend: TheBackend, body: Changed) ->
         if taken and time.monotonic() > until:
             break
         taken += 1
-        reading = read_policy(_written(body.name, text, included))
+        reading = analyse_policy(_written(body.name, text, included))
         try:
             changes = changes_of(gesture, reading.data, reading.merged)
             text = edited(text, f"{body.name}.yaml", changes)
@@ -236,7 +236,7 @@ def _owners(caller: Principal, networks: Sequence[str], begun: Begun) -> tuple[s
 
 
 def _shown(
-    page: Page, caller: Principal, backend: Backend, written: Written, network: str, *, locked: bool
+    page: Page, caller: Principal, backend: Backend, written: PolicySource, network: str, *, locked: bool
 ) -> Shown:
     inventory: Network | None = None
     if network:
@@ -254,8 +254,8 @@ def _shown(
     return Shown(page.markup("editor/form.html.j2", **context), page.markup("editor/problems.html.j2", **context))
 
 
-def _written(name: str, text: str, policy: Policy | None) -> Written:
-    return trimmed(Written(text, f"{name}.yaml", policy.included if policy else {}))
+def _written(name: str, text: str, policy: Policy | None) -> PolicySource:
+    return trimmed(PolicySource(text, f"{name}.yaml", policy.included if policy else {}))
 
 
 def _policy(policies: Policies, name: str, number: int) -> Policy | None:
@@ -263,7 +263,7 @@ def _policy(policies: Policies, name: str, number: int) -> Policy | None:
     return policies.get(name, number) if name else None
 
 
-def _conflict(page: Page, policies: Policies, moved: PolicyMoved, mine: Written, base: int) -> Response:
+def _conflict(page: Page, policies: Policies, moved: PolicyMoved, mine: PolicySource, base: int) -> Response:
     """Who stored what meanwhile, what that changed, and what I changed."""
     name = mine.file.removesuffix(".yaml")
     theirs = policies.get(name)
@@ -272,8 +272,8 @@ def _conflict(page: Page, policies: Policies, moved: PolicyMoved, mine: Written,
     except PolicyUnknown:  # it was new when this text began
         before = None
     common = before.text if before else ""
-    meant = read_policy(mine).loaded
-    was = read_policy(before.written()).loaded if before else None
+    meant = analyse_policy(mine).loaded
+    was = analyse_policy(before.written()).loaded if before else None
     panel = page.markup(
         "editor/conflict.html.j2",
         moved=moved,

@@ -10,7 +10,7 @@ from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.api.access_models import NetworkName
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.routes.policies import Number, TakeOver, take_policy_over
-from qosforge.intent.written import shipped_policies
+from qosforge.intent.policy_source import shipped_policies
 from qosforge.runs.policy_trust import writer_role
 from qosforge.runs.policy_versions import LATEST, LIBRARY_VERSION
 from qosforge.web.pages import ThePage, sees

@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from qosforge.compiler.reach import LinkReached, PortReached, links_of, ports_in
+from qosforge.compiler.scope_resolution import EfficiencyLink, ScopePort, links_of, ports_in
 from qosforge.intent.applications import Catalogue, OwnApplication, extended, load_catalogue
 from qosforge.intent.library import libraries, library_parameters
 from qosforge.intent.models import LinkEfficiencyRule, Scope
 from qosforge.intent.parameters import Parameter
-from qosforge.intent.reading import Problem, Reading, read_policy
-from qosforge.intent.written import Written
+from qosforge.intent.policy_analysis import PolicyAnalysis, PolicyProblem, analyse_policy
+from qosforge.intent.policy_source import PolicySource
 from qosforge.intent.yaml_source import Path_
 from qosforge.inventory.models import Network
 from qosforge.units import WRITTEN
@@ -60,14 +60,14 @@ class RuleCard(Card):
     fragment: str = ""
     part: Spot | None = None
     amount: Field | None = None
-    links: tuple[LinkReached, ...] = ()
+    links: tuple[EfficiencyLink, ...] = ()
 
 
 @dataclass
 class ScopeCard(Card):
     """Where the policy applies, with the ports that are there; ``None``: the scope is wrong."""
 
-    ports: tuple[PortReached, ...] | None = None
+    ports: tuple[ScopePort, ...] | None = None
 
     @property
     def devices(self) -> dict[str, list[str]]:
@@ -92,7 +92,7 @@ class ParameterRow:
 class Told:
     """A problem in the list of all, with the part of the form that it stands at."""
 
-    problem: Problem
+    problem: PolicyProblem
     spot: Spot | None
 
 
@@ -101,7 +101,7 @@ class PolicyForm:
     """All that the form shows. It is ``readable`` where the text is YAML with keys and values."""
 
     readable: bool
-    reading: Reading
+    reading: PolicyAnalysis
     catalogue: Catalogue
     fields: dict[str, Field] = field(default_factory=dict)
     parts: dict[str, Spot] = field(default_factory=dict)
@@ -118,9 +118,9 @@ class PolicyForm:
     told: list[Told] = field(default_factory=list)
 
 
-def policy_form(written: Written, network: Network | None) -> PolicyForm:
+def policy_form(written: PolicySource, network: Network | None) -> PolicyForm:
     """The form of a policy, which may be wrong; ``network`` is the one whose ports and links are shown."""
-    reading = read_policy(written)
+    reading = analyse_policy(written)
     data = reading.data
     merged = reading.merged if isinstance(reading.merged, dict) else data
     form = PolicyForm(isinstance(data, dict), reading, _catalogue(merged))

@@ -18,7 +18,7 @@ from qosforge.deploy.traits import require_installed
 from qosforge.errors import TesterError
 from qosforge.findings import Finding
 from qosforge.intent.models import Intent
-from qosforge.intent.written import Written, load_written
+from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.prediction.predict import Simulated, predict
@@ -83,7 +83,7 @@ class Asked:
     progress: JobProgress
 
 
-def ask(backend: Backend, network: Network, written: Written, *, person: str) -> Asked:
+def ask(backend: Backend, network: Network, written: PolicySource, *, person: str) -> Asked:
     """Begin a prediction against what the devices were last known to hold, unless it is under way or done.
 
     Of one person only the newest waits for its turn.
@@ -119,7 +119,11 @@ def name_of(network: str, key: str) -> str:
 
 
 def predicted(
-    written: Written, network: Network, running: Mapping[str, DeviceText], last: LastMeasured | None, measured: str
+    written: PolicySource,
+    network: Network,
+    running: Mapping[str, DeviceText],
+    last: LastMeasured | None,
+    measured: str,
 ) -> PredictionView:
     """Predict, and draw what comes out beside the last measurement of the network.
 
@@ -129,7 +133,7 @@ def predicted(
         TesterError: the twin cannot simulate this.
     """
     require_installed(network)
-    compilation = compile_intent(load_written(written), network, running)
+    compilation = compile_intent(load_policy(written), network, running)
     prediction = predict(compilation, running)
     before = _beside(prediction.measurement, measured) if last else None
     found = prediction.verdicts

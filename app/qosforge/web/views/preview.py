@@ -14,7 +14,7 @@ from fastapi import Form
 from qosforge.access.roles import Principal
 from qosforge.api.backend import Backend
 from qosforge.findings import Fidelity, Severity
-from qosforge.intent.written import LONGEST_FILE, Written
+from qosforge.intent.policy_source import LONGEST_FILE, PolicySource
 from qosforge.platforms.base import platform
 from qosforge.reports.class_lines import ClassLine, class_lines
 from qosforge.reports.fidelity import Cell, cells
@@ -50,7 +50,7 @@ class PreviewForm:
         """Whether it is a text that is being edited."""
         return not self.policy
 
-    def written(self, backend: Backend, caller: Principal) -> Written:
+    def written(self, backend: Backend, caller: Principal) -> PolicySource:
         """The policy that is meant, unchecked.
 
         Raises:
@@ -60,7 +60,7 @@ class PreviewForm:
             number = LATEST if self.version == LATEST else int(self.version)
             return backend.policies.seen_by(caller).get(self.policy, number).written()
         included = backend.policies.seen_by(caller).get(self.begun, self.number).included if self.begun else {}
-        return Written(self.text, self.name, included)
+        return PolicySource(self.text, self.name, included)
 
 
 @dataclass(frozen=True)

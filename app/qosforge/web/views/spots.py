@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from qosforge.intent.reading import Problem
+from qosforge.intent.policy_analysis import PolicyProblem
 from qosforge.intent.yaml_source import Path_
 
 
@@ -16,7 +16,7 @@ class Spot:
     """A part of the form: the path of what it shows in the policy's own text, and the problems found there."""
 
     path: Path_
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[PolicyProblem] = field(default_factory=list)
 
     @property
     def id(self) -> str:
@@ -79,11 +79,11 @@ class Spots:
         self._by_path[path] = made
         return made
 
-    def put(self, problems: Iterable[Problem]) -> list[tuple[Problem, Spot | None]]:
+    def put(self, problems: Iterable[PolicyProblem]) -> list[tuple[PolicyProblem, Spot | None]]:
         """Put each problem where it belongs: at the nearest part; ``None`` where no part is about it."""
         return [(problem, self._told(problem)) for problem in problems]
 
-    def _told(self, problem: Problem) -> Spot | None:
+    def _told(self, problem: PolicyProblem) -> Spot | None:
         for length in range(len(problem.path) if problem.path is not None else 0, 0, -1):
             spot = self._by_path.get((problem.path or ())[:length])
             if spot is not None:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qosforge.platforms.abbreviations import tidy
 from qosforge.platforms.base import installed, platform
-from qosforge.platforms.cisco_ios.handwriting import DIALECT as IOS
-from qosforge.platforms.handwriting import tidy
-from qosforge.platforms.ios_switch.handwriting import DIALECT as CATALYST
-from qosforge.platforms.nortel_5510.handwriting import DIALECT as ERS
+from qosforge.platforms.cisco_ios.abbreviations import SYNTAX as IOS
+from qosforge.platforms.ios_switch.abbreviations import SYNTAX as CATALYST
+from qosforge.platforms.nortel_5510.abbreviations import SYNTAX as ERS
 from qosforge.resources import root
 
 PLATFORMS = sorted(installed())

@@ -1,4 +1,4 @@
-"""What a device holds, as a plan: read from its configuration once, however often that is asked."""
+"""Parse running configurations into plans, with a cache."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DEVICES = 512
 """
 
 
-def held_plan(platform_id: str, text: Configuration, device: str, image: str) -> Plan:
+def parse_running(platform_id: str, text: Configuration, device: str, image: str) -> Plan:
     """The plan that a running configuration of a device amounts to, defaults that it does not print included.
 
     Raises:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qosforge.compiler.reach import links_of, ports_in
 from qosforge.compiler.resolve import resolve
+from qosforge.compiler.scope_resolution import links_of, ports_in
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from qosforge.platforms.handwriting import Dialect
+from qosforge.platforms.abbreviations import CommandSyntax
 
-DIALECT = Dialect(
+SYNTAX = CommandSyntax(
     commands={
         "": (
             "interface ...",

@@ -1,4 +1,4 @@
-"""How near a switch's queues come to what classes ask for, in findings and fidelity."""
+"""How near a switch's queues come to the shares that classes request, as fidelity and findings."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ EXACT = 5e-4
 
 
 @dataclass(frozen=True)
-class Served:
-    """A class's share of one interface (0–1): what it asks for and what the scheduler gives."""
+class ClassShare:
+    """A class's share of one interface (0–1): what the requested one and the one that the scheduler gives."""
 
     traffic_class: ClassRequest
     interface: str
@@ -33,7 +33,9 @@ class Served:
         return abs(self.applied - self.requested)
 
 
-def served(request: DeviceRequest, scheduler: Scheduler, queue_of: Mapping[str, int]) -> tuple[Served, ...]:
+def class_shares(
+    request: DeviceRequest, scheduler: Scheduler, queue_of: Mapping[str, int]
+) -> tuple[ClassShare, ...]:
     """The shares of every class on every scheduled interface.
 
     Weighted shares are told with the priority classes at what they ask for; an uncapped priority class itself
@@ -44,7 +46,7 @@ def served(request: DeviceRequest, scheduler: Scheduler, queue_of: Mapping[str, 
     classes = request.classes
     queues = tuple(queue_of[c.name] for c in classes)
     return tuple(
-        Served(c, wanted.name, requested, applied)
+        ClassShare(c, wanted.name, requested, applied)
         for wanted in request.interfaces
         if wanted.schedule
         for c, (requested, applied) in zip(
@@ -76,7 +78,7 @@ def _served(
     return tuple(result)
 
 
-def fidelity(shares: tuple[Served, ...]) -> tuple[ClassFidelity, ...]:
+def fidelity(shares: tuple[ClassShare, ...]) -> tuple[ClassFidelity, ...]:
     """Fidelity per class and interface."""
     return tuple(
         ClassFidelity(
@@ -90,9 +92,9 @@ def fidelity(shares: tuple[Served, ...]) -> tuple[ClassFidelity, ...]:
     )
 
 
-def share_findings(request: DeviceRequest, shares: tuple[Served, ...]) -> Iterator[Finding]:
+def share_findings(request: DeviceRequest, shares: tuple[ClassShare, ...]) -> Iterator[Finding]:
     """One finding for every weighted class whose share is not the one asked for (its worst interface)."""
-    by_class: dict[str, list[Served]] = {}
+    by_class: dict[str, list[ClassShare]] = {}
     for share in shares:
         by_class.setdefault(share.traffic_class.name, []).append(share)
     for c in request.classes:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from qosforge.platforms.handwriting import Dialect
+from qosforge.platforms.abbreviations import CommandSyntax
 
 FAMILIES = ("FastEthernet", "GigabitEthernet", "TenGigabitEthernet", "Ethernet", "Port-channel", "Vlan")
 
-DIALECT = Dialect(
+SYNTAX = CommandSyntax(
     commands={
         "": (
             "interface ...",

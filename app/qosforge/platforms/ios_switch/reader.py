@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from qosforge.configtree import Line, Tree
 from qosforge.dscp import parse_dscp
 from qosforge.plan.model import Ingress, Rule, Term, Trust, UnknownLine
-from qosforge.platforms.handwriting import is_number
+from qosforge.platforms.abbreviations import is_number
 from qosforge.platforms.ios_switch.acl import read_entry
 from qosforge.platforms.ios_switch.mac_acl import read_mac_entry
 from qosforge.platforms.ios_switch.marks import DEFAULT_COS_TO_DSCP, DEFAULT_DSCP_TO_COS

@@ -10,13 +10,13 @@ from typing import Any
 from qosforge.errors import InputError, QosforgeError
 from qosforge.intent.includes import Texts
 from qosforge.intent.loader import LoadedIntent, assemble
+from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.intent.sums import Sums, sums
-from qosforge.intent.written import Written, load_written
 from qosforge.intent.yaml_source import Document, Path_, Position, dotted, parse_document
 
 
 @dataclass(frozen=True)
-class Problem:
+class PolicyProblem:
     """What is wrong, and where: ``path`` is in the policy's own data, ``None`` where it stands elsewhere."""
 
     path: Path_ | None
@@ -27,7 +27,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Reading:
+class PolicyAnalysis:
     """A policy's text as far as it can be understood.
 
     ``data`` is what its own text says (``None``: it is no YAML), ``merged`` the same with includes and parameters
@@ -37,7 +37,7 @@ class Reading:
     file: str
     data: Any | None
     loaded: LoadedIntent | None
-    problems: tuple[Problem, ...]
+    problems: tuple[PolicyProblem, ...]
     merged: Any | None
     _document: Document | None
 
@@ -54,18 +54,18 @@ class Reading:
         return home.file, own if home.file == self.file else None
 
 
-def read_policy(written: Written) -> Reading:
+def analyse_policy(written: PolicySource) -> PolicyAnalysis:
     """Read a policy that may be wrong in any way."""
     loaded: LoadedIntent | None = None
     problems: list[QosforgeError] = []
     try:
-        loaded = load_written(written)
+        loaded = load_policy(written)
     except InputError as error:
         problems = error.problems()
     own = _own(written)
     document = loaded.document if loaded else _merged(own, written) if own else None
     paths = _paths(own) if own else {}
-    return Reading(
+    return PolicyAnalysis(
         file=written.file,
         data=own.data if own else None,
         loaded=loaded,
@@ -75,14 +75,14 @@ def read_policy(written: Written) -> Reading:
     )
 
 
-def _own(written: Written) -> Document | None:
+def _own(written: PolicySource) -> Document | None:
     try:
         return parse_document(written.text, written.file)
     except InputError:
         return None
 
 
-def _merged(own: Document, written: Written) -> Document | None:
+def _merged(own: Document, written: PolicySource) -> Document | None:
     try:
         return assemble(own, Texts(written.texts()), written.settings()).document
     except InputError:
@@ -98,14 +98,14 @@ def _paths(own: Document) -> Mapping[Position, list[Path_]]:
     return {position: sorted(set(found), key=len) for position, found in paths.items()}
 
 
-def _problem(problem: QosforgeError, file: str, paths: Mapping[Position, list[Path_]]) -> Problem:
+def _problem(problem: QosforgeError, file: str, paths: Mapping[Position, list[Path_]]) -> PolicyProblem:
     where = problem.where
     own = where.file == file and where.line is not None and where.column is not None
     found = paths.get((where.line or 0, where.column or 0), []) if own else []
     # Several values begin at one place: it is the one that the problem names, or the nearest around it.
     named = [path for path in found if _leads_to(dotted(path), where.path or "")]
     path = named[-1] if named else found[0] if found else None
-    return Problem(path, problem.message, problem.hint, where.line, where.file)
+    return PolicyProblem(path, problem.message, problem.hint, where.line, where.file)
 
 
 def _leads_to(outer: str, inner: str) -> bool:

@@ -26,7 +26,7 @@ _FILE = re.compile(rf"(?:{SHIPPED}/)?[A-Za-z0-9_./-]+\.ya?ml")
 
 
 @dataclass(frozen=True)
-class Written:
+class PolicySource:
     """An intent's text, what it is called, the texts of what it includes by their names, and parameters' values.
 
     ``file`` and the names of ``included`` are as messages show them: ``policies/gold.yaml`` includes
@@ -47,7 +47,7 @@ class Written:
         return {**shipped_texts(), **self.included}
 
 
-def load_written(written: Written) -> LoadedIntent:
+def load_policy(written: PolicySource) -> LoadedIntent:
     """Check an intent that was handed over.
 
     Raises:
@@ -85,7 +85,7 @@ def shipped_policies() -> dict[str, str]:
     return {PurePosixPath(file).stem: text for file, text in files.items() if "/" not in file}
 
 
-def _misnamed(written: Written) -> list[InputError]:
+def _misnamed(written: PolicySource) -> list[InputError]:
     hint = "use letters, digits, '_', '-', '.' and '/' and end in .yaml"
     problems = [
         InputError(f"{shortened(name)} is no name of a file", hint=hint)

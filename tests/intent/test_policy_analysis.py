@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qosforge.intent.fragments import fragment_size, written_fragment
-from qosforge.intent.reading import Problem, Reading, read_policy
-from qosforge.intent.written import Written, shipped_policies
+from qosforge.intent.policy_analysis import PolicyAnalysis, PolicyProblem, analyse_policy
+from qosforge.intent.policy_source import PolicySource, shipped_policies
 from tests.properties.budget import tried
 
 LIBRARY = """\
@@ -44,18 +44,18 @@ apply:
 """
 
 
-def read(text: str = POLICY, library: str = LIBRARY) -> Reading:
-    return read_policy(Written(text, included={"library.yaml": library}))
+def read(text: str = POLICY, library: str = LIBRARY) -> PolicyAnalysis:
+    return analyse_policy(PolicySource(text, included={"library.yaml": library}))
 
 
-def only(reading: Reading) -> Problem:
+def only(reading: PolicyAnalysis) -> PolicyProblem:
     (problem,) = reading.problems
     return problem
 
 
 @pytest.mark.parametrize("name", sorted(shipped_policies()))
 def test_shipped_policies(name: str) -> None:
-    reading = read_policy(Written(shipped_policies()[name]))
+    reading = analyse_policy(PolicySource(shipped_policies()[name]))
 
     assert not reading.problems
     assert reading.loaded is not None
@@ -136,7 +136,7 @@ def test_a_problem_of_a_library_has_no_path_in_the_policy() -> None:
 
 @pytest.mark.parametrize("text", ["", "a: [", "a: 1\n---\nb: 1", "a: 1\na: 2", "\x00", "&a [*a]", "!x 1"])
 def test_what_is_no_yaml_says_its_line(text: str) -> None:
-    reading = read_policy(Written(text))
+    reading = analyse_policy(PolicySource(text))
 
     assert (reading.data, reading.loaded, reading.merged, reading.sums) == (None, None, None, ())
     assert only(reading).line is not None
@@ -144,7 +144,7 @@ def test_what_is_no_yaml_says_its_line(text: str) -> None:
 
 
 def test_names_that_no_file_may_have() -> None:
-    reading = read_policy(Written(POLICY, file="../x", included={"library.yaml": LIBRARY}))
+    reading = analyse_policy(PolicySource(POLICY, file="../x", included={"library.yaml": LIBRARY}))
 
     assert only(reading).path is None
     assert reading.data is not None
@@ -160,7 +160,7 @@ def test_no_text_is_too_wrong(name: str, seed: int, fault: str) -> None:
         text[:at] + random.choice([fault, "- ", ": ", "{", "5", "[a, {b: c}]"]) + text[at + random.randint(0, 9) :]
     )
 
-    reading = read_policy(Written(text))
+    reading = analyse_policy(PolicySource(text))
 
     assert (reading.loaded is None) == bool(reading.problems)
     assert reading.sums or not (isinstance(reading.merged, dict) and reading.merged.get("classes"))

@@ -1,10 +1,11 @@
-"""Scopes against an inventory: which interfaces an intent concerns, and where its scopes contradict each other."""
+"""Findings on the scopes of an intent: unknown names, scopes without an interface, and contradictions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+from qosforge.compiler.scope_resolution import in_scope
 from qosforge.errors import InputError
 from qosforge.findings import Finding, Severity
 from qosforge.intent.loader import LoadedIntent
@@ -12,18 +13,6 @@ from qosforge.intent.models import PortShape, Scope, every_class
 from qosforge.inventory.models import Device, Interface, Network, Role
 from qosforge.plan.request import DeviceRequest
 from qosforge.units import format_rate
-
-
-def in_scope(scope: Scope, device: Device, interface: Interface) -> bool:
-    """Whether all selectors of a scope hold; a link aggregation that is named stands for its members."""
-    return (
-        (not scope.role or interface.role.value in scope.role)
-        and (not scope.interfaces or not interface.tags.isdisjoint(scope.interfaces))
-        and (not scope.devices or device.name in scope.devices)
-        and (not scope.ports or interface.name in scope.ports or interface.lag in scope.ports)
-        and (not scope.vlan or interface.voice_vlan in scope.vlan or any(v in scope.vlan for v in interface.vlans))
-    )
-
 
 MOST_SELECTIONS = 4_000_000
 """Values of scopes that may be looked for at interfaces."""
@@ -48,7 +37,7 @@ def require_few_selections(loaded: LoadedIntent, network: Network) -> None:
         )
 
 
-def unknown_names(loaded: LoadedIntent, network: Network) -> Iterable[Finding]:
+def find_unknown_names(loaded: LoadedIntent, network: Network) -> Iterable[Finding]:
     """Scopes that name what the network does not have, or that no interface is in."""
     told = 0
     known = {
@@ -91,7 +80,7 @@ def _scope_finding(loaded: LoadedIntent, position: int, code: str, message: str,
     )
 
 
-def unrecognised(loaded: LoadedIntent, requests: Iterable[DeviceRequest]) -> Iterable[Finding]:
+def find_unrecognised(loaded: LoadedIntent, requests: Iterable[DeviceRequest]) -> Iterable[Finding]:
     """``input-scope-missing``: classes that are to be policed or marked on input, where no input recognises any."""
     if any(i.recognise for request in requests for i in request.interfaces):
         return
@@ -112,7 +101,7 @@ def unrecognised(loaded: LoadedIntent, requests: Iterable[DeviceRequest]) -> Ite
         )
 
 
-def agreed(
+def agree_on(
     loaded: LoadedIntent, device: Device, interface: Interface, scopes: Sequence[Scope], field: str
 ) -> tuple[object, Iterable[Finding]]:
     """What the scopes of one side say of an interface; a finding where they differ (the first wins)."""

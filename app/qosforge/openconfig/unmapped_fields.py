@@ -1,4 +1,4 @@
-"""Findings of an export, one for each thing that is not carried, with the interfaces where it is so."""
+"""Fields that have no counterpart in the other model, as one finding each with the interfaces concerned."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from qosforge.findings import Finding, Severity
 
 
 @dataclass
-class Ledger:
-    """Findings about one device; the same one on several interfaces is told once."""
+class UnmappedFields:
+    """Findings on the unmapped fields of one device; the same one on several interfaces is reported once."""
 
     device: str
     _found: dict[Finding, list[str]] = field(default_factory=dict)

@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from qosforge.importing.words import Tell, Words, mark_of, match_of, police_of, spelt, treatment_of
+from qosforge.importing.to_intent import (
+    IntentData,
+    NoteUnmapped,
+    intent_name,
+    mark_of,
+    match_of,
+    police_of,
+    treatment_of,
+)
 from qosforge.intent.applications import load_catalogue
 from qosforge.intent.models import OWN_PREFIX, RESERVED_CLASS
 from qosforge.plan.model import (
@@ -32,7 +40,7 @@ _TRUSTS = {Trust.DSCP: "dscp", Trust.COS: "cos", Trust.PHONE: "phone", Trust.NON
 
 
 @dataclass(frozen=True)
-class Side:
+class ObservedSide:
     """Ports of one device that have the same on one side.
 
     ``boundary`` where classes are recognised (an input), ``by_mark`` where an output tells them by their marks;
@@ -42,7 +50,7 @@ class Side:
     device: str
     ports: tuple[str, ...]
     direction: Direction
-    classes: tuple[Words, ...] = field(default=(), compare=False)
+    classes: tuple[IntentData, ...] = field(default=(), compare=False)
     policy: str | None = None
     trust: str | None = None
     boundary: bool = False
@@ -55,19 +63,19 @@ class Side:
         return f"{self.device} {', '.join(self.ports)} {self.direction}"
 
 
-Told = Callable[[str, str, Direction, str | None, str], None]
+NoteUnmappedAt = Callable[[str, str, Direction, str | None, str], None]
 """Notes what has no word: device, interface, direction, class, what."""
 
 
-def sides(device: str, interfaces: Iterable[InterfacePlan], told: Told) -> Iterator[Side]:
+def observe_sides(device: str, interfaces: Iterable[InterfacePlan], told: NoteUnmappedAt) -> Iterator[ObservedSide]:
     """The configured sides of a router, ports that are alike together."""
     both = (make(device, interface, told) for interface in interfaces for make in (_input, _output))
-    yield from gathered(side for side in both if side is not None)
+    yield from join_ports(side for side in both if side is not None)
 
 
-def gathered(found: Iterable[Side]) -> Iterator[Side]:
+def join_ports(found: Iterable[ObservedSide]) -> Iterator[ObservedSide]:
     """Sides that differ in their ports alone, as one."""
-    merged: list[Side] = []
+    merged: list[ObservedSide] = []
     for side in found:
         for position, other in enumerate(merged):
             if replace(side, ports=()) == replace(other, ports=()) and side.classes == other.classes:
@@ -82,7 +90,7 @@ def policy_name(name: str | None) -> str | None:
     """A policy's name for a scope; none where it is one that lowering gives by itself."""
     if name is None or name.upper().startswith(OWN_PREFIX):
         return None
-    return spelt(name)
+    return intent_name(name)
 
 
 def trust_word(trust: Trust) -> str | None:
@@ -90,12 +98,12 @@ def trust_word(trust: Trust) -> str | None:
     return _TRUSTS.get(trust)
 
 
-def input_configured(ingress: Ingress) -> bool:
+def has_input_config(ingress: Ingress) -> bool:
     """Whether anything is done to what comes in."""
     return bool(ingress.rules or ingress.policers or ingress.trust in (Trust.DSCP, Trust.COS, Trust.PHONE))
 
 
-def output_configured(interface: InterfacePlan) -> bool:
+def has_output_config(interface: InterfacePlan) -> bool:
     """Whether a router's output is anything but as it comes."""
     egress = interface.egress
     plain = egress.scheduler is None or egress.scheduler.discipline in _PLAIN
@@ -105,16 +113,16 @@ def output_configured(interface: InterfacePlan) -> bool:
     return bool(egress.policy or not plain or any(more)) or bundled != type(bundled)()
 
 
-def _input(device: str, interface: InterfacePlan, told: Told) -> Side | None:
+def _input(device: str, interface: InterfacePlan, told: NoteUnmappedAt) -> ObservedSide | None:
     ingress = interface.ingress
-    if not input_configured(ingress):
+    if not has_input_config(ingress):
         return None
 
-    def about(name: str | None) -> Tell:
+    def about(name: str | None) -> NoteUnmapped:
         return lambda what: told(device, interface.name, "input", name, what)
 
     classes = [*rule_classes(ingress.rules, about), *_policed(ingress.policers, "input", about)]
-    return Side(
+    return ObservedSide(
         device,
         (interface.name,),
         "input",
@@ -125,14 +133,14 @@ def _input(device: str, interface: InterfacePlan, told: Told) -> Side | None:
     )
 
 
-About = Callable[[str | None], Tell]
+About = Callable[[str | None], NoteUnmapped]
 
 
-def rule_classes(rules: Iterable[Rule], about: About) -> Iterator[Words]:
+def rule_classes(rules: Iterable[Rule], about: About) -> Iterator[IntentData]:
     """Classes of an input policy: what they match, mark and police."""
     for rule in rules:
         name = class_name(rule)
-        words: Words = {"name": name}
+        words: IntentData = {"name": name}
         if name != RESERVED_CLASS:
             match = match_of(rule, load_catalogue(), about(name))
             if match is not None:
@@ -147,14 +155,14 @@ def rule_classes(rules: Iterable[Rule], about: About) -> Iterator[Words]:
 def class_name(rule: Rule) -> str:
     """The class of a rule: everything else is called ``default``."""
     everything = rule.any_of == (Term(),) and not rule.none_of
-    return RESERVED_CLASS if everything and rule.name in (CLASS_DEFAULT, RESERVED_CLASS) else spelt(rule.name)
+    return RESERVED_CLASS if everything and rule.name in (CLASS_DEFAULT, RESERVED_CLASS) else intent_name(rule.name)
 
 
-def _policed(policers: Iterable[InterfacePolicer], direction: Direction, about: About) -> Iterator[Words]:
+def _policed(policers: Iterable[InterfacePolicer], direction: Direction, about: About) -> Iterator[IntentData]:
     """Classes of an interface's own policers: the mark of what conforms is that of the class."""
     for position, held in enumerate(policers, start=1):
-        name = RESERVED_CLASS if not held.any_of else spelt(f"{LISTED}{held.access_list or position}")
-        words: Words = {"name": name}
+        name = RESERVED_CLASS if not held.any_of else intent_name(f"{LISTED}{held.access_list or position}")
+        words: IntentData = {"name": name}
         rule = Rule(name=name, any_of=held.any_of)
         if held.any_of and (match := match_of(rule, load_catalogue(), about(name))):
             words["match"] = match
@@ -170,11 +178,11 @@ def _policed(policers: Iterable[InterfacePolicer], direction: Direction, about: 
         yield words
 
 
-def _output(device: str, interface: InterfacePlan, told: Told) -> Side | None:
-    if not output_configured(interface):
+def _output(device: str, interface: InterfacePlan, told: NoteUnmappedAt) -> ObservedSide | None:
+    if not has_output_config(interface):
         return None
 
-    def about(name: str | None) -> Tell:
+    def about(name: str | None) -> NoteUnmapped:
         return lambda what: told(device, interface.name, "output", name, what)
 
     egress, shape = interface.egress, None
@@ -184,10 +192,12 @@ def _output(device: str, interface: InterfacePlan, told: Told) -> Side | None:
     classes = [*output_classes(egress, about)]
     if interface.egress.policers:
         classes = [*classes, *_policed(interface.egress.policers, "output", about)]
-    return Side(device, (interface.name,), "output", tuple(classes), policy_name(egress.policy), shape=shape)
+    return ObservedSide(
+        device, (interface.name,), "output", tuple(classes), policy_name(egress.policy), shape=shape
+    )
 
 
-def output_classes(egress: Egress, about: About) -> Iterator[Words]:
+def output_classes(egress: Egress, about: About) -> Iterator[IntentData]:
     """Classes of an output policy: what they match, and how their queues are served."""
     if egress.scheduler is None or egress.scheduler.discipline in _PLAIN:
         return
@@ -195,8 +205,8 @@ def output_classes(egress: Egress, about: About) -> Iterator[Words]:
     for queue in egress.scheduler.queues:
         rest = queue.number == egress.default_queue
         rule = rules.get(queue.number) or Rule(name=queue.name or f"queue-{queue.number}")
-        name = RESERVED_CLASS if rest else spelt(rule.name)
-        words: Words = {"name": name}
+        name = RESERVED_CLASS if rest else intent_name(rule.name)
+        words: IntentData = {"name": name}
         if not rest and (match := match_of(rule, load_catalogue(), about(name))):
             words["match"] = match
         treatment = treatment_of(queue, about(name))
@@ -210,9 +220,9 @@ def output_classes(egress: Egress, about: About) -> Iterator[Words]:
         yield words
 
 
-def efficiency_of(interface: InterfacePlan, tell: Tell) -> Words:
+def efficiency_of(interface: InterfacePlan, tell: NoteUnmapped) -> IntentData:
     """Link efficiency of an interface, without the links that it is for."""
-    held, words = interface.efficiency, Words()
+    held, words = interface.efficiency, IntentData()
     if held.header_compression:
         words["header_compression"] = "rtp"
     if held.frame_relay_fragment is not None:

@@ -1,4 +1,4 @@
-"""What every device of a network would hold: its plan, and beside it what a policy leaves as it is."""
+"""The projected state of a network: every device's plan, and beside it what a policy leaves unchanged."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping
 from qosforge.compiler.compile import Compilation
 from qosforge.inventory.models import Device
 from qosforge.plan.model import Plan, System
+from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration
-from qosforge.platforms.held import held_plan
 
 
-def would_hold(
+def project_state(
     compilation: Compilation, running: Mapping[str, Configuration], devices: Collection[str] | None = None
 ) -> dict[str, Plan]:
     """The plans of all devices (of ``devices`` alone, where given), those out of the policy's scope too.
@@ -28,7 +28,7 @@ def would_hold(
         if devices is not None and device.name not in devices:
             continue
         text = running.get(device.name, _as_delivered(device))
-        held = held_plan(device.platform, text, device.name, device.image)
+        held = parse_running(device.platform, text, device.name, device.image)
         plan = made.get(device.name)
         plans[device.name] = held if plan is None else _over(plan, held)
     return plans

@@ -32,7 +32,7 @@ Bytes = Annotated[
 """A number of bytes, written ``8000 B`` or ``8 kB`` (1 kB is 1000 bytes)."""
 
 
-class Depth(NamedTuple):
+class QueueSize(NamedTuple):
     """How much of a queue: ``value`` in ``unit`` (``ms`` is the time the queue needs to drain)."""
 
     value: int
@@ -40,23 +40,23 @@ class Depth(NamedTuple):
 
 
 def _parse_depth(value: object) -> object:
-    if isinstance(value, Depth):
+    if isinstance(value, QueueSize):
         return value
     found = _DEPTH.fullmatch(value) if isinstance(value, str) else None
     if found is None or int(found[1]) == 0:
         example = "'20 packets', '64 kB' or '10 ms'"
         raise ValueError(f"{shortened(value)} is no depth of a queue: write it like {example}, above zero")
     if found[2] in _FACTORS:
-        return Depth(int(found[1]) * _FACTORS[found[2]], "bytes")
-    return Depth(int(found[1]), "ms" if found[2] == "ms" else "packets")
+        return QueueSize(int(found[1]) * _FACTORS[found[2]], "bytes")
+    return QueueSize(int(found[1]), "ms" if found[2] == "ms" else "packets")
 
 
-def _written_depth(value: Depth) -> str:
+def _written_depth(value: QueueSize) -> str:
     return f"{value.value} {'B' if value.unit == 'bytes' else value.unit}"
 
 
-QueueDepth = Annotated[
-    Depth,
+QueueSizeText = Annotated[
+    QueueSize,
     BeforeValidator(_parse_depth, json_schema_input_type=str),
     PlainSerializer(_written_depth, when_used="json"),
 ]

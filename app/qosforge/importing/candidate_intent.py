@@ -14,9 +14,9 @@ from qosforge.compiler.compile import CompiledDevice, Compiler
 from qosforge.compiler.resolve import resolve
 from qosforge.errors import QosforgeError
 from qosforge.importing.hosts import Host, host, network
-from qosforge.importing.reading import Configuration
-from qosforge.importing.seen import Side
-from qosforge.importing.words import Tell, Words, rate
+from qosforge.importing.observed import ObservedSide
+from qosforge.importing.running_configuration import RunningConfiguration
+from qosforge.importing.to_intent import IntentData, NoteUnmapped, rate
 from qosforge.intent.applications import extended, load_catalogue
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import RESERVED_CLASS, Intent, TrafficClass
@@ -28,15 +28,15 @@ _MOST_REFUSALS = 50
 
 
 @dataclass(frozen=True)
-class Draft:
+class CandidateIntent:
     """Classes in order, the sides they are for, and the rules for slow links; ``images`` by device.
 
     ``guessed`` are classes whose match no line of a configuration states.
     """
 
-    classes: tuple[Words, ...]
-    sides: tuple[Side, ...]
-    efficiency: tuple[Words, ...] = ()
+    classes: tuple[IntentData, ...]
+    sides: tuple[ObservedSide, ...]
+    efficiency: tuple[IntentData, ...] = ()
     images: Mapping[str, str] = field(default_factory=dict)
     guessed: tuple[str, ...] = ()
 
@@ -45,33 +45,33 @@ class Draft:
         """Names of its devices."""
         return tuple(dict.fromkeys(side.device for side in self.sides))
 
-    def intent(self, name: str) -> Words:
+    def intent(self, name: str) -> IntentData:
         """The intent as YAML holds it."""
         classes = [*map(_complete, _matched(self.classes))] or [{"name": RESERVED_CLASS}]
-        words: Words = {"version": 1, "intent": name, "classes": classes}
+        words: IntentData = {"version": 1, "intent": name, "classes": classes}
         if self.efficiency:
             words["link_efficiency"] = list(self.efficiency)
-        words["apply"] = [scope(side) for side in self.sides]
+        words["apply"] = [scope_entry(side) for side in self.sides]
         return words
 
-    def with_class(self, position: int, words: Words) -> Draft:
+    def with_class(self, position: int, words: IntentData) -> CandidateIntent:
         """The draft with another class in the place of one."""
         return replace(self, classes=(*self.classes[:position], words, *self.classes[position + 1 :]))
 
 
-def _matched(classes: Iterable[Words]) -> Iterator[Words]:
+def _matched(classes: Iterable[IntentData]) -> Iterator[IntentData]:
     """The classes that match something."""
     return (words for words in classes if "match" in words or words["name"] == RESERVED_CLASS)
 
 
-def every_class(classes: Iterable[Words]) -> Iterator[Words]:
+def every_class(classes: Iterable[IntentData]) -> Iterator[IntentData]:
     """Classes with those below them."""
     for words in classes:
         yield words
         yield from every_class(words.get("treatment", {}).get("children", ()))
 
 
-def _complete(words: Words) -> Words:
+def _complete(words: IntentData) -> IntentData:
     """A class whose children match something too."""
     children = words.get("treatment", {}).get("children")
     if children is None:
@@ -80,9 +80,9 @@ def _complete(words: Words) -> Words:
     return {**words, "treatment": {**words["treatment"], "children": below}}
 
 
-def scope(side: Side) -> Words:
+def scope_entry(side: ObservedSide) -> IntentData:
     """A side as an entry of ``apply``."""
-    words: Words = {"devices": side.device, "ports": list(side.ports), "direction": side.direction}
+    words: IntentData = {"devices": side.device, "ports": list(side.ports), "direction": side.direction}
     if side.policy is not None:
         words["policy"] = side.policy
     if side.trust is not None:
@@ -95,7 +95,7 @@ def scope(side: Side) -> Words:
 
 
 def hosts_of(
-    sides: Iterable[Side], images: Mapping[str, str], read: Mapping[str, Configuration]
+    sides: Iterable[ObservedSide], images: Mapping[str, str], read: Mapping[str, RunningConfiguration]
 ) -> tuple[Host, ...]:
     """The devices of some sides with the interfaces of these."""
     ports: dict[str, set[str]] = {}
@@ -110,7 +110,7 @@ def hosts_of(
     )
 
 
-def loaded(words: Words, name: str) -> LoadedIntent:
+def load_candidate(words: IntentData, name: str) -> LoadedIntent:
     """An intent that was made here rather than read.
 
     Raises:
@@ -121,12 +121,12 @@ def loaded(words: Words, name: str) -> LoadedIntent:
     return LoadedIntent(intent, Document(f"{name}.yaml", words), "", catalogue, {}, (), ())
 
 
-def compiled(
-    draft: Draft, read: Mapping[str, Configuration], running: Mapping[str, str] | None = None
+def compile_candidate(
+    draft: CandidateIntent, read: Mapping[str, RunningConfiguration], running: Mapping[str, str] | None = None
 ) -> Sequence[CompiledDevice] | None:
     """What a draft compiles to; None where it is no intent, or a platform refuses the request as a whole."""
     try:
-        made = loaded(draft.intent("draft"), "draft")
+        made = load_candidate(draft.intent("draft"), "draft")
         requests, _ = resolve(made, network("draft", hosts_of(draft.sides, draft.images, read)))
         compiler = Compiler(made)
         return [compiler.device(request, (running or {}).get(request.device)) for request in requests]
@@ -134,10 +134,10 @@ def compiled(
         return None
 
 
-def refusal(draft: Draft, read: Mapping[str, Configuration]) -> str:
+def explain_refusal(draft: CandidateIntent, read: Mapping[str, RunningConfiguration]) -> str:
     """Why a draft compiles to nothing."""
     try:
-        made = loaded(draft.intent("draft"), "draft")
+        made = load_candidate(draft.intent("draft"), "draft")
         requests, _ = resolve(made, network("draft", hosts_of(draft.sides, draft.images, read)))
         for request in requests:
             Compiler(made).device(request)
@@ -148,10 +148,10 @@ def refusal(draft: Draft, read: Mapping[str, Configuration]) -> str:
     return "nothing of it is in any scope"
 
 
-def sound(words: Words, tell: Tell) -> Words:
+def drop_invalid(words: IntentData, tell: NoteUnmapped) -> IntentData:
     """A class without what the language refuses of it, each told; it may still want a match."""
     if words["name"] == RESERVED_CLASS:
-        stand_in: Words = {}
+        stand_in: IntentData = {}
     else:
         stand_in = {"match": {"any": [{"cos": 0}]}}
     for _ in range(_MOST_REFUSALS):
@@ -168,7 +168,7 @@ def sound(words: Words, tell: Tell) -> Words:
     return words
 
 
-def _refused_at(words: Words, details: ErrorDetails) -> tuple[tuple[str | int, ...], str]:
+def _refused_at(words: IntentData, details: ErrorDetails) -> tuple[tuple[str | int, ...], str]:
     """The innermost value of a class that a refusal is about."""
     path: list[str | int] = []
     inner: Any = words
@@ -179,7 +179,7 @@ def _refused_at(words: Words, details: ErrorDetails) -> tuple[tuple[str | int, .
     return tuple(path), details["msg"].removeprefix("Value error, ")
 
 
-def _dropped(words: Words, path: tuple[str | int, ...]) -> Words:
+def _dropped(words: IntentData, path: tuple[str | int, ...]) -> IntentData:
     changed = copy.deepcopy(words)
     inner: Any = changed
     for part in path[:-1]:
@@ -188,13 +188,13 @@ def _dropped(words: Words, path: tuple[str | int, ...]) -> Words:
     return changed
 
 
-def without(words: Words, path: Sequence[str]) -> Words:
+def drop_path(words: IntentData, path: Sequence[str]) -> IntentData:
     """A mapping without the value at a path; mappings that this empties go too."""
     key, rest = path[0], path[1:]
     inner: Any = words[key]
     changed = {k: v for k, v in words.items() if k != key}
     if rest:
-        below = without(inner, rest)
+        below = drop_path(inner, rest)
         if below:
             return {k: (below if k == key else v) for k, v in words.items()}
     return changed

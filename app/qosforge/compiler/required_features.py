@@ -1,4 +1,4 @@
-"""What a class or an interface asks for beyond the core of the language, and how it looks without that."""
+"""The features that a class or an interface requires of a platform, and the request without each of them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Side = Literal["input", "output"]
 
 
 @dataclass(frozen=True)
-class ClassWish:
+class ClassRequirement:
     """A feature that a class needs on one side of a device.
 
-    ``without`` is the class when the device lacks it; ``within`` is the feature that this one is a detail of: where
-    the device lacks that one too, only that one is told.
+    ``without`` is the class without the feature; ``within`` is the feature that this one is a detail of: where the
+    device lacks that one too, only that one is reported.
     """
 
     feature: Feature
@@ -28,8 +28,8 @@ class ClassWish:
 
 
 @dataclass(frozen=True)
-class InterfaceWish:
-    """A feature that an interface needs; ``without`` is the interface when the device lacks it."""
+class InterfaceRequirement:
+    """A feature that an interface needs; ``without`` is the interface without it."""
 
     feature: Feature
     without: InterfaceRequest
@@ -37,40 +37,40 @@ class InterfaceWish:
     prefer: bool = False
 
 
-def class_wishes(wanted: ClassRequest) -> Iterator[ClassWish]:
-    """What a class asks for, its match and its children aside."""
+def class_requirements(wanted: ClassRequest) -> Iterator[ClassRequirement]:
+    """The features that a class requires, but for those of its match and its children."""
     mark, treatment = wanted.mark, wanted.treatment
     if mark and mark.precedence is not None:
         bare = mark.model_copy(update={"precedence": None})
-        yield ClassWish(Feature.MARK_PRECEDENCE, wanted.model_copy(update={"mark": bare}), "input")
+        yield ClassRequirement(Feature.MARK_PRECEDENCE, wanted.model_copy(update={"mark": bare}), "input")
     if mark and mark.drop_precedence is not None:
         bare = mark.model_copy(update={"drop_precedence": None})
-        yield ClassWish(Feature.MARK_DROP_PRECEDENCE, wanted.model_copy(update={"mark": bare}), "input")
+        yield ClassRequirement(Feature.MARK_DROP_PRECEDENCE, wanted.model_copy(update={"mark": bare}), "input")
     limit = treatment.queue_limit
     if limit:
         unit = Feature.QUEUE_LIMIT if limit.packets else Feature.QUEUE_LIMIT_BYTES
         unit = Feature.QUEUE_LIMIT_TIME if limit.time is not None else unit
-        yield ClassWish(unit, _treated(wanted, queue_limit=None), prefer=limit.prefer)
+        yield ClassRequirement(unit, _treated(wanted, queue_limit=None), prefer=limit.prefer)
     if treatment.shape:
-        yield ClassWish(Feature.SHAPE, _treated(wanted, shape=None), prefer=treatment.shape.prefer)
+        yield ClassRequirement(Feature.SHAPE, _treated(wanted, shape=None), prefer=treatment.shape.prefer)
     if treatment.priority and not treatment.priority.capped:
-        yield ClassWish(Feature.STRICT, _treated(wanted, priority=None))
+        yield ClassRequirement(Feature.STRICT, _treated(wanted, priority=None))
     if treatment.priority and treatment.priority.burst is not None:
         plain = treatment.priority.model_copy(update={"burst": None})
-        yield ClassWish(Feature.PRIORITY_BURST, _treated(wanted, priority=plain), prefer=True)
+        yield ClassRequirement(Feature.PRIORITY_BURST, _treated(wanted, priority=plain), prefer=True)
     if treatment.bandwidth and treatment.bandwidth.weight is not None:
-        yield ClassWish(Feature.WEIGHT, _treated(wanted, bandwidth=None))
+        yield ClassRequirement(Feature.WEIGHT, _treated(wanted, bandwidth=None))
     if treatment.bounded:
-        yield ClassWish(Feature.BOUNDED, _treated(wanted, bounded=False))
+        yield ClassRequirement(Feature.BOUNDED, _treated(wanted, bounded=False))
     if treatment.level is not None:
-        yield ClassWish(Feature.LEVEL, _treated(wanted, level=None), prefer=True)
+        yield ClassRequirement(Feature.LEVEL, _treated(wanted, level=None), prefer=True)
     if wanted.children:
-        yield ClassWish(Feature.CHILDREN, wanted.model_copy(update={"children": ()}))
+        yield ClassRequirement(Feature.CHILDREN, wanted.model_copy(update={"children": ()}))
     yield from _detection(wanted, treatment)
     yield from _policing(wanted, treatment)
 
 
-def _detection(wanted: ClassRequest, treatment: Treatment) -> Iterator[ClassWish]:
+def _detection(wanted: ClassRequest, treatment: Treatment) -> Iterator[ClassRequirement]:
     wred = treatment.wred
     if wred is None:
         return
@@ -82,16 +82,16 @@ def _detection(wanted: ClassRequest, treatment: Treatment) -> Iterator[ClassWish
     for feature, requested, bare in details:
         if requested:
             plain = wred.model_copy(update=bare)
-            yield ClassWish(feature, _treated(wanted, wred=plain), prefer=wred.prefer)
+            yield ClassRequirement(feature, _treated(wanted, wred=plain), prefer=wred.prefer)
 
 
-def _policing(wanted: ClassRequest, treatment: Treatment) -> Iterator[ClassWish]:
+def _policing(wanted: ClassRequest, treatment: Treatment) -> Iterator[ClassRequirement]:
     police = treatment.police
     if police is None:
         return
     base = Feature.POLICE_INPUT if police.direction == "input" else Feature.POLICE_OUTPUT
     without = _treated(wanted, police=None)
-    yield ClassWish(base, without, police.direction, police.prefer)
+    yield ClassRequirement(base, without, police.direction, police.prefer)
     details = (
         (Feature.POLICE_TWO_BUCKETS, police.buckets == 2),
         (Feature.POLICE_REMARK, any(isinstance(a, Remark) for a in (police.exceed, police.violate))),
@@ -99,21 +99,21 @@ def _policing(wanted: ClassRequest, treatment: Treatment) -> Iterator[ClassWish]
     )
     for feature, requested in details:
         if requested:
-            yield ClassWish(feature, without, police.direction, police.prefer, within=base)
+            yield ClassRequirement(feature, without, police.direction, police.prefer, within=base)
 
 
 def _treated(wanted: ClassRequest, **change: object) -> ClassRequest:
     return wanted.model_copy(update={"treatment": wanted.treatment.model_copy(update=change)})
 
 
-def interface_wishes(wanted: InterfaceRequest) -> Iterator[InterfaceWish]:
-    """What an interface asks for."""
+def interface_requirements(wanted: InterfaceRequest) -> Iterator[InterfaceRequirement]:
+    """The features that an interface requires."""
     if wanted.shape is not None:
         without = wanted.model_copy(update={"shape": None})
-        yield InterfaceWish(Feature.SHAPE_PORT, without, "output", wanted.shape_prefer)
+        yield InterfaceRequirement(Feature.SHAPE_PORT, without, "output", wanted.shape_prefer)
     if wanted.trust_in is not None:
         feature = Feature.TRUST_PHONE if wanted.trust_in == "phone" else Feature.TRUST
-        yield InterfaceWish(feature, wanted.model_copy(update={"trust_in": None}), "input")
+        yield InterfaceRequirement(feature, wanted.model_copy(update={"trust_in": None}), "input")
     requested = wanted.efficiency
     if requested is None:
         return
@@ -125,4 +125,4 @@ def interface_wishes(wanted: InterfaceRequest) -> Iterator[InterfaceWish]:
     for feature, field, nothing, prefer in parts:
         if getattr(requested, field) != nothing:
             bare = requested.model_copy(update={field: nothing})
-            yield InterfaceWish(feature, wanted.model_copy(update={"efficiency": bare}), "output", prefer)
+            yield InterfaceRequirement(feature, wanted.model_copy(update={"efficiency": bare}), "output", prefer)

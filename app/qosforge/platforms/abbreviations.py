@@ -1,4 +1,4 @@
-"""What people wrote or captured, as a device would print it: prompts, abbreviations, missing indentation, wraps.
+"""Expand what people wrote or captured to what a device prints: prompts, abbreviations, indentation, wraps.
 
 Text as a device prints it passes unchanged. Lines keep their numbers: what is no configuration becomes an empty
 line.
@@ -38,7 +38,7 @@ Node = dict[str, "Node"]
 
 
 @dataclass(frozen=True)
-class Dialect:
+class CommandSyntax:
     """A platform's commands in full, by mode (the empty one is the top).
 
     ``*`` stands for one word and ``...`` for the rest of a line, both kept as they are. ``opens`` tells by the
@@ -132,12 +132,12 @@ def is_number(word: str, low: int = 0, high: int = 10**12) -> bool:
     return re.fullmatch(r"[0-9]{1,13}", word) is not None and low <= int(word) <= high
 
 
-def read_tree(text: str, grammar: Grammar, dialect: Dialect) -> Tree:
+def read_tree(text: str, grammar: Grammar, dialect: CommandSyntax) -> Tree:
     """The tree of a configuration that a device printed or a person wrote; objects opened twice are one."""
     return _joined(grammar.parse(tidy(text, dialect)))
 
 
-def tidy(text: str, dialect: Dialect) -> str:
+def tidy(text: str, dialect: CommandSyntax) -> str:
     """The text as the device would print it, line for line."""
     lines = text.splitlines()
     if dialect.widths:
@@ -145,7 +145,7 @@ def tidy(text: str, dialect: Dialect) -> str:
     return "\n".join(_tidied(lines, dialect)) + "\n"
 
 
-def _tidied(lines: list[str], dialect: Dialect) -> Iterator[str]:
+def _tidied(lines: list[str], dialect: CommandSyntax) -> Iterator[str]:
     stack: list[tuple[int, str]] = []  # headings that stand open: their indentation and the mode below them
     flat = False  # whether the open headings may have lines below them that are not indented
     skipping = False  # whether what follows is what a command printed
@@ -185,7 +185,7 @@ def _tidied(lines: list[str], dialect: Dialect) -> Iterator[str]:
         yield " " * indent + line if dialect.nested else line
 
 
-def _below_flat(stack: list[tuple[int, str]], line: str, dialect: Dialect) -> tuple[int, str] | None:
+def _below_flat(stack: list[tuple[int, str]], line: str, dialect: CommandSyntax) -> tuple[int, str] | None:
     """Where a line at the margin belongs below the open headings, if it is a command of their modes."""
     for indent, mode in reversed(stack):
         full = dialect.spelt(mode, line)
@@ -201,7 +201,7 @@ def _depth(mode: str) -> int:
     return 2 if mode.endswith("-c") else 1
 
 
-def _unwrapped(lines: list[str], dialect: Dialect) -> list[str]:
+def _unwrapped(lines: list[str], dialect: CommandSyntax) -> list[str]:
     """Lines that the screen broke, joined again; each broken piece leaves an empty line."""
     result: list[str] = []
     head, last = -1, 0

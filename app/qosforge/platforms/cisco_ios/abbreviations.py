@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from qosforge.configtree import Tree
 from qosforge.plan.model import UnknownLine
-from qosforge.platforms.handwriting import Dialect
+from qosforge.platforms.abbreviations import CommandSyntax
 
-DIALECT = Dialect(
+SYNTAX = CommandSyntax(
     commands={
         "": (
             "interface ...",

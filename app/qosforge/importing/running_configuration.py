@@ -17,7 +17,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 
 @dataclass(frozen=True)
-class Configuration:
+class RunningConfiguration:
     """A configuration as it was read; ``images`` holds the one that is known, or those that it may be."""
 
     device: str
@@ -35,13 +35,13 @@ class Configuration:
 
 def read_configuration(
     text: str, file: str, *, platform_id: str | None = None, image: str | None = None, device: str | None = None
-) -> Configuration:
+) -> RunningConfiguration:
     """Read one configuration; what is not given is taken from its text, the name else from the file's.
 
     Raises:
         InputError: the platform is unknown or cannot be told, or the name is none.
     """
-    chosen = platform_id or recognised(text, file)
+    chosen = platform_id or recognise_platform(text, file)
     boxes = platform(chosen).boxes
     name = device or _hostname(text) or PurePath(file).stem
     if _NAME.fullmatch(name) is None:
@@ -49,10 +49,10 @@ def read_configuration(
     stated = image or _stated(text, boxes)
     images = (stated,) if stated else boxes.images
     plan = platform(chosen).parse(text, name, images[0])
-    return Configuration(name, chosen, images, file, text, plan)
+    return RunningConfiguration(name, chosen, images, file, text, plan)
 
 
-def recognised(text: str, file: str) -> str:
+def recognise_platform(text: str, file: str) -> str:
     """The platform whose lines a text has most of.
 
     Raises:

@@ -1,20 +1,21 @@
-"""Policies that stand on interfaces beside those that an intent is about."""
+"""Check policies that an interface outside an intent shares with one that the intent changes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Literal
 
-from qosforge.compiler.alike import canonical
+from qosforge.compiler.canonical_form import canonical_form
 from qosforge.findings import Finding, Severity
 from qosforge.plan.model import Egress, Ingress, Plan
 
 _SIDES: tuple[tuple[Literal["ingress", "egress"], str], ...] = (("ingress", "input"), ("egress", "output"))
 
 
-def shared_policies(plan: Plan, held: Plan) -> Iterator[Finding]:
-    """One finding for every side of an interface that ``plan`` leaves as the device holds it, under a policy that
-    is to become another one: a name stands for one content on the whole device.
+def find_shared_policies(plan: Plan, held: Plan) -> Iterator[Finding]:
+    """``policy-shared``: one finding for every interface side outside the plan whose policy the plan changes.
+
+    A policy name stands for one content on the whole device. ``running`` is the plan of its configuration.
     """
     for side, direction in _SIDES:
         if all(getattr(there, side).policy is None for there in held.interfaces):
@@ -45,7 +46,7 @@ def _alike(one: Ingress | Egress, other: Ingress | Egress) -> bool:
     if one.policy != other.policy:
         return False
     # Most are equal as they are, and orders are then nobody's concern.
-    return _content(one) == _content(other) or _content(canonical(one)) == _content(canonical(other))
+    return _content(one) == _content(other) or _content(canonical_form(one)) == _content(canonical_form(other))
 
 
 def _content(side: Ingress | Egress) -> object:

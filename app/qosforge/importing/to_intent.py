@@ -11,9 +11,9 @@ from qosforge.intent.applications import Catalogue
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.model import Action, Policer, PortRange, Queue, Red, Rule, ShareUnit, Term
 
-Words = dict[str, Any]
+IntentData = dict[str, Any]
 """A part of an intent as YAML holds it."""
-Tell = Callable[[str], None]
+NoteUnmapped = Callable[[str], None]
 """Notes what the language has no word for."""
 
 _PROTOCOLS = {1: "icmp", 2: "igmp", 6: "tcp", 17: "udp", 47: "gre", 50: "esp", 89: "ospf"}
@@ -22,7 +22,7 @@ _COLOURS = {"low": "green", "medium": "yellow", "high": "red"}
 _NAMES = {number: name for name, number in reversed(DSCP_NAMES.items()) if name not in ("default", "cs0")}
 
 
-def spelt(name: str) -> str:
+def intent_name(name: str) -> str:
     """A device's name for a class or policy as the language writes names."""
     plain = re.sub(r"[^A-Za-z0-9_-]", "-", name)[:_LONGEST_NAME]
     if not plain[:1].isalpha():
@@ -43,11 +43,11 @@ def code_point(value: int) -> str | int:
     return _NAMES.get(value, value)
 
 
-def match_of(rule: Rule, catalogue: Catalogue, tell: Tell) -> Words | None:
+def match_of(rule: Rule, catalogue: Catalogue, tell: NoteUnmapped) -> IntentData | None:
     """What a rule takes; None where no match says it."""
     any_of = [w for term in rule.any_of if (w := _term(term, catalogue, tell)) is not None]
     none_of = [w for term in rule.none_of if (w := _term(term, catalogue, tell)) is not None]
-    found: Words = {}
+    found: IntentData = {}
     if none_of:
         found["none"] = none_of
     if any_of and not (none_of and rule.any_of == (Term(),)):
@@ -55,9 +55,9 @@ def match_of(rule: Rule, catalogue: Catalogue, tell: Tell) -> Words | None:
     return found or None
 
 
-def _joined(terms: list[Words]) -> list[Words]:
+def _joined(terms: list[IntentData]) -> list[IntentData]:
     """Neighbours that ask for an application alone as one list of applications."""
-    result: list[Words] = []
+    result: list[IntentData] = []
     for term in terms:
         if set(term) == {"application"} and result and set(result[-1]) == {"application"}:
             result[-1] = {"application": [*_many(result[-1]["application"]), term["application"]]}
@@ -70,8 +70,8 @@ def _many(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _term(term: Term, catalogue: Catalogue, tell: Tell) -> Words | None:
-    words: Words = {}
+def _term(term: Term, catalogue: Catalogue, tell: NoteUnmapped) -> IntentData | None:
+    words: IntentData = {}
     if term.application is not None:
         if term.application not in catalogue:
             tell(f"application {term.application}: the catalogue does not have it")
@@ -105,9 +105,9 @@ def _ports(ports: PortRange) -> int | str:
     return ports.first if ports.first == ports.last else f"{ports.first}-{ports.last}"
 
 
-def mark_of(rule: Rule) -> Words:
+def mark_of(rule: Rule) -> IntentData:
     """The marks that a rule sets."""
-    words: Words = {}
+    words: IntentData = {}
     if rule.set_dscp is not None:
         words["dscp"] = code_point(rule.set_dscp)
     if rule.set_precedence is not None:
@@ -119,9 +119,9 @@ def mark_of(rule: Rule) -> Words:
     return words
 
 
-def police_of(police: Policer, direction: str, tell: Tell) -> Words | None:
+def police_of(police: Policer, direction: str, tell: NoteUnmapped) -> IntentData | None:
     """A policer; None where the language has none like it."""
-    words: Words = {"rate": rate(police.rate), "burst": f"{police.burst} B"}
+    words: IntentData = {"rate": rate(police.rate), "burst": f"{police.burst} B"}
     if police.peak_rate is not None:
         words["peak_rate"] = rate(police.peak_rate)
     if police.excess_burst is not None:
@@ -143,7 +143,7 @@ def police_of(police: Policer, direction: str, tell: Tell) -> Words | None:
     return words
 
 
-def action_of(action: Action) -> str | Words:
+def action_of(action: Action) -> str | IntentData:
     """What a policer does with a packet."""
     if action.drop:
         return "drop"
@@ -154,9 +154,9 @@ def action_of(action: Action) -> str | Words:
     return {"cos": action.set_cos} if action.set_cos is not None else "transmit"
 
 
-def treatment_of(queue: Queue, tell: Tell) -> Words:
+def treatment_of(queue: Queue, tell: NoteUnmapped) -> IntentData:
     """How a queue is served, its children aside."""
-    words: Words = {}
+    words: IntentData = {}
     share = share_of(queue)
     if queue.priority:
         words["priority"] = share or True
@@ -183,7 +183,7 @@ def treatment_of(queue: Queue, tell: Tell) -> Words:
     return words
 
 
-def share_of(queue: Queue) -> Words:
+def share_of(queue: Queue) -> IntentData:
     """A guaranteed share in the language's units; nothing where an uncapped priority queue has one."""
     if queue.share is None or (queue.priority and not queue.capped):
         return {}
@@ -199,14 +199,14 @@ def share_of(queue: Queue) -> Words:
             return {"weight": value}
 
 
-def red_of(red: Red) -> Words:
+def red_of(red: Red) -> IntentData:
     """Early detection with all its curves, but for those in per cent of a queue: these are a device's own."""
     if red.unit == "percent":
         return {"ecn": True} if red.ecn else {}
     unit = {"packets": "packets", "bytes": "B", "ms": "ms"}[red.unit]
     profiles = []
     for profile in red.profiles:
-        marks: Words = {}
+        marks: IntentData = {}
         if profile.colour is not None:
             marks["colour"] = _COLOURS[profile.colour]
         elif profile.dscp:
@@ -217,7 +217,7 @@ def red_of(red: Red) -> Words:
         limits = {"minimum": f"{profile.minimum} {unit}", "maximum": f"{profile.maximum} {unit}"}
         if marks:
             profiles.append({**marks, **limits, "probability": probability})
-    words: Words = {"weight_exponent": red.weight_exponent} if red.weight_exponent else {}
+    words: IntentData = {"weight_exponent": red.weight_exponent} if red.weight_exponent else {}
     if profiles:
         words["profiles"] = profiles
     if red.ecn:
@@ -225,12 +225,12 @@ def red_of(red: Red) -> Words:
     return words
 
 
-def same_match(one: Words | None, other: Words | None) -> bool:
+def same_match(one: IntentData | None, other: IntentData | None) -> bool:
     """Whether two matches list the same alternatives, in whatever order."""
     if one is None or other is None:
         return one is other
 
-    def canonical(words: Words) -> dict[str, list[str]]:
+    def canonical(words: IntentData) -> dict[str, list[str]]:
         return {key: sorted(map(repr, terms)) for key, terms in words.items()}
 
     return canonical(one) == canonical(other)

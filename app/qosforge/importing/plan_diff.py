@@ -13,8 +13,8 @@ from pydantic import BaseModel
 from typing_extensions import TypeIs
 
 from qosforge.compiler.compile import CompiledDevice
-from qosforge.importing.seen import Side
-from qosforge.importing.words import spelt
+from qosforge.importing.observed import ObservedSide
+from qosforge.importing.to_intent import intent_name
 from qosforge.plan.model import (
     Egress,
     Ingress,
@@ -38,7 +38,7 @@ LONGEST = 160
 
 
 @dataclass(frozen=True)
-class Difference:
+class PlanDifference:
     """A place where the compiled plan is not the held one; ``interface`` is None for the whole device."""
 
     device: str
@@ -59,22 +59,22 @@ class Difference:
         return 1 if self.renamed else 100
 
 
-def differences(
-    sides: Iterable[Side], made: Sequence[CompiledDevice] | None, held: Mapping[str, Plan]
-) -> tuple[Difference, ...]:
+def find_differences(
+    sides: Iterable[ObservedSide], made: Sequence[CompiledDevice] | None, held: Mapping[str, Plan]
+) -> tuple[PlanDifference, ...]:
     """Every place on these sides where what is compiled is not what is held."""
     plans = {device.name: device.plan for device in made or ()}
-    found: list[Difference] = []
+    found: list[PlanDifference] = []
     for side in sides:
         for port in side.ports:
             wanted = held[side.device].interface(port)
             plan = plans.get(side.device)
             got = plan.interface(port) if plan else None
             if wanted is None or got is None:
-                found.append(Difference(side.device, port, side.direction, side.direction, "a port", "nothing"))
+                found.append(PlanDifference(side.device, port, side.direction, side.direction, "a port", "nothing"))
                 continue
             found += [
-                Difference(side.device, port, side.direction, *leaf)
+                PlanDifference(side.device, port, side.direction, *leaf)
                 for part in _parts(side, wanted, got)
                 for leaf in _leaves(*part)
             ]
@@ -86,7 +86,7 @@ def differences(
                 for field in System.model_fields
             )
             found += [
-                Difference(device, None, None, *leaf)
+                PlanDifference(device, None, None, *leaf)
                 for field, there, meant in whole
                 if meant is not None
                 for leaf in _leaves(field, there, meant)
@@ -129,7 +129,7 @@ def _short(value: object) -> str:
     return (str(value) if isinstance(value, str) else repr(value))[:LONGEST]
 
 
-def _parts(side: Side, held: InterfacePlan, made: InterfacePlan) -> Iterator[tuple[str, object, object]]:
+def _parts(side: ObservedSide, held: InterfacePlan, made: InterfacePlan) -> Iterator[tuple[str, object, object]]:
     if side.direction == "input":
         yield "input", *_inputs(held.ingress, made.ingress)
         return
@@ -214,7 +214,7 @@ def _egress(egress: Egress) -> Egress:
         queues = tuple(
             queue.model_copy(
                 update={
-                    "name": queue.name if queue.name is None else spelt(queue.name),
+                    "name": queue.name if queue.name is None else intent_name(queue.name),
                     "child": _egress(queue.child) if queue.child else None,
                 }
             )
@@ -250,13 +250,13 @@ def _weighed(value: T) -> T:
 
 
 def _named(policy: str | None) -> str | None:
-    return None if policy is None else spelt(policy)
+    return None if policy is None else intent_name(policy)
 
 
 def _plain(rule: Rule) -> Rule:
     """A rule with its alternatives in one order, and the name as an intent can have it."""
     change = {side: tuple(sorted(getattr(rule, side), key=repr)) for side in ("any_of", "none_of")}
-    return rule.model_copy(update={**change, "name": spelt(rule.name)})
+    return rule.model_copy(update={**change, "name": intent_name(rule.name)})
 
 
 def _unnumbered(policers: Iterable[InterfacePolicer]) -> tuple[InterfacePolicer, ...]:
