@@ -163,12 +163,12 @@ def build_the_policy(page: Page) -> None:
     _add(page, "+ Rule for slow links")
     page.get_by_label("block the link at most for").or_(page.get_by_label("Time")).first.fill("16 ms")
     page.get_by_label("Header compression").select_option("rtp")
-    _add(page, "+ Place where packets are served (output)")
+    _add(page, "+ Output scope")
     for tag in ("wan", "lan", "trunk"):
         page.locator("#f-apply-0-interfaces").get_by_label(tag).check()
     expect(page.locator("#f-link_efficiency-0")).to_contain_text("56 kb/s × 16 ms / 8 = 112 bytes")
     expect(page.locator("#f-apply-0-covered")).to_contain_text("ports of campus")
-    _add(page, "+ Place where packets are recognised (input)")
+    _add(page, "+ Input scope")
     for tag in ("lan", "trunk"):
         page.locator("#f-apply-1-interfaces").get_by_label(tag).check()
     _add(page, "+ Measurement")
