@@ -15,11 +15,11 @@ from urllib.parse import urlencode
 
 from benchmarks.serving import served, viewer_token
 from benchmarks.timing import Percentiles, Ratio, Size, percentiles
+from qosforge.artifacts.store import open_artifacts
+from qosforge.device_state.last_known import keep_readings
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.artifacts import open_artifacts
-from qosforge.runs.held import keep_readings
-from qosforge.runs.store import RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.settings import Settings
 
 NETWORK = "campus"

@@ -16,13 +16,13 @@ from pathlib import Path
 from benchmarks.databases import postgres
 from benchmarks.serving import command, environment, served
 from benchmarks.timing import Median
+from qosforge.artifacts.store import open_artifacts
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.artifacts import open_artifacts
-from qosforge.runs.desk import Desk, Order
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.requests.requests import Desk, Order
 from qosforge.settings import Settings
 
 SETTLED_SECONDS = 20.0

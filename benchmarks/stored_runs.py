@@ -18,15 +18,15 @@ from benchmarks.databases import postgres
 from benchmarks.serving import served, viewer_token
 from benchmarks.timing import Median, median
 from qosforge.emulation import start_lab
+from qosforge.executor.service import open_service
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
-from qosforge.runs.desk import Order
-from qosforge.runs.ids import new_run_id
-from qosforge.runs.service import open_service
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import EVENTS, JOURNAL, RUNS, STAGES
+from qosforge.runs.record.ids import new_run_id
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import EVENTS, JOURNAL, RUNS, STAGES
+from qosforge.runs.requests.requests import Order
 from qosforge.settings import Settings
 from qoslab import control
 

@@ -13,16 +13,16 @@ from pathlib import Path
 from benchmarks.databases import postgres
 from benchmarks.serving import command, environment
 from benchmarks.timing import Ratio
+from qosforge.artifacts.store import open_artifacts
 from qosforge.emulation import start_lab
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
-from qosforge.runs.artifacts import open_artifacts
-from qosforge.runs.desk import Desk, Order
-from qosforge.runs.slots import executors
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.engine.executor_leases import executors
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.requests.requests import Desk, Order
 from qosforge.settings import Settings
 from qoslab import control
 

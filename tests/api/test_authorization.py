@@ -15,7 +15,7 @@ from qosforge.api.application import create_app
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheAuditEntry
 from qosforge.api.middleware.authorization import Needs
-from qosforge.runs.store import RunStore
+from qosforge.runs.record.store import RunStore
 from tests.api.conftest import People
 
 router = APIRouter()

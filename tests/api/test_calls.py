@@ -88,7 +88,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 from qosforge.api.application import create_app
 from qosforge.api.backend import open_backend
-from qosforge.runs.desk import Desk
+from qosforge.runs.requests.requests import Desk
 from qosforge.settings import Settings
 
 place = Desk.place

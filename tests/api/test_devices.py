@@ -12,9 +12,9 @@ from qosforge.access.roles import Role
 from qosforge.api.application import create_app
 from qosforge.api.backend import Backend, open_backend
 from qosforge.emulation import start_lab
+from qosforge.executor.executor import Executor
 from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
-from qosforge.runs.executor import Executor
 from qosforge.settings import Settings
 from qoslab import control
 from tests.api.conftest import Headers, People

@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
-from qosforge.runs.drift_watch import DeviceDrift, Look, claim_look, settle_look
+from qosforge.device_state.drift_watch import DeviceDrift, Look, claim_look, settle_look
 from qosforge.web.site import create_site
 from tests.api.conftest import Headers, People
 from tests.web.people import Persons

@@ -20,9 +20,9 @@ from qosforge.api.application import create_app
 from qosforge.api.backend import Backend, open_backend
 from qosforge.api.problems import NOT_INSTALLED
 from qosforge.intent.policy_source import load_policy
+from qosforge.policy_library.versions import shipped
 from qosforge.resources import root
-from qosforge.runs.desk import Order
-from qosforge.runs.policy_versions import shipped
+from qosforge.runs.requests.requests import Order
 from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
 from tests.api.test_application import PUBLIC, SIGNED

@@ -32,9 +32,9 @@ from qosforge.errors import (
 )
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.catalogue import NetworkUnknown
-from qosforge.runs.idempotency import KeyReused
-from qosforge.runs.store import RunUnknown
-from qosforge.runs.wrong_state import WrongState
+from qosforge.runs.record.idempotency import KeyReused
+from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.store import RunUnknown
 
 
 class Asked(BaseModel):

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 import qosforge.api.backend
 from qosforge.api.backend import Backend, open_backend
-from qosforge.runs.slots import Slot, SlotTimes, new_executor
+from qosforge.runs.engine.executor_leases import Slot, SlotTimes, new_executor
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
 from tests.postgres import PostgresServer
@@ -78,7 +78,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 from qosforge.api.application import create_app
 from qosforge.api.backend import open_backend
-from qosforge.runs.slots import Slot, SlotTimes
+from qosforge.runs.engine.executor_leases import Slot, SlotTimes
 from qosforge.settings import Settings
 from tests.stopwatch import Stopwatch
 

@@ -17,13 +17,13 @@ from qosforge.access.roles import Role
 from qosforge.api.application import create_app
 from qosforge.api.backend import open_backend
 from qosforge.emulation import start_lab
+from qosforge.executor.service import open_service
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
-from qosforge.runs.contents import Kind
-from qosforge.runs.desk import Order
-from qosforge.runs.service import open_service
+from qosforge.runs.requests.requests import Order
+from qosforge.runs.views.artifact_list import Kind
 from qosforge.settings import Settings
 from qoslab import control
 from tests.api.conftest import Headers, People

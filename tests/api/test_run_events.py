@@ -18,7 +18,7 @@ from qosforge.api.application import create_app
 from qosforge.api.backend import Backend
 from qosforge.api.routes import run_events
 from qosforge.api.routes.run_events import Streams, watch
-from qosforge.runs.tables import RunStatus, Verdict
+from qosforge.runs.record.tables import RunStatus, Verdict
 from tests.api.conftest import Headers, People, served
 
 STREAM = {"Accept": "text/event-stream"}

@@ -19,9 +19,9 @@ from qosforge.access.tables import TESTERS
 from qosforge.api.backend import Backend
 from qosforge.intent.policy_source import load_policy
 from qosforge.resources import root
-from qosforge.runs.desk import Order
-from qosforge.runs.outside import OUTSIDE_SECONDS, waiting_for
-from qosforge.runs.tables import OUTSIDE_MEASUREMENTS, RunStatus
+from qosforge.runs.record.tables import OUTSIDE_MEASUREMENTS, RunStatus
+from qosforge.runs.requests.requests import Order
+from qosforge.runs.workflow.external_tester import OUTSIDE_SECONDS, waiting_for
 from qosforge.tester.measurement import Measurement
 from tests.principals import somebody
 from tests.tester.outside_document import document, web

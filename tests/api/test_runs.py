@@ -15,8 +15,8 @@ from starlette.testclient import TestClient
 from qosforge.access.calls import calls_page
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
-from qosforge.runs.policy_versions import shipped
-from qosforge.runs.tables import RunStatus, Verdict
+from qosforge.policy_library.versions import shipped
+from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
 

@@ -38,9 +38,9 @@ from qosforge.emulation import start_lab
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
-from qosforge.runs.desk import Order
-from qosforge.runs.engine import WORKFLOW_VERSION
-from qosforge.runs.tables import EXECUTORS
+from qosforge.runs.engine.port import WORKFLOW_VERSION
+from qosforge.runs.record.tables import EXECUTORS
+from qosforge.runs.requests.requests import Order
 from qosforge.settings import Settings
 from qoslab import control
 from tests.api.conftest import Headers, People

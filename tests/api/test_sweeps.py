@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.api.sweep_models import PointResult
-from qosforge.runs.sweeps import PointOutcome, Sweeps
+from qosforge.sweeps.sweeps import PointOutcome, Sweeps
 from tests.api.conftest import Headers, People
 
 V1 = "/api/v1"

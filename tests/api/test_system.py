@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.database.revisions import known
-from qosforge.runs.slots import Slot, new_executor
+from qosforge.runs.engine.executor_leases import Slot, new_executor
 from tests.api.conftest import People
 
 

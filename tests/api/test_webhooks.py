@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.api.webhook_docs import MESSAGES
-from qosforge.runs.tables import RunStatus, Verdict
+from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.settings import Settings
 from qosforge.webhooks.messages import EventType
 from qosforge.webhooks.sender import Sender

@@ -11,8 +11,8 @@ import pytest
 
 from qosforge.cli.run_output import exit_code, print_whole
 from qosforge.reports.model import DeviceReport, RunReport
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import RunStatus
 
 from .conftest import Command
 

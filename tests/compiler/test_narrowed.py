@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.campus import bare_configuration, change, write_campus
 from qosforge.compiler.compile import compile_intent
 from qosforge.inventory.loader import load_network
-from qosforge.runs.candidates import compile_on
+from qosforge.runs.workflow.candidates import compile_on
 
 
 def test_what_a_run_hands_on_is_as_large_as_its_change(tmp_path: Path) -> None:

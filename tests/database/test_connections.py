@@ -16,17 +16,21 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 
 import qosforge.access.tables
-import qosforge.runs.tables  # noqa: F401  # tables join the metadata when they are imported
+import qosforge.artifacts.tables
+import qosforge.device_state.tables
+import qosforge.policy_library.tables
+import qosforge.runs.record.tables  # tables join the metadata when they are imported
+import qosforge.sweeps.tables  # noqa: F401
 from qosforge.database.connections import Database
 from qosforge.database.schema import METADATA
 from qosforge.errors import InputError, StoreError
-from qosforge.runs.store import RunStore
+from qosforge.runs.record.store import RunStore
 from tests.postgres import PostgresServer
 from tests.runs.support import Spawn, finish
 
 OPEN = """
 import sys
-from qosforge.runs.store import RunStore
+from qosforge.runs.record.store import RunStore
 print("ready", flush=True)
 sys.stdin.readline()
 with RunStore(sys.argv[1]) as store:

@@ -10,12 +10,12 @@ import sqlalchemy as sa
 
 from qosforge.access.roles import Role
 from qosforge.access.users import add_user, grant
+from qosforge.artifacts.store import ArtifactStore
 from qosforge.intent.policy_source import PolicySource
-from qosforge.runs.artifacts import ArtifactStore
-from qosforge.runs.lineage import hands_in
-from qosforge.runs.policies import PolicyLibrary
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import RunStatus
+from qosforge.policy_library.library import PolicyLibrary
+from qosforge.runs.record.lineage import hands_in
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import RunStatus
 from tests.database.migrating import bring_up, take_back
 from tests.principals import somebody
 

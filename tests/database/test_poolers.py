@@ -17,7 +17,7 @@ from sqlalchemy import make_url
 
 from qosforge.database.connections import Database
 from qosforge.errors import StoreError
-from qosforge.runs.executor import Executor
+from qosforge.executor.executor import Executor
 from qosforge.settings import Settings
 from tests.parts import need
 from tests.postgres import PostgresServer

@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
+from qosforge.artifacts.store import ArtifactStore, DatabaseArtifacts
 from qosforge.database.connections import Database
 from qosforge.errors import InputError, ServiceError, StoreError
 from qosforge.operations import backup, embedded, server
-from qosforge.runs.artifacts import ArtifactStore, DatabaseArtifacts
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.settings import Settings
 from tests.runs.support import WHY
 
@@ -182,9 +182,9 @@ def test_a_place_that_is_none(tmp_path: Path, into: str, told: str) -> None:
 WORKLOAD = """
 import sys, threading, time
 from pathlib import Path
-from qosforge.runs.dbos_engine import DbosEngine
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.runs.engine.dbos_engine import DbosEngine
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import JournalAction, RunStatus
 
 STEPS = 8
 var, count = Path(sys.argv[1]), int(sys.argv[2])

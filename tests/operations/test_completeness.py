@@ -9,14 +9,17 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from qosforge.artifacts.store import ArtifactMissing, open_artifacts
+from qosforge.artifacts.tables import ARTIFACTS
 from qosforge.database.connections import Database
 from qosforge.operations import backup
 from qosforge.operations.retention import retain
 from qosforge.operations.shelves import shelf
-from qosforge.runs.artifacts import ArtifactMissing, open_artifacts
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import ARTIFACTS, POLICIES, SWEEP_POINTS, SWEEPS, JournalAction, RunStatus
+from qosforge.policy_library.tables import POLICIES
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.settings import Settings
+from qosforge.sweeps.tables import SWEEP_POINTS, SWEEPS
 from tests.cli.conftest import Command, Ended
 from tests.parts import need
 from tests.runs.support import WHY

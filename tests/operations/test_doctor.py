@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from keyring.backends import fail
 
 from qosforge.access.tables import GRANTS, TOKENS, USERS
+from qosforge.artifacts.store import ArtifactStore
 from qosforge.cli.main import main
 from qosforge.database.connections import Database
 from qosforge.database.filelock import FileLock
@@ -27,9 +28,8 @@ from qosforge.errors import InputError
 from qosforge.operations.checks import program, storage
 from qosforge.operations.checks.model import Result, State
 from qosforge.operations.doctor import examine
-from qosforge.runs.artifacts import ArtifactStore
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import EXECUTORS, RUNS, JournalAction, RunStatus
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import EXECUTORS, RUNS, JournalAction, RunStatus
 from qosforge.settings import Settings
 from qosforge.system_packages import Part, Probe
 from tests.runs.support import WHY

@@ -17,17 +17,18 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qosforge.artifacts.store import ArtifactMissing, ArtifactStore, DatabaseArtifacts
+from qosforge.artifacts.tables import ARTIFACTS
 from qosforge.database.connections import Database
 from qosforge.errors import InputError
 from qosforge.operations.retention import duration, retain
 from qosforge.operations.shelves import FileShelf, RowShelf
-from qosforge.runs.artifacts import ArtifactMissing, ArtifactStore, DatabaseArtifacts
-from qosforge.runs.desk import Desk
-from qosforge.runs.report import run_report
-from qosforge.runs.standing import again_from
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import ARTIFACTS, EVENTS, IDEMPOTENCY_KEYS, UNFINISHED, JournalAction, RunStatus
-from qosforge.runs.wrong_state import WrongState
+from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.status_events import again_from
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import EVENTS, IDEMPOTENCY_KEYS, UNFINISHED, JournalAction, RunStatus
+from qosforge.runs.requests.requests import Desk
+from qosforge.runs.views.report import run_report
 from qosforge.settings import Settings
 from tests.runs.support import WHY
 

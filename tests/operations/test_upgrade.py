@@ -12,12 +12,12 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 
+from qosforge.artifacts.store import ArtifactStore
 from qosforge.database.connections import Database, database_url
 from qosforge.database.filelock import FileLock
 from qosforge.database.revisions import known
 from qosforge.operations.doctor import examine
-from qosforge.runs.artifacts import ArtifactStore
-from qosforge.runs.slots import Slot, SlotTimes, new_executor
+from qosforge.runs.engine.executor_leases import Slot, SlotTimes, new_executor
 from qosforge.settings import Settings
 from tests.api.served import QOSFORGE
 from tests.checkout import PYTHONPATH

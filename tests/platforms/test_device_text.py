@@ -22,10 +22,10 @@ import structlog
 from pydantic import BaseModel, ConfigDict, PydanticSchemaGenerationError, TypeAdapter, ValidationError
 from rich.console import Console
 
+from qosforge.device_state.last_known import LastRead
 from qosforge.platforms.device_text import MOST_CHARACTERS, DeviceText, DeviceWords, words_of
 from qosforge.platforms.secret_forms import BLOT
 from qosforge.resources import SOURCES, root
-from qosforge.runs.held import LastRead
 
 pytestmark = pytest.mark.hostile
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.runs.store import Run, RunStore
+from qosforge.runs.record.store import Run, RunStore
 
 from .support import Clock, Spawn
 

@@ -9,12 +9,12 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from qosforge.runs.engine import JsonObject
-from qosforge.runs.executor import Executor
-from qosforge.runs.leases import LeaseHeld
-from qosforge.runs.loop import SETTLE, WORKFLOW, run_of
-from qosforge.runs.slots import SlotTimes
-from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.executor.executor import Executor
+from qosforge.runs.engine.executor_leases import SlotTimes
+from qosforge.runs.engine.port import JsonObject
+from qosforge.runs.engine.workflow_ids import SETTLE, WORKFLOW, run_of
+from qosforge.runs.record.leases import LeaseHeld
+from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.settings import Settings
 
 HASTY = SlotTimes(lasts=4, fence=2.5, renewed=0.3)

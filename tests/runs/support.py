@@ -8,8 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from qosforge.compute import Compute
-from qosforge.runs.computing import Computing
-from qosforge.runs.reason import Reason
+from qosforge.runs.engine.computing import Computing
+from qosforge.runs.record.reason import Reason
 
 Spawn = Callable[..., "subprocess.Popen[str]"]
 """Start ``python -c script arguments`` in the checkout."""

@@ -10,9 +10,7 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qosforge.database.connections import Database
-from qosforge.errors import InputError, StoreError
-from qosforge.runs.artifacts import (
+from qosforge.artifacts.store import (
     ArtifactCorrupt,
     ArtifactMissing,
     ArtifactStore,
@@ -20,7 +18,9 @@ from qosforge.runs.artifacts import (
     canonical_json,
     open_artifacts,
 )
-from qosforge.runs.tables import ARTIFACTS
+from qosforge.artifacts.tables import ARTIFACTS
+from qosforge.database.connections import Database
+from qosforge.errors import InputError, StoreError
 from qosforge.settings import Settings
 
 

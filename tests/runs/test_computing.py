@@ -18,7 +18,8 @@ from qosforge.compute import Compute, ComputeDied, TookTooLong
 from qosforge.compute_process import Limits, TookTooMuch
 from qosforge.deploy.sessions import ProcessEnding
 from qosforge.errors import StoreError
-from qosforge.runs.computing import Computing, Stopped
+from qosforge.runs.engine.computing import Computing
+from qosforge.runs.record.stages import Stopped
 from tests.stopwatch import Stopwatch
 
 from .support import Spawn, finish
@@ -121,9 +122,9 @@ def test_a_death_in_a_process_that_goes_on_is_told(compute: Compute) -> None:
 def room_for_what_runs_compute() -> float:
     """Megabytes that a computation may still take, once all that runs compute with is imported."""
     from qosforge.reports.run_report import render_run_report  # noqa: PLC0415 - in the computing process
-    from qosforge.runs.candidates import check, compile_on  # noqa: PLC0415 - as above
-    from qosforge.runs.live import measure  # noqa: PLC0415 - as above
-    from qosforge.runs.predicting import predict_on  # noqa: PLC0415 - as above
+    from qosforge.runs.workflow.candidates import check, compile_on  # noqa: PLC0415 - as above
+    from qosforge.runs.workflow.live import measure  # noqa: PLC0415 - as above
+    from qosforge.runs.workflow.steps.predict import predict_on  # noqa: PLC0415 - as above
 
     assert all((predict_on, render_run_report, measure, compile_on, check))
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
@@ -132,7 +133,7 @@ def room_for_what_runs_compute() -> float:
 
 
 def test_what_a_computation_is_made_with_is_no_part_of_its_memory() -> None:
-    from qosforge.runs.executor import COMPUTED  # noqa: PLC0415 - no part of what the computing processes import
+    from qosforge.executor.executor import COMPUTED  # noqa: PLC0415 - no part of what the computing processes import
 
     compute = Compute(1, COMPUTED, Limits(megabytes=512))
     try:
@@ -144,7 +145,7 @@ def test_what_a_computation_is_made_with_is_no_part_of_its_memory() -> None:
 COMPUTES = """
 import sys, time
 from pathlib import Path
-from qosforge.runs import executor as module
+from qosforge.executor import executor as module
 from qosforge.settings import Settings
 from tests.stopwatch import Stopwatch
 
@@ -191,7 +192,7 @@ def test_a_process_ends_in_the_midst_of_a_computation_which_the_next_one_does_ag
 STUCK = """
 import sys, threading, time
 from pathlib import Path
-from qosforge.runs import service
+from qosforge.executor import service
 from qosforge.settings import Settings
 
 service._LAST_WORDS_SECONDS = 1.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from qosforge.artifacts.store import ArtifactStore
 from qosforge.intent.loader import load_intent
-from qosforge.runs.artifacts import ArtifactStore
-from qosforge.runs.context import Context, Documents
-from qosforge.runs.rules import NetworkRules
-from qosforge.runs.store import RunStore
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.workflow.context import Context, Documents
+from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.settings import Settings
 
 from .support import computing

@@ -12,8 +12,8 @@ import pytest
 from qosforge import errors
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.models import Device, Interface, Link, Network, Role, Station, TrafficScenario
-from qosforge.runs.course import Course
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.workflow.run_attempt import Course
 
 ON = {"stop": None}
 ANSWERS: dict[str, Any] = {

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from qosforge.errors import EngineBusy, InputError, Place, RefusedError, StoreError
-from qosforge.runs.dbos_engine import DbosEngine
-from qosforge.runs.engine import MOST_TAKEN_UP, Engine, JsonObject, RecordedError, RunStranded
+from qosforge.runs.engine.dbos_engine import DbosEngine
+from qosforge.runs.engine.port import MOST_TAKEN_UP, Engine, JsonObject, RecordedError, RunStranded
 
 from .support import Spawn, finish, wait_for
 
 THREE_STEPS = """
 import json, sys, time
 from pathlib import Path
-from qosforge.runs.dbos_engine import DbosEngine
+from qosforge.runs.engine.dbos_engine import DbosEngine
 
 directory, action = Path(sys.argv[1]), sys.argv[2]
 log = directory / "log"
@@ -68,7 +68,7 @@ with engine:
 OWN = """
 import sys
 from pathlib import Path
-from qosforge.runs.dbos_engine import DbosEngine
+from qosforge.runs.engine.dbos_engine import DbosEngine
 with DbosEngine(Path(sys.argv[1])):
     print("launched", flush=True)
     sys.stdin.readline()

@@ -14,28 +14,29 @@ import sqlalchemy as sa
 
 from qosforge.access.roles import NotAllowed, Role
 from qosforge.access.users import add_user, disable, grant, revoke
+from qosforge.artifacts.store import ArtifactStore
 from qosforge.errors import InputError
 from qosforge.intent.loader import load_intent, parse_intent
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.changes import ChangeRules
 from qosforge.inventory.loader import load_network
+from qosforge.policy_library.library import PolicyLibrary
+from qosforge.policy_library.tables import POLICY_TAKEOVERS
+from qosforge.policy_library.trust import take_over
+from qosforge.policy_library.versions import PolicyVersion
 from qosforge.resources import root
-from qosforge.runs.artifacts import ArtifactStore
-from qosforge.runs.context import Context, Documents
-from qosforge.runs.desk import Desk, Order
-from qosforge.runs.events import EventKind
-from qosforge.runs.gate import LOOK_AGAIN
-from qosforge.runs.idempotency import KeyReused
-from qosforge.runs.policies import PolicyLibrary
-from qosforge.runs.policy_trust import take_over
-from qosforge.runs.policy_versions import PolicyVersion
-from qosforge.runs.possible import possible
-from qosforge.runs.retrying import STARTS
-from qosforge.runs.rules import NetworkRules
-from qosforge.runs.store import Run, RunStore, RunUnknown
-from qosforge.runs.tables import POLICY_TAKEOVERS, JournalAction, RunStatus, StageOutcome, Verdict
-from qosforge.runs.waiting import gate
-from qosforge.runs.wrong_state import WrongState
+from qosforge.runs.record.events import EventKind
+from qosforge.runs.record.idempotency import KeyReused
+from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.store import Run, RunStore, RunUnknown
+from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome, Verdict
+from qosforge.runs.requests.allowed_actions import possible
+from qosforge.runs.requests.requests import Desk, Order
+from qosforge.runs.requests.retry import STARTS
+from qosforge.runs.workflow.context import Context, Documents
+from qosforge.runs.workflow.gate import LOOK_AGAIN
+from qosforge.runs.workflow.rules import NetworkRules
+from qosforge.runs.workflow.steps.wait import gate
 from qosforge.settings import Settings
 from tests.principals import somebody
 

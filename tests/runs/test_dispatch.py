@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.runs.loop import WORKFLOW
-from qosforge.runs.store import Run
-from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.runs.engine.workflow_ids import WORKFLOW
+from qosforge.runs.record.store import Run
+from qosforge.runs.record.tables import JournalAction, RunStatus
 
 from .executor_process import SmallExecutor
 from .support import wait_for

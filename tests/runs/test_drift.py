@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from qosforge.artifacts.store import ArtifactStore
+from qosforge.device_state.drift import Settled, drift_words
+from qosforge.device_state.qos_state import held
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.artifacts import ArtifactStore
-from qosforge.runs.drift import Settled, drift_words
-from qosforge.runs.qos_state import held
-from qosforge.runs.store import RunStore
+from qosforge.runs.record.store import RunStore
 from tests.device_texts import said
 
 pytestmark = pytest.mark.hostile

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from qosforge.access.calls import calls_page
 from qosforge.database.connections import Database
-from qosforge.runs.drift_watch import DeviceDrift, Look, claim_look, settle_look
+from qosforge.device_state.drift_watch import DeviceDrift, Look, claim_look, settle_look
 from qosforge.settings import Settings
 from tests.cli.conftest import Command, qosforge
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from qosforge.errors import InputError
-from qosforge.runs.drift_watch import (
+from qosforge.device_state.drift_watch import (
     LEASE,
     DeviceDrift,
     DriftState,
@@ -24,8 +23,9 @@ from qosforge.runs.drift_watch import (
     set_drift_interval,
     settle_look,
 )
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import DRIFT_WATCHES
+from qosforge.device_state.tables import DRIFT_WATCHES
+from qosforge.errors import InputError
+from qosforge.runs.record.store import RunStore
 from qosforge.webhooks.messages import DATA, EventType
 from qosforge.webhooks.registry import WebhookSpec, add_webhook
 from qosforge.webhooks.signing import SigningKey

@@ -10,21 +10,22 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from qosforge.artifacts.store import Artifacts, open_artifacts
 from qosforge.compiler.candidate import make_candidate
 from qosforge.compiler.compile import compile_intent
 from qosforge.deploy.sessions import Sessions
+from qosforge.device_state.drift_check import DriftWork
+from qosforge.device_state.drift_watch import DriftState, DriftWatch, drift_watch, set_drift_interval
+from qosforge.device_state.last_known import last_read
+from qosforge.device_state.tables import DRIFT_WATCHES
 from qosforge.emulation import start_lab
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
-from qosforge.runs.artifacts import Artifacts, open_artifacts
-from qosforge.runs.drift_watch import DriftState, DriftWatch, drift_watch, set_drift_interval
-from qosforge.runs.drift_work import DriftWork
-from qosforge.runs.held import last_read
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import DRIFT_WATCHES, RunStatus
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import RunStatus
 from qosforge.settings import Settings
 from qoslab import control
 from tests.runs.support import computing, wait_for

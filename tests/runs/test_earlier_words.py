@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qosforge.findings import Finding
-from qosforge.runs.earlier_words import in_present_words
+from qosforge.runs.record.earlier_words import in_present_words
 
 RECORDED = {
     "code": "wred-unsupported",

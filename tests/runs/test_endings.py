@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import pytest
 
 from qosforge.errors import DeviceError, Place
-from qosforge.runs.reason import REASONED
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import RunStatus, StageOutcome, Verdict
+from qosforge.runs.record.reason import REASONED
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import RunStatus, StageOutcome, Verdict
 from qosforge.telemetry.logs import configure_logs
 
 from .support import WHY, Clock

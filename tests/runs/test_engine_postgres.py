@@ -13,8 +13,8 @@ from dbos._serialization import DefaultSerializer
 
 from qosforge.database.connections import database_url
 from qosforge.errors import StoreError
-from qosforge.runs.dbos_engine import DbosEngine
-from qosforge.runs.engine import JsonObject, Queue, State
+from qosforge.runs.engine.dbos_engine import DbosEngine
+from qosforge.runs.engine.port import JsonObject, Queue, State
 
 
 class Counting:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from qosforge.inventory.changes import Approval, ChangeRules, Freeze, Window
-from qosforge.runs.decisions import Decision
-from qosforge.runs.gate import LOOK_AGAIN, Wait, waits
-from qosforge.runs.rules import Rules
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.decisions import Decision
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.workflow.gate import LOOK_AGAIN, Wait, waits
+from qosforge.runs.workflow.rules import Rules
 
 NOW = datetime(2026, 11, 25, 12, 0, tzinfo=UTC)  # a Wednesday
 ASKED = "a" * 64

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from qosforge.artifacts.store import ArtifactMissing, ArtifactStore
+from qosforge.device_state.last_known import LastRead, keep_readings, last_read
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.resources import root
-from qosforge.runs.artifacts import ArtifactMissing, ArtifactStore
-from qosforge.runs.given_up import RETENTION_STAGE
-from qosforge.runs.held import LastRead, keep_readings, last_read
-from qosforge.runs.store import Run, RunStore
+from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.store import Run, RunStore
 from tests.database.migrating import bring_up, take_back
 from tests.device_texts import opened, said, said_by
 

@@ -4,7 +4,7 @@ import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
-from qosforge.runs.ids import UuidV7, new_run_id
+from qosforge.runs.record.ids import UuidV7, new_run_id
 
 
 def test_an_id_has_the_fields_of_rfc_9562() -> None:

@@ -4,9 +4,9 @@ import pytest
 import sqlalchemy as sa
 
 from qosforge.database.connections import database_url
-from qosforge.runs.journal import JournalEntry
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import JournalAction as Did
+from qosforge.runs.record.journal import JournalEntry
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import JournalAction as Did
 
 from .support import Clock
 

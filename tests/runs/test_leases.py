@@ -7,17 +7,17 @@ from datetime import timedelta
 import pytest
 
 from qosforge.errors import StoreError
-from qosforge.runs.leases import LeaseHeld, LeaseLost
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.runs.record.leases import LeaseHeld, LeaseLost
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import JournalAction, RunStatus
 
 from .support import WHY, Clock, Spawn, finish
 
 TAKE = """
 import sys
 import time
-from qosforge.runs.leases import LeaseHeld
-from qosforge.runs.store import RunStore
+from qosforge.runs.record.leases import LeaseHeld
+from qosforge.runs.record.store import RunStore
 with RunStore(sys.argv[1]) as store:
     run = store.create_run("campus", "p", "v", {})
     print("ready", flush=True)

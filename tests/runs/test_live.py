@@ -12,7 +12,7 @@ from qosforge.errors import DeviceError, DeviceErrors, InputError, Place
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.live import measure_till_told, plans_held, read_running, require_checks
+from qosforge.runs.workflow.live import measure_till_told, plans_held, read_running, require_checks
 from tests.device_texts import opened, said
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from qosforge.runs import looks, queue_work
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import RunStatus
+from qosforge.executor import polling as looks
+from qosforge.runs.engine import dbos_queues as queue_work
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import RunStatus
 
 from .executor_process import SmallExecutor
 from .support import wait_for

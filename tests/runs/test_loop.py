@@ -18,6 +18,7 @@ import pytest
 from qosforge import errors
 from qosforge.access.roles import NotAllowed
 from qosforge.emulation import start_lab
+from qosforge.executor.service import Service, open_service
 from qosforge.intent.loader import parse_intent
 from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.changes import ChangeRules, Freeze
@@ -25,20 +26,24 @@ from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
 from qosforge.reports.facts import run_facts
 from qosforge.resources import root
-from qosforge.runs import course, keeping, outside, phases, predicting, preparing
-from qosforge.runs.contents import contents
-from qosforge.runs.context import Context, Documents
-from qosforge.runs.desk import Order
-from qosforge.runs.dispatch import RUNS_QUEUE
-from qosforge.runs.loop import SETTLE, settling_id
-from qosforge.runs.rules import NetworkRules
-from qosforge.runs.service import Service, open_service
-from qosforge.runs.standing import ASKS
-from qosforge.runs.store import Run
-from qosforge.runs.sweeps import SweepOrder
-from qosforge.runs.tables import RunStatus
-from qosforge.runs.wrong_state import WrongState
+from qosforge.runs.engine.dispatch import RUNS_QUEUE
+from qosforge.runs.engine.workflow_ids import SETTLE, settling_id
+from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.status_events import ASKS
+from qosforge.runs.record.store import Run
+from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.requests.requests import Order
+from qosforge.runs.views.artifact_list import contents
+from qosforge.runs.workflow import external_tester as outside
+from qosforge.runs.workflow import run_attempt as course
+from qosforge.runs.workflow.context import Context, Documents
+from qosforge.runs.workflow.rules import NetworkRules
+from qosforge.runs.workflow.steps import compare as keeping
+from qosforge.runs.workflow.steps import predict as predicting
+from qosforge.runs.workflow.steps import prepare as preparing
+from qosforge.runs.workflow.steps import push as phases
 from qosforge.settings import Settings
+from qosforge.sweeps.sweeps import SweepOrder
 from qosforge.tester.replications import next_look_seconds
 from qoslab import control
 

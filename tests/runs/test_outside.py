@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.runs import outside, waiting
-from qosforge.runs.artifacts import ArtifactStore
-from qosforge.runs.context import Context, Documents
-from qosforge.runs.rules import NetworkRules
-from qosforge.runs.store import Run, RunStore
+from qosforge.artifacts.store import ArtifactStore
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.workflow import external_tester as outside
+from qosforge.runs.workflow.context import Context, Documents
+from qosforge.runs.workflow.rules import NetworkRules
+from qosforge.runs.workflow.steps import wait as waiting
 from qosforge.settings import Settings
 
 from .measurements import measured

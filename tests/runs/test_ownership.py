@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from qosforge.errors import EngineBusy
-from qosforge.runs.executor import Executor
-from qosforge.runs.ownership import owner_of
+from qosforge.executor.executor import Executor
+from qosforge.runs.engine.ownership import owner_of
 from qosforge.settings import Settings
 
 from .support import Spawn
@@ -16,7 +16,7 @@ from .support import Spawn
 SERVE = """
 import sys
 from pathlib import Path
-from qosforge.runs.executor import Executor
+from qosforge.executor.executor import Executor
 from qosforge.settings import Settings
 executor = Executor(Settings(var_dir=Path(sys.argv[1]), database_url=sys.argv[2]), lambda stage, line: None)
 executor.start()

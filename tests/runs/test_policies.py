@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from qosforge.access.roles import NotAllowed, Principal, Role
+from qosforge.artifacts.store import ArtifactStore
 from qosforge.database.connections import Database
 from qosforge.errors import InputError
 from qosforge.intent.policy_source import PolicySource
-from qosforge.runs.artifacts import ArtifactStore
-from qosforge.runs.policies import Policies, PolicyLibrary
-from qosforge.runs.policy_versions import PolicyUnknown
+from qosforge.policy_library.library import Policies, PolicyLibrary
+from qosforge.policy_library.versions import PolicyUnknown
 from tests.principals import somebody
 
 GOLD = """version: 1

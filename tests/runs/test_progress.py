@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.runs.progress import Progress, State, Step, progress
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import JournalAction, RunStatus, StageOutcome
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome
+from qosforge.runs.views.progress import Progress, State, Step, progress
 from tests.runs.support import WHY
 
 READ = {"running": {"r1": "0" * 64, "r2": "0" * 64}, "errors": []}

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qosforge.errors import DeviceError, InputError, InputErrors, Place, QosforgeError, RefusedError
-from qosforge.runs import records
-from qosforge.runs.engine import RecordedError
-from qosforge.runs.leases import LeaseHeld
+from qosforge.runs.engine import json_records as records
+from qosforge.runs.engine.port import RecordedError
+from qosforge.runs.record.leases import LeaseHeld
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -10,7 +10,7 @@ import pytest
 
 from qosforge.inventory.changes import Approval, ChangeRules, Window
 from qosforge.resources import root
-from qosforge.runs.rules import NetworkRules
+from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.settings import Settings
 
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import pytest
 
 from qosforge.database.connections import Database
-from qosforge.runs.deadman import DeadMan
-from qosforge.runs.slots import Slot, SlotTimes, bury, executors, new_executor
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import JournalAction
+from qosforge.runs.engine.executor_leases import Slot, SlotTimes, bury, executors, new_executor
+from qosforge.runs.engine.self_fencing import DeadMan
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import JournalAction
 from tests.forkserver import FORKSERVER
 from tests.postgres import PostgresServer
 
@@ -110,7 +110,7 @@ def test_nobody_takes_over_before_what_is_being_written_is_seen(postgres_url: st
 FENCED = """
 import sys, threading
 from qosforge.database.connections import Database
-from qosforge.runs.slots import Slot, SlotTimes, new_executor
+from qosforge.runs.engine.executor_leases import Slot, SlotTimes, new_executor
 from qosforge.telemetry.logs import configure_logs
 configure_logs("json")
 Slot(Database(sys.argv[1]), new_executor(embedded=False), "1", SlotTimes(lasts=5, fence=3, renewed=0.2)).take()

@@ -7,10 +7,10 @@ import pytest
 import sqlalchemy as sa
 
 from qosforge.errors import InputError, StoreError
-from qosforge.runs.outside import received
-from qosforge.runs.reason import REASONED, Reason
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import RunStatus, StageOutcome, Verdict
+from qosforge.runs.record.reason import REASONED, Reason
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import RunStatus, StageOutcome, Verdict
+from qosforge.runs.workflow.external_tester import received
 
 from .support import WHY, Clock
 

@@ -8,14 +8,14 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
+from qosforge.artifacts.store import open_artifacts
 from qosforge.database.connections import Database
+from qosforge.executor.executor import Executor
 from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.artifacts import open_artifacts
-from qosforge.runs.executor import Executor
-from qosforge.runs.sweeps import PointOutcome, SweepOrder, Sweeps
 from qosforge.settings import Settings
+from qosforge.sweeps.sweeps import PointOutcome, SweepOrder, Sweeps
 from tests.forkserver import FORKSERVER
 
 from .executor_process import HASTY

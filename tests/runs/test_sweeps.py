@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from qosforge.artifacts.store import Artifacts, open_artifacts
 from qosforge.database.connections import Database
 from qosforge.errors import InputError
+from qosforge.executor.executor import Executor
 from qosforge.intent.policy_source import PolicySource, shipped_policies
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.resources import root
-from qosforge.runs.artifacts import Artifacts, open_artifacts
-from qosforge.runs.executor import Executor
-from qosforge.runs.sweeps import PointOutcome, SweepOrder, Sweeps, SweepUnknown
 from qosforge.settings import Settings
+from qosforge.sweeps.sweeps import PointOutcome, SweepOrder, Sweeps, SweepUnknown
 
 TEXT = re.sub(r"seconds: \d+", "seconds: 2", shipped_policies()["campus-collaboration"])
 VARIED = TEXT.replace("priority: {percent: 50}", 'priority: {percent: "${cap}"}') + "parameters: {cap: 50}\n"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.runs.slots import TIMES, SlotTimes, executors
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.engine.executor_leases import TIMES, SlotTimes, executors
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import RunStatus
 from tests.forkserver import FORKSERVER
 from tests.postgres import PostgresServer
 from tests.stopwatch import Stopwatch

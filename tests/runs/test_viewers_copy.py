@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.runs.artifacts import ArtifactStore, artifact_id
-from qosforge.runs.contents import Content, Kind
-from qosforge.runs.viewers_copy import ViewersCopies
+from qosforge.artifacts.store import ArtifactStore, artifact_id
+from qosforge.runs.views.artifact_list import Content, Kind
+from qosforge.runs.views.redaction import ViewersCopies
 
 pytestmark = pytest.mark.hostile
 

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
+from qosforge.artifacts.store import ArtifactStore
 from qosforge.errors import DeviceError, InputError, InputErrors, Place
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs import waiting
-from qosforge.runs.artifacts import ArtifactStore
-from qosforge.runs.context import Context, Documents
-from qosforge.runs.desk import Desk, Order
-from qosforge.runs.loop import Loop
-from qosforge.runs.reason import RECOVER
-from qosforge.runs.rules import NetworkRules
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.runs.record.reason import RECOVER
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import JournalAction, RunStatus
+from qosforge.runs.requests.requests import Desk, Order
+from qosforge.runs.workflow.context import Context, Documents
+from qosforge.runs.workflow.rules import NetworkRules
+from qosforge.runs.workflow.run_workflow import Loop
+from qosforge.runs.workflow.steps import wait as waiting
 from qosforge.settings import Settings
 from tests.runs.support import WHY
 

@@ -16,7 +16,7 @@ from qosforge.deploy.credentials import lab_credentials
 from qosforge.emulation import start_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.runs.store import RunStore
+from qosforge.runs.record.store import RunStore
 from qoslab import control
 
 from .command import Command, Ended

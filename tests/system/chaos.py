@@ -21,8 +21,8 @@ from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.access.tokens import create_token
 from qosforge.access.users import add_user, find_user, grant
 from qosforge.database.connections import Database
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import JOURNAL, RUNS, UNFINISHED, JournalAction
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import JOURNAL, RUNS, UNFINISHED, JournalAction
 
 from .command import Command
 from .crowd import Crowd

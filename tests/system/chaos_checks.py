@@ -10,11 +10,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from qosforge.runs.artifacts import Artifacts
-from qosforge.runs.journal import JournalEntry
-from qosforge.runs.loop import WORKFLOW
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import (
+from qosforge.artifacts.store import Artifacts
+from qosforge.runs.engine.workflow_ids import WORKFLOW
+from qosforge.runs.record.journal import JournalEntry
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import (
     EVENTS,
     JOURNAL,
     LEASES,

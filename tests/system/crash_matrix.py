@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.tables import RunStatus
 from tests.postgres import new_server
 
 from .crash_point import LATE, Point

@@ -20,9 +20,9 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from qosforge.compute import Compute
-from qosforge.runs.events import EventKind
-from qosforge.runs.service import open_service
-from qosforge.runs.tables import EVENTS, JournalAction
+from qosforge.executor.service import open_service
+from qosforge.runs.record.events import EventKind
+from qosforge.runs.record.tables import EVENTS, JournalAction
 from qosforge.settings import Settings
 
 from . import command

@@ -14,13 +14,13 @@ from typing import Any
 import sqlalchemy as sa
 from ruamel.yaml import YAML
 
+from qosforge.artifacts.store import open_artifacts
 from qosforge.emulation import start_lab
 from qosforge.inventory.changes import ChangeRules
-from qosforge.runs.artifacts import open_artifacts
-from qosforge.runs.desk import Desk, Order
-from qosforge.runs.journal import JournalEntry
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import EXECUTORS, JOURNAL, OPENING, SETTLING, JournalAction, RunStatus
+from qosforge.runs.record.journal import JournalEntry
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import EXECUTORS, JOURNAL, OPENING, SETTLING, JournalAction, RunStatus
+from qosforge.runs.requests.requests import Desk, Order
 from qosforge.settings import Settings
 from qoslab import control
 from tests.forkserver import FORKSERVER

@@ -22,9 +22,9 @@ from pathlib import Path
 
 from qosforge.emulation import start_lab
 from qosforge.errors import QosforgeError
-from qosforge.runs.desk import Order
-from qosforge.runs.service import Service, open_service
-from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.executor.service import Service, open_service
+from qosforge.runs.record.tables import JournalAction, RunStatus
+from qosforge.runs.requests.requests import Order
 from qosforge.settings import DeviceLimits, Settings
 from qoslab import control
 from qoslab.faults import OF_THE_BOX

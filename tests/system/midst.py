@@ -7,11 +7,11 @@ import signal
 import time
 from collections.abc import Callable
 
+from qosforge.artifacts.store import open_artifacts
 from qosforge.intent.loader import parse_intent
-from qosforge.runs.artifacts import open_artifacts
-from qosforge.runs.desk import Desk, Order
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.requests.requests import Desk, Order
 from qosforge.settings import Settings
 from tests.drivers.hostile_boxes import Hostile
 from tests.stopwatch import Stopwatch

@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 
-from qosforge.runs.artifacts import open_artifacts
-from qosforge.runs.store import RunStore
+from qosforge.artifacts.store import open_artifacts
+from qosforge.runs.record.store import RunStore
 from qosforge.settings import Settings
 from tests.postgres import PostgresServer
 

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from qosforge.runs.artifacts import open_artifacts
-from qosforge.runs.store import RunStore
+from qosforge.artifacts.store import open_artifacts
+from qosforge.runs.record.store import RunStore
 from qosforge.settings import Settings
 
 from .chaos import RUNS_ASKED, SEEDS, Installation, Watch, in_background, sqlite_url, wait_until

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from qosforge.artifacts.store import open_artifacts
 from qosforge.deploy.fleet import ASK_SECONDS, GRACE_SECONDS
 from qosforge.intent.loader import parse_intent
-from qosforge.runs.artifacts import open_artifacts
-from qosforge.runs.desk import Desk, Order
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import JournalAction, RunStatus
+from qosforge.runs.requests.requests import Desk, Order
 from qosforge.settings import Settings
 from qoslab import control
 from tests.stopwatch import Stopwatch

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import SETTLING, JournalAction, RunStatus, StageOutcome
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import SETTLING, JournalAction, RunStatus, StageOutcome
 from qoslab import control
 
 from .campus import IMPOSSIBLE, POLICY, Campus, with_checks

@@ -18,7 +18,7 @@ from qosforge.api.backend import Backend, open_backend
 from qosforge.api.problems import MEDIA_TYPE
 from qosforge.intent.policy_source import PolicySource
 from qosforge.resources import root
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.tables import RunStatus
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
 from tests import doors, sshd

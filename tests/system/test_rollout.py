@@ -14,16 +14,16 @@ import pytest
 from ruamel.yaml import YAML
 
 from qosforge.emulation import start_lab
+from qosforge.executor.service import Service, open_service
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.changes import ChangeRules
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
 from qosforge.runs import waiting
-from qosforge.runs.desk import Order
-from qosforge.runs.service import Service, open_service
-from qosforge.runs.store import Run
-from qosforge.runs.tables import JournalAction, RunStatus
-from qosforge.runs.wrong_state import WrongState
+from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.store import Run
+from qosforge.runs.record.tables import JournalAction, RunStatus
+from qosforge.runs.requests.requests import Order
 from qosforge.settings import Settings
 from qoslab import control
 from tests.runs.support import wait_for

@@ -25,8 +25,8 @@ import sqlalchemy as sa
 
 from qosforge.database.connections import Database
 from qosforge.platforms.secret_forms import BLOT
-from qosforge.runs.contents import contents
-from qosforge.runs.store import RunStore
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.views.artifact_list import contents
 from tests.counted import tried
 from tests.parts import is_refused, need
 from tests.platforms.test_secret_forms import LINES

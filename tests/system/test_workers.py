@@ -9,12 +9,12 @@ from collections.abc import Mapping
 
 import pytest
 
+from qosforge.artifacts.store import DatabaseArtifacts
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
-from qosforge.runs.artifacts import DatabaseArtifacts
-from qosforge.runs.desk import Desk, Order
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import JournalAction, RunStatus
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import JournalAction, RunStatus
+from qosforge.runs.requests.requests import Desk, Order
 from qosforge.settings import Settings
 from qoslab import control
 

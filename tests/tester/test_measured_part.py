@@ -13,7 +13,7 @@ from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Device, Interface, Link, Network, Role
 from qosforge.prediction.predict import predict
-from qosforge.runs.live import measure
+from qosforge.runs.workflow.live import measure
 from qosforge.tester.measured_part import measured_devices, measured_part
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ import qosforge_twin
 from qosforge.errors import InputError
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.live import plans_held
+from qosforge.runs.workflow.live import plans_held
 from qosforge.tester.traces import read_traces
 from qosforge.tester.twin import TwinTester
 

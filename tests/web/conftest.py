@@ -16,7 +16,7 @@ from qosforge.access.passwords import hashed, set_password
 from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.access.users import add_user, find_user, grant
 from qosforge.api.backend import Backend, open_backend
-from qosforge.runs.store import RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
 from tests.api.served import Served, serving

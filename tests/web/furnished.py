@@ -14,8 +14,8 @@ from qosforge.access.tokens import create_token
 from qosforge.access.users import find_user
 from qosforge.api.backend import Backend
 from qosforge.intent.policy_source import load_policy
-from qosforge.runs.desk import Order
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.requests.requests import Order
 from qosforge.webhooks.deliveries import send_test
 from qosforge.webhooks.messages import EventType
 from qosforge.webhooks.registry import WebhookSpec, add_webhook

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from qosforge.artifacts.store import Artifacts
 from qosforge.compiler.compile import compile_intent
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.models import Network
 from qosforge.resources import root
-from qosforge.runs.artifacts import Artifacts
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import RunStatus
 from tests.runs.support import WHY
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from qosforge.access.roles import Role
 from qosforge.access.sessions import end_sessions
 from qosforge.access.users import find_user
-from qosforge.runs.store import RunStore
+from qosforge.runs.record.store import RunStore
 from tests.web.browser import PHONE, Tab
 from tests.web.conftest import PASSWORD, Site
 

@@ -8,11 +8,11 @@ import pytest
 from playwright.sync_api import expect
 
 from qosforge.access.roles import Role
+from qosforge.artifacts.store import open_artifacts
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.artifacts import open_artifacts
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import RunStatus
 from tests.reports.origins import measured, path_delay
 from tests.web.browser import DESKTOP, PHONE, Tab
 from tests.web.conftest import Site

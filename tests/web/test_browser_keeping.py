@@ -11,17 +11,17 @@ import pytest
 from playwright.sync_api import expect
 
 from qosforge.access.roles import Role
+from qosforge.artifacts.store import open_artifacts
 from qosforge.deltaq.difference import differences
 from qosforge.deltaq.objective import Objective
 from qosforge.deltaq.sample import Sample
 from qosforge.deltaq.verdict import judge
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.artifacts import open_artifacts
-from qosforge.runs.keeping import STAGE
-from qosforge.runs.standing import ASKS
-from qosforge.runs.store import RunStore
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.status_events import ASKS
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.workflow.steps.compare import STAGE
 from qosforge.settings import Settings
 from qosforge.tester.changes import ClassChange
 from qosforge.tester.judging import ClassVerdict

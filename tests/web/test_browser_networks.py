@@ -15,7 +15,7 @@ from qosforge.emulation import start_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.tables import RunStatus
 from qoslab import control
 from tests.web.browser import PHONE, Tab
 from tests.web.conftest import PASSWORD, Site

@@ -11,14 +11,14 @@ import pytest
 from playwright.sync_api import expect
 
 from qosforge.access.roles import Role
+from qosforge.artifacts.store import open_artifacts
 from qosforge.emulation import start_lab
 from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
+from qosforge.policy_library.library import PolicyLibrary
 from qosforge.resources import root
-from qosforge.runs.artifacts import open_artifacts
-from qosforge.runs.policies import PolicyLibrary
-from qosforge.runs.store import RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.settings import Settings
 from qoslab import control
 from tests.api.served import serving

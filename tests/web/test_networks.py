@@ -11,10 +11,10 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
+from qosforge.device_state.last_known import last_read
 from qosforge.platforms.device_text import DeviceText
 from qosforge.resources import root
-from qosforge.runs.held import last_read
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.tables import RunStatus
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
 from tests.device_texts import said

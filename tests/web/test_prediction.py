@@ -17,7 +17,7 @@ from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.prediction.predict import predict
 from qosforge.resources import root
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.tables import RunStatus
 from qosforge.settings import Settings
 from tests.web.people import Persons
 

@@ -14,11 +14,11 @@ from starlette.testclient import TestClient
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
 from qosforge.deploy.fleet import Fleet
+from qosforge.device_state.last_known import keep_readings
 from qosforge.errors import DeviceError, Place
 from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.held import keep_readings
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
 from tests.device_texts import said_by

@@ -18,9 +18,9 @@ from qosforge.access.roles import Role
 from qosforge.access.users import grant
 from qosforge.api.backend import Backend, open_backend
 from qosforge.intent.policy_source import PolicySource
-from qosforge.runs.outside import waiting_for
-from qosforge.runs.reason import Reason
-from qosforge.runs.tables import JournalAction, RunStatus, StageOutcome, Verdict
+from qosforge.runs.record.reason import Reason
+from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome, Verdict
+from qosforge.runs.workflow.external_tester import waiting_for
 from qosforge.settings import Settings
 from tests.principals import somebody
 from tests.web.people import Persons

@@ -16,7 +16,7 @@ from qosforge.api.backend import Backend, open_backend
 from qosforge.errors import NotInstalled
 from qosforge.intent.policy_source import load_policy
 from qosforge.reports.pdf import run_pdf
-from qosforge.runs.desk import Order
+from qosforge.runs.requests.requests import Order
 from qosforge.settings import Settings
 from qosforge.system_packages import parts
 from tests.checkout import PYTHONPATH

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from qosforge.runs.store import RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.settings import Settings
 from qosforge.webhooks.deliveries import Delivery, deliveries
 from qosforge.webhooks.posting import Poster, PostLimits

@@ -9,10 +9,10 @@ import pytest
 import sqlalchemy as sa
 
 from qosforge.database.connections import Database
-from qosforge.runs.reason import Reason
-from qosforge.runs.standing import ASKS
-from qosforge.runs.store import Run
-from qosforge.runs.tables import RunStatus, Verdict
+from qosforge.runs.record.reason import Reason
+from qosforge.runs.record.status_events import ASKS
+from qosforge.runs.record.store import Run
+from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.webhooks.messages import DATA, EventType
 from qosforge.webhooks.registry import remove_webhook, set_enabled
 from qosforge.webhooks.tables import DELIVERIES
@@ -125,7 +125,7 @@ def test_an_event_that_is_rolled_back_is_not_told(desk: Desk) -> None:
 
     def transaction() -> None:
         with desk.store.database.write() as connection:
-            from qosforge.runs.announcing import tell_webhooks  # noqa: PLC0415
+            from qosforge.runs.record.webhook_notices import tell_webhooks  # noqa: PLC0415
 
             kept = desk.store.get_run(run.id)
             object.__setattr__(kept, "status", RunStatus.KEPT)

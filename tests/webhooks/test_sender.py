@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from qosforge.errors import QosforgeError
-from qosforge.runs.tables import RunStatus, Verdict
+from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.webhooks import deliveries as module
 from qosforge.webhooks.deliveries import (
     MOST_ATTEMPTS,

@@ -16,15 +16,15 @@ from qosforge.api.gauges import Gauges
 from qosforge.api.jobs.queue import JobQueues
 from qosforge.api.previews import Previews
 from qosforge.api.readiness import Readiness
+from qosforge.artifacts.store import Artifacts, open_artifacts
 from qosforge.compute import Compute
 from qosforge.compute_process import Limits
 from qosforge.database.connections import Database
 from qosforge.inventory.catalogue import Networks
-from qosforge.runs.artifacts import Artifacts, open_artifacts
-from qosforge.runs.desk import Desk
-from qosforge.runs.held import last_text
-from qosforge.runs.policies import PolicyLibrary
-from qosforge.runs.store import RunStore
+from qosforge.policy_library.library import PolicyLibrary
+from qosforge.runs.record.readings import last_text
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.requests.requests import Desk
 from qosforge.settings import Settings
 from qosforge.telemetry.metrics import Metrics
 

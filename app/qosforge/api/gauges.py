@@ -13,10 +13,10 @@ from prometheus_client.registry import Collector
 from qosforge.api.previews import Previews
 from qosforge.compute import Compute
 from qosforge.database.connections import Database
+from qosforge.device_state.drift_watch import DriftState, DriftWatch, drift_watches
 from qosforge.errors import StoreError
-from qosforge.runs.drift_watch import DriftState, DriftWatch, drift_watches
-from qosforge.runs.slots import executors
-from qosforge.runs.tables import RUNS, RunStatus
+from qosforge.runs.engine.executor_leases import executors
+from qosforge.runs.record.tables import RUNS, RunStatus
 from qosforge.webhooks.deliveries import DeliveryState
 from qosforge.webhooks.tables import DELIVERIES
 

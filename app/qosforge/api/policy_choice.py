@@ -18,8 +18,8 @@ from pydantic import (
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.parameters import Scalar
 from qosforge.intent.policy_source import LONGEST_FILE, PolicySource, load_policy
-from qosforge.runs.policies import Policies
-from qosforge.runs.policy_versions import LATEST, PolicyVersion
+from qosforge.policy_library.library import Policies
+from qosforge.policy_library.versions import LATEST, PolicyVersion
 
 _REQUEST = ConfigDict(extra="forbid")
 

@@ -27,7 +27,7 @@ from qosforge.inventory.catalogue import Networks
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.preview.policy_check import CheckOptions, chosen_devices
-from qosforge.runs.live import read_each, read_now, read_running
+from qosforge.runs.workflow.live import read_each, read_now, read_running
 from qosforge.settings import Settings
 
 MAX_CACHED_BYTES = 64 << 20

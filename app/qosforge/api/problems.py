@@ -26,6 +26,7 @@ from qosforge.access.throttle import TooManyAttempts
 from qosforge.access.tokens import TokenUnknown
 from qosforge.access.users import LastAdmin, NameTaken, UserUnknown
 from qosforge.api.jobs.sync import SyncOutdated
+from qosforge.artifacts.store import ArtifactMissing
 from qosforge.compute import TooBusy, TookTooLong
 from qosforge.compute_process import TookTooMuch
 from qosforge.database.connections import DatabaseFailed
@@ -44,12 +45,11 @@ from qosforge.errors import (
     TesterError,
 )
 from qosforge.inventory.catalogue import DeviceUnknown, NetworkUnknown
-from qosforge.runs.artifacts import ArtifactMissing
-from qosforge.runs.policy_versions import PolicyMoved, PolicyUnknown
-from qosforge.runs.store import RunUnknown
-from qosforge.runs.sweeps import SweepUnknown
-from qosforge.runs.wrong_state import WrongState
+from qosforge.policy_library.versions import PolicyMoved, PolicyUnknown
+from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.store import RunUnknown
 from qosforge.sources.description import SourceMissing
+from qosforge.sweeps.sweeps import SweepUnknown
 from qosforge.tester.faults import FaultyMeasurement
 from qosforge.webhooks.registry import WebhookDisabled, WebhookUnknown
 

@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field
 from qosforge.database.connections import Database
 from qosforge.database.revisions import held, known
 from qosforge.errors import StoreError
-from qosforge.runs.slots import executors
-from qosforge.runs.trial import try_writing
+from qosforge.runs.engine.executor_leases import executors
+from qosforge.runs.record.write_probe import try_writing
 
 _ANSWER_SECONDS = 0.8
 """How long a look may take; what has not answered by then is not good."""

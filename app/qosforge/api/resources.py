@@ -11,12 +11,12 @@ from qosforge.access.roles import EVERY_NETWORK, Principal, Role
 from qosforge.api.access_models import DeviceName, NetworkName
 from qosforge.deploy.inspection import DeviceCheck
 from qosforge.deploy.new_device import NewDevice
+from qosforge.device_state.drift import Drift
+from qosforge.device_state.drift_watch import LEAST_MINUTES, MOST_MINUTES, DriftState
 from qosforge.inventory.models import Device, Link, Network, Station
 from qosforge.plan.model import Plan, UnknownLine
 from qosforge.platforms.device_text import DeviceText
-from qosforge.runs.drift import Drift
-from qosforge.runs.drift_watch import LEAST_MINUTES, MOST_MINUTES, DriftState
-from qosforge.runs.policy_versions import Policy, PolicyDifference, PolicyVersion
+from qosforge.policy_library.versions import Policy, PolicyDifference, PolicyVersion
 
 
 class NetworkEntry(BaseModel):

@@ -24,10 +24,10 @@ from qosforge.deltaq.objective import Outcome
 from qosforge.keep_rule import KeepRule
 from qosforge.reports.balance import Account, Balance, accounts, trade_offs
 from qosforge.reports.model import RunReport, StageReport, WaveReport
-from qosforge.runs.contents import Kind
-from qosforge.runs.decisions import Decision as Decided
-from qosforge.runs.store import Run
-from qosforge.runs.summary import RunSummary, summary_of
+from qosforge.runs.record.decisions import Decision as Decided
+from qosforge.runs.record.store import Run
+from qosforge.runs.views.artifact_list import Kind
+from qosforge.runs.views.summary import RunSummary, summary_of
 from qosforge.tester.changes import ClassChange
 from qosforge.tester.judging import ClassVerdict
 

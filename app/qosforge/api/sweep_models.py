@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from qosforge.api.policy_choice import ParameterValue, PolicyChoice
-from qosforge.runs.sweeps import MOST_VALUES, PointOutcome, Sweep, SweepPoint
+from qosforge.sweeps.sweeps import MOST_VALUES, PointOutcome, Sweep, SweepPoint
 from qosforge.tester.judging import ClassVerdict
 
 SWEEPS = "/api/v1/sweeps"

@@ -26,7 +26,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.platforms.base import platform
 from qosforge.platforms.device_text import Configuration
-from qosforge.runs.live import read_each
+from qosforge.runs.workflow.live import read_each
 from qosforge.settings import load_settings
 
 LARGEST = 16 * 1024 * 1024

@@ -14,7 +14,7 @@ from qosforge.cli.output import err, out, print_json
 from qosforge.errors import ServiceError
 from qosforge.operations import backup
 from qosforge.operations.completeness import describe
-from qosforge.runs.references import Reference
+from qosforge.operations.references import Reference
 from qosforge.settings import load_settings
 
 app = typer.Typer(no_args_is_help=True)

@@ -17,8 +17,8 @@ from qosforge.client.order import checked_key
 from qosforge.errors import InputError
 
 if TYPE_CHECKING:
-    from qosforge.runs.desk import Desk
-    from qosforge.runs.store import Run
+    from qosforge.runs.record.store import Run
+    from qosforge.runs.requests.requests import Desk
 
 Comment = Annotated[str, typer.Option("--comment", help="Why.")]
 Candidate = Annotated[

@@ -12,9 +12,7 @@ from rich.table import Table
 from qosforge.cli.local import changing, reading
 from qosforge.cli.options import AsJson
 from qosforge.cli.output import done, out, print_json
-from qosforge.errors import InputError
-from qosforge.inventory.catalogue import Networks
-from qosforge.runs.drift_watch import (
+from qosforge.device_state.drift_watch import (
     LEAST_MINUTES,
     MOST_MINUTES,
     DriftState,
@@ -22,6 +20,8 @@ from qosforge.runs.drift_watch import (
     drift_watches,
     set_drift_interval,
 )
+from qosforge.errors import InputError
+from qosforge.inventory.catalogue import Networks
 from qosforge.settings import load_settings
 
 app = typer.Typer(no_args_is_help=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from qosforge.artifacts.store import open_artifacts
 from qosforge.cli.account import account
 from qosforge.cli.options import load
 from qosforge.cli.ordering import Asked
@@ -35,17 +36,16 @@ from qosforge.cli.run_output import (
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
+from qosforge.executor.service import open_service
 from qosforge.keep_rule import in_words
 from qosforge.reports.pdf import run_pdf
 from qosforge.reports.run_report import render_run_report
-from qosforge.runs import live
-from qosforge.runs.artifacts import open_artifacts
-from qosforge.runs.desk import Desk
-from qosforge.runs.report import run_report
-from qosforge.runs.service import open_service
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.summary import summary_of
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.requests.requests import Desk
+from qosforge.runs.views.report import run_report
+from qosforge.runs.views.summary import summary_of
+from qosforge.runs.workflow import live
 from qosforge.settings import load_settings
 from qosforge.tester.export import measured_packets, require_format, write_packets
 from qosforge.tester.measured_part import measured_devices

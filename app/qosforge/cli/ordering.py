@@ -16,7 +16,7 @@ from qosforge.client.source import Source, source_of
 from qosforge.errors import InputError, Place
 
 if TYPE_CHECKING:
-    from qosforge.runs.desk import Order
+    from qosforge.runs.requests.requests import Order
 
 WAIT_SECONDS = 3600.0
 
@@ -66,7 +66,7 @@ class Asked:
             InputError, InputErrors: intent or inventory is wrong, or an option is.
         """
         # Brings the whole machinery of runs, which a call to a service does without.
-        from qosforge.runs.desk import Order  # noqa: PLC0415
+        from qosforge.runs.requests.requests import Order  # noqa: PLC0415
 
         loaded, network = load(self.policy, self.network, self.parameters)
         source = self._source()

@@ -85,7 +85,7 @@ def _now(network: Network, devices: Collection[str]) -> LiveState:
     from qosforge.deploy.fleet import Fleet  # noqa: PLC0415
     from qosforge.deploy.route import route_to  # noqa: PLC0415
     from qosforge.deploy.sessions import Sessions  # noqa: PLC0415
-    from qosforge.runs.live import read_now  # noqa: PLC0415
+    from qosforge.runs.workflow.live import read_now  # noqa: PLC0415
 
     settings = load_settings()
     route = route_to(settings, network)

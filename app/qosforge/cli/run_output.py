@@ -25,7 +25,7 @@ from qosforge.reports.balance import accounts, trade_offs
 from qosforge.reports.changes import change_sentence
 from qosforge.reports.facts import run_facts
 from qosforge.reports.model import DeviceReport, RunReport
-from qosforge.runs.tables import RunStatus, Verdict
+from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.tester.judging import ClassVerdict
 from qosforge.tester.measurement import Measurement
 

@@ -21,8 +21,8 @@ from qosforge.api.middleware.header_timeout import HeaderTimeoutProtocol
 from qosforge.cli.entry import look_as_usual
 from qosforge.cli.signals import ending
 from qosforge.errors import ServiceError
+from qosforge.executor.executor import Executor
 from qosforge.operations.revision import release
-from qosforge.runs.executor import Executor
 from qosforge.settings import Settings
 from qosforge.telemetry.logs import configure_logs
 from qosforge.telemetry.traces import start_traces

@@ -12,8 +12,8 @@ from qosforge.cli.entry import look_as_usual
 from qosforge.cli.signals import Ending
 from qosforge.database.connections import is_embedded
 from qosforge.errors import InputError, Place, ServiceError
+from qosforge.executor.executor import Executor
 from qosforge.operations.revision import release
-from qosforge.runs.executor import Executor
 from qosforge.settings import load_settings
 from qosforge.telemetry.logs import configure_logs
 from qosforge.telemetry.traces import start_traces

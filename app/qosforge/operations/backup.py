@@ -18,10 +18,10 @@ from qosforge.operations import archive, embedded, server
 from qosforge.operations.archive import DUMP, ENGINE, STORE, Manifest, Writer
 from qosforge.operations.completeness import BackupIncomplete, lacking, stored_rows
 from qosforge.operations.locks import operating
+from qosforge.operations.references import Reference
 from qosforge.operations.revision import release
 from qosforge.operations.shelves import FileShelf
-from qosforge.runs.references import Reference
-from qosforge.runs.tables import RUNS, UNFINISHED
+from qosforge.runs.record.tables import RUNS, UNFINISHED
 from qosforge.settings import Settings
 
 _Taken = tuple[tuple[Reference, ...], dict[str, Any]]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from qosforge.artifacts.tables import ARTIFACTS
 from qosforge.errors import QosforgeError, StoreError
-from qosforge.runs.references import Reference, expired, references
-from qosforge.runs.tables import ARTIFACTS
+from qosforge.operations.references import Reference, expired, references
 
 _MOST_TOLD = 20
 _BATCH = 500

@@ -12,23 +12,22 @@ import sqlalchemy as sa
 
 from qosforge.database.connections import Database
 from qosforge.errors import InputError
+from qosforge.operations.references import EXPIRED_SINCE, Expired, mark_sweep, references
 from qosforge.operations.shelves import Shelf
-from qosforge.runs.given_up import RETENTION_STAGE
-from qosforge.runs.journal import unsettled
-from qosforge.runs.references import EXPIRED_SINCE, Expired, mark_sweep, references
-from qosforge.runs.tables import (
+from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.journal import unsettled
+from qosforge.runs.record.tables import (
     EVENTS,
     IDEMPOTENCY_KEYS,
     JOURNAL,
     RUNS,
     STAGES,
-    SWEEP_POINTS,
-    SWEEPS,
     UNFINISHED,
     JournalAction,
     RunStatus,
     StageOutcome,
 )
+from qosforge.sweeps.tables import SWEEP_POINTS, SWEEPS
 
 _RUN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _KEEP = re.compile(r"([0-9]{1,5}) *(d|w|h)")

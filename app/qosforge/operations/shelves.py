@@ -16,9 +16,9 @@ from typing import Protocol
 
 import sqlalchemy as sa
 
+from qosforge.artifacts.tables import ARTIFACTS
 from qosforge.database.connections import Database
 from qosforge.errors import Place, StoreError
-from qosforge.runs.tables import ARTIFACTS
 
 _FOLDER = re.compile(r"[0-9a-f]{2}")
 _REST = re.compile(r"[0-9a-f]{62}")
@@ -36,7 +36,7 @@ class Shelf(Protocol):
 
 
 class FileShelf:
-    """Artifacts in files, as :class:`qosforge.runs.artifacts.ArtifactStore` keeps them."""
+    """Artifacts in files, as :class:`qosforge.artifacts.store.ArtifactStore` keeps them."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

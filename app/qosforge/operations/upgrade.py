@@ -14,9 +14,9 @@ from qosforge.database.revisions import held, known
 from qosforge.errors import EngineBusy
 from qosforge.operations import backup
 from qosforge.operations.archive import ENGINE
-from qosforge.runs.ownership import Ownership
-from qosforge.runs.slots import executors
-from qosforge.runs.tables import EXECUTORS
+from qosforge.runs.engine.executor_leases import executors
+from qosforge.runs.engine.ownership import Ownership
+from qosforge.runs.record.tables import EXECUTORS
 from qosforge.settings import Settings
 
 

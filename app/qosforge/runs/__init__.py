@@ -1,1 +1,1 @@
-"""The durable run: its record, its artifacts, its locks and the engine that carries it."""
+"""Durable runs: their record, the engine that carries them, their workflow, requests and views."""

@@ -12,7 +12,7 @@ from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.reports.balance import Account, Balance, accounts, trade_offs
-from qosforge.runs.live import measure_till_told
+from qosforge.runs.workflow.live import measure_till_told
 from qosforge.tester.judging import ClassVerdict
 
 

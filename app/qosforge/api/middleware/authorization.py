@@ -11,8 +11,8 @@ from qosforge.api.backend import Backend
 from qosforge.api.dependencies import TheBackend
 from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.parameters import require_known_parameters
-from qosforge.runs.store import RunUnknown
-from qosforge.runs.tables import RUNS
+from qosforge.runs.record.store import RunUnknown
+from qosforge.runs.record.tables import RUNS
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 

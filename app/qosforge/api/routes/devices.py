@@ -13,12 +13,12 @@ from qosforge.api.previews import Preview, PreviewRequest
 from qosforge.api.problems import responses
 from qosforge.api.resources import AddedDevice, DeviceList, DriftDocument, NetworkCheck, RunningQos
 from qosforge.deploy.inspection import DeviceCheck
+from qosforge.device_state.drift import drift, held_plan
 from qosforge.inventory import editing
 from qosforge.inventory.catalogue import device_of
 from qosforge.inventory.models import Device
+from qosforge.policy_library.versions import LATEST
 from qosforge.reports.preview import CompilePreview
-from qosforge.runs.drift import drift, held_plan
-from qosforge.runs.policy_versions import LATEST
 
 router = APIRouter(tags=["devices"])
 

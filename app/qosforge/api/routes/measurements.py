@@ -14,7 +14,7 @@ from qosforge.api.middleware.authorization import Needs
 from qosforge.api.policy_choice import PolicyChoice, written
 from qosforge.api.problems import responses
 from qosforge.intent.policy_source import load_policy
-from qosforge.runs.live import require_checks, require_traffic
+from qosforge.runs.workflow.live import require_checks, require_traffic
 from qosforge.tester.measured_part import measured_devices
 
 router = APIRouter(tags=["measurements"])

@@ -18,8 +18,8 @@ from qosforge.api.resources import (
     NewNetwork,
     Writable,
 )
+from qosforge.device_state.drift_watch import drift_watch, set_drift_interval
 from qosforge.inventory import editing
-from qosforge.runs.drift_watch import drift_watch, set_drift_interval
 
 router = APIRouter(tags=["networks"])
 

@@ -22,7 +22,7 @@ from qosforge.api.resources import (
 )
 from qosforge.api.run_models import Line, Source
 from qosforge.intent.policy_source import LONGEST_FILE, PolicySource
-from qosforge.runs.policy_versions import LATEST
+from qosforge.policy_library.versions import LATEST
 
 router = APIRouter(tags=["policies"])
 

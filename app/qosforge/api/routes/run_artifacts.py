@@ -25,16 +25,16 @@ from qosforge.api.run_models import (
     report_document,
     without_secrets,
 )
+from qosforge.artifacts.store import artifact_id
 from qosforge.reports.junit import run_junit
 from qosforge.reports.markdown import run_markdown
 from qosforge.reports.model import RunReport
 from qosforge.reports.pdf import run_pdf
 from qosforge.reports.run_report import render_run_report
 from qosforge.reports.sarif import sarif
-from qosforge.runs.artifacts import artifact_id
-from qosforge.runs.contents import Content, contents
-from qosforge.runs.store import Run
-from qosforge.runs.viewers_copy import ViewersCopies
+from qosforge.runs.record.store import Run
+from qosforge.runs.views.artifact_list import Content, contents
+from qosforge.runs.views.redaction import ViewersCopies
 
 router = APIRouter(tags=["runs"])
 

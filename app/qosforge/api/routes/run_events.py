@@ -19,8 +19,8 @@ from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.middleware.authorization import Needs
 from qosforge.api.run_models import EventPage, RunEvent
 from qosforge.errors import EngineBusy
-from qosforge.runs.desk import Desk
-from qosforge.runs.events import Event
+from qosforge.runs.record.events import Event
+from qosforge.runs.requests.requests import Desk
 
 router = APIRouter(tags=["runs"])
 

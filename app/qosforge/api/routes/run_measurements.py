@@ -12,7 +12,7 @@ from qosforge.api.dependencies import TheBackend
 from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.problems import responses
 from qosforge.api.run_models import Received
-from qosforge.runs.store import RunUnknown
+from qosforge.runs.record.store import RunUnknown
 from qosforge.tester.measurement import Measurement, Side
 
 router = APIRouter(tags=["runs"])

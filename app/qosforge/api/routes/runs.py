@@ -25,9 +25,9 @@ from qosforge.api.run_models import (
     detail_of,
 )
 from qosforge.api.run_pages import Before, networks_seen, next_page
-from qosforge.runs.desk import Order
-from qosforge.runs.summary import RunSummary, summary_of
-from qosforge.runs.tables import RunStatus, Verdict
+from qosforge.runs.record.tables import RunStatus, Verdict
+from qosforge.runs.requests.requests import Order
+from qosforge.runs.views.summary import RunSummary, summary_of
 
 router = APIRouter(tags=["runs"])
 

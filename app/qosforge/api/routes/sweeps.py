@@ -13,7 +13,7 @@ from qosforge.api.middleware.authorization import Needs
 from qosforge.api.policy_choice import written
 from qosforge.api.problems import responses
 from qosforge.api.sweep_models import SWEEPS, PointResult, SweepDetail, SweepList, SweepSummary, SweepWish
-from qosforge.runs.sweeps import Sweep, SweepOrder, Sweeps, SweepUnknown
+from qosforge.sweeps.sweeps import Sweep, SweepOrder, Sweeps, SweepUnknown
 
 router = APIRouter(tags=["sweeps"])
 

@@ -14,7 +14,7 @@ from qosforge.api.middleware.authorization import Needs
 from qosforge.api.readiness import Check
 from qosforge.database.revisions import held, known
 from qosforge.operations.revision import release
-from qosforge.runs.engine import WORKFLOW_VERSION
+from qosforge.runs.engine.port import WORKFLOW_VERSION
 from qosforge.telemetry.metrics import CONTENT_TYPE
 
 router = APIRouter(tags=["system"])

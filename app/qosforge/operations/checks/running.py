@@ -10,10 +10,10 @@ import sqlalchemy as sa
 
 from qosforge.database.connections import Database, database_url
 from qosforge.operations.checks.model import Result, State, Surroundings
-from qosforge.runs.journal import unsettled
-from qosforge.runs.ownership import owner_of
-from qosforge.runs.slots import Living, executors
-from qosforge.runs.tables import RUNS, RunStatus
+from qosforge.runs.engine.executor_leases import Living, executors
+from qosforge.runs.engine.ownership import owner_of
+from qosforge.runs.record.journal import unsettled
+from qosforge.runs.record.tables import RUNS, RunStatus
 
 _ACTIVE = (RunStatus.PENDING.value, RunStatus.RUNNING.value)
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from qosforge.artifacts.store import ArtifactMissing, open_artifacts
 from qosforge.database.connections import UPGRADE_HINT, Database
 from qosforge.database.revisions import held, known
 from qosforge.errors import StoreError
 from qosforge.operations.checks.model import Result, State, Surroundings
-from qosforge.runs.artifacts import ArtifactMissing, open_artifacts
-from qosforge.runs.given_up import RETENTION_STAGE
-from qosforge.runs.tables import RUNS, STAGES
+from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.tables import RUNS, STAGES
 
 _FULL_BYTES, _TIGHT_BYTES = 100 << 20, 1 << 30
 _SKEW_SECONDS, _MOST_SKEW_SECONDS = 2, 30

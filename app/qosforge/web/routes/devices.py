@@ -14,13 +14,13 @@ from qosforge.api.middleware.authorization import recorded_call
 from qosforge.api.resources import AddedDevice
 from qosforge.api.routes import devices as rest
 from qosforge.deploy.new_device import Word
+from qosforge.device_state.drift import settled
+from qosforge.device_state.last_known import keep_readings, last_read
+from qosforge.device_state.qos_state import held
 from qosforge.errors import DeviceErrors, InputError, Place, QosforgeError
 from qosforge.inventory.catalogue import device_of
 from qosforge.inventory.models import Device, Network
 from qosforge.inventory.reach import Transport
-from qosforge.runs.drift import settled
-from qosforge.runs.held import keep_readings, last_read
-from qosforge.runs.qos_state import held
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.devices import port_views
 

@@ -25,8 +25,8 @@ from qosforge.intent.library import trimmed
 from qosforge.intent.policy_analysis import analyse_policy
 from qosforge.intent.policy_source import PolicySource, shipped_policies
 from qosforge.inventory.models import Network
-from qosforge.runs.policies import Policies
-from qosforge.runs.policy_versions import LATEST, LIBRARY_VERSION, Policy, PolicyMoved, PolicyUnknown
+from qosforge.policy_library.library import Policies
+from qosforge.policy_library.versions import LATEST, LIBRARY_VERSION, Policy, PolicyMoved, PolicyUnknown
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.changes import diff_lines, told
 from qosforge.web.views.choices import choices

@@ -16,12 +16,12 @@ from qosforge.api.routes import devices as of_devices
 from qosforge.api.routes import networks as rest
 from qosforge.deploy.inspection import Subject
 from qosforge.deploy.route import lab_of
+from qosforge.device_state.drift_watch import LEAST_MINUTES, MOST_MINUTES
 from qosforge.inventory.catalogue import InventoryBroken
 from qosforge.inventory.models import Network
 from qosforge.inventory.reach import Transport
 from qosforge.platforms.base import installed
-from qosforge.runs.drift_watch import LEAST_MINUTES, MOST_MINUTES
-from qosforge.runs.rules import NetworkRules
+from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.networks import network_view
 from qosforge.web.views.sync import origin

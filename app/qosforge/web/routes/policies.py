@@ -11,8 +11,8 @@ from qosforge.api.access_models import NetworkName
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.routes.policies import Number, TakeOver, take_policy_over
 from qosforge.intent.policy_source import shipped_policies
-from qosforge.runs.policy_trust import writer_role
-from qosforge.runs.policy_versions import LATEST, LIBRARY_VERSION
+from qosforge.policy_library.trust import writer_role
+from qosforge.policy_library.versions import LATEST, LIBRARY_VERSION
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.changes import diff_lines, told
 

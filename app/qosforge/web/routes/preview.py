@@ -14,11 +14,11 @@ from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.middleware.authorization import recorded_call
 from qosforge.api.previews import PreviewRequest
+from qosforge.device_state.last_known import keep_readings, last_read
 from qosforge.errors import InputError
 from qosforge.inventory.catalogue import device_of
 from qosforge.inventory.models import Network
 from qosforge.reports.preview import PolicyPreview
-from qosforge.runs.held import keep_readings, last_read
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.preview import PreviewForm, PreviewView
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Response
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
-from qosforge.runs.desk import LONGEST_COMMENT, LONGEST_KEY
+from qosforge.runs.requests.requests import LONGEST_COMMENT, LONGEST_KEY
 from qosforge.web.pages import sees
 
 router = APIRouter()

@@ -22,7 +22,7 @@ from qosforge.reports.junit import run_junit
 from qosforge.reports.markdown import run_markdown
 from qosforge.reports.run_report import render_run_report
 from qosforge.reports.sarif import sarif
-from qosforge.runs.viewers_copy import ViewersCopies
+from qosforge.runs.views.redaction import ViewersCopies
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.run import RunView
 

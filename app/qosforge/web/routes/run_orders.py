@@ -14,9 +14,9 @@ from qosforge.api.run_models import RUNS
 from qosforge.errors import InputError
 from qosforge.inventory.models import Network
 from qosforge.keep_rule import KeepRule
-from qosforge.runs.live import require_checks
-from qosforge.runs.policy_trust import require_of
-from qosforge.runs.policy_versions import LATEST
+from qosforge.policy_library.trust import require_of
+from qosforge.policy_library.versions import LATEST
+from qosforge.runs.workflow.live import require_checks
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.run_order import Ordered, chosen_policy
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Response
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.run_pages import Before, write_cursor
-from qosforge.runs.tables import RunStatus, Verdict
+from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.runs import PAGE, Filters, Known, fingerprint
 

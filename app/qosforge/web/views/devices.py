@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from qosforge.device_state.qos_state import Held, Port
 from qosforge.inventory.models import Device, Interface, Network
 from qosforge.plan.description import (
     car_words,
@@ -22,7 +23,6 @@ from qosforge.plan.description import (
 )
 from qosforge.plan.model import Discipline, Egress, Rule, Scheduler, System
 from qosforge.plan.shares import expected_shares
-from qosforge.runs.qos_state import Held, Port
 from qosforge.units import format_rate
 
 

@@ -8,11 +8,11 @@ from datetime import datetime
 from functools import cached_property
 
 from qosforge.api.backend import Backend
+from qosforge.device_state.drift import settled
+from qosforge.device_state.last_known import LastRead, last_read
+from qosforge.device_state.qos_state import Held, Qos, held
+from qosforge.device_state.qos_state import Port as HeldPort
 from qosforge.inventory.models import Device, Link, Network, Port, Station
-from qosforge.runs.drift import settled
-from qosforge.runs.held import LastRead, last_read
-from qosforge.runs.qos_state import Held, Qos, held
-from qosforge.runs.qos_state import Port as HeldPort
 from qosforge.units import format_rate
 from qosforge.web.views.shapes import Rectangle
 from qosforge.web.views.topology import MOST_HOSTS, Drawing, Line, drawing

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Self
 
-from qosforge.runs.store import Run, RunStore
-from qosforge.runs.tables import RunStatus
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import RunStatus
 from qosforge.web.views.runs import fingerprint
 
 LAST = 8

@@ -15,6 +15,7 @@ from qosforge.api.jobs.queue import JobProgress
 from qosforge.compiler.compile import compile_intent
 from qosforge.deltaq.objective import Outcome
 from qosforge.deploy.traits import require_installed
+from qosforge.device_state.last_known import last_read
 from qosforge.errors import TesterError
 from qosforge.findings import Finding
 from qosforge.intent.models import Intent
@@ -26,8 +27,7 @@ from qosforge.reports.evidence import interval, observed
 from qosforge.reports.figures import Figure, figures_of
 from qosforge.reports.table import amount
 from qosforge.reports.verdict_rows import VerdictRow, rows_of
-from qosforge.runs.held import last_read
-from qosforge.runs.last_measured import LastMeasured, last_measured
+from qosforge.runs.views.last_measurement import LastMeasured, last_measured
 from qosforge.tester.judging import ClassVerdict, verdicts
 from qosforge.tester.measurement import Measurement
 

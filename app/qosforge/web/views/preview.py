@@ -13,15 +13,15 @@ from fastapi import Form
 
 from qosforge.access.roles import Principal
 from qosforge.api.backend import Backend
+from qosforge.device_state.last_known import LastRead
 from qosforge.findings import Fidelity, Severity
 from qosforge.intent.policy_source import LONGEST_FILE, PolicySource
 from qosforge.platforms.base import platform
+from qosforge.policy_library.versions import LATEST, LIBRARY_VERSION
 from qosforge.reports.class_lines import ClassLine, class_lines
 from qosforge.reports.fidelity import Cell, cells
 from qosforge.reports.gathered import Gathered, gathered
 from qosforge.reports.preview import ClassDocument, DevicePreview, FindingDocument, PolicyPreview
-from qosforge.runs.held import LastRead
-from qosforge.runs.policy_versions import LATEST, LIBRARY_VERSION
 
 COLOURS = 8
 """Traffic classes have one of so many colours, by their number."""

@@ -15,16 +15,16 @@ from qosforge.reports.evidence import interval, observed
 from qosforge.reports.model import DeviceReport, RunReport
 from qosforge.reports.table import amount
 from qosforge.reports.verdict_rows import VerdictRow, verdict_rows
-from qosforge.runs.contents import Content, contents
-from qosforge.runs.given_up import RETENTION_STAGE
-from qosforge.runs.outside import awaited
-from qosforge.runs.possible import Possible, possible
-from qosforge.runs.progress import Progress, progress
-from qosforge.runs.reasons import reasons
-from qosforge.runs.stages import Stage
-from qosforge.runs.store import Run
-from qosforge.runs.tables import RunStatus
-from qosforge.runs.undo import rolled_back_by, undone_by
+from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.stages import Stage
+from qosforge.runs.record.store import Run
+from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.requests.allowed_actions import Possible, possible
+from qosforge.runs.views.artifact_list import Content, contents
+from qosforge.runs.views.failure_reasons import reasons
+from qosforge.runs.views.progress import Progress, progress
+from qosforge.runs.workflow.external_tester import awaited
+from qosforge.runs.workflow.rollback import rolled_back_by, undone_by
 from qosforge.tester.measurement import Side, When
 
 SIDES: tuple[When, ...] = ("before", "predicted", "after")

@@ -15,9 +15,9 @@ from qosforge.api.policy_choice import NamedPolicy, chosen_for_run
 from qosforge.errors import InputError, Place
 from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.models import Network
-from qosforge.runs.desk import LONGEST_KEY, LONGEST_TICKET, Order
-from qosforge.runs.policies import Policies
-from qosforge.runs.policy_versions import LATEST, PolicyVersion
+from qosforge.policy_library.library import Policies
+from qosforge.policy_library.versions import LATEST, PolicyVersion
+from qosforge.runs.requests.requests import LONGEST_KEY, LONGEST_TICKET, Order
 
 Name = Annotated[str, Form(min_length=1, max_length=128)]
 Ticked = Annotated[Literal["yes", ""], Form()]

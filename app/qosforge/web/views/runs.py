@@ -14,8 +14,8 @@ from fastapi import Query
 from qosforge.access.roles import Principal
 from qosforge.api.backend import Backend
 from qosforge.api.run_pages import networks_seen
-from qosforge.runs.store import Run
-from qosforge.runs.tables import RunStatus, Verdict
+from qosforge.runs.record.store import Run
+from qosforge.runs.record.tables import RunStatus, Verdict
 
 PAGE = 30
 """Runs of one page."""

@@ -1,0 +1,161 @@
+"""Drift: what a device holds now, against what it held when a run's change on it was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from qosforge.artifacts.store import Artifacts
+from qosforge.compiler.candidate import differences
+from qosforge.inventory.models import Network
+from qosforge.plan.description import port_facts, system_facts
+from qosforge.plan.model import InterfacePlan, Plan, System
+from qosforge.platforms.cached_parse import parse_running as read_plan
+from qosforge.platforms.device_text import DeviceText, DeviceWords
+from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import RUNS, STAGES, RunStatus, StageOutcome
+
+_SETTLING = (RunStatus.KEPT.value, RunStatus.NO_CHANGES.value)
+_READINGS = ("rollback", "read-back", "read")
+"""The later one first: a device that was left out of a kept run was put back after it was read back."""
+"""Stages that say what a device holds at the end of such a run; a device without a change was only read."""
+_AT_ONCE = 16
+"""Readings that are fetched together: the newest of a network mostly has every device."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Where a device differs, in words. ``run`` is the one that its state is compared with: the last that was kept,
+    or needed no changes; without one there is nothing to compare with.
+    """
+
+    run: Run | None
+    differences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The last run that settled what a device should hold, and what the device said it held then (an artifact)."""
+
+    run: Run
+    artifact: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something of a port or a device that is not as it was: what it is about, and both sides in words.
+
+    A side is empty where there was, or is, nothing of the kind.
+    """
+
+    about: str
+    was: str
+    now: str
+
+
+def held_plan(network: Network, device: str, text: DeviceText) -> Plan:
+    """What a configuration of a device amounts to, with what was not understood of it."""
+    entry = network.device(device)
+    return read_plan(entry.platform, text, device, entry.image)
+
+
+def drift(store: RunStore, artifacts: Artifacts, network: Network, device: str, text: DeviceText) -> Drift:
+    """Compare what a device holds now with what a run left on it.
+
+    Raises:
+        StoreError: the run's artifact is missing or damaged.
+    """
+    found = settled(store, network).get(device)
+    if found is None:
+        return Drift(None, ())
+    return Drift(found.run, drift_words(network, device, settled_text(artifacts, network, device, found), text))
+
+
+def settled_text(artifacts: Artifacts, network: Network, device: str, found: Settled) -> DeviceText:
+    """What a device said it held when a run settled it.
+
+    Raises:
+        StoreError: the run's artifact is missing or damaged.
+    """
+    return artifacts.get_configuration(found.artifact, DeviceWords(device, network.device(device).platform))
+
+
+def drift_words(network: Network, device: str, before: DeviceText, now: DeviceText) -> tuple[str, ...]:
+    """Where one configuration of a device differs from another in what qosforge reads of it, without secrets."""
+    words = now.words.with_secrets_of(before.words)
+    found = differences(held_plan(network, device, before), held_plan(network, device, now))
+    return tuple(map(words.shown, found))
+
+
+def settled(store: RunStore, network: Network) -> dict[str, Settled]:
+    """By device, the last run that settled it; without those that no run did, or whose run gave up its texts."""
+    found = store.database.query(lambda connection: _settled(connection, network))
+    runs = {run_id: store.get_run(run_id) for run_id in {run_id for run_id, _ in found.values()}}
+    return {device: Settled(runs[run_id], artifact) for device, (run_id, artifact) in found.items()}
+
+
+def port_differences(before: Plan, now: Plan, port: str) -> tuple[str, ...]:
+    """What `differences` says of one port."""
+    return differences(_only(before, port), now)
+
+
+def system_differences(before: Plan, now: Plan) -> tuple[str, ...]:
+    """What `differences` says of the device as a whole."""
+    return differences(before.model_copy(update={"interfaces": ()}), now)
+
+
+def port_changes(before: Plan, now: Plan, port: str) -> tuple[Change, ...]:
+    """How a port is not as it was, in plain words."""
+    own = (_port_facts(plan, port) for plan in (before, now))
+    return _changes(*own)
+
+
+def system_changes(before: Plan, now: Plan) -> tuple[Change, ...]:
+    """How a device as a whole is not as it was, in plain words."""
+    return _changes(system_facts(before.system), system_facts(now.system))
+
+
+def _port_facts(plan: Plan, port: str) -> dict[str, str]:
+    # Without the device's scheduler, which `system_changes` tells of: each change once.
+    interface = plan.interface(port)
+    return port_facts(System(), interface) if interface else {}
+
+
+def _only(plan: Plan, port: str) -> Plan:
+    kept: tuple[InterfacePlan, ...] = tuple(entry for entry in plan.interfaces if entry.name == port)
+    return plan.model_copy(update={"interfaces": kept, "system": System()})
+
+
+def _changes(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Change, ...]:
+    found = [
+        Change(about, before.get(about, ""), now.get(about, ""))
+        for about in dict.fromkeys((*before, *now))
+        if before.get(about) != now.get(about)
+    ]
+    # That a queue went, or came, says it of its limits, too.
+    whole = {(bool(one.was), bool(one.now), one.about) for one in found if not (one.was and one.now)}
+    return tuple(one for one in found if (bool(one.was), bool(one.now), one.about.rpartition(", ")[0]) not in whole)
+
+
+def _settled(connection: sa.Connection, network: Network) -> dict[str, tuple[str, str]]:
+    given_up = sa.select(STAGES.c.run_id).where(STAGES.c.name == RETENTION_STAGE)
+    query = (
+        sa.select(STAGES.c.run_id, STAGES.c.summary)
+        .join(RUNS, RUNS.c.id == STAGES.c.run_id)
+        .where(RUNS.c.network == network.name, RUNS.c.status.in_(_SETTLING), STAGES.c.name.in_(_READINGS))
+        .where(STAGES.c.outcome == StageOutcome.DONE.value, STAGES.c.run_id.not_in(given_up))
+        .order_by(STAGES.c.run_id.desc(), STAGES.c.name.desc(), STAGES.c.attempt.desc())
+    )
+    missing = {device.name for device in network.devices}
+    found: dict[str, tuple[str, str]] = {}
+    with connection.execution_options(yield_per=_AT_ONCE).execute(query) as rows:
+        for run_id, summary in rows:
+            texts = summary.get("running", {})
+            found |= {device: (run_id, texts[device]) for device in missing & texts.keys()}
+            missing -= found.keys()
+            if not missing:
+                break
+    return found

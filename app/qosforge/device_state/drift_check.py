@@ -1,0 +1,178 @@
+"""The work on drift: executors look at the networks that are due, one network at a time in a process.
+
+A look only reads. What it found is shown and told; to correct it is for a person, who starts a run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+
+from qosforge.artifacts.store import Artifacts, canonical_json
+from qosforge.deploy.fleet import Fleet
+from qosforge.deploy.route import Route, route_to
+from qosforge.deploy.sessions import ProcessEnding, Sessions
+from qosforge.deploy.traits import require_installed
+from qosforge.device_state.drift import Settled, drift_words, settled, settled_text
+from qosforge.device_state.drift_watch import (
+    AGAIN,
+    DeviceDrift,
+    Look,
+    any_look_due,
+    claim_look,
+    put_off,
+    settle_look,
+)
+from qosforge.device_state.last_known import keep_readings
+from qosforge.errors import QosforgeError
+from qosforge.inventory.catalogue import Networks
+from qosforge.inventory.models import Network
+from qosforge.platforms.device_text import DeviceText
+from qosforge.runs.engine.computing import Computing
+from qosforge.runs.record.readings import last_text
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.workflow.live import read_each
+from qosforge.settings import Settings
+
+LONGEST_SECONDS = 600.0
+"""How long devices may take to be read; those that take longer are told as not read."""
+_STOP_SECONDS = 6.0
+_LONGEST_ERROR = 500
+
+_log = logging.getLogger(__name__)
+
+
+class DriftWork:
+    """Looks for drift in this process, in a thread of its own, until :meth:`stop`."""
+
+    def __init__(
+        self, store: RunStore, artifacts: Artifacts, settings: Settings, computing: Computing, sessions: Sessions
+    ) -> None:
+        self._store = store
+        self._artifacts = artifacts
+        self._settings = settings
+        self._computing = computing
+        self._sessions = sessions
+        self._networks = Networks(settings.inventories_dir)
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def any_due(self) -> bool:
+        """Whether this process could look at a network that is due."""
+        return not self._at_work() and any_look_due(self._store.database)
+
+    def tick(self) -> None:
+        """Begin to look where it is due; this returns at once.
+
+        Raises:
+            StoreError: the database is away.
+        """
+        if not self.any_due():
+            return
+        claimed = claim_look(self._store.database)
+        if claimed is not None:
+            self._thread = threading.Thread(target=self._look, args=claimed, name="drift", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Leave the devices; a look that was under way is taken again by whoever comes next."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(_STOP_SECONDS)
+
+    def _at_work(self) -> bool:
+        return self._stopping.is_set() or (self._thread is not None and self._thread.is_alive())
+
+    def _look(self, network: str, claim: str) -> None:
+        database = self._store.database
+        try:
+            found = self._found(network)
+            if found is None:
+                self._give_back(claim, timedelta(0) if self._stopping.is_set() else AGAIN)
+                return
+            told = settle_look(database, claim, found)
+            fields = {"network": network, "drifted": sorted(found.drifted), "unread": sorted(found.unread)}
+            _log.log(
+                logging.WARNING if found.drifted or found.unread else logging.INFO,
+                "looked for drift",
+                extra={**fields, "told": told.value if told else None},
+            )
+        except ProcessEnding:
+            self._give_back(claim, timedelta(0))
+        except QosforgeError as error:
+            _log.warning("a look for drift failed and is taken again: %s", error)
+            self._give_back(claim, AGAIN)
+        except Exception:  # noqa: BLE001 - whatever failed, the claim runs out and the next look comes
+            _log.exception("a look for drift failed")
+
+    def _give_back(self, claim: str, pause: timedelta) -> None:
+        with suppress(QosforgeError):  # else it runs out
+            put_off(self._store.database, claim, pause)
+
+    def _found(self, name: str) -> Look | None:
+        """What is found now; ``None`` where runs are at devices of the network, or this process ends."""
+        began = self._store.now()
+        try:
+            network = self._networks.network(name)
+            require_installed(network)
+            route = route_to(self._settings, network)
+        except QosforgeError as error:
+            return Look(began, unread={name: str(error)[:_LONGEST_ERROR]})
+        before = settled(self._store, network)
+        if self._store.leases.held(name):
+            return None
+        texts, errors = self._read(network, route)
+        after = settled(self._store, network)
+        # What a run left meanwhile is no drift.
+        if self._stopping.is_set() or self._store.leases.held(name) or _runs(before) != _runs(after):
+            return None
+        keep_readings(self._store, self._artifacts, network, texts, began)
+        return self._compared(network, texts, errors, after, began)
+
+    def _compared(
+        self,
+        network: Network,
+        texts: Mapping[str, DeviceText],
+        errors: Mapping[str, QosforgeError],
+        last: Mapping[str, Settled],
+        began: datetime,
+    ) -> Look:
+        unread = {device: str(error)[:_LONGEST_ERROR] for device, error in errors.items()}
+        drifted: dict[str, DeviceDrift] = {}
+        compared = [device for device in texts if device in last]
+        for device in compared:
+            was = settled_text(self._artifacts, network, device, last[device])
+            try:
+                found = self._computing.done(
+                    f"drift of {network.name}", lambda: None, drift_words, network, device, was, texts[device]
+                )
+            except QosforgeError as error:
+                unread[device] = f"not compared: {error}"[:_LONGEST_ERROR]
+                continue
+            if found:
+                digest = hashlib.sha256(canonical_json(list(found)).encode()).hexdigest()
+                drifted[device] = DeviceDrift(len(found), digest)
+        uncompared = [device for device in texts if device not in last]
+        return Look(began, len(set(compared) - unread.keys()), drifted, unread, uncompared)
+
+    def _read(self, network: Network, route: Route) -> tuple[dict[str, DeviceText], dict[str, QosforgeError]]:
+        end = time.monotonic() + LONGEST_SECONDS
+
+        def late() -> str | None:
+            if self._stopping.is_set():
+                return "the process ends"
+            return "the look takes too long" if time.monotonic() >= end else None
+
+        known = partial(last_text, self._store.database, self._artifacts, network.name)
+        with Fleet(network, route, self._sessions, until=late, earlier=known) as fleet:
+            return read_each(fleet)
+
+
+def _runs(last: Mapping[str, Settled]) -> dict[str, str]:
+    return {device: found.run.id for device, found in last.items()}

@@ -1,0 +1,1 @@
+"""The workflow engine: its port, DBOS behind it, the dispatcher, and the leases of executors."""

@@ -1,0 +1,31 @@
+"""Names and ids of the workflows of runs: which run, and which attempt at it, a workflow carries out."""
+
+from __future__ import annotations
+
+from qosforge.runs.record.ids import new_run_id
+from qosforge.runs.record.store import Run
+
+WORKFLOW = "loop"
+SETTLE = "settle"
+
+
+def workflow_id(run: Run) -> str:
+    """The engine's id of a run's present attempt: the run's own, and from the second on with its number."""
+    return run.id if run.attempt == 1 else f"{run.id}:{run.attempt}"
+
+
+def run_of(workflow: str) -> tuple[str, int]:
+    """The run and its attempt that a workflow carries out."""
+    run_id, _, attempt = workflow.partition(":")
+    return run_id, int(attempt or 1)
+
+
+def settling_id(run_id: str) -> str:
+    """A new id for a workflow that settles the devices of a run."""
+    return f"{SETTLE}:{run_id}:{new_run_id()}"
+
+
+def settled_by(workflow: str) -> str | None:
+    """The run whose devices a workflow settles; ``None`` if it does something else."""
+    kind, _, rest = workflow.partition(":")
+    return rest.partition(":")[0] if kind == SETTLE else None

@@ -1,0 +1,67 @@
+"""How runs ended, for who reads the log: one line for each end, with what went wrong on which device."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from qosforge.runs.record.stages import Stage
+from qosforge.runs.record.tables import RunStatus
+
+if TYPE_CHECKING:
+    from qosforge.runs.record.store import Run
+
+_log = logging.getLogger(__name__)
+# A command without a log of its own tells the end itself: Python would print errors a second time.
+_log.addHandler(logging.NullHandler())
+
+_MOST_TOLD = 5
+_CHARACTERS = 2000
+_FAILED = frozenset({RunStatus.FAILED, RunStatus.NEEDS_RECOVERY})
+_UNKEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.REJECTED})
+
+
+def error_text(error: Mapping[str, Any]) -> str:
+    """An error that a phase returned as a value, in words: its device, what is wrong, the hint."""
+    where = f"{error['device']}: " if error.get("device") else ""
+    hint = f" ({error['hint']})" if error.get("hint") else ""
+    return f"{where}{error['message']}{hint}"
+
+
+def error_texts(stages: Sequence[Stage]) -> Iterator[str]:
+    """What stages say went wrong, in their order."""
+    for stage in stages:
+        yield from map(error_text, stage.summary.get("errors") or ())
+        if stage.summary.get("error"):
+            yield str(stage.summary["error"])
+
+
+def is_end(status: RunStatus) -> bool:
+    """Whether a run that comes to this status has ended, or stopped half-way."""
+    return status.final or status is RunStatus.NEEDS_RECOVERY
+
+
+def log_end(run: Run, stages: Sequence[Stage]) -> None:
+    """Write the line of a run that ended: a failure as an error, a change that was not kept as a warning.
+
+    ``stages`` are all of the run's; those of its last attempt say why.
+    """
+    last = [stage for stage in stages if stage.run_attempt == run.attempt]
+    errors = [error for stage in last for error in stage.summary.get("errors") or ()]
+    told = list(dict.fromkeys(filter(None, [run.reason, *error_texts(last)])))
+    more = [f"and {len(told) - _MOST_TOLD} more"] if len(told) > _MOST_TOLD else []
+    failed = run.status in _FAILED or (run.status in _UNKEPT and errors)
+    level = logging.ERROR if failed else logging.WARNING if run.status in _UNKEPT else logging.INFO
+    fields = {
+        "run_id": run.id,
+        "network": run.network,
+        "policy": run.policy,
+        "attempt": run.attempt,
+        "outcome": run.status.value,
+        "verdict": run.verdict.value if run.verdict else None,
+        "reason": "; ".join([*told[:_MOST_TOLD], *more])[:_CHARACTERS],
+        "devices": sorted({error["device"] for error in errors if error.get("device")}),
+        "seconds": round((run.updated - run.created).total_seconds(), 3),
+    }
+    _log.log(level, "run ended", extra=fields)

@@ -1,0 +1,23 @@
+"""Runs of long ago, whose artifacts a retention took: that they ran stays, what they read and prepared does not."""
+
+from __future__ import annotations
+
+from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.store import Run, RunStore
+
+RETENTION_STAGE = "retention"
+"""Stage that marks a run whose artifacts were given up, and when."""
+
+
+def require_artifacts(store: RunStore, run: Run) -> None:
+    """Make sure that a run still has what another attempt, or a rollback, would need.
+
+    Raises:
+        WrongState: a retention took it.
+    """
+    for stage in store.stages(run.id):
+        if stage.name == RETENTION_STAGE:
+            raise WrongState(
+                f"run {run.id} gave up what it had read and prepared on {stage.started:%Y-%m-%d}",
+                hint="start a new run",
+            )

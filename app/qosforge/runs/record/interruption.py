@@ -1,0 +1,26 @@
+"""How a run ended whose process went away before it said so: what its journal says that its devices hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from qosforge.runs.record.reason import Reason
+from qosforge.runs.record.tables import RunStatus
+
+
+def ending(
+    run_id: str, saved: set[str], touched: set[str], why: Reason, unsaved: RunStatus
+) -> tuple[RunStatus, Reason]:
+    """The status and the reason of a run that is over, none of whose devices is between two states.
+
+    ``saved``: devices that hold its change, which is saved there; ``touched``: devices that it began to change.
+    A run that had saved its change on all of them is kept, whatever ended it. One that had saved it on some has
+    failed, and names them. ``unsaved`` is how it ended where no device holds its change.
+    """
+    if not saved:
+        return unsaved, why
+    if saved == touched:
+        told = f"{why.message}; its change had been saved on every device"
+        return RunStatus.KEPT, replace(why, message=told, hint=f"qosforge rollback {run_id} rolls it back")
+    told = f"{why.message}; its change is saved on {', '.join(sorted(saved))}, its other devices are put back"
+    return RunStatus.FAILED, replace(why, message=told)

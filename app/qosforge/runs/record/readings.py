@@ -1,0 +1,60 @@
+"""Readings: which device said when what it holds. The last one of each is kept at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from qosforge.artifacts.store import Artifacts
+from qosforge.database.connections import Database
+from qosforge.runs.record.tables import READINGS, RUNS
+
+READING_STAGES = frozenset({"read", "read-back", "rollback"})
+"""Stages that end with what devices said they hold, under ``running`` in their summaries."""
+
+TAKEN_OVER = "taken_over"
+"""In the summary of a stage: the attempt of the run that it was taken over from, where it was not done anew."""
+
+
+def note_readings(
+    connection: sa.Connection, run_id: str, stage: str, summary: Mapping[str, Any], at: datetime
+) -> None:
+    """Remember what devices said in a stage that ended, in its transaction."""
+    texts = summary.get("running") or {}
+    if stage not in READING_STAGES or not texts or TAKEN_OVER in summary:
+        return
+    network = connection.scalar(sa.select(RUNS.c.network).where(RUNS.c.id == run_id))
+    write_readings(connection, str(network), texts, at, run_id)
+
+
+def write_readings(
+    connection: sa.Connection, network: str, texts: Mapping[str, str], at: datetime, run_id: str | None = None
+) -> None:
+    """Remember what devices said at a moment, as artifacts by device, unless they said something later."""
+    rows = [
+        {"network": network, "device": device, "run_id": run_id, "artifact": artifact, "at": at}
+        for device, artifact in sorted(texts.items())  # in one order: two writers must not wait for each other
+    ]
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    row = insert(READINGS)
+    newest = row.on_conflict_do_update(
+        index_elements=[READINGS.c.network, READINGS.c.device],
+        set_={name: row.excluded[name] for name in ("run_id", "artifact", "at")},
+        where=READINGS.c.at <= row.excluded.at,
+    )
+    connection.execute(newest, rows)
+
+
+def last_text(database: Database, artifacts: Artifacts, network: str, device: str) -> str | None:
+    """The running configuration that a device gave when it was last read; ``None`` if it never was.
+
+    Raises:
+        StoreError: the store is away, or the artifact is missing or damaged.
+    """
+    query = sa.select(READINGS.c.artifact).where(READINGS.c.network == network, READINGS.c.device == device)
+    artifact = database.query(lambda connection: connection.scalar(query))
+    return None if artifact is None else artifacts.get_text(artifact)

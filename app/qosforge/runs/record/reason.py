@@ -1,0 +1,73 @@
+"""Why a run ended without its change, or stopped: what happened, at which step, on which device, and the way on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from qosforge.runs.record.tables import RunStatus
+
+REASONED = frozenset(
+    {
+        RunStatus.FAILED,
+        RunStatus.CANCELLED,
+        RunStatus.REJECTED,
+        RunStatus.ROLLED_BACK,
+        RunStatus.NEEDS_RECOVERY,
+    }
+)
+"""No run comes into one of these without a reason: the store refuses it."""
+
+RECOVER = "qosforge recover puts its devices back; a service does it by itself, and again until they answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Words for people. ``device`` is empty where no single device is meant; everything else is always said."""
+
+    message: str
+    step: str
+    hint: str
+    device: str = ""
+
+    def __post_init__(self) -> None:
+        if not (self.message and self.step and self.hint):
+            raise ValueError(f"a reason says what happened, at which step, and the way on: {self}")
+
+    def document(self) -> dict[str, str]:
+        """It as plain JSON, as `Reason` takes it again."""
+        return {"message": self.message, "step": self.step, "hint": self.hint, "device": self.device}
+
+    def columns(self) -> dict[str, str]:
+        """It as columns of a run."""
+        return {
+            "reason": self.message,
+            "reason_step": self.step,
+            "reason_hint": self.hint,
+            "reason_device": self.device,
+        }
+
+
+NO_REASON = {"reason": "", "reason_step": "", "reason_hint": "", "reason_device": ""}
+"""The columns of a run that has not ended so."""
+
+
+def retry(run_id: str) -> str:
+    """The way on where the same run may well succeed later."""
+    return f"qosforge retry {run_id} begins it again"
+
+
+def reason_of_errors(errors: Sequence[Mapping[str, Any]], step: str, hint: str) -> Reason:
+    """The reason that errors (see `QosforgeError.document`) give: the first, and how many more there are.
+
+    ``hint`` is the way on where the error has none of its own.
+    """
+    first = errors[0]
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return Reason(
+        f"{first['message']}{more}",
+        step,
+        str(first.get("hint") or "") or hint,
+        str(first.get("device") or ""),
+    )

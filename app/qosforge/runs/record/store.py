@@ -1,0 +1,394 @@
+"""The run store: what was asked, how far it came, what came of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Self
+
+import sqlalchemy as sa
+
+from qosforge.database.connections import OUTAGE_SECONDS, Database
+from qosforge.errors import InputError, StoreError
+from qosforge.runs.record.decisions import Decision, Decisions
+from qosforge.runs.record.end_log import is_end, log_end
+from qosforge.runs.record.events import EventKind, Events
+from qosforge.runs.record.idempotency import Key
+from qosforge.runs.record.ids import new_run_id
+from qosforge.runs.record.journal import Journal
+from qosforge.runs.record.leases import Leases
+from qosforge.runs.record.lineage import Deed, record_deed
+from qosforge.runs.record.reason import NO_REASON, REASONED, Reason, retry
+from qosforge.runs.record.stages import Stage, Stages
+from qosforge.runs.record.status_events import again_from, standing, told_of
+from qosforge.runs.record.tables import RUNS, SCHEMA_VERSION, UNFINISHED, WAITING, RunStatus, StageOutcome, Verdict
+from qosforge.runs.record.webhook_notices import tell_webhooks
+
+EMBEDDED_EXECUTOR = "embedded"
+"""Name of the one executor that a SQLite installation has."""
+
+_ID = re.compile(r"[0-9a-f-]{1,36}")
+_WHOLE_ID = 36
+
+
+@dataclass(eq=False)
+class RunUnknown(InputError):
+    """No run, or several, have this id."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """What is recorded of a new run; see `Run`."""
+
+    network: str
+    policy: str
+    policy_version: str
+    params: Mapping[str, Any]
+    requested_by: str = ""
+    ticket: str = ""
+    source: Mapping[str, str] | None = None
+    not_before: datetime | None = None
+    deadline: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run. ``policy_version`` is the hash of the policy's canonical form; ``params`` is plain JSON.
+
+    ``attempt`` counts from 1, and begins at the stage ``start``; ``source`` is the Git commit of its policy
+    (``repository``, ``commit``, ``path``) where it has one; ``not_before`` is when it may push at the earliest,
+    ``deadline`` when it gives up. A run that waits is looked at again when ``due`` has come, and ``waits_for`` says
+    in words what for. ``reason`` says why it ended without its change, or stopped: with the step, the device (empty
+    where none is meant) and the way on.
+    """
+
+    id: str
+    network: str
+    policy: str
+    policy_version: str
+    status: RunStatus
+    verdict: Verdict | None
+    created: datetime
+    updated: datetime
+    params: dict[str, Any]
+    schema_version: int
+    attempt: int
+    requested_by: str
+    ticket: str
+    source: dict[str, str] | None
+    not_before: datetime | None
+    deadline: datetime | None
+    due: datetime | None
+    waits_for: str
+    cancelled_by: str | None
+    start: str
+    reason: str
+    reason_step: str
+    reason_device: str
+    reason_hint: str
+
+
+Change = Callable[[Run, sa.Connection], Mapping[str, Any] | None]
+"""Given a run as it is, locked: the columns to set, or None to leave it. It may write beside, and may raise."""
+
+
+class RunStore:
+    """Runs and stages, with their journal and leases, in one database.
+
+    Safe to share between threads, and between processes that open the same database.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        executor: str = EMBEDDED_EXECUTOR,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        patience: float = OUTAGE_SECONDS,
+    ) -> None:
+        """Open the store at the SQLAlchemy URL ``url`` (a SQLite file, or PostgreSQL); a new one is made.
+
+        ``patience`` is how many seconds a transaction waits for a server that is away.
+
+        Raises:
+            InputError: ``url`` is neither.
+            StoreError: it cannot be opened, or a newer or an earlier release wrote it.
+        """
+        self.database = Database(url, patience=patience)
+        self.now = now
+        self.events = Events(self.database, now)
+        self.journal = Journal(self.database, now, self.events)
+        self.leases = Leases(self.database, now, executor)
+        self.decisions = Decisions(self.database)
+        self._stages = Stages(self.database, now, self.events)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.database.close()
+
+    def create_run(self, network: str, policy: str, policy_version: str, params: Mapping[str, Any]) -> Run:
+        """Record a new run as pending and give it its id."""
+        return self.add_run(NewRun(network, policy, policy_version, params))[0]
+
+    def add_run(self, new: NewRun, key: Key | None = None) -> tuple[Run, bool]:
+        """Record a new run as pending and give it its id; once for a ``key``, where there is one.
+
+        Returns the run, and whether it was newly made.
+
+        Raises:
+            KeyReused: the key stands for another request.
+        """
+        run_id = new_run_id()  # drawn here: a transaction that is repeated must not make a second run
+
+        def work(connection: sa.Connection) -> tuple[Run, bool]:
+            known = key.run_made(connection) if key else None
+            same = sa.select(RUNS).where(RUNS.c.id == (known or run_id))
+            made = connection.execute(same).one_or_none()
+            if made is not None:
+                return _run(made), made.id == run_id
+            run = self._insert(connection, run_id, new)
+            if key is not None:
+                key.take(connection, run_id, run.created)
+            return run, True
+
+        try:
+            return self.database.transact(work)
+        except sa.exc.IntegrityError:
+            # Another process took the key between our look and our row; its transaction has ended by now.
+            if key is None:
+                raise
+            return self.database.transact(work)
+
+    def _insert(self, connection: sa.Connection, run_id: str, new: NewRun) -> Run:
+        now = self.now()
+        row = {
+            **asdict(new),
+            "id": run_id,
+            "status": RunStatus.PENDING.value,
+            "created": now,
+            "updated": now,
+            "schema_version": SCHEMA_VERSION,
+        }
+        run = _run(connection.execute(sa.insert(RUNS).values(row).returning(*RUNS.c)).one())
+        if new.requested_by:
+            record_deed(connection, run.id, Deed.ASKED, new.requested_by, now)
+        self._tell(connection, run, new.requested_by)
+        return run
+
+    def get_run(self, run_id: str) -> Run:
+        """The run with this id, or with the only id that begins so.
+
+        Raises:
+            RunUnknown: no run, or several, have it.
+        """
+        wanted = run_id.lower()
+        rows: list[sa.Row[Any]] = []
+        if _ID.fullmatch(wanted):
+            same = RUNS.c.id == wanted if len(wanted) == _WHOLE_ID else RUNS.c.id.startswith(wanted)
+            rows = self.database.query(
+                lambda connection: list(connection.execute(sa.select(RUNS).where(same).limit(2)))
+            )
+        if len(rows) != 1:
+            found = "several runs begin with" if rows else "there is no run"
+            raise RunUnknown(f"{found} {run_id[:64]!r}", hint="list the runs with `qosforge runs`")
+        return _run(rows[0])
+
+    def list_runs(
+        self,
+        limit: int = 20,
+        *,
+        networks: Collection[str] | None = None,
+        status: RunStatus | None = None,
+        policy: str | None = None,
+        verdict: Verdict | None = None,
+        requested_by: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> list[Run]:
+        """The newest runs, newest first: between the runs ``after`` and ``before``, and of what else is given.
+
+        ``since`` is the earliest moment at which a run was created, ``until`` the first that is too late.
+        """
+        query = sa.select(RUNS).order_by(RUNS.c.id.desc()).limit(limit)
+        wanted = {"status": status, "policy": policy, "verdict": verdict}
+        for column, value in {**wanted, "requested_by": requested_by}.items():
+            if value is not None:
+                query = query.where(RUNS.c[column] == str(value))
+        if networks is not None:
+            query = query.where(RUNS.c.network.in_(sorted(networks)))
+        if since is not None:
+            query = query.where(RUNS.c.created >= since)
+        if until is not None:
+            query = query.where(RUNS.c.created < until)
+        if before is not None:
+            query = query.where(RUNS.c.id < before)
+        if after is not None:
+            query = query.where(RUNS.c.id > after)
+        return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
+
+    def unfinished_runs(self) -> list[Run]:
+        """Runs that are not over, oldest first."""
+        return self.runs_in(UNFINISHED)
+
+    def runs_in(self, statuses: Collection[RunStatus]) -> list[Run]:
+        """Runs in one of these statuses, oldest first."""
+        query = sa.select(RUNS).where(RUNS.c.status.in_(sorted(statuses))).order_by(RUNS.c.id)
+        return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
+
+    def due_runs(self) -> list[Run]:
+        """Waiting runs whose moment has come, the longest due first."""
+        query = sa.select(RUNS).where(self._due()).order_by(RUNS.c.due)
+        return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
+
+    def any_to_begin(self) -> bool:
+        """Whether a run is to begin, or one waits for a moment that has come."""
+        run = sa.exists().where((RUNS.c.status == RunStatus.PENDING.value) | self._due())
+        return bool(self.database.query(lambda connection: connection.scalar(sa.select(run))))
+
+    def _due(self) -> sa.ColumnElement[bool]:
+        return RUNS.c.status.in_(sorted(WAITING)) & (RUNS.c.due <= self.now())
+
+    def change(self, run_id: str, change: Change, by: tuple[str, Deed] | str = "") -> Run:
+        """Look at a run and set columns of it, in one transaction that nobody gets in between.
+
+        A change of status, attempt or what it waits for becomes an event, caused ``by`` somebody or by nobody; with
+        a deed, who caused it has a hand in what the run does from then on. An end is a line of the log, too.
+
+        Raises:
+            ValueError: it would end the run without its change, and without a reason.
+            RunUnknown: there is no such run.
+        """
+
+        seen: list[RunStatus] = []
+
+        def work(connection: sa.Connection) -> Run:
+            locked = sa.select(RUNS).where(RUNS.c.id == run_id).with_for_update(key_share=True)
+            row = connection.execute(locked).one_or_none()
+            if row is None:
+                raise RunUnknown(f"there is no run {run_id[:64]!r}", hint="list the runs with `qosforge runs`")
+            run = _run(row)
+            seen.append(run.status)
+            values = change(run, connection)
+            if values is None:
+                return run
+            status = RunStatus(values.get("status", run.status))
+            if status in REASONED and status is not run.status and not values.get("reason"):
+                raise ValueError(f"run {run_id} cannot become {status} without a reason")
+            update = sa.update(RUNS).where(RUNS.c.id == run_id).values(**values, updated=self.now())
+            changed = _run(connection.execute(update.returning(*RUNS.c)).one())
+            who, deed = by if isinstance(by, tuple) else (by, None)
+            if deed is not None:
+                record_deed(connection, run_id, deed, who, changed.updated)
+            if standing(changed) != standing(run):
+                tell_webhooks(connection, run, changed)
+                self._tell(connection, changed, who)
+            return changed
+
+        changed = self.database.transact(work)
+        if changed.status != seen[0] and is_end(changed.status):  # by the first look: an answer may be lost
+            log_end(changed, self.stages(run_id))
+        return changed
+
+    def set_status(
+        self,
+        run_id: str,
+        status: RunStatus,
+        verdict: Verdict | None = None,
+        *,
+        attempt: int | None = None,
+        reason: Reason | None = None,
+        waits_for: str = "",
+        due: datetime | None = None,
+    ) -> Run:
+        """Move a run on; a verdict once given stays unless another is given. Some statuses take a ``reason``.
+
+        Saying the same again changes nothing, so a repeated step may; neither does what an ``attempt`` says that
+        is not the run's last.
+
+        Raises:
+            RunUnknown: there is no such run.
+            StoreError: the run is over, and in another way.
+        """
+
+        def move(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
+            if attempt not in (None, run.attempt):
+                return None
+            if run.status == status and verdict in (None, run.verdict) and not status.waiting:
+                return None
+            if run.status.final:
+                raise StoreError(f"run {run_id} is over ({run.status}) and cannot become {status}")
+            if status.waiting and run.cancelled_by is not None:
+                # Asked to stop while it was on its way to waiting: no check point comes any more.
+                stopped = Reason(f"cancelled by {run.cancelled_by}", "gate", retry(run_id))
+                return {"status": RunStatus.CANCELLED.value, **stopped.columns()}
+            values = {"status": status.value, "verdict": verdict or run.verdict}
+            told = reason.columns() if reason is not None else NO_REASON
+            return {**values, **told, "waits_for": waits_for, "due": due}
+
+        return self.change(run_id, move)
+
+    def begin_attempt(self, run_id: str, attempt: int) -> Run | None:
+        """Take a pending run up, or go on with it; ``None`` when this attempt at it is over."""
+
+        def begin(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
+            pending = run.attempt == attempt and run.status is RunStatus.PENDING
+            return {"status": RunStatus.RUNNING.value} if pending else None
+
+        run = self.change(run_id, begin)
+        return run if run.attempt == attempt and run.status is RunStatus.RUNNING else None
+
+    def next_attempt(self, run: Run) -> bool:
+        """Let a run, as it was seen, begin another attempt from the beginning; False when it has moved since."""
+        moved = False
+
+        def again(now: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
+            nonlocal moved
+            moved = (now.attempt, now.status) == (run.attempt, run.status)
+            return again_from("read", now) if moved else None
+
+        self.change(run.id, again)
+        return moved
+
+    def begin_stage(self, run_id: str, name: str) -> Stage:
+        """Open the next attempt at a stage; see `Stages.begin`."""
+        return self._stages.begin(run_id, name)
+
+    def end_stage(self, stage: Stage, outcome: StageOutcome, summary: Mapping[str, Any]) -> Stage:
+        """Close an attempt with what came of it; see `Stages.end`."""
+        return self._stages.end(stage, outcome, summary)
+
+    def stage(self, run_id: str, name: str) -> AbstractContextManager[dict[str, Any]]:
+        """One attempt at a stage around a block; see `Stages.stage`."""
+        return self._stages.stage(run_id, name)
+
+    def stages(self, run_id: str) -> list[Stage]:
+        """Every attempt at every stage of a run, in the order they began."""
+        return self._stages.of(run_id)
+
+    def decide(self, connection: sa.Connection, decision: Decision) -> None:
+        """Write a decision and its event, in a transaction that changes the run."""
+        self.decisions.write(connection, decision)
+        data = {field: getattr(decision, field) for field in ("approved", "by", "candidate", "comment")}
+        self.events.write(connection, decision.run_id, EventKind.DECISION, data)
+
+    def _tell(self, connection: sa.Connection, run: Run, by: str) -> None:
+        self.events.write(connection, run.id, EventKind.STATUS, told_of(run) | ({"by": by} if by else {}))
+        self.database.announce(connection)
+
+
+def _run(row: sa.Row[Any]) -> Run:
+    fields = dict(row._mapping)
+    verdict = fields["verdict"]
+    known = {"status": RunStatus(fields["status"]), "verdict": None if verdict is None else Verdict(verdict)}
+    return Run(**{**fields, **known})

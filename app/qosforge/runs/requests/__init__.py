@@ -1,0 +1,1 @@
+"""What people and pipelines ask of runs: start, approve, reject, cancel, pause, retry, roll back."""

@@ -1,0 +1,1 @@
+"""What is shown of a run: its summary, report, progress and artifacts."""

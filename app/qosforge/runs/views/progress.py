@@ -1,0 +1,201 @@
+"""How far a run came: its stages, and every device by what was done on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from qosforge.runs.record.journal import JournalEntry
+from qosforge.runs.record.rollout_record import wave_states
+from qosforge.runs.record.stages import Stage
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import JournalAction, StageOutcome
+
+Json = Mapping[str, Any]
+
+
+class Step(StrEnum):
+    """What a run does on each device, in this order; it ends with one of the last two."""
+
+    READ = "read"
+    PREPARE = "prepare"
+    PUSH = "push"
+    READ_BACK = "read-back"
+    COUNTERS = "counters"
+    KEEP = "keep"
+    ROLL_BACK = "rollback"
+
+
+class State(StrEnum):
+    """How far a step came on a device."""
+
+    OPEN = "open"
+    """Not begun, or not wanted."""
+    BUSY = "busy"
+    DONE = "done"
+    NOTHING = "nothing"
+    """Looked at, and nothing had to change."""
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One step on one device; ``note`` says why, in words."""
+
+    state: State = State.OPEN
+    note: str = ""
+
+
+@dataclass
+class DeviceProgress:
+    """The steps of one device."""
+
+    device: str
+    steps: dict[Step, Mark] = field(default_factory=lambda: dict.fromkeys(Step, Mark()))
+
+
+@dataclass(frozen=True)
+class WaveProgress:
+    """One wave of a rollout; ``state``: ``to come``, ``now``, ``done``, ``failed`` or ``rolled back``."""
+
+    name: str
+    devices: tuple[str, ...]
+    state: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A run's present attempt, or the last that began: its stages in order, and its devices by name.
+
+    ``earlier`` are the stages of the attempts before it, ``waves`` those of its rollout.
+    """
+
+    attempt: int
+    stages: tuple[Stage, ...]
+    earlier: tuple[Stage, ...]
+    devices: tuple[DeviceProgress, ...]
+    waves: tuple[WaveProgress, ...] = ()
+
+    @property
+    def under_way(self) -> Stage | None:
+        """The stage that has begun and not ended."""
+        return next((stage for stage in reversed(self.stages) if stage.outcome is None), None)
+
+
+def progress(store: RunStore, run: Run) -> Progress:
+    """How far a run came, from its stages, its journal and its events."""
+    every = store.stages(run.id)
+    shown = max((stage.run_attempt for stage in every), default=run.attempt)
+    stages = tuple(stage for stage in every if stage.run_attempt == shown)
+    begun = min((stage.started for stage in stages), default=run.created)
+    board = _Board()
+    for stage in stages:
+        board.stage(stage)
+    board.looks(stages, _looked_at(store, run.id, begun))
+    for entry in store.journal.entries(run.id):
+        if entry.at >= begun:
+            board.touch(entry)
+    return Progress(
+        attempt=shown,
+        stages=stages,
+        earlier=tuple(stage for stage in every if stage.run_attempt != shown),
+        devices=tuple(board.devices[name] for name in sorted(board.devices)),
+        waves=tuple(
+            WaveProgress(wave["name"], tuple(wave["devices"]), state) for wave, state in wave_states(every, shown)
+        ),
+    )
+
+
+def _looked_at(store: RunStore, run_id: str, since: datetime) -> list[tuple[str, str]]:
+    events = store.events.of_devices(run_id, since)
+    return [(event.data["device"], event.data["action"]) for event in events]
+
+
+class _Board:
+    """The devices, as far as they are known, and what each was marked with last."""
+
+    def __init__(self) -> None:
+        self.devices: dict[str, DeviceProgress] = {}
+
+    def _mark(self, device: str, step: Step, state: State, note: str = "") -> None:
+        self.devices.setdefault(device, DeviceProgress(device)).steps[step] = Mark(state, note)
+
+    def _all(self, devices: Iterable[str], step: Step, state: State) -> None:
+        for device in devices:
+            self._mark(device, step, state)
+
+    def stage(self, stage: Stage) -> None:
+        """What a stage that ended says of the devices; one that is open, of those that it is at."""
+        summary = stage.summary
+        match stage.name:
+            case "read":
+                self._all(summary.get("running", ()), Step.READ, State.DONE)
+                self._failed(summary, Step.READ)
+            case "prepare":
+                for device, entry in summary.get("devices", {}).items():
+                    self._mark(device, Step.PREPARE, State.NOTHING if entry["empty"] else State.DONE)
+            case "read-back":
+                failed = self._failed(summary, Step.READ_BACK)
+                self._all(set(summary.get("running", ())) - failed, Step.READ_BACK, State.DONE)
+            case "counters":
+                self._counted(stage)
+
+    def _counted(self, stage: Stage) -> None:
+        failed = self._failed(stage.summary, Step.COUNTERS)
+        pushed = {name for name, one in self.devices.items() if one.steps[Step.READ_BACK].state is State.DONE}
+        ended = stage.outcome is StageOutcome.DONE
+        self._all(pushed - failed, Step.COUNTERS, State.DONE if ended else State.BUSY)
+
+    def _failed(self, summary: Json, step: Step) -> set[str]:
+        errors: Sequence[Json] = summary.get("errors") or summary.get("left_out") or ()
+        for error in errors:
+            if error.get("device"):
+                self._mark(error["device"], step, State.FAILED, _told(error))
+        return {error["device"] for error in errors if error.get("device")}
+
+    def looks(self, stages: Sequence[Stage], seen: Iterable[tuple[str, str]]) -> None:
+        """What is known of single devices while a stage that looks at many is under way."""
+        open_now = {stage.name for stage in stages if stage.outcome is None}
+        steps = {"read": (Step.READ, "read"), "counted": (Step.COUNTERS, "counters")}
+        for device, action in seen:
+            step, stage = steps.get(action, (None, ""))
+            if step is not None and stage in open_now:
+                self._mark(device, step, State.DONE)
+
+    def touch(self, entry: JournalEntry) -> None:
+        """What was written of a device before or after it was touched."""
+        device, note = entry.device, entry.note
+        match entry.action:
+            case JournalAction.TOUCHING:
+                self._mark(device, Step.PUSH, State.BUSY)
+            case JournalAction.TOUCHED:
+                self._mark(device, Step.PUSH, State.DONE, note)
+            case JournalAction.READ_BACK:
+                self._mark(device, Step.READ_BACK, State.DONE, note)
+            case JournalAction.FAILED:
+                self._mark(device, self._at_work(device), State.FAILED, note)
+            case JournalAction.UNDOING:
+                self._mark(device, Step.ROLL_BACK, State.BUSY)
+            case JournalAction.CONFIRMED:
+                self._mark(device, Step.KEEP, State.DONE)
+            case JournalAction.UNDONE:
+                self._mark(device, Step.ROLL_BACK, State.DONE, note)
+
+    def _at_work(self, device: str) -> Step:
+        """The step that failed on a device: the one that it was at, or that a stage's errors name already."""
+        steps = self.devices.setdefault(device, DeviceProgress(device)).steps
+        if steps[Step.ROLL_BACK].state is State.BUSY:
+            return Step.ROLL_BACK
+        if steps[Step.PUSH].state is not State.DONE:
+            return Step.PUSH
+        for step in (Step.READ_BACK, Step.COUNTERS):
+            if steps[step].state in (State.BUSY, State.FAILED):
+                return step
+        return Step.KEEP if steps[Step.READ_BACK].state is State.DONE else Step.READ_BACK
+
+
+def _told(error: Json) -> str:
+    return f"{error['message']} ({error['hint']})" if error.get("hint") else str(error["message"])

@@ -1,0 +1,51 @@
+"""What a viewer may have of a run's artifacts: each as it is, but for secrets that a device's lines hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from qosforge.artifacts.store import Artifacts, canonical_json
+from qosforge.platforms.base import secret_forms
+from qosforge.runs.views.artifact_list import Content, Kind
+
+_OF_A_DEVICE = (Kind.CONFIGURATION, Kind.DELTA, Kind.INVERSE)
+_OF_DEVICES = (Kind.CANDIDATE, Kind.FINDINGS, Kind.COUNTERS)
+
+
+class ViewersCopies:
+    """Copies, for viewers, of the artifacts of one run: ``whole`` (see `artifact_list.contents`).
+
+    Secrets are what lines have by the form of any platform, and what was read from the device that an artifact is
+    of, or from any device where it is of several.
+    """
+
+    def __init__(self, artifacts: Artifacts, whole: Iterable[Content]) -> None:
+        self._artifacts = artifacts
+        self._forms = secret_forms("")
+        self._held: dict[str, dict[str, None]] = {}
+        for content in whole:
+            if content.kind.restricted:
+                self._held.setdefault(_device(content), {})[content.id] = None
+
+    def copy(self, content: Content) -> bytes:
+        """The bytes of an artifact that is not restricted: those stored, where they hold no secret.
+
+        Raises:
+            StoreError: an artifact is missing or damaged.
+        """
+        data = self._artifacts.get_bytes(content.id)
+        if content.kind in _OF_A_DEVICE:
+            return self._forms.shown(data.decode(), self._secrets(_device(content))).encode()
+        if content.kind in _OF_DEVICES:
+            secrets = frozenset[str]().union(*map(self._secrets, self._held))
+            return canonical_json(self._forms.shown_document(json.loads(data), secrets)).encode()
+        return data
+
+    def _secrets(self, device: str) -> frozenset[str]:
+        texts = map(self._artifacts.get_text, self._held.get(device, {}))
+        return frozenset[str]().union(*map(self._forms.secrets, texts))
+
+
+def _device(content: Content) -> str:
+    return content.name.partition("/")[2].partition("@")[0]

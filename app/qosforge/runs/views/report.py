@@ -1,0 +1,247 @@
+"""A run's report document, put together from what the stores kept of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime
+from typing import Any
+
+from qosforge.artifacts.store import ArtifactMissing, Artifacts
+from qosforge.findings import Finding
+from qosforge.inventory.models import Network
+from qosforge.platforms.device_text import DeviceWords
+from qosforge.reports.line_difference import line_difference
+from qosforge.reports.model import DecisionReport, DeviceReport, RunReport, StageReport, WaveReport
+from qosforge.runs.record.earlier_words import in_present_words
+from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.rollout_record import left_out, wave_states
+from qosforge.runs.record.stages import Stage
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.workflow.steps.compare import STAGE as COMPARE
+from qosforge.runs.workflow.steps.compare import question
+from qosforge.runs.workflow.steps.predict import STAGE as PREDICT
+from qosforge.tester.changes import ClassChange
+from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement import Measurement
+
+Json = dict[str, Any]
+
+
+def run_report(store: RunStore, artifacts: Artifacts, run_id: str, *, measurements: bool = True) -> RunReport:
+    """The report of a run, as far as its last attempt came; the stages are those of all attempts.
+
+    Of a run whose artifacts the retention took, it is what was left. Without ``measurements``, which are long, it
+    has the verdicts on them only.
+
+    Raises:
+        InputError: there is no such run.
+        StoreError: an artifact of it is missing, and no retention took it.
+    """
+    run = store.get_run(run_id)
+    stages = store.stages(run.id)
+    try:
+        return _whole(store, artifacts, run, stages, measurements=measurements)
+    except ArtifactMissing:
+        if not any(stage.name == RETENTION_STAGE for stage in stages):
+            raise
+        return _remains(store, run, stages)
+
+
+def _remains(store: RunStore, run: Run, stages: list[Stage]) -> RunReport:
+    """Who was touched and how that ended: the journal stays when the artifacts go."""
+    outcomes = {entry.device: entry.action.value for entry in store.journal.entries(run.id)}
+    return RunReport(
+        **_order(store, run, stages),
+        finished=run.updated,
+        stages=tuple(_stage(stage) for stage in stages),
+        devices=tuple(
+            DeviceReport(name=device, platform="", outcome=action.replace("_", " "))
+            for device, action in sorted(outcomes.items())
+        ),
+    )
+
+
+def _whole(
+    store: RunStore, artifacts: Artifacts, run: Run, stages: list[Stage], *, measurements: bool
+) -> RunReport:
+    shown = max((stage.run_attempt for stage in stages), default=run.attempt)
+    last = _last_of([s for s in stages if s.outcome == "done" and s.run_attempt == shown])
+    begun = min((stage.started for stage in stages if stage.run_attempt == shown), default=run.created)
+    network = Network.model_validate_json(artifacts.get_text(run.params["network"]))
+    before, after = _measured(last, "before"), _measured(last, "after")
+    predicted = _predicted(last)
+    findings = _findings(artifacts, last)
+    return RunReport(
+        **_order(store, run, stages),
+        candidate=last.get("prepare", {}).get("candidate"),
+        finished=run.updated if run.status.final else None,
+        stages=tuple(_stage(stage) for stage in stages),
+        devices=_devices(store, artifacts, run.id, network=network, last=last, findings=findings, since=begun),
+        findings=findings,
+        before=_measurement(artifacts, before) if measurements else None,
+        predicted=_measurement(artifacts, predicted) if measurements else None,
+        after=_measurement(artifacts, after) if measurements else None,
+        verdicts_before=_verdicts(artifacts, before),
+        verdicts_predicted=_verdicts(artifacts, predicted),
+        verdicts_after=_verdicts(artifacts, after),
+        changes=_changes(artifacts, last),
+        rollout=tuple(
+            WaveReport(
+                name=wave["name"],
+                steps=tuple(tuple(step) for step in wave["steps"]),
+                revert_minutes=wave["revert_seconds"] // 60,
+                state=state,
+            )
+            for wave, state in wave_states(stages, shown)
+        ),
+        left_out=tuple(left_out(stages, shown)),
+    )
+
+
+def _last_of(stages: list[Stage]) -> dict[str, Json]:
+    """The last summary of every stage, by name; what devices hold is that of all waves together."""
+    last: dict[str, Json] = {}
+    for stage in stages:
+        running = {**last.get(stage.name, {}).get("running", {}), **stage.summary.get("running", {})}
+        last[stage.name] = {**stage.summary, **({"running": running} if running else {})}
+    return last
+
+
+def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:
+    """What was asked, by whom, and what people decided."""
+    questions = {stage.summary.get("question") for stage in stages if stage.name == COMPARE}
+    return {
+        "id": run.id,
+        "network": run.network,
+        "intent": run.policy,
+        "status": run.status.value,
+        "started": run.created,
+        "created_by": run.requested_by,
+        "ticket": run.ticket,
+        "source": run.source,
+        "undo_of": run.params.get("undo_of"),
+        "waits_for": run.waits_for,
+        "reason": run.reason,
+        "reason_step": run.reason_step,
+        "reason_device": run.reason_device,
+        "reason_hint": run.reason_hint,
+        "keep": run.params.get("keep", "met"),
+        "question": question(store, run),
+        "decisions": tuple(
+            DecisionReport(
+                candidate=d.candidate,
+                approved=d.approved,
+                by=d.by,
+                comment=d.comment,
+                at=d.at,
+                keeping=d.candidate in questions,
+            )
+            for d in store.decisions.on(run.id)
+        ),
+    }
+
+
+def _recorded(artifacts: Artifacts, artifact: str) -> list[Json]:
+    documents: list[Json] = in_present_words(artifacts.get_json(artifact))
+    return documents
+
+
+def _measured(last: dict[str, Json], when: str) -> Json | None:
+    """The last measurement on one side of the push: an inconclusive one is followed by longer ones."""
+    names = [name for name in last if name == f"measure-{when}" or name.startswith(f"measure-{when}-")]
+    return last[names[-1]] if names else None
+
+
+def _predicted(last: dict[str, Json]) -> Json | None:
+    """What was predicted; nothing where that failed, which the stage itself tells."""
+    summary = last.get(PREDICT, {})
+    return summary if "measurement" in summary else None
+
+
+def _measurement(artifacts: Artifacts, summary: Json | None) -> Measurement | None:
+    return Measurement.taken_in(artifacts.get_text(summary["measurement"])) if summary else None
+
+
+def _verdicts(artifacts: Artifacts, summary: Json | None) -> tuple[ClassVerdict, ...]:
+    if summary is None:
+        return ()
+    return tuple(ClassVerdict.model_validate(entry) for entry in _recorded(artifacts, summary["verdicts"]))
+
+
+def _changes(artifacts: Artifacts, last: dict[str, Json]) -> tuple[ClassChange, ...]:
+    summary = last.get(COMPARE, {})
+    if "changes" not in summary:
+        return ()
+    return tuple(ClassChange.model_validate(entry) for entry in _recorded(artifacts, summary["changes"]))
+
+
+def _findings(artifacts: Artifacts, last: dict[str, Json]) -> tuple[Finding, ...]:
+    summary = last.get("validate")
+    if summary is None:
+        return ()
+    return tuple(Finding.model_validate(entry) for entry in _recorded(artifacts, summary["findings"]))
+
+
+def _stage(stage: Stage) -> StageReport:
+    seconds = (stage.ended - stage.started).total_seconds() if stage.ended else 0.0
+    errors = stage.summary.get("errors") or []
+    text = "; ".join(f"{e['device']}: {e['message']}" for e in errors)
+    text = text or str(stage.summary.get("error") or stage.summary.get("text") or "")
+    return StageReport(
+        name=stage.name,
+        started=stage.started,
+        seconds=seconds,
+        outcome=stage.outcome.value if stage.outcome else "running",
+        summary=text,
+    )
+
+
+def _devices(
+    store: RunStore,
+    artifacts: Artifacts,
+    run_id: str,
+    *,
+    network: Network,
+    last: dict[str, Json],
+    findings: tuple[Finding, ...],
+    since: datetime,
+) -> tuple[DeviceReport, ...]:
+    held = last.get("read", {}).get("running", {})
+    prepared = last.get("prepare", {}).get("devices", {})
+    pushed = last.get("read-back", {}).get("running", {})
+    actions: dict[str, list[str]] = defaultdict(list)
+    for row in store.journal.entries(run_id):
+        if row.at >= since:
+            actions[row.device].append(row.action.value)
+    found: dict[str | None, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        found[finding.device].append(finding)
+    reports = []
+    for device in network.devices:
+        entry = prepared.get(device.name)
+        if entry is None:
+            continue
+        words = DeviceWords(device.name, device.platform)
+        original = artifacts.get_configuration(held[device.name], words)
+        after = artifacts.get_configuration(pushed[device.name], words) if device.name in pushed else None
+        difference = line_difference(original.unblotted, after.unblotted) if after is not None else ""
+        shown = (original.words if after is None else after.words.with_secrets_of(original.words)).shown
+        reports.append(
+            DeviceReport(
+                name=device.name,
+                platform=device.platform,
+                outcome=_outcome(actions[device.name], entry["empty"]),
+                candidate=shown(artifacts.get_text(entry["delta"])),
+                inverse=shown(artifacts.get_text(entry["inverse"])),
+                diff=shown(difference),
+                configuration=shown(artifacts.get_text(entry["configuration"])),
+                findings=tuple(found[device.name]),
+            )
+        )
+    return tuple(reports)
+
+
+def _outcome(actions: list[str], empty: bool) -> str:
+    if actions:
+        return actions[-1].replace("_", " ")
+    return "nothing to change" if empty else "not touched"

@@ -1,0 +1,1 @@
+"""The workflow of a run: one attempt at it, from reading the devices to keeping or rolling back."""

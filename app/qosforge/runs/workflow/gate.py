@@ -1,0 +1,82 @@
+"""The gate before a change: is its policy stood for, is it approved, has its time come, is the network open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from qosforge.access.roles import NotAllowed
+from qosforge.inventory.changes import first_open
+from qosforge.runs.record.decisions import Decision
+from qosforge.runs.record.store import Run
+from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.workflow.rules import Rules
+
+LOOK_AGAIN = timedelta(minutes=10)
+"""When a run is looked at again that waits for no moment that is known."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Why a run cannot go on now: as what it waits, for what in words, and when it is looked at again."""
+
+    status: RunStatus
+    waits_for: str
+    due: datetime | None
+
+
+def waits(
+    run: Run,
+    candidate: str,
+    *,
+    rules: Rules,
+    emulated: bool,
+    decisions: Sequence[Decision],
+    hands: Callable[[], Collection[str]],
+    distrust: NotAllowed | None = None,
+    now: datetime,
+) -> Wait | None:
+    """What a run that would enter ``candidate`` has to wait for; ``None`` when it may go on.
+
+    ``emulated``: whether its devices are a lab's. ``hands`` gives those who had a hand in the change: with four
+    eyes their approval counts for nothing. ``distrust`` says why its policy may not be run there by now.
+    """
+    if distrust is not None:
+        return _scheduled(run, f"{distrust.message}: {distrust.hint}", now + LOOK_AGAIN)
+    if rules.unreadable:
+        return _scheduled(run, rules.unreadable, now + LOOK_AGAIN)
+    if any(one.read_only(emulated=emulated) for one in rules.changes):
+        # A folder elsewhere may share the name, and be writable.
+        by = f" by {rules.file}" if rules.file else ""
+        return _scheduled(run, f"network {run.network} to be writable{by}", now + LOOK_AGAIN)
+    approval = rules.approval
+    if approval != "none" and not _approved(candidate, decisions, hands() if approval == "four_eyes" else ()):
+        again = "the devices changed since it was approved: " if any(d.approved for d in decisions) else ""
+        whose = "somebody who had no hand in it" if approval == "four_eyes" else "an approver"
+        return Wait(RunStatus.NEEDS_APPROVAL, f"{again}approval of candidate {candidate} by {whose}", run.deadline)
+    begins = max(now, run.not_before or now)
+    opening = first_open(rules.changes, begins)
+    if opening is None:
+        return _scheduled(
+            run, "change windows that never meet, of when it was created and of now", now + LOOK_AGAIN
+        )
+    if opening <= now:
+        return None
+    closed = (one.closed_by(moment) for moment in (now, begins) for one in rules.changes)
+    why = next(filter(None, closed), "its time")
+    return _scheduled(run, f"{why}: until {opening:%Y-%m-%d %H:%M:%S}Z", opening)
+
+
+def _scheduled(run: Run, waits_for: str, due: datetime) -> Wait:
+    return Wait(RunStatus.SCHEDULED, waits_for, min(due, run.deadline or due))
+
+
+def _approved(candidate: str, decisions: Sequence[Decision], hands: Collection[str]) -> bool:
+    """Whether the last word on exactly this candidate is an approval; those of ``hands`` can only speak against."""
+    words = [
+        decision.approved
+        for decision in decisions
+        if decision.candidate == candidate and not (decision.approved and decision.by in hands)
+    ]
+    return bool(words) and words[-1]

@@ -1,0 +1,65 @@
+"""Pausing a rollout: it stops before its next wave, until somebody resumes it, or for as long as rules allow."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from qosforge.database.connections import Database
+from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.lineage import Deed
+from qosforge.runs.record.rollout_record import STAGE
+from qosforge.runs.record.stages import Stage
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import RUN_DEEDS, RunStatus
+
+_ABOUT = (Deed.PAUSED, Deed.RESUMED, Deed.RETRIED)
+"""What begins or ends a pause: another attempt begins without one."""
+
+
+def paused_by(database: Database, run_id: str) -> str | None:
+    """Who paused a run; ``None`` where it goes on."""
+    last = (
+        sa.select(RUN_DEEDS.c.deed, RUN_DEEDS.c.by)
+        .where(RUN_DEEDS.c.run_id == run_id, RUN_DEEDS.c.deed.in_([deed.value for deed in _ABOUT]))
+        .order_by(RUN_DEEDS.c.seq.desc())
+        .limit(1)
+    )
+    row = database.query(lambda connection: connection.execute(last).one_or_none())
+    return str(row.by) if row is not None and row.deed == Deed.PAUSED else None
+
+
+def require_pausable(store: RunStore, run: Run) -> None:
+    """Make sure that a wave of the run is still to come, and that nobody has paused it.
+
+    Raises:
+        WrongState: it is over, has no wave left to wait for, or is paused already.
+    """
+    if run.status.final or run.status is RunStatus.NEEDS_RECOVERY:
+        raise WrongState(f"run {run.id} is over: {run.status.value.replace('_', ' ')}", hint="look at the run")
+    if not _waves_left(store.stages(run.id), run.attempt):
+        raise WrongState(
+            f"run {run.id} has no wave left to pause before", hint="qosforge cancel stops it, and puts devices back"
+        )
+    by = paused_by(store.database, run.id)
+    if by is not None:
+        raise WrongState(f"run {run.id} is paused by {by} already", hint=f"qosforge resume {run.id}")
+
+
+def require_paused(store: RunStore, run: Run) -> None:
+    """Make sure that somebody paused the run.
+
+    Raises:
+        WrongState: nobody did, or it is over.
+    """
+    if run.status.final or paused_by(store.database, run.id) is None:
+        raise WrongState(f"run {run.id} is not paused", hint="look at the run")
+
+
+def _waves_left(stages: list[Stage], attempt: int) -> bool:
+    """Whether a wave is to come after another; before the waves are planned nobody knows better."""
+    mine = [stage for stage in stages if stage.run_attempt == attempt]
+    planned = [stage.summary["waves"] for stage in mine if stage.name == STAGE and "waves" in stage.summary]
+    # A push that was cut short is another attempt at the same stage, and counts once.
+    begun = {stage.summary["wave"] for stage in mine if stage.name == "push" and "wave" in stage.summary}
+    now = any(stage.name == "push" and stage.outcome is None for stage in mine)
+    return not planned or max(len(begun) + now, 1) < len(planned[-1])

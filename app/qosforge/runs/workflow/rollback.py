@@ -1,0 +1,146 @@
+"""Rolling back a kept run: whose change stands on a device, what it held before, and the way there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from qosforge.compiler.candidate import undo
+from qosforge.configtree import as_text
+from qosforge.deploy.traits import traits
+from qosforge.deploy.transaction import Target, require_as_before
+from qosforge.errors import DeviceError, Place
+from qosforge.platforms.device_text import DeviceText
+from qosforge.runs.record.expired import require_artifacts
+from qosforge.runs.record.invalid_state import WrongState, require_status
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import JournalAction, RunStatus
+from qosforge.runs.workflow.context import Context
+
+Json = dict[str, Any]
+
+MOST_LATER = 1000
+"""Later runs that are looked through."""
+
+
+def originals(store: RunStore, run_id: str) -> dict[str, str]:
+    """Artifacts of what the devices held before a run that was kept, by device."""
+    before: dict[str, str] = {}
+    kept: dict[str, str] = {}
+    for entry in store.journal.entries(run_id):
+        if entry.before is not None:
+            before[entry.device] = entry.before
+        if entry.action is JournalAction.CONFIRMED and entry.device in before:
+            kept[entry.device] = before[entry.device]
+    return kept
+
+
+def require_undoable(store: RunStore, run: Run) -> None:
+    """Make sure that a run can be rolled back: it was kept, and nothing stands on what it did.
+
+    Raises:
+        WrongState: it was not kept, or a later run's change stands on its devices.
+    """
+    require_status(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
+    require_last(store, run)
+
+
+def undone_by(store: RunStore, run: Run) -> list[Run]:
+    """The runs that were started to roll this one back, newest first."""
+    later = store.list_runs(limit=MOST_LATER, networks=[run.network], after=run.id)
+    return [other for other in later if other.params.get("undo_of") == run.id]
+
+
+def rolled_back_by(store: RunStore, run: Run) -> Run | None:
+    """The run that rolled a kept one back, if that still holds: it was kept, and not rolled back itself."""
+    for other in undone_by(store, run):
+        if other.status is RunStatus.KEPT:
+            return None if rolled_back_by(store, other) else other
+    return None
+
+
+def require_last(store: RunStore, run: Run) -> None:
+    """Make sure that a kept run's change is the last one on its devices, and that what they held is known.
+
+    Raises:
+        WrongState: a later one stands there, which going back would undo in silence; or a retention took it.
+    """
+    require_artifacts(store, run)
+    mine = originals(store, run.id)
+    later = store.list_runs(limit=MOST_LATER, networks=[run.network], status=RunStatus.KEPT, after=run.id)
+    undone: set[str] = set()
+    for other in later:  # newest first: what undid an undoing comes before it
+        if other.id in undone:
+            continue
+        if other.params.get("undo_of"):
+            undone.add(other.params["undo_of"])
+            continue
+        shared = sorted(mine.keys() & originals(store, other.id))
+        if shared:
+            raise WrongState(
+                f"run {other.id} changed {', '.join(shared)} since",
+                Place(device=shared[0]),
+                f"roll that one back first, or push the policy that should stand: qosforge rollback {other.id}",
+            )
+
+
+def targets(context: Context) -> dict[str, Target]:
+    """What the devices have to go back to, by device."""
+    if context.documents.undo_of is None:
+        return {}
+    found = {}
+    for name, before in originals(context.store, context.documents.undo_of).items():
+        device = context.network.device(name)
+        found[name] = Target(
+            device=name,
+            platform=device.platform,
+            traits=traits(device.driver, name),
+            original=context.configuration(name, before),
+            delta=(),
+            meets=lambda _text: False,
+        )
+    return found
+
+
+def ways_back(context: Context, held: Mapping[str, str]) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """By device: the lines that lead back, and those that undo them.
+
+    Only lines that qosforge manages differ: what others changed since stays.
+
+    Raises:
+        WrongState: a later run's change stands on a device.
+    """
+    if context.documents.undo_of is not None:
+        require_last(context.store, context.store.get_run(context.documents.undo_of))
+    ways = {}
+    for name, target in targets(context).items():
+        ways[name] = context.compute(
+            way_back, target.platform, context.configuration(name, held[name]), target.original
+        )
+    return ways
+
+
+def way_back(platform: str, now: DeviceText, original: DeviceText) -> tuple[str, tuple[str, ...]]:
+    """The lines that lead from what a device holds to what it held, and those that undo them."""
+    there, back = undo(platform, now, original), undo(platform, original, now)
+    return as_text(there) if there else "", back
+
+
+def meets(target: Target, running: DeviceText) -> bool:
+    """Whether a device is back: what we manage reads as it did."""
+    return not undo(target.platform, running, target.original)
+
+
+def compare(context: Context, after: Mapping[str, str]) -> list[Json]:
+    """What does not read as it did, as errors; notes of what others changed go into the journal."""
+    found = []
+    for name, target in targets(context).items():
+        if name in after:
+            try:
+                note = require_as_before(target, context.configuration(name, after[name]))
+            except DeviceError as error:
+                context.record(name, "failed", note=error.message)
+                found.append(context.fleet.words(name).shown_in(error).document())
+            else:
+                context.record(name, "read_back", note=note or "reads as before")
+    return found

@@ -1,0 +1,137 @@
+"""Planning the rollout of a run: its waves, and the time for which its devices hold the change unconfirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from qosforge.compiler.waves import Pair, Wave, joined_ends, plan_waves, stranded, without_canary
+from qosforge.deploy.commit_confirm import Lengths, revert_seconds, too_short, too_wide
+from qosforge.inventory.models import Network
+from qosforge.plan.model import Plan
+from qosforge.platforms.cached_parse import parse_running
+from qosforge.platforms.device_text import DeviceText
+from qosforge.runs.record.rollout_record import STAGE, planned_waves
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import StageOutcome
+from qosforge.runs.workflow.context import Context
+from qosforge.runs.workflow.external_tester import OUTSIDE_SECONDS
+from qosforge.runs.workflow.steps import compare as keeping
+from qosforge.runs.workflow.steps.predict import MEASURING
+from qosforge.runs.workflow.steps.predict import STAGE as PREDICT
+from qosforge.runs.workflow.steps.prepare import recompiled, running_texts
+from qosforge.runs.workflow.steps.wait import scope
+
+Json = dict[str, Any]
+
+MEASURING_SECONDS = 600.0
+"""How long measuring is taken to last where no prediction says how long the simulations of it take."""
+_SPARE = 2.0
+"""A machine may be that much busier after the push than it was at the prediction."""
+
+
+def plan(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json], unread: Sequence[str]) -> Json:
+    """Plan the waves of the devices that are to be changed, and for how long these hold the change unconfirmed.
+
+    ``unread`` are devices that were left out already: what must not change without them is left out, too.
+
+    Returns:
+        ``waves``: each with ``name``, ``steps``, ``devices`` and ``revert_seconds``; ``may_fail``: how many devices
+        may be left out; ``left_out``: an error for each that has to be; ``errors`` of devices that cannot hold the
+        change for so long, that have to change at the same moment as more others than sessions may be open, or
+        without which too many would be left out.
+    """
+    rule = context.network.changes.rollout
+    with context.store.stage(context.run_id, STAGE) as summary:
+        undone = context.documents.undo_of
+        may_fail, left = 0, frozenset[str]()
+        if undone is not None:
+            waves = _back(context.store, undone, list(prepared))
+        else:
+            joined = _joined(context, held, prepared, set(unread) & set(scope(context)))
+            may_fail, left = rule.may_fail(len(scope(context))), stranded(joined, unread)
+            waves = plan_waves(context.network, rule, [name for name in prepared if name not in left], joined)
+        lengths = Lengths(_measuring(context), _waiting(context, waves))
+        seconds = revert_seconds(context.network, waves, lengths)
+        errors = [error.document() for error in too_short(context.network, waves, seconds)]
+        if undone is None:  # going back is never held up: a step that is too wide goes in parts
+            errors += [error.document() for error in too_wide(waves, context.sessions.open.most)]
+        why = {"message": f"changes with {', '.join(sorted(unread))}, which cannot be read", "hint": ""}
+        left_out = [{**why, "device": name} for name in prepared if name in left]
+        if len(unread) + len(left_out) > may_fail:
+            errors += left_out
+        told: list[Json] = [
+            {
+                "name": wave.name,
+                "steps": [list(step) for step in wave.steps],
+                "devices": list(wave.devices),
+                "revert_seconds": needed,
+            }
+            for wave, needed in zip(waves, seconds, strict=True)
+        ]
+        missed = without_canary(rule, waves) if undone is None else ""
+        text = "; ".join(filter(None, [missed, in_words(told)]))
+        context.observe(STAGE, text)
+        found = {"waves": told, "may_fail": may_fail, "left_out": left_out, "errors": errors}
+        summary |= {**found, "text": text}
+    return found
+
+
+def in_words(waves: Sequence[Json]) -> str:
+    """The waves of a rollout with their sizes, and when devices go back by themselves."""
+    sizes = ", ".join(f"{wave['name']} ({len(wave['devices'])})" for wave in waves)
+    minutes = max((wave["revert_seconds"] for wave in waves), default=0) // 60
+    return f"{sizes}; devices with a timer go back by themselves after {minutes} min unless confirmed"
+
+
+def _joined(
+    context: Context, held: Mapping[str, str], names: Collection[str], unread: Collection[str]
+) -> frozenset[Pair]:
+    compiled = recompiled(context, held, touched=False)
+    after = {device.name: device.plan for device in compiled.devices if device.name in names}
+    before = _held_plans(context.network, running_texts(context, held), after)
+    return joined_ends(context.network, before, after, unread)
+
+
+def _held_plans(network: Network, texts: Mapping[str, DeviceText], names: Iterable[str]) -> dict[str, Plan]:
+    """What devices hold, of those that were read."""
+    found = {}
+    for name in names:
+        if name in texts:
+            device = network.device(name)
+            found[name] = parse_running(device.platform, texts[name], name, device.image)
+    return found
+
+
+def _back(store: RunStore, undone: str, devices: Sequence[str]) -> tuple[Wave, ...]:
+    """The waves of a run that rolls another one back: of that one, newest first."""
+    left = set(devices)
+    waves = []
+    for wave in reversed(planned_waves(store, undone)):
+        steps = tuple(names for step in wave["steps"] if (names := tuple(name for name in step if name in left)))
+        if steps:
+            waves.append(Wave(wave["name"], steps))
+            left.difference_update(*steps)
+    rest = tuple((name,) for name in devices if name in left)  # of a run of an earlier release
+    return (*waves, Wave("all devices", rest)) if rest else tuple(waves)
+
+
+def _measuring(context: Context) -> float:
+    """How long measuring after the push takes at most: by the prediction, which simulates the same scenarios."""
+    documents = context.documents
+    if not documents.measure or documents.undo_of is not None:
+        return 0.0
+    if documents.tester == "external":
+        return OUTSIDE_SECONDS
+    took = [
+        stage.summary[MEASURING]
+        for stage in context.store.stages(context.run_id)
+        if stage.name == PREDICT and stage.outcome is StageOutcome.DONE and MEASURING in stage.summary
+    ]
+    return _SPARE * took[-1] if took else MEASURING_SECONDS
+
+
+def _waiting(context: Context, waves: Sequence[Wave]) -> float:
+    pause = 60.0 * context.network.changes.rollout.pause if len(waves) > 1 else 0.0
+    asks = context.documents.measure and keeping.rule(context) == "ask"
+    return pause + (keeping.ASK_SECONDS if asks else 0.0)

@@ -1,0 +1,111 @@
+"""The workflows of runs: one attempt at the loop, and settling what a run left between two states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from structlog.contextvars import bound_contextvars
+
+from qosforge.artifacts.store import Artifacts
+from qosforge.deploy.route import Route, lab_route
+from qosforge.deploy.sessions import Sessions
+from qosforge.errors import QosforgeError
+from qosforge.runs.engine.computing import Computing
+from qosforge.runs.engine.port import Engine, JsonObject
+from qosforge.runs.engine.workflow_ids import SETTLE, WORKFLOW, run_of, settling_id, workflow_id
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.workflow.context import Context, Documents, Observer
+from qosforge.runs.workflow.rules import NetworkRules
+from qosforge.runs.workflow.run_attempt import Course
+from qosforge.runs.workflow.steps import push as phases
+from qosforge.runs.workflow.steps import wait as waiting
+from qosforge.telemetry.traces import span
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Loop:
+    """Runs the workflow in this process."""
+
+    store: RunStore
+    artifacts: Artifacts
+    engine: Engine
+    observe: Observer
+    rules: NetworkRules
+    computing: Computing
+    sessions: Sessions = field(default_factory=Sessions)
+    route: Callable[[Path | None], Route] = lab_route
+
+    def register(self) -> None:
+        """Make the workflow known to the engine; before its launch."""
+        self.engine.register(WORKFLOW, self._workflow)
+        self.engine.register(SETTLE, self._settling)
+
+    def carry_out(self, run_id: str) -> Json:
+        """Do the present attempt at a recorded run to its end, or until it has to wait.
+
+        Returns:
+            ``{"status", "verdict", "errors", "before", "after"}``: see `Course`.
+        """
+        run = self.store.get_run(run_id)
+        return self.engine.run(WORKFLOW, workflow_id(run), run.params)
+
+    def unsettled(self) -> list[str]:
+        """Runs that ended with a device between two states."""
+        return sorted({touch.run_id for touch in self.store.journal.open_touches()})
+
+    def settle(self, run_id: str) -> Json:
+        """Undo what a run left between two states, as a workflow of its own."""
+        return self.engine.run(SETTLE, settling_id(run_id), {"run": run_id})
+
+    def _settling(self, _workflow_id: str, params: JsonObject) -> JsonObject:
+        run = self.store.get_run(params["run"])
+        context = self._context(run.id, run.params, run.attempt)
+        try:
+            undone = self.engine.run_step("rollback", phases.settle, context)
+            if not undone["errors"]:
+                self.engine.run_step("status", waiting.set_settled, context)
+            return undone
+        finally:
+            context.close()
+
+    def _workflow(self, workflow_id: str, params: JsonObject) -> JsonObject:
+        run_id, attempt = run_of(workflow_id)
+        context = self._context(run_id, params, attempt)
+        with (
+            bound_contextvars(run_id=run_id),
+            span("run", context.documents.traceparent, run_id=run_id, attempt=attempt),
+        ):
+            try:
+                return Course(context, self.engine).go()
+            except Exception as error:
+                # The error goes on to the caller; the store must not say for ever that a process is at it.
+                self.engine.run_step("status-stopped", waiting.set_stopped, context, _documents(error))
+                raise
+            finally:
+                context.close()
+
+    def _context(self, run_id: str, params: JsonObject, attempt: int) -> Context:
+        documents = Documents(**params)
+        return Context(
+            run_id,
+            documents,
+            self.store,
+            self.artifacts,
+            self.observe,
+            self.rules,
+            self.computing,
+            attempt,
+            self.sessions,
+            self.route,
+        )
+
+
+def _documents(error: Exception) -> list[Json]:
+    if isinstance(error, QosforgeError):
+        return [problem.document() for problem in error.problems() or [error]]
+    return [{"message": str(error) or type(error).__name__, "hint": "the log of the executor has the error"}]

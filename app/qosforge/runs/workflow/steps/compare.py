@@ -1,0 +1,134 @@
+"""Whether a change that was measured is kept: by the rule of its intent and its network, or by somebody's word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from qosforge.keep_rule import KeepRule, strictest
+from qosforge.reports.changes import change_sentence, got_better
+from qosforge.runs.record.decisions import Decision
+from qosforge.runs.record.status_events import ASKS
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.tables import RunStatus, Verdict
+from qosforge.runs.workflow.context import Context
+from qosforge.runs.workflow.steps.wait import await_given, say
+from qosforge.tester.changes import ClassChange, class_changes
+from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement import Measurement
+
+Json = dict[str, Any]
+
+STAGE = "compare"
+ASK_SECONDS = 600.0
+"""How long a run waits for a word after it compared; devices hold their change for as long."""
+_MOST_TOLD = 3
+
+
+def rule(context: Context) -> KeepRule:
+    """The strictest of the rules that a run was created under, and of its network's as it is now."""
+    run = context.store.get_run(context.run_id)
+    rules = context.rules.holding(run.network, context.documents.approval, context.network.changes)
+    if rules.unreadable:
+        return "met"
+    return strictest([context.documents.keep, *(changes.keep for changes in rules.changes)])
+
+
+def compare(context: Context, before: Json | None, after: Json) -> Json:
+    """Say what the change did, and what its rule makes of that.
+
+    Returns:
+        ``keep``: whether it may be kept, or ``None`` where somebody has to be asked; ``why`` in words where not;
+        ``restores``: where going back is going to something worse.
+    """
+    held = rule(context)
+    with context.store.stage(context.run_id, STAGE) as summary:
+        context.observe(STAGE, f"before and after the push; the rule is {held}")
+        changes = _changes(context, before, after) if before else ()
+        verdicts = tuple(ClassVerdict.model_validate(v) for v in context.artifacts.get_json(after["verdicts"]))
+        met = after["outcome"] == Verdict.MET
+        against = () if met else tuple(_against(verdicts, changes))
+        better = [told for each in changes if (told := got_better(each))]
+        keep: bool | None = met or (held == "no-worse" and not against)
+        if held == "ask" and not met:
+            keep = None
+        artifact = context.artifacts.put_json([each.model_dump(mode="json") for each in changes])
+        summary |= {"changes": artifact, "rule": held, "keep": keep, "text": _text(held, met, changes, against)}
+        if keep is None:
+            # A word is about this comparison: what was measured and what came of it.
+            summary["question"] = context.artifacts.put_json(
+                {"measurement": after["measurement"], "changes": artifact, "run": context.run_id}
+            )
+    return {
+        "keep": keep,
+        "why": _listed(against) if held == "no-worse" else "",
+        "restores": _listed(better),
+        "question": summary.get("question"),
+    }
+
+
+def _changes(context: Context, before: Json, after: Json) -> tuple[ClassChange, ...]:
+    sides = [Measurement.taken_in(context.artifacts.get_text(side["measurement"])) for side in (before, after)]
+    return context.compute_on(class_changes, context.intent.intent, context.network, sides[0], sides[1])
+
+
+def _against(verdicts: Sequence[ClassVerdict], changes: Sequence[ClassChange]) -> Iterator[str]:
+    """What is neither shown to be met nor shown to be no worse than before, in words."""
+    known = {(each.scenario, each.traffic_class, each.path): each for each in changes}
+    for each in verdicts:
+        change = known.get((each.scenario, each.traffic_class, each.path))
+        for number, bound in enumerate(each.verdict.bounds):
+            if bound.outcome == "met":
+                continue
+            if change is None:
+                yield f"{each.traffic_class} {each.path or each.scenario} was not measured before"
+                break
+            if change.bounds[number].change in ("worse", "open"):
+                yield change_sentence(change, change.bounds[number])
+
+
+def _text(held: KeepRule, met: bool, changes: Sequence[ClassChange], against: Sequence[str]) -> str:
+    counts = {word: sum(b.change == word for each in changes for b in each.bounds) for word in
+              ("better", "not worse", "worse", "open")}  # fmt: skip
+    told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    parts = [f"bounds after against before: {told}" if told else "nothing was measured before"]
+    if not met and held == "no-worse":
+        parts.append(f"not kept: {_listed(against)}" if against else "nothing unmet is worse than before")
+    return "; ".join(parts)
+
+
+def _listed(told: Sequence[str]) -> str:
+    more = len(told) - _MOST_TOLD
+    return "; ".join(told[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
+
+
+def await_word(context: Context, question: str, until: str | None) -> Json:
+    """Wait a while for a word of an approver on a comparison.
+
+    Returns:
+        ``until`` (when it is too late), and ``kept`` with ``by``, or ``stop``, ``late``, or none of them.
+    """
+    end = datetime.fromisoformat(until) if until else context.store.now() + timedelta(seconds=ASK_SECONDS)
+    if _word(context.store.decisions.on(context.run_id), question) is None:
+        # A first step that was cut short has said till when already.
+        end = say(context, ASKS, end).due or end
+
+    def given() -> Json | None:
+        word = _word(context.store.decisions.on(context.run_id), question)
+        return {"kept": word.approved, "by": word.by} if word is not None else None
+
+    return await_given(context, given, end)
+
+
+def _word(decisions: Sequence[Decision], question: str) -> Decision | None:
+    return next((decision for decision in reversed(decisions) if decision.candidate == question), None)
+
+
+def question(store: RunStore, run: Run) -> str | None:
+    """The comparison on which a run waits for a word now; ``None`` where it does not."""
+    if run.status is not RunStatus.RUNNING or run.waits_for != ASKS:
+        return None
+    stages = [s for s in store.stages(run.id) if s.name == STAGE and s.run_attempt == run.attempt]
+    found: str | None = stages[-1].summary.get("question") if stages else None
+    return found

@@ -1,0 +1,103 @@
+"""The prediction of a run: what its change would do, worked out before a device is touched."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from typing import Any
+
+import structlog
+
+from qosforge.errors import QosforgeError
+from qosforge.packed import Packed
+from qosforge.prediction.predict import MOST_SECONDS, Prediction, predict
+from qosforge.prediction.projected_state import project_state
+from qosforge.runs.record.stages import Stopped
+from qosforge.runs.record.tables import StageOutcome
+from qosforge.runs.workflow.candidates import Compiled
+from qosforge.runs.workflow.context import Context
+from qosforge.tester.measured_part import measured_devices
+from qosforge.tester.replications import REPLICATIONS
+
+Json = dict[str, Any]
+
+STAGE = "predict"
+MEASURING = "measuring_seconds"
+"""In the summary of the stage: how long the longest measurement of the same scenarios takes on this machine."""
+
+_LOG = structlog.get_logger(__name__)
+
+_RESULT = ("measurement", "verdicts", "outcome")
+
+
+def predicted(context: Context, compiled: Packed[Compiled]) -> None:
+    """Predict what is to be pushed, for who approves it and to hold against what is measured.
+
+    A prediction that fails stops nothing: the stage says why, and the measurements judge. An attempt that would
+    push the same plans as an earlier one, as after an approval, takes over what that one predicted.
+    """
+    with context.store.stage(context.run_id, STAGE) as summary:
+        try:
+            subject = summary["of"] = context.compute(_subject, compiled)
+            earlier = _earlier(context, subject)
+            if earlier is not None:
+                context.observe(STAGE, "the same as in an earlier attempt")
+                summary.update(earlier, text="the same as in an earlier attempt")
+                return
+            context.observe(STAGE, "twin of what is to be pushed")
+            begun = time.monotonic()
+            prediction = context.compute(predict_on, compiled, context.documents.seed)
+        except Stopped:
+            raise
+        except QosforgeError as error:
+            summary["text"] = f"nothing is predicted: {error}"
+            return
+        except Exception:  # noqa: BLE001  a fault of ours, which the log tells, must not cost the run
+            _LOG.exception("prediction failed", run_id=context.run_id)
+            summary["text"] = "nothing is predicted: qosforge has a fault; the log of its executor says which"
+            return
+        summary |= {
+            "measurement": context.artifacts.put_text(prediction.measurement.model_dump_json()),
+            "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in prediction.verdicts]),
+            "outcome": prediction.outcome,
+            "text": _told(prediction),
+            MEASURING: round(_measuring(prediction, time.monotonic() - begun), 1),
+        }
+
+
+def _measuring(prediction: Prediction, took: float) -> float:
+    """Seconds that the last look of a measurement comes to, by those that simulating took here."""
+    simulated = sum(each.seconds for each in prediction.simulated)
+    wanted = sum(each.wanted for each in prediction.simulated) * REPLICATIONS[-1] / REPLICATIONS[0]
+    return took * wanted / simulated if simulated else 0.0
+
+
+def _told(prediction: Prediction) -> str:
+    """How long was simulated, where that is less than the policy wants measured, and what nothing would decide."""
+    cut = [s for s in prediction.simulated if s.seconds < s.wanted]
+    told = ["cut short: " + ", ".join(f"{s.scenario} {s.seconds} of {s.wanted} s" for s in cut)] if cut else []
+    return "; ".join([*told, *(f"{f.traffic_class}: {f.message}; {f.hint}" for f in prediction.findings)])
+
+
+def _earlier(context: Context, subject: str) -> Json | None:
+    for stage in reversed(context.store.stages(context.run_id)):
+        done = stage.name == STAGE and stage.outcome is StageOutcome.DONE
+        if done and stage.summary.get("of") == subject and "measurement" in stage.summary:
+            return {name: stage.summary[name] for name in (*_RESULT, MEASURING) if name in stage.summary}
+    return None
+
+
+def predict_on(compiled: Packed[Compiled], seed: int) -> Prediction:
+    """What is to be expected of what was compiled."""
+    return predict(compiled.value().compilation, compiled.value().running, seed=seed)
+
+
+def _subject(compiled: Packed[Compiled]) -> str:
+    """What a prediction depends on, as a hash; intent, network and seed are the run's own and stay."""
+    compilation, running = compiled.value().compilation, compiled.value().running
+    found = hashlib.sha256(f"{MOST_SECONDS}".encode())
+    devices = measured_devices(compilation.intent.intent, compilation.network)
+    for plan in project_state(compilation, running, devices).values():
+        found.update(plan.model_dump_json(exclude={"unknown"}).encode())
+    # Shorter than the address of an artifact, which it must not be taken for.
+    return found.hexdigest()[:32]

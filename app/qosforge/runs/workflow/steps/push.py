@@ -1,0 +1,387 @@
+"""The phases of a run that touch devices or look at what they do.
+
+Each is one durable step: it reads before it touches, and returns plain JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from qosforge.compiler.candidate import unlike
+from qosforge.compiler.compile import CompiledDevice
+from qosforge.deploy import transaction
+from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.fleet import Outcome
+from qosforge.deploy.traits import traits
+from qosforge.deploy.transaction import Target
+from qosforge.emulation import is_emulated, offer_traffic
+from qosforge.errors import DeviceError, Place, ServiceError, StoreError
+from qosforge.plan.model import Plan
+from qosforge.platforms.base import QueueCount
+from qosforge.platforms.device_text import DeviceText
+from qosforge.runs.record.leases import LeaseLost
+from qosforge.runs.record.rollout_record import LEAVE_OUT, planned_waves
+from qosforge.runs.workflow import live
+from qosforge.runs.workflow import rollback as undo
+from qosforge.runs.workflow.context import Context
+from qosforge.runs.workflow.external_tester import judged
+from qosforge.runs.workflow.steps.prepare import errors_and_stop, errors_of, kept_texts, recompiled, running_texts
+from qosforge.runs.workflow.steps.wait import held_up
+from qosforge.tester.counters import CounterNote, compare
+from qosforge.tester.counters import read as read_counters
+from qosforge.tester.judging import overall
+from qosforge.tester.measured_part import measured_part
+from qosforge.tester.measurement import Measurement, Side
+from qosforge.tester.offers import expected
+from qosforge.tester.replications import REPLICATIONS, next_look_seconds
+
+Json = dict[str, Any]
+
+
+def measure(context: Context, held: Mapping[str, str], when: Side, look: int, earlier: str | None) -> Json:
+    """Run the tester on what the devices hold, and judge; ``earlier`` is the artifact that the look before gave."""
+    name = measuring(when, look)
+    with context.store.stage(context.run_id, name) as record:
+        in_all = f", {REPLICATIONS[look - 1]} simulations in all" * (look > 1)
+        context.observe(name, f"twin of the configuration read back{in_all}")
+        text = context.artifacts.get_text(earlier) if earlier else None
+        network = measured_part(context.intent.intent, context.network)
+        named = {device.name for device in network.devices}
+        judged = context.compute(
+            live.measure,
+            context.intent.intent,
+            network,
+            running_texts(context, {name: text for name, text in held.items() if name in named}),
+            seed=context.documents.seed,
+            when=when,
+            look=look,
+            earlier=Measurement.taken_in(text) if text else None,
+        )
+        result: Json = {
+            "measurement": context.artifacts.put_text(judged.measurement.model_dump_json()),
+            "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in judged.verdicts]),
+            "outcome": judged.outcome,
+        }
+        further = next_look_seconds(look, judged.cpu_seconds) if judged.outcome == "inconclusive" else None
+        most = context.computing.seconds
+        more = further is not None and further <= most
+        told = _spent(judged)
+        if further is not None and not more:
+            told += f", and more would take longer than the {most:,.0f} s that a computation may"
+        record.update(result, text=told)
+    return result | {"more": more}
+
+
+def _spent(judged: live.Judged) -> str:
+    """What a look cost, and that more would be looked at."""
+    simulations = max(each.replications for each in judged.measurement.scenarios)
+    most = f" of up to {REPLICATIONS[-1]}" if judged.outcome == "inconclusive" else ""
+    return f"{simulations} simulations{most}, {judged.cpu_seconds:.1f} s of processor time"
+
+
+def measuring(when: Side, look: int) -> str:
+    """What the stage of a look is called."""
+    return f"measure-{when}" if look == 1 else f"measure-{when}-look-{look}"
+
+
+def judge_outside(context: Context, artifact: str, when: Side) -> Json:
+    """Judge a measurement that an external tester gave."""
+    with context.store.stage(context.run_id, f"measure-{when}") as record:
+        measurement = Measurement.model_validate_json(context.artifacts.get_text(artifact))
+        context.observe(f"measure-{when}", f"what {measurement.tester} measured")
+        found = judged(context.intent, context.network, measurement)
+        result: Json = {
+            "measurement": artifact,
+            "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in found]),
+            "outcome": overall(found),
+        }
+        record.update(result)
+    return result
+
+
+def _targets(
+    context: Context,
+    held: Mapping[str, str],
+    prepared: Mapping[str, Json],
+    meets: Mapping[str, Callable[[DeviceText], bool]] | None = None,
+) -> dict[str, Target]:
+    """The devices of a run; what they have to meet is worked out where something is entered or kept: `_wanted`."""
+    targets = {}
+    for name, planned in prepared.items():
+        device = context.network.device(name)
+        targets[name] = Target(
+            device=name,
+            platform=device.platform,
+            traits=traits(device.driver, name),
+            original=context.configuration(name, held[name]),
+            delta=tuple(context.artifacts.get_text(planned["delta"]).splitlines()),
+            meets=meets[name] if meets is not None else _nothing_meets,
+        )
+    return targets
+
+
+def _wanted(
+    context: Context, held: Mapping[str, str], *, touched: bool
+) -> Mapping[str, Callable[[DeviceText], bool]]:
+    """Whether a running configuration is what the run wants of a device, by device."""
+    if context.documents.undo_of is None:
+        compiled = recompiled(context, held, touched=touched)
+        return {device.name: partial(_meets, device) for device in compiled.devices}
+    return {name: partial(undo.meets, before) for name, before in undo.targets(context).items()}
+
+
+def _nothing_meets(_running: DeviceText) -> bool:
+    return False
+
+
+def _meets(device: CompiledDevice, running: DeviceText) -> bool:
+    return not unlike(device, running)
+
+
+def push(
+    context: Context, held: Mapping[str, str], prepared: Mapping[str, Json], wave: Json, candidate: str | None
+) -> Json:
+    """Enter the deltas of one wave and read back; what a device holds must be what was meant.
+
+    ``wave`` is one that `rollout.plan` gave, with its ``number`` and ``of`` how many it is. ``candidate`` is what
+    the gate is asked about; a push that nothing holds up has none.
+
+    Returns:
+        ``running`` and ``errors``; or, where a device may not be touched now, ``begun`` and ``stop``, or ``wait``.
+        With ``stop`` come the ``errors`` of devices that were left in the midst of it.
+
+    Raises:
+        LeaseLost: another run took a device before one was touched.
+    """
+    names = wave["devices"]
+    earlier = {touch.device for touch in context.store.journal.open_touches(context.run_id)}
+    begun = bool(earlier)
+    try:
+        hindrance = held_up(context, list(prepared), candidate, wave["revert_seconds"])
+        if not hindrance:
+            targets = {
+                name: replace(target, touched=name in earlier)
+                for name, target in _targets(context, held, prepared, _wanted(context, held, touched=begun)).items()
+            }
+            # Again: that may have taken its time, and what the gate says holds for a moment.
+            hindrance = held_up(context, list(prepared), candidate, wave["revert_seconds"])
+    except LeaseLost as error:
+        if not begun:
+            raise
+        return {"running": {}, "errors": [error.document()]}
+    if begun and "wait" in hindrance:
+        # A process died in the midst of it: what was open then is closed by now, and devices do not wait half-way.
+        why = ServiceError(
+            f"the push was cut short and may not go on: {hindrance['wait']['waits_for']}", hint="retry the run"
+        )
+        return {"running": {}, "errors": [why.document()]}
+    if hindrance:
+        return {"begun": begun, **hindrance}
+    with context.store.stage(context.run_id, "push") as summary:
+        text = _named(wave)
+        context.observe("push", text)
+
+        def touch(name: str, driver: DeviceDriver) -> DeviceText:
+            return transaction.apply(driver, targets[name], context, wave["revert_seconds"])
+
+        outcomes = context.on_devices(names, touch, steps=wave["steps"], paced=True)
+        summary |= {"errors": errors_of(outcomes), "devices": names, "wave": wave["number"], "text": text}
+    left = errors_and_stop(context, outcomes)
+    if "stop" in left:
+        return {"begun": bool(context.store.journal.open_touches(context.run_id)), **left}
+    with context.store.stage(context.run_id, "read-back") as summary:
+        after = kept_texts(context, outcomes)
+        errors = [*errors_of(outcomes), *_compare(context, held, after)]
+        summary |= {"running": after, "errors": errors, "wave": wave["number"]}
+    return {"running": after, "errors": errors}
+
+
+def _named(wave: Json) -> str:
+    devices = ", ".join(wave["devices"])
+    return devices if wave["of"] == 1 else f"wave {wave['number']} of {wave['of']}, {wave['name']}: {devices}"
+
+
+def leave_out(
+    context: Context, held: Mapping[str, str], prepared: Mapping[str, Json], names: list[str], errors: list[Json]
+) -> Json:
+    """Put devices back that failed, with those that must not be changed without them, and go on without them.
+
+    Returns:
+        ``running`` and ``errors``, as `roll_back`; ``left_out``: an error for each device that could be put back.
+    """
+    with context.store.stage(context.run_id, LEAVE_OUT) as summary:
+        told = {error["device"]: error for error in errors}
+        context.observe(LEAVE_OUT, ", ".join(names))
+        touched = {touch.device for touch in context.store.journal.open_touches(context.run_id)}
+        targets = {n: t for n, t in _targets(context, held, prepared).items() if n in names and n in touched}
+        undone = _restored(context, targets)
+        failed = {error["device"] for error in undone["errors"]}
+        why = {"message": f"changes with {', '.join(sorted(told))}, which failed", "hint": ""}
+        summary["left_out"] = [told.get(n, {**why, "device": n}) for n in names if n not in failed]
+        summary["text"] = "; ".join(f"{each['device']}: {each['message']}" for each in summary["left_out"])
+    return {**undone, "left_out": summary["left_out"]}
+
+
+def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]) -> list[Json]:
+    if context.documents.undo_of is not None:
+        return undo.compare(context, after)
+    found: list[Json] = []
+    for device in recompiled(context, held, touched=True).devices:
+        if device.name not in after:
+            continue
+        read = context.configuration(device.name, after[device.name])
+        found_unlike = tuple(read.saying(words).in_message() for words in unlike(device, read))
+        if found_unlike:
+            context.record(device.name, "failed", note=f"does not hold the plan: {found_unlike[0]}")
+            error = DeviceError(
+                f"does not hold what it was given: {_told(found_unlike)}",
+                Place(device=device.name),
+                "the device took the lines and did not keep them: compare the read-back with the configuration",
+            )
+            found.append(error.document())
+        else:
+            context.record(device.name, "read_back", note="holds the plan")
+    return found
+
+
+MOST_TOLD = 5
+
+
+def _told(differences: tuple[str, ...]) -> str:
+    """The first few differences; a map that fell back to its default has dozens."""
+    more = len(differences) - MOST_TOLD
+    return "; ".join(differences[:MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
+
+
+def counters(context: Context, after: Mapping[str, str]) -> Json:
+    """Read the counters of the pushed devices twice; an emulated network is given traffic between the readings.
+
+    A device that counts otherwise than the configuration it gave says is an error, as one that reads back wrong is.
+    """
+    with context.store.stage(context.run_id, "counters") as summary:
+        context.observe("counters", "each device's own, by class, twice")
+        plans = context.compute_on(live.plans_held, context.network.part(after), running_texts(context, after))
+        notes, errors = _counted(context, plans)
+        for note in notes:
+            if note.contradiction:
+                context.record(note.device, "failed", note=note.message)
+                hint = "the device does not do what its configuration says: look at the feature on its image"
+                errors.append({"device": note.device, "message": note.message, "hint": hint})
+        silent = sorted({note.device for note in notes if not note.queue})
+        told = sum(bool(note.queue) for note in notes)
+        text = f"{told} classes and queues of {len(after) - len(silent)} devices counted"
+        if silent:
+            text += f"; no counters by class: {', '.join(silent)}"
+        artifact = context.artifacts.put_json([note.document() for note in notes])
+        summary |= {"notes": artifact, "errors": errors, "text": text}
+    stop = context.stop() if errors else None
+    return {"notes": artifact, "errors": errors, **({"stop": stop} if stop else {})}
+
+
+def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterNote], list[Json]]:
+    def reading(name: str, driver: DeviceDriver) -> tuple[QueueCount, ...]:
+        return read_counters(driver, plans[name])
+
+    first = context.on_devices(plans, reading)
+    try:
+        emulated = context.lab is not None and is_emulated(context.network, context.lab)
+        offers = offer_traffic(context.network, context.lab) if context.lab and emulated else ()
+
+        def reading_again(name: str, driver: DeviceDriver) -> tuple[QueueCount, ...]:
+            counts = reading(name, driver)
+            context.looked(name, "counted")
+            return counts
+
+        again = [name for name, outcome in first.items() if outcome.error is None]
+        second = context.on_devices(again, reading_again)
+        notes: list[CounterNote] = []
+        for name, outcome in second.items():
+            before = first[name].value
+            if before is not None and outcome.value is not None:
+                due = expected(context.network, plans[name], offers) if emulated else None
+                found = compare(plans[name], before, outcome.value, due)
+                shown = context.fleet.words(name).in_message
+                notes += [replace(n, queue=shown(n.queue), message=shown(n.message)) for n in found]
+    except ServiceError as error:
+        return [], [*errors_of(first), error.document()]
+    return notes, [*errors_of(first), *errors_of(second)]
+
+
+def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
+    """Confirm on every touched device: disarm and save."""
+    touched = [touch.device for touch in context.store.journal.open_touches(context.run_id)]
+    targets = _targets(context, held, prepared, _wanted(context, held, touched=True))
+    with context.store.stage(context.run_id, "keep") as summary:
+        context.observe("keep", ", ".join(touched))
+
+        def save(name: str, driver: DeviceDriver) -> str:
+            transaction.confirm(driver, targets[name], context)
+            return "saved"
+
+        outcomes = context.on_devices(touched, save)
+        summary |= {"devices": touched, "errors": errors_of(outcomes)}
+    return {"devices": touched, **errors_and_stop(context, outcomes)}
+
+
+def roll_back(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
+    """Undo every touched device, a confirmed one too, and prove by reading that it is as before."""
+    saved = context.store.journal.saved(context.run_id)
+    touched = {touch.device for touch in context.store.journal.open_touches(context.run_id)} | saved
+    targets = _targets(context, held, prepared)
+    return _restored(
+        context,
+        {name: replace(target, saved=name in saved) for name, target in targets.items() if name in touched},
+    )
+
+
+def _restored(context: Context, targets: Mapping[str, Target]) -> Json:
+    """Restore devices, newest wave first: those of a wave when all of the waves after it are done."""
+    with context.store.stage(context.run_id, "rollback") as summary:
+        context.observe("rollback", ", ".join(targets) or "no device was touched")
+
+        def back(name: str, driver: DeviceDriver) -> DeviceText:
+            return transaction.restore(driver, targets[name], context)
+
+        outcomes: dict[str, Outcome[DeviceText]] = {}
+        for steps in _newest_first(context, targets):
+            names = [name for step in steps for name in step]
+            outcomes |= context.on_devices(names, back, stoppable=False, steps=steps)
+        after = kept_texts(context, outcomes)
+        summary |= {"running": after, "errors": errors_of(outcomes)}
+    return {"running": after, "errors": errors_of(outcomes)}
+
+
+def _newest_first(context: Context, targets: Collection[str]) -> list[list[list[str]]]:
+    """The steps of each wave, as far as they are among ``targets``, the last wave first."""
+    left = set(targets)
+    found = []
+    for wave in reversed(planned_waves(context.store, context.run_id)):
+        steps = [names for step in reversed(wave["steps"]) if (names := [name for name in step if name in left])]
+        left.difference_update(*steps)
+        found.append(steps)
+    rest = [[name] for name in targets if name in left]  # of a run of an earlier release
+    return [steps for steps in (rest, *found) if steps]
+
+
+def settle(context: Context) -> Json:
+    """Undo what an ended run left open, from what its journal kept of every device."""
+    open_now = {touch.device: touch for touch in context.store.journal.open_touches(context.run_id)}
+    saved = context.store.journal.saved(context.run_id)
+    targets = {}
+    for name, touch in open_now.items():
+        device = context.network.device(name)
+        if touch.before is None:
+            raise StoreError("the journal has no configuration to go back to", Place(device=name))
+        targets[name] = Target(
+            device=name,
+            platform=device.platform,
+            traits=traits(device.driver, name),
+            original=context.configuration(name, touch.before),
+            delta=(),
+            meets=_nothing_meets,
+            saved=name in saved,
+        )
+    return _restored(context, targets)
