@@ -19,11 +19,11 @@ from qosforge.intent.loader import parse_intent
 from qosforge.inventory.changes import ChangeRules
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.runs import waiting
 from qosforge.runs.record.invalid_state import WrongState
 from qosforge.runs.record.store import Run
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.requests.requests import Order
+from qosforge.runs.workflow.steps import wait as waiting
 from qosforge.settings import Settings
 from qoslab import control
 from tests.runs.support import wait_for

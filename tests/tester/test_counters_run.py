@@ -17,12 +17,12 @@ from qosforge.deploy.transaction import running
 from qosforge.emulation import start_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.runs import phases
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.views.report import run_report
 from qosforge.runs.workflow.context import Context, Documents
 from qosforge.runs.workflow.rules import NetworkRules
+from qosforge.runs.workflow.steps import push as phases
 from qosforge.runs.workflow.steps.prepare import kept_texts
 from qosforge.settings import Settings
 from qoslab import control
