@@ -13,6 +13,7 @@ from qosforge.platforms.base import installed
 IMAGES = {
     "catalyst_2950": "12.1EA-EI",
     "catalyst_2970": "12.2",
+    "catalyst_9000": "17.12",
     "cisco_ios": "12.4",
     "force10_e300": "6.5",
     "nortel_5510": "5.1",
@@ -21,6 +22,7 @@ IMAGES = {
 _PORTS = {
     "catalyst_2950": ("FastEthernet0/{}", "GigabitEthernet0/{}"),
     "catalyst_2970": ("GigabitEthernet0/{}", "GigabitEthernet0/{}"),
+    "catalyst_9000": ("GigabitEthernet1/0/{}", "GigabitEthernet1/0/{}"),
     "cisco_ios": ("FastEthernet0/{}", "Serial1/{}"),
     "force10_e300": ("GigabitEthernet 0/{}", "GigabitEthernet 1/{}"),
     "nortel_5510": ("{}", "{}"),

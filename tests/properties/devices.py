@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qosforge.inventory.models import Device, Network
 
-PLATFORMS = ("cisco_ios", "catalyst_2950", "catalyst_2970", "nortel_5510", "force10_e300")
+PLATFORMS = ("cisco_ios", "catalyst_2950", "catalyst_2970", "catalyst_9000", "nortel_5510", "force10_e300")
 TRAINS = ("12.0(5)T", "12.0(6.5)T7", "12.1(5)T", "12.2(15)T", "12.4(15)T", "12.4(24)T", "15.1(4)M")
 KBPS = (64, 128, 256, 512, 1000, 2000, 8000)
 
@@ -45,6 +45,7 @@ def sites(platform: str) -> st.SearchStrategy[Site]:
         "cisco_ios": routers(),
         "catalyst_2950": catalysts("catalyst_2950"),
         "catalyst_2970": catalysts("catalyst_2970"),
+        "catalyst_9000": catalysts_9000(),
         "nortel_5510": nortels(),
         "force10_e300": force10s(),
     }[platform]
@@ -166,6 +167,21 @@ def catalysts(draw: st.DrawFn, platform: str) -> Site:
         text += "!\n"
         interfaces[name] = entry
     return made_site(platform, image, draw(st.sampled_from(("access", "core"))), interfaces, text)
+
+
+@st.composite
+def catalysts_9000(draw: st.DrawFn) -> Site:
+    """Catalyst 9000s with host ports and an uplink, some contracted, some members of an aggregation."""
+    names = ("TenGigabitEthernet1/1/1", "GigabitEthernet1/0/1", "GigabitEthernet1/0/2")
+    interfaces, text = {}, "hostname BOX\n!\n"
+    for number, name in enumerate(names[: draw(st.integers(1, 3))]):
+        rates = (10**9, 10**10) if name.startswith("Ten") else (10**8, 10**9)
+        entry = _port(draw, rates, number)
+        text += f"interface {name}\n"
+        text += " switchport mode trunk\n" if entry.get("tagged") else " switchport mode access\n"
+        text += "!\n"
+        interfaces[name] = entry
+    return made_site("catalyst_9000", "17.12", draw(st.sampled_from(("edge", "access", "core"))), interfaces, text)
 
 
 @st.composite

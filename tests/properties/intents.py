@@ -59,7 +59,7 @@ def dialect(name: str) -> Dialect:
     if name == "cisco_ios":
         return Dialect(features=features, deep=2)
     dscps = SWITCH_DSCPS if name == "catalyst_2950" else tuple(range(64))
-    weighted = 3 if name.startswith("catalyst") else 5
+    weighted = 3 if name in ("catalyst_2950", "catalyst_2970") else 5
     return Dialect(features, dscps, marked=True, by_rate=False, cos_matches=False, classes=weighted)
 
 

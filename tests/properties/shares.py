@@ -50,10 +50,9 @@ def _realised(made: CompiledDevice, wanted: InterfaceRequest, held: Plan) -> Ite
         scheduler = held.system.scheduler
     assert scheduler is not None
     classes = {c.name: c for c in made.request.classes}
-    by_name = made.request.platform == "cisco_ios"
     owners: dict[int, ClassRequest] = {}
     for queue in scheduler.queues:
-        name = made.classes.get((queue.name or "") if by_name else f"queue {queue.number}")
+        name = made.classes.get(queue.name or f"queue {queue.number}")
         if name in classes:
             owners[queue.number] = classes[name]
     if len(owners) < len(classes):
@@ -66,7 +65,8 @@ def _realised(made: CompiledDevice, wanted: InterfaceRequest, held: Plan) -> Ite
     limit = scheduler.limit_percent
     kept = any(f.code == "port-limit-kept" and f.interface == wanted.name for f in made.findings)
     scale = 1.0 if limit is None else 100 / limit if kept else wanted.rate / wanted.usable
-    shares = expected_shares(whole, wanted.usable, priority_load=0.0 if by_name else first / scale)
+    held_to_share = made.request.platform in ("cisco_ios", "catalyst_9000")  # priority is policed
+    shares = expected_shares(whole, wanted.usable, priority_load=0.0 if held_to_share else first / scale)
     for queue, share in zip(queues, shares, strict=True):
         # Of queues that are all served strictly, the model divides nothing.
         if owners[queue.number].treatment.priority is None and not queue.priority:
