@@ -11,7 +11,7 @@ from benchmarks.fleet import fleet, flow_classes
 from benchmarks.timing import Ratio, best
 from qosforge.compiler.compile import compile_devices
 from qosforge.intent.models import MatchTerm
-from qosforge.inventory.models import Network, Role
+from qosforge.inventory.models import DeviceRole, Network
 from qosforge.platforms.ios_switch.acl import read_entry
 
 DEVICES = 100
@@ -29,7 +29,7 @@ def measure() -> Iterator[Ratio | str]:
     generate = _aerleon()
     for title, shapes in (("that all differ", None), ("that differ in name", 1)):
         made = fleet(DEVICES * (shapes or 2), shapes=shapes, platforms=("cisco_ios",))
-        network = made.model_copy(update={"devices": tuple(d for d in made.devices if d.role is Role.EDGE)})
+        network = made.model_copy(update={"devices": tuple(d for d in made.devices if d.role is DeviceRole.EDGE)})
         names = [device.name for device in network.devices]
         if {name: entries(text) for name, text in _ours(network).items()} != {
             name: entries(text) for name, text in generate(names).items()

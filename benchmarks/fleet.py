@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from qosforge.intent.loader import LoadedIntent, parse_intent
-from qosforge.inventory.models import Device, Interface, Network, Role
+from qosforge.inventory.models import Device, DeviceRole, Interface, Network
 from qosforge.platforms.base import installed
 
 IMAGES = {
@@ -135,7 +135,7 @@ def fleet(count: int, *, shapes: int | None = None, platforms: tuple[str, ...] =
 def _device(number: int, shape: int, platforms: tuple[str, ...]) -> Device:
     kind = platforms[shape % len(platforms)]
     variant = shape // len(platforms)
-    roles = (Role.EDGE, Role.MIDDLE) if kind == "cisco_ios" else (Role.ACCESS, Role.CORE)
+    roles = (DeviceRole.EDGE, DeviceRole.MIDDLE) if kind == "cisco_ios" else (DeviceRole.ACCESS, DeviceRole.CORE)
     role = roles[variant % 2]
     host, trunk = _PORTS[kind]
     # Ports that few others have, and rates in whole kb/s that no other shape has.

@@ -15,7 +15,7 @@ from qosforge.api.previews import Previews
 from qosforge.compute import Compute
 from qosforge.errors import DeviceErrors
 from qosforge.inventory.catalogue import Networks
-from qosforge.inventory.models import Device, Network, Role
+from qosforge.inventory.models import Device, DeviceRole, Network
 from qosforge.settings import Settings
 from tests.drivers.hostile import HEALTHY, Devices, Way, drip
 from tests.stopwatch import Stopwatch
@@ -41,7 +41,9 @@ def network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Network
         lines = [f"[127.0.0.1]:{port} {devices.host_key}\n" for port in ports.values()]
         (state / "known_hosts").write_text("".join(lines))
         made = tuple(
-            Device(name=n, platform="cisco_ios", image="12.4", role=Role.EDGE, driver="ios_legacy", interfaces=())
+            Device(
+                name=n, platform="cisco_ios", image="12.4", role=DeviceRole.EDGE, driver="ios_legacy", interfaces=()
+            )
             for n in ports
         )
         yield Network(name="pair", devices=made, links=(), stations=())

@@ -12,7 +12,7 @@ from qosforge.audit import Audit, audit
 from qosforge.audit.table import rows
 from qosforge.findings import Finding, Severity, has_errors
 from qosforge.inventory.loader import load_network
-from qosforge.inventory.models import Device, Interface, Link, Network, Role, Station
+from qosforge.inventory.models import Device, DeviceRole, Interface, Link, Network, Station
 from qosforge.resources import root
 
 CAMPUS = load_network(root() / "inventories" / "campus")
@@ -188,9 +188,9 @@ def test_a_network_with_hardly_anything_in_it(stations: int) -> None:
         name="alone",
         platform="catalyst_2950",
         image="12.1EA-EI",
-        role=Role.ACCESS,
+        role=DeviceRole.ACCESS,
         driver="ios_legacy",
-        interfaces=(Interface(name="FastEthernet0/1", rate=10**8, role=Role.ACCESS),),
+        interfaces=(Interface(name="FastEthernet0/1", rate=10**8, role=DeviceRole.ACCESS),),
     )
     links: tuple[Link, ...] = ()
     hosts = tuple(

@@ -7,7 +7,7 @@ import pytest
 from qosforge.intent.models import MatchTerm
 from qosforge.inventory.models import Station
 from qosforge.plan.model import Ingress
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 from qosforge.validation.marks import _sample, check_marks
 from tests.validation.support import INTENT, compiled, with_interface
 
@@ -19,7 +19,7 @@ def lost(match: str) -> list[str]:
     old = "{application: [rtp-audio]}, {dscp: [ef, af41]}"
     assert old in INTENT
     compilation = with_interface(compiled(INTENT.replace(old, match)), "r1", "FastEthernet0/0", ingress=Ingress())
-    found = check_marks(Known(compilation, {}))
+    found = check_marks(ValidationContext(compilation, {}))
     return [f.message for f in found if f.traffic_class == "voice"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qosforge.audit import audit
 from qosforge.audit.table import rows
-from qosforge.inventory.models import Device, Interface, Network, Role
+from qosforge.inventory.models import Device, DeviceRole, Interface, Network
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import platform
 
@@ -43,8 +43,8 @@ access-list 101 permit udp any any eq 5000
 
 
 def cells(text: str, name: str, *ports: str) -> dict[str, tuple[str, ...]]:
-    interfaces = tuple(Interface(name=port, rate=10**6, role=Role.EDGE) for port in ports)
-    box = Device(name="r1", platform=name, image="12.4", role=Role.EDGE, driver="ios", interfaces=interfaces)
+    interfaces = tuple(Interface(name=port, rate=10**6, role=DeviceRole.EDGE) for port in ports)
+    box = Device(name="r1", platform=name, image="12.4", role=DeviceRole.EDGE, driver="ios", interfaces=interfaces)
     network = Network(name="one", devices=(box,), links=(), stations=())
     return {row[1]: row[2:] for row in rows(audit(network, {"r1": text}))}
 

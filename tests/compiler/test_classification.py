@@ -13,7 +13,7 @@ from qosforge.compiler.compile import compile_intent
 from qosforge.findings import has_errors
 from qosforge.intent.loader import parse_intent
 from qosforge.intent.models import MatchTerm
-from qosforge.inventory.models import Network, Source, Station, TrafficFlow
+from qosforge.inventory.models import Network, Station, TrafficFlow, TrafficSource
 from qosforge.tester.traffic import flow_class
 from qoslab.boxes.ios.base import IosBox
 from qoslab.boxes.ios.classes import in_class
@@ -57,7 +57,7 @@ def flows_near(draw: st.DrawFn, terms: tuple[MatchTerm, ...]) -> tuple[TrafficFl
         dst_port=port(term.destination_port),
         dscp=near(term.dscp, st.just(precedence * 8)),
         cos=near(term.cos, st.just(0)),
-        source=Source(kind="cbr", rate=64_000, ip_bytes=200),
+        source=TrafficSource(kind="cbr", rate=64_000, ip_bytes=200),
     )
     ends = {"here": address(term.source), "there": address(term.destination)}
     assume(all(not ip_address(end).is_unspecified for end in ends.values()))

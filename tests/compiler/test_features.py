@@ -14,7 +14,7 @@ from qosforge.intent.loader import parse_intent
 from qosforge.intent.models import MatchTerm, Treatment
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.plan.request import Feature, Term
+from qosforge.plan.request import Feature, TermRequest
 from qosforge.platforms.base import installed, platform
 
 from .support import CAMPUS, a_class, made, made_text, routers
@@ -100,7 +100,7 @@ def lacking(feature: Feature, devices: list[str]) -> list[str]:
 
 
 def test_every_field_of_the_language_is_core_or_a_feature() -> None:
-    assert set(MatchTerm.model_fields) == CORE_MATCH | MATCH_FEATURES.keys() == set(Term.model_fields)
+    assert set(MatchTerm.model_fields) == CORE_MATCH | MATCH_FEATURES.keys() == set(TermRequest.model_fields)
     assert set(Treatment.model_fields) == CORE_TREATMENT | {
         "queue_limit",
         "police",

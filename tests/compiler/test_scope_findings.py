@@ -10,18 +10,18 @@ from qosforge.compiler.compile import compile_intent
 from qosforge.compiler.resolve import resolve
 from qosforge.findings import Finding, Severity
 from qosforge.intent.loader import parse_intent
-from qosforge.inventory.models import Circuit, Device, Framing, Interface, Network, Role
+from qosforge.inventory.models import Circuit, Device, DeviceRole, Framing, Interface, Network
 from qosforge.plan.request import DeviceRequest
 
 from .support import a_class, made
 
 
 def port(name: str, **more: Any) -> Interface:
-    plain: dict[str, Any] = {"rate": 100_000_000, "role": Role.ACCESS, "tags": {"lan"}}
+    plain: dict[str, Any] = {"rate": 100_000_000, "role": DeviceRole.ACCESS, "tags": {"lan"}}
     return Interface.model_validate({"name": name, **plain, **more})
 
 
-def network(*interfaces: Interface, role: Role = Role.EDGE, **more: Any) -> Network:
+def network(*interfaces: Interface, role: DeviceRole = DeviceRole.EDGE, **more: Any) -> Network:
     device = Device(
         name="sw1", platform="cisco_ios", image="12.4", role=role, driver="ios", interfaces=interfaces, **more
     )
@@ -40,7 +40,7 @@ def told(apply: list[dict[str, Any]], *interfaces: Interface) -> list[Finding]:
 PORTS = (
     port("1", vlans=(10,), voice_vlan=110),
     port("2", vlans=(20,), lag="Port-channel1"),
-    port("3", role=Role.EDGE, tags={"wan"}),
+    port("3", role=DeviceRole.EDGE, tags={"wan"}),
 )
 
 
@@ -262,7 +262,7 @@ WAN = {"interfaces": "wan", "direction": "output"}
 )
 def test_a_fragment_is_sized_by_time_or_bytes(fragment: dict[str, str], size: int, blocking: float) -> None:
     rule = {"when": {"rate_below": "768 kb/s"}, "fragment": fragment, "transmit_ring": {"packets": 3}}
-    line = port("3", rate=56_000, role=Role.EDGE, tags={"wan"}, encapsulation=Framing.MLPPP)
+    line = port("3", rate=56_000, role=DeviceRole.EDGE, tags={"wan"}, encapsulation=Framing.MLPPP)
 
     efficiency = requested([WAN], line, link_efficiency=[rule])[0].interfaces[0].efficiency
 
@@ -277,9 +277,9 @@ def test_a_rule_may_be_for_framings_alone() -> None:
         {"when": {"framing": "atm"}, "transmit_ring": {"packets": 5}},
     ]
     lines = (
-        port("f", role=Role.EDGE, tags={"wan"}, encapsulation=Framing.FRAME_RELAY, circuit=Circuit(dlci=100)),
-        port("a", role=Role.EDGE, tags={"wan"}, encapsulation=Framing.ATM, circuit=Circuit(vpi=4, vci=108)),
-        port("h", role=Role.EDGE, tags={"wan"}, encapsulation=Framing.HDLC),
+        port("f", role=DeviceRole.EDGE, tags={"wan"}, encapsulation=Framing.FRAME_RELAY, circuit=Circuit(dlci=100)),
+        port("a", role=DeviceRole.EDGE, tags={"wan"}, encapsulation=Framing.ATM, circuit=Circuit(vpi=4, vci=108)),
+        port("h", role=DeviceRole.EDGE, tags={"wan"}, encapsulation=Framing.HDLC),
     )
 
     relay, cells, plain = (i.efficiency for i in requested([WAN], *lines, link_efficiency=rules)[0].interfaces)

@@ -16,7 +16,7 @@ from qosforge.compiler.resolve import resolve
 from qosforge.findings import Severity
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.loader import load_network
-from qosforge.inventory.models import Device, Interface, Network, Role
+from qosforge.inventory.models import Device, DeviceRole, Interface, Network
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import installed, platform
 
@@ -37,9 +37,11 @@ def network() -> Network:
 
 def _device_of(name: str) -> Device:
     port = {"catalyst_9000": "GigabitEthernet1/0/1"}[name]
-    interface = Interface(name=port, rate=10**9, role=Role.EDGE)
-    image = platform(name).boxes.images[0]
-    return Device(name=name, platform=name, image=image, role=Role.ACCESS, driver="ios", interfaces=(interface,))
+    interface = Interface(name=port, rate=10**9, role=DeviceRole.EDGE)
+    image = platform(name).family.images[0]
+    return Device(
+        name=name, platform=name, image=image, role=DeviceRole.ACCESS, driver="ios", interfaces=(interface,)
+    )
 
 
 def one_of_each() -> Network:

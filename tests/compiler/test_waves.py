@@ -14,7 +14,7 @@ from qosforge.errors import InputError
 from qosforge.inventory.changes import ChangeRules
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.inventory.rollout import Rollout, Selection
+from qosforge.inventory.rollout import DeviceSelection, Rollout
 from qosforge.plan.model import Efficiency, InterfacePlan, Plan
 from qosforge.resources import root
 
@@ -139,7 +139,7 @@ def test_ends_are_joined_where_the_link_efficiency_changes_and_nowhere_else() ->
 )
 def test_a_wave_is_chosen_by_one_word(written: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        Selection.model_validate(written)
+        DeviceSelection.model_validate(written)
 
 
 @pytest.mark.parametrize(("failures", "of", "most"), [(0, 300, 0), (3, 10, 3), ("10 %", 300, 30), ("10%", 9, 0)])
@@ -150,17 +150,17 @@ def test_so_many_may_fail(failures: object, of: int, most: int) -> None:
 
 
 SELECTIONS = st.one_of(
-    st.builds(Selection, site=st.sampled_from(["vigo", "oporto", "nowhere"])),
-    st.builds(Selection, role=st.sampled_from(["edge", "middle", "access", "core"])),
-    st.builds(Selection, count=st.integers(1, 5)),
-    st.builds(Selection, percent=st.floats(1, 100)),
+    st.builds(DeviceSelection, site=st.sampled_from(["vigo", "oporto", "nowhere"])),
+    st.builds(DeviceSelection, role=st.sampled_from(["edge", "middle", "access", "core"])),
+    st.builds(DeviceSelection, count=st.integers(1, 5)),
+    st.builds(DeviceSelection, percent=st.floats(1, 100)),
 )
 PAIRS = st.sets(st.sets(st.sampled_from(NAMES), min_size=2, max_size=2).map(frozenset), max_size=4)
 
 
 @given(st.one_of(st.none(), SELECTIONS), st.lists(SELECTIONS, max_size=4), st.sets(st.sampled_from(NAMES)), PAIRS)
 def test_every_device_is_in_one_wave_and_with_those_it_is_joined_to(
-    canary: Selection | None, chosen: list[Selection], devices: set[str], joined: set[frozenset[str]]
+    canary: DeviceSelection | None, chosen: list[DeviceSelection], devices: set[str], joined: set[frozenset[str]]
 ) -> None:
     planned = plan_waves(sited(), Rollout(canary=canary, waves=tuple(chosen)), devices, joined)
     every = [name for wave in planned for name in wave.devices]

@@ -18,7 +18,7 @@ from qosforge.deploy.sessions import Sessions
 from qosforge.deploy.traits import DRIVERS
 from qosforge.deploy.transaction import running
 from qosforge.errors import DeviceError
-from qosforge.inventory.models import Device, Network, Role
+from qosforge.inventory.models import Device, DeviceRole, Network
 from qosforge.inventory.overlay import Address, Overlay
 from qosforge.platforms.device_text import DeviceText
 from qosforge.settings import DeviceLimits
@@ -82,7 +82,12 @@ def meet(devices: Devices, tmp_path: Path) -> Iterator[Callable[..., Fleet]]:
             name="hostile",
             devices=tuple(
                 Device(
-                    name=n, platform=kind.platform, image=kind.image, role=Role.EDGE, driver=driver, interfaces=()
+                    name=n,
+                    platform=kind.platform,
+                    image=kind.image,
+                    role=DeviceRole.EDGE,
+                    driver=driver,
+                    interfaces=(),
                 )
                 for n, (driver, _) in boxes.items()
                 for kind in [KINDS[driver]]

@@ -16,7 +16,7 @@ from qosforge.deploy.sessions import Sessions
 from qosforge.deploy.traits import DRIVERS
 from qosforge.deploy.transaction import running
 from qosforge.errors import DeviceError, LoginRefused
-from qosforge.inventory.models import Device, Network, Role
+from qosforge.inventory.models import Device, DeviceRole, Network
 from qosforge.inventory.reach import Reach
 from qosforge.platforms.device_text import DeviceText
 from qosforge.settings import DeviceLimits, Settings
@@ -97,7 +97,7 @@ def meet(
                     name=name,
                     platform=KINDS[driver].platform,
                     image=KINDS[driver].image,
-                    role=Role.EDGE,
+                    role=DeviceRole.EDGE,
                     driver=driver,
                     interfaces=(),
                     reach=Reach(

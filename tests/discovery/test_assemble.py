@@ -6,7 +6,7 @@ from pathlib import Path
 
 from qosforge.discovery.assemble import assemble
 from qosforge.discovery.crawler import Crawl, Visit
-from qosforge.discovery.facts import DeviceFacts, Neighbour, Note, Port, Topic
+from qosforge.discovery.facts import DeviceFacts, Neighbour, Note, PortFacts, Topic
 from qosforge.discovery.folder import write_new
 from qosforge.discovery.model import Discovery
 from qosforge.inventory.models import Framing
@@ -15,7 +15,7 @@ MBPS = 1_000_000
 
 
 def device(
-    name: str, *ports: Port, platform: str = "catalyst_2970", neighbours: tuple[Neighbour, ...] = ()
+    name: str, *ports: PortFacts, platform: str = "catalyst_2970", neighbours: tuple[Neighbour, ...] = ()
 ) -> DeviceFacts:
     return DeviceFacts(
         hostname=name,
@@ -29,8 +29,8 @@ def device(
     )
 
 
-def port(name: str, rate: int = 100 * MBPS, **more: bool) -> Port:
-    return Port(f"GigabitEthernet0/{name}", rate, **more)
+def port(name: str, rate: int = 100 * MBPS, **more: bool) -> PortFacts:
+    return PortFacts(f"GigabitEthernet0/{name}", rate, **more)
 
 
 def found(*visited: tuple[DeviceFacts, list[str]]) -> Discovery:
@@ -83,8 +83,8 @@ def test_ends_that_differ_in_their_tags_are_left_out() -> None:
 
 
 def test_roles_and_tags_follow_what_is_at_the_other_end() -> None:
-    serial = Port("Serial0/0", 2 * MBPS, Framing.HDLC)
-    ethernet, lan = (Port(f"FastEthernet0/{n}", 100 * MBPS, routed=True) for n in range(2))
+    serial = PortFacts("Serial0/0", 2 * MBPS, Framing.HDLC)
+    ethernet, lan = (PortFacts(f"FastEthernet0/{n}", 100 * MBPS, routed=True) for n in range(2))
     link = Neighbour("CDP", "FastEthernet0/0", "FastEthernet0/0", name="Y")
     x = device("X", ethernet, lan, serial, platform="cisco_ios", neighbours=(link,))
     y = device("Y", ethernet, serial, platform="cisco_ios")
@@ -106,7 +106,7 @@ def test_names_that_would_be_no_names_are_written_as_names(tmp_path: Path) -> No
 
 
 def test_a_port_that_no_inventory_holds_is_left_out_and_named(tmp_path: Path) -> None:
-    network = found((device("A", port("1"), Port("Gi0/2\nreload", MBPS)), []))
+    network = found((device("A", port("1"), PortFacts("Gi0/2\nreload", MBPS)), []))
     (note,) = about(network, Topic.LEFT_OUT)
     assert note.line == "Gi0/2\nreload"
     assert [one.name for one in write_new(tmp_path / "found", network).devices[0].interfaces] == [

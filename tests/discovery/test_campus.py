@@ -9,8 +9,8 @@ import pytest
 
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.discovery.assemble import assemble
-from qosforge.discovery.crawler import Progress, crawl
-from qosforge.discovery.difference import Change
+from qosforge.discovery.crawler import CrawlProgress, crawl
+from qosforge.discovery.difference import InventoryChange
 from qosforge.discovery.facts import Topic
 from qosforge.discovery.folder import add, compare, write_new
 from qosforge.discovery.model import Discovery
@@ -186,7 +186,7 @@ def test_vlans_and_reasons_of_guesses_are_kept(from_three: Discovery) -> None:
 
 
 def test_no_more_devices_are_opened_than_the_bound_allows(campus: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[CrawlProgress] = []
     with LabSession(campus) as session:
         found = assemble(crawl(session, [session.address("r1")], 2, seen.append))
         assert len({address for address, _ in session.asked}) == 2
@@ -249,8 +249,8 @@ def test_nothing_is_left_behind_where_nothing_was_found(campus: Path, tmp_path: 
 
 def test_a_second_run_shows_the_difference_and_writes_nothing(from_three: Discovery, tmp_path: Path) -> None:
     assert compare(CAMPUS, from_three) == (
-        Change("gone", "link", ("r3", "FastEthernet0/0", "e300", "GigabitEthernet 0/0")),
-        Change("gone", "link", ("e300", "GigabitEthernet 0/1", "ers5510", "48")),
+        InventoryChange("gone", "link", ("r3", "FastEthernet0/0", "e300", "GigabitEthernet 0/0")),
+        InventoryChange("gone", "link", ("e300", "GigabitEthernet 0/1", "ers5510", "48")),
     )
     folder = tmp_path / "found"
     write_new(folder, from_three)

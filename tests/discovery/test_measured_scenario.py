@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from qosforge.discovery.measured_scenario import pairs_of
 from qosforge.discovery.port_traffic import Sending, StationTraffic
-from qosforge.inventory.models import Device, Interface, Network, Role, Station
+from qosforge.inventory.models import Device, DeviceRole, Interface, Network, Station
 from qosforge.platforms.base import platform
 from qosforge.platforms.port_counters import PortCounterForm, PortCounters
 
@@ -101,9 +101,9 @@ def _network(count: int) -> Network:
         name="sw",
         platform="catalyst_2970",
         image="12.2",
-        role=Role.ACCESS,
+        role=DeviceRole.ACCESS,
         driver="ios_legacy",
-        interfaces=tuple(Interface(name=f"Gi0/{at}", rate=10**9, role=Role.ACCESS) for at in range(count)),
+        interfaces=tuple(Interface(name=f"Gi0/{at}", rate=10**9, role=DeviceRole.ACCESS) for at in range(count)),
     )
     stations = tuple(
         Station(name=f"s{at}", address=f"198.18.0.{at + 1}", attach=("sw", f"Gi0/{at}"), rate=10**9)

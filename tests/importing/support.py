@@ -7,7 +7,7 @@ from pathlib import Path
 
 from qosforge.compiler.candidate import differences
 from qosforge.compiler.compile import CompiledDevice, compile_intent
-from qosforge.configtree import Line, merge
+from qosforge.configtree import ConfigLine, merge
 from qosforge.importing import ImportResult, import_configurations, read_configuration
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
@@ -29,7 +29,7 @@ def running(device: CompiledDevice, startup: str) -> str:
     return "\n".join(_lines(tree, 0)) + "\n"
 
 
-def _lines(tree: tuple[Line, ...], depth: int) -> list[str]:
+def _lines(tree: tuple[ConfigLine, ...], depth: int) -> list[str]:
     return [text for line in tree for text in (" " * depth + line.text, *_lines(line.children, depth + 1))]
 
 

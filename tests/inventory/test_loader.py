@@ -10,7 +10,7 @@ from qosforge.compiler.compile import compile_intent
 from qosforge.errors import InputError
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
-from qosforge.inventory.models import Framing, Network, Role
+from qosforge.inventory.models import DeviceRole, Framing, Network
 
 ROOT = Path(__file__).resolve().parents[2]
 CAMPUS = ROOT / "inventories" / "campus"
@@ -59,7 +59,7 @@ def test_the_campus_has_the_boxes_and_lines_of_the_paper(campus: Network) -> Non
     assert {n for n, p in platforms.items() if p == "cisco_ios"} == {"r1", "r2", "r3", "b256", "b56"}
     assert len(set(platforms.values())) == 5
     serial = campus.device("r1").interface("Serial0/0")
-    assert (serial.rate, serial.role, serial.encapsulation) == (2_000_000, Role.EDGE, Framing.HDLC)
+    assert (serial.rate, serial.role, serial.encapsulation) == (2_000_000, DeviceRole.EDGE, Framing.HDLC)
     assert campus.device("r2").interface("Multilink2").rate == 56_000
     assert "archive" in campus.device("r1").features
     assert "archive" not in campus.device("r3").features
@@ -297,7 +297,7 @@ def test_an_unknown_platform_is_told_with_its_device(changed: Callable[..., Path
                             update={
                                 "role": "edge",
                                 "interfaces": tuple(
-                                    i.model_copy(update={"role": Role.EDGE})
+                                    i.model_copy(update={"role": DeviceRole.EDGE})
                                     for i in network.device("s2950").interfaces
                                 ),
                             }
@@ -327,6 +327,6 @@ def test_what_all_hosts_share_may_stand_in_the_defaults_and_in_groups_of_groups(
 
     network = load_network(folder)
 
-    assert network.device("s2970").role == Role.CORE
+    assert network.device("s2970").role == DeviceRole.CORE
     assert network.device("s2950").features == {"hqf"}
     assert "hqf" not in network.device("r1").features

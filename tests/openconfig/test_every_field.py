@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from qosforge.openconfig.restrict import Restricted, restrict
+from qosforge.openconfig.restrict import RestrictedPlan, restrict
 from qosforge.plan.model import (
     DROP,
     Action,
-    Circuit,
+    CircuitPlan,
     Discipline,
     Efficiency,
     Egress,
@@ -77,7 +77,7 @@ OTHER: dict[type[BaseModel], dict[str, Any]] = {
         "input_queues": InputQueues(weights=(4, 4), buffer_percent=(90, 10)),
     },
     InterfacePlan: {
-        "name": "Serial0/1", "bandwidth_kbps": 2000, "reservable_percent": 90, "circuit": Circuit(dlci=100),
+        "name": "Serial0/1", "bandwidth_kbps": 2000, "reservable_percent": 90, "circuit": CircuitPlan(dlci=100),
         "efficiency": Efficiency(multiclass=True),
     },
     Ingress: {
@@ -149,7 +149,7 @@ CASES = [
 ]
 
 
-def restricted(plan: Plan) -> Restricted:
+def restricted(plan: Plan) -> RestrictedPlan:
     return restrict(plan, APPLICATIONS)
 
 

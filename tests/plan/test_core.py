@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from qosforge.intent.models import Treatment
-from qosforge.inventory.models import Framing, Role
+from qosforge.inventory.models import DeviceRole, Framing
 from qosforge.plan.core import NOMINAL, core, depends_on_rate, rate_in
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 
@@ -30,7 +30,7 @@ def request(requested: tuple[ClassRequest, ...], *ports: InterfaceRequest, **mor
         "device": "",
         "platform": "p",
         "image": "1",
-        "role": Role.EDGE,
+        "role": DeviceRole.EDGE,
         "intent": "i",
         "tolerance": 0.05,
         **more,
@@ -59,7 +59,7 @@ def test_what_is_done_at_a_port_is_kept(field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("image", "2"), ("role", Role.CORE), ("tolerance", 0.1), ("device", "r1")]
+    ("field", "value"), [("image", "2"), ("role", DeviceRole.CORE), ("tolerance", 0.1), ("device", "r1")]
 )
 def test_devices_that_differ_have_cores_of_their_own(field: str, value: object) -> None:
     requested = classes(priority={"percent": 20})

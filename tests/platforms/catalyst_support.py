@@ -15,7 +15,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.plan.request import DeviceRequest
-from qosforge.platforms.base import Lowered, Platform
+from qosforge.platforms.base import LoweredDevice, Platform
 from qosforge.platforms.catalyst_2950 import PLATFORM as C2950
 from qosforge.platforms.catalyst_2970 import PLATFORM as C2970
 from qoslab.box import Box
@@ -78,19 +78,19 @@ def startup(device: str) -> str:
     return (ROOT / f"inventories/campus/startup/{device}.cfg").read_text()
 
 
-def lowered(device: str, loaded: LoadedIntent, running: str | None = None) -> tuple[DeviceRequest, Lowered]:
+def lowered(device: str, loaded: LoadedIntent, running: str | None = None) -> tuple[DeviceRequest, LoweredDevice]:
     """A request and its plan; ``running`` is what the switch holds before."""
     request = request_for(device, loaded)
     held = None if running is None else BOXES[device].parse(running, device, request.image)
     return request, BOXES[device].lower(request, held)
 
 
-def rendered(device: str, request: DeviceRequest, result: Lowered) -> str:
+def rendered(device: str, request: DeviceRequest, result: LoweredDevice) -> str:
     """The configuration of a plan."""
     return "!\n".join(b.text for b in BOXES[device].blocks(result.plan, result, request))
 
 
-def codes(result: Lowered) -> dict[str, str]:
+def codes(result: LoweredDevice) -> dict[str, str]:
     """Severity of every finding by its code."""
     return {f.code: f.severity.value for f in result.findings}
 

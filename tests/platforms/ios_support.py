@@ -11,10 +11,10 @@ from qosforge.configtree import merge, transition
 from qosforge.findings import Finding, Severity
 from qosforge.intent.applications import load_catalogue
 from qosforge.intent.models import Mark, Treatment
-from qosforge.inventory.models import Framing, Role
+from qosforge.inventory.models import DeviceRole, Framing
 from qosforge.plan.model import InterfacePlan, Queue
-from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest, Term
-from qosforge.platforms.base import Lowered
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest, TermRequest
+from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.cisco_ios import PLATFORM
 from qoslab.box import Box
 from qoslab.boxes import make_box
@@ -48,7 +48,7 @@ def a_class(name: str, precedence: int | None = None, **more: Any) -> ClassReque
     """A class that is told by its precedence; ``treatment`` and ``mark`` as in an intent."""
     made: dict[str, Any] = {
         "name": name,
-        "terms": (Term(precedence=(precedence,)),) if precedence is not None else (),
+        "terms": (TermRequest(precedence=(precedence,)),) if precedence is not None else (),
     }
     if "treatment" in more:
         more["treatment"] = Treatment.model_validate(more["treatment"])
@@ -98,7 +98,7 @@ def requested(
     *classes: ClassRequest,
     image: str = OLD,
     interfaces: tuple[InterfaceRequest, ...] | None = None,
-    role: Role = Role.EDGE,
+    role: DeviceRole = DeviceRole.EDGE,
     features: frozenset[str] = frozenset(),
 ) -> DeviceRequest:
     """A request; the class of everything else is added where it is not given."""
@@ -116,35 +116,35 @@ def requested(
     )
 
 
-def lowered(request: DeviceRequest) -> Lowered:
+def lowered(request: DeviceRequest) -> LoweredDevice:
     """The plan of a request on a device that nothing is known of."""
     return PLATFORM.lower(request, None)
 
 
-def text_of(request: DeviceRequest, result: Lowered | None = None) -> str:
+def text_of(request: DeviceRequest, result: LoweredDevice | None = None) -> str:
     """The configuration of a request."""
     made = result or lowered(request)
     return "!\n".join(block.text for block in PLATFORM.blocks(made.plan, made, request))
 
 
-def of(result: Lowered, code: str) -> list[Finding]:
+def of(result: LoweredDevice, code: str) -> list[Finding]:
     """The findings of this code."""
     return [f for f in result.findings if f.code == code]
 
 
-def errors(result: Lowered) -> list[str]:
+def errors(result: LoweredDevice) -> list[str]:
     """Codes of the errors."""
     return [f.code for f in result.findings if f.severity is Severity.ERROR]
 
 
-def port(result: Lowered, name: str = "Serial0/0") -> InterfacePlan:
+def port(result: LoweredDevice, name: str = "Serial0/0") -> InterfacePlan:
     """The interface of a plan, which must have it."""
     found = result.plan.interface(name)
     assert found is not None
     return found
 
 
-def queues(result: Lowered, name: str = "Serial0/0") -> tuple[Queue, ...]:
+def queues(result: LoweredDevice, name: str = "Serial0/0") -> tuple[Queue, ...]:
     """The queues of an interface, which must have a scheduler."""
     scheduler = port(result, name).egress.scheduler
     assert scheduler is not None
@@ -164,7 +164,7 @@ def booted(image: str, startup: str = STARTUP, features: frozenset[str] = frozen
     return box
 
 
-def pushed(request: DeviceRequest, startup: str = STARTUP) -> tuple[Lowered, Box]:
+def pushed(request: DeviceRequest, startup: str = STARTUP) -> tuple[LoweredDevice, Box]:
     """Put a request into a router: it takes every line, holds the plan, and comes back to what it held.
 
     The device is returned with the plan in it.

@@ -13,7 +13,7 @@ from qosforge.intent.loader import LoadedIntent, load_intent, parse_intent
 from qosforge.inventory.loader import load_network
 from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.plan.request import DeviceRequest
-from qosforge.platforms.base import Lowered, Platform
+from qosforge.platforms.base import LoweredDevice, Platform
 from qosforge.platforms.force10_e300 import PLATFORM as FORCE10
 from qosforge.platforms.nortel_5510 import PLATFORM as NORTEL
 from qoslab.box import Box
@@ -81,24 +81,24 @@ def startup(device: str) -> str:
     return (ROOT / f"inventories/campus/startup/{device}.cfg").read_text()
 
 
-def lowered(device: str, loaded: LoadedIntent, running: str | None = None) -> tuple[DeviceRequest, Lowered]:
+def lowered(device: str, loaded: LoadedIntent, running: str | None = None) -> tuple[DeviceRequest, LoweredDevice]:
     """A request and its plan; ``running`` is what the device holds before."""
     request = request_for(device, loaded)
     held = None if running is None else BOXES[device].parse(running, device, request.image)
     return request, BOXES[device].lower(request, held)
 
 
-def rendered(device: str, request: DeviceRequest, result: Lowered) -> str:
+def rendered(device: str, request: DeviceRequest, result: LoweredDevice) -> str:
     """The configuration of a plan."""
     return "!\n".join(b.text for b in BOXES[device].blocks(result.plan, result, request))
 
 
-def codes(result: Lowered) -> dict[str, str]:
+def codes(result: LoweredDevice) -> dict[str, str]:
     """Severity of every finding by its code."""
     return {f.code: f.severity.value for f in result.findings}
 
 
-def finding(result: Lowered, code: str) -> Any:
+def finding(result: LoweredDevice, code: str) -> Any:
     """The one finding with this code."""
     (found,) = [f for f in result.findings if f.code == code]
     return found
@@ -133,7 +133,7 @@ def booted(device: str, folder: Path, text: str) -> Box:
     return box
 
 
-def push(device: str, box: Box, loaded: LoadedIntent) -> tuple[DeviceRequest, Lowered]:
+def push(device: str, box: Box, loaded: LoadedIntent) -> tuple[DeviceRequest, LoweredDevice]:
     """Put an intent into a device, which must take every line."""
     before = box.running_text()
     request, result = lowered(device, loaded, before)

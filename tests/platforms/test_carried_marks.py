@@ -7,7 +7,7 @@ import pytest
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.findings import Finding, Severity
 from qosforge.intent.loader import parse_intent
-from qosforge.inventory.models import Device, Interface, Network, Role
+from qosforge.inventory.models import Device, DeviceRole, Interface, Network
 from qosforge.validation.packets import Packet, queue_of
 
 INTENT = """
@@ -37,7 +37,7 @@ PORTS = {
 }
 
 
-def compiled(platform: str, text: str = INTENT, role: Role = Role.MIDDLE) -> CompiledDevice:
+def compiled(platform: str, text: str = INTENT, role: DeviceRole = DeviceRole.MIDDLE) -> CompiledDevice:
     image, names = PORTS[platform]
     ports = tuple(Interface(name=n, rate=100_000_000, role=role, tags=frozenset({"wan"})) for n in names)
     device = Device(name="box", platform=platform, image=image, role=role, driver="x", interfaces=ports)
@@ -166,10 +166,12 @@ def test_an_output_that_looks_for_what_inputs_write_over_is_told(mark: str, by: 
     text = HIDDEN.replace("MARK", mark).replace("BY", by)
     image, names = PORTS["cisco_ios"]
     ports = tuple(
-        Interface(name=n, rate=2_000_000, role=Role.EDGE, tags=frozenset({tag}))
+        Interface(name=n, rate=2_000_000, role=DeviceRole.EDGE, tags=frozenset({tag}))
         for n, tag in zip(names, ("wan", "lan"), strict=True)
     )
-    device = Device(name="box", platform="cisco_ios", image=image, role=Role.EDGE, driver="x", interfaces=ports)
+    device = Device(
+        name="box", platform="cisco_ios", image=image, role=DeviceRole.EDGE, driver="x", interfaces=ports
+    )
     network = Network(name="made", devices=(device,), links=(), stations=())
 
     found = compile_intent(parse_intent(text, "made.yaml"), network).findings

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from qosforge.findings import Finding
 from qosforge.plan.model import Queue, TailThreshold
-from qosforge.platforms.base import Lowered
+from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.ios_switch.queues import whole_weights
 
 from .catalyst_support import REST, VOICE, codes, intent, lowered, port, rendered, startup
@@ -28,12 +28,12 @@ def data(**treatment: Any) -> dict[str, Any]:
     }
 
 
-def found(result: Lowered, code: str) -> Finding:
+def found(result: LoweredDevice, code: str) -> Finding:
     (finding,) = [f for f in result.findings if f.code == code]
     return finding
 
 
-def queue_of(result: Lowered, name: str) -> Queue:
+def queue_of(result: LoweredDevice, name: str) -> Queue:
     number = next(
         int(key.split()[1]) for key, held in result.classes.items() if held == name and key[:5] == "queue"
     )

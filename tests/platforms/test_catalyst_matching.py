@@ -10,7 +10,7 @@ import pytest
 from qosforge.findings import Finding
 from qosforge.intent.loader import LoadedIntent, parse_intent
 from qosforge.plan.model import Discipline, Rule, Term, Trust
-from qosforge.platforms.base import Lowered
+from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.catalyst_2950 import PLATFORM as C2950
 from qosforge.platforms.catalyst_2970 import PLATFORM as C2970
 from qosforge.platforms.ios_switch.mac_acl import mac_entries, read_mac_entry
@@ -25,12 +25,12 @@ def a_class(name: str, *alternatives: dict[str, Any], **mark: Any) -> dict[str, 
     return {"name": name, "match": {"any": list(alternatives)}, "mark": mark, "treatment": share}
 
 
-def found(result: Lowered, code: str) -> Finding:
+def found(result: LoweredDevice, code: str) -> Finding:
     (finding,) = [f for f in result.findings if f.code == code]
     return finding
 
 
-def rules(device: str, result: Lowered) -> dict[str, Rule]:
+def rules(device: str, result: LoweredDevice) -> dict[str, Rule]:
     return {r.name: r for r in port(result.plan, HOSTS[device]).ingress.rules}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from qosforge.findings import Finding
 from qosforge.plan.model import Action, Policer
-from qosforge.platforms.base import Lowered
+from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.catalyst_2950.capabilities import policer_range
 
 from .catalyst_support import BOXES, REST, intent, lowered, port, rendered, request_for
@@ -23,11 +23,11 @@ def policed(name: str, dscp: str, rate: str, **police: Any) -> dict[str, Any]:
     }
 
 
-def found(result: Lowered, code: str) -> list[Finding]:
+def found(result: LoweredDevice, code: str) -> list[Finding]:
     return [f for f in result.findings if f.code == code]
 
 
-def policers(result: Lowered, name: str) -> list[Policer | None]:
+def policers(result: LoweredDevice, name: str) -> list[Policer | None]:
     return [rule.police for rule in port(result.plan, name).ingress.rules]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from qosforge.findings import Fidelity, Finding
 from qosforge.plan.model import Ingress, Trust
-from qosforge.platforms.base import Lowered
+from qosforge.platforms.base import LoweredDevice
 
 from .catalyst_support import (
     BOXES,
@@ -33,7 +33,7 @@ def weighted(name: str, dscp: str, percent: int, **more: Any) -> dict[str, Any]:
     return {"name": name, "match": {"any": [{"dscp": [dscp]}]}, "mark": {"dscp": dscp}, "treatment": share} | more
 
 
-def found(result: Lowered, code: str) -> Finding:
+def found(result: LoweredDevice, code: str) -> Finding:
     """The one finding with this code."""
     matching = [f for f in result.findings if f.code == code]
     assert len(matching) == 1, [f.code for f in result.findings]

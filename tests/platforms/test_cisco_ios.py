@@ -12,7 +12,7 @@ from qosforge.errors import InputError
 from qosforge.findings import Severity
 from qosforge.intent.applications import load_catalogue
 from qosforge.intent.models import Mark, Treatment
-from qosforge.inventory.models import Framing, Role
+from qosforge.inventory.models import DeviceRole, Framing
 from qosforge.plan.model import (
     Action,
     Discipline,
@@ -25,8 +25,8 @@ from qosforge.plan.model import (
     Term,
 )
 from qosforge.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest
-from qosforge.plan.request import Term as Alternative
-from qosforge.platforms.base import Lowered
+from qosforge.plan.request import TermRequest as Alternative
+from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.cisco_ios import PLATFORM
 
 SETTINGS = settings(max_examples=150, deadline=None, derandomize=True, database=None)
@@ -38,7 +38,9 @@ def a_class(name: str = "gold", **more: Any) -> ClassRequest:
     return ClassRequest(**{"name": name, "terms": (Alternative(application="http"),), "treatment": HALF, **more})
 
 
-def request(*classes: ClassRequest, image: str = "12.4", role: Role = Role.EDGE, **line: Any) -> DeviceRequest:
+def request(
+    *classes: ClassRequest, image: str = "12.4", role: DeviceRole = DeviceRole.EDGE, **line: Any
+) -> DeviceRequest:
     wan = {
         "name": "Serial0/0",
         "rate": 256_000,
@@ -68,11 +70,11 @@ def text(wanted: DeviceRequest) -> str:
     return "!\n".join(block.text for block in PLATFORM.blocks(lowered.plan, lowered, wanted))
 
 
-def codes(lowered: Lowered, severity: Severity) -> list[str]:
+def codes(lowered: LoweredDevice, severity: Severity) -> list[str]:
     return [f.code for f in lowered.findings if f.severity is severity]
 
 
-def line(lowered: Lowered, name: str = "Serial0/0") -> InterfacePlan:
+def line(lowered: LoweredDevice, name: str = "Serial0/0") -> InterfacePlan:
     found = lowered.plan.interface(name)
     assert found is not None
     return found
@@ -149,7 +151,7 @@ def test_flows_become_one_access_list_and_exceptions_another() -> None:
     )
 
 
-def treated(image: str = "12.4", name: str = "gold", **treatment: Any) -> Lowered:
+def treated(image: str = "12.4", name: str = "gold", **treatment: Any) -> LoweredDevice:
     requested = Treatment.model_validate({"bandwidth": {"percent": 20}} | treatment)
     return PLATFORM.lower(request(a_class(name, treatment=requested), image=image), None)
 

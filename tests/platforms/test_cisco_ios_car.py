@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from qosforge.audit.audit import audit
 from qosforge.configtree import merge, transition
 from qosforge.findings import Severity
-from qosforge.inventory.models import Device, Interface, Network, Role
+from qosforge.inventory.models import Device, DeviceRole, Interface, Network
 from qosforge.plan.model import DROP, TRANSMIT, Action, InterfacePolicer, Policer, PortRange, Term
 from qosforge.plan.request import ClassRequest
-from qosforge.plan.request import Term as Alternative
+from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.cisco_ios import PLATFORM
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 
@@ -429,7 +429,7 @@ def test_a_middle_router_tells_classes_by_their_marks() -> None:
         flow("gold", 9, mark={"dscp": 46}, treatment=police()),
         image=BEFORE_LLQ,
         interfaces=(lan(),),
-        role=Role.MIDDLE,
+        role=DeviceRole.MIDDLE,
     )
 
     (held,) = port(lowered(wanted), LAN).ingress.policers
@@ -442,9 +442,9 @@ def test_an_audit_tells_the_slip() -> None:
         name="r9",
         platform="cisco_ios",
         image="12.0",
-        role=Role.EDGE,
+        role=DeviceRole.EDGE,
         driver="ios",
-        interfaces=(Interface(name=LAN, rate=10**8, role=Role.EDGE),),
+        interfaces=(Interface(name=LAN, rate=10**8, role=DeviceRole.EDGE),),
     )
     result = audit(Network(name="lab", devices=(router,), links=(), stations=()), {"r9": PAPER})
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from qosforge.configtree import merge, transition
 from qosforge.findings import Severity
 from qosforge.inventory.models import Circuit, Framing
-from qosforge.plan.model import Circuit as Contract
+from qosforge.plan.model import CircuitPlan as Contract
 from qosforge.plan.request import EfficiencyRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios import PLATFORM
 

@@ -13,7 +13,7 @@ from qosforge.intent.models import fragment_bytes
 from qosforge.inventory.models import Circuit, Framing
 from qosforge.plan.model import Efficiency
 from qosforge.plan.request import EfficiencyRequest, InterfaceRequest
-from qosforge.platforms.base import Lowered
+from qosforge.platforms.base import LoweredDevice
 
 from .ios_support import STARTUP, a_class, errors, line, lowered, of, port, pushed, requested, text_of
 
@@ -35,7 +35,7 @@ def relayed(efficiency: EfficiencyRequest, rate: int = 64_000) -> InterfaceReque
     return line("Serial0/0.1", rate, framing=Framing.FRAME_RELAY, circuit=circuit, efficiency=efficiency)
 
 
-def made(interface: InterfaceRequest, image: str = "12.4") -> tuple[Lowered, Efficiency]:
+def made(interface: InterfaceRequest, image: str = "12.4") -> tuple[LoweredDevice, Efficiency]:
     result = lowered(requested(GOLD, image=image, interfaces=(interface,)))
     return result, port(result, interface.name).efficiency
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from qosforge.findings import Fidelity, Severity
-from qosforge.inventory.models import Framing, Role
+from qosforge.inventory.models import DeviceRole, Framing
 from qosforge.plan.model import Egress, Share, ShareUnit, Term
 from qosforge.plan.request import InterfaceRequest
-from qosforge.plan.request import Term as Alternative
+from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.cisco_ios import PLATFORM
 
 from .ios_support import (
@@ -278,7 +278,7 @@ def test_behind_the_edge_a_class_is_told_by_all_marks_below_it() -> None:
         update={"mark": a_class("x", mark={"precedence": 2}).mark, "children": (inner, rest())}
     )
 
-    result, _ = pushed(requested(outer, role=Role.MIDDLE))
+    result, _ = pushed(requested(outer, role=DeviceRole.MIDDLE))
 
     assert port(result).egress.rules[0].any_of == (Term(precedence=(2,)), Term(dscp=(46,)))
     assert child(port(result).egress).rules[0].any_of == (Term(dscp=(46,)),)

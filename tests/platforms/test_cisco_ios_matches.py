@@ -12,7 +12,7 @@ from qosforge.configtree import merge, transition
 from qosforge.findings import Severity
 from qosforge.plan.model import PortRange, Term
 from qosforge.plan.request import ClassRequest
-from qosforge.plan.request import Term as Alternative
+from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.cisco_ios import PLATFORM
 from qosforge.platforms.mqc.access_lists import ipv6_entries
 

@@ -12,7 +12,7 @@ from qosforge.configtree import merge, transition
 from qosforge.inventory.models import Framing
 from qosforge.plan.model import DROP, TRANSMIT, Action, Policer, Rule, Term
 from qosforge.plan.request import ClassRequest
-from qosforge.platforms.base import Lowered
+from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.cisco_ios import PLATFORM
 from qosforge.platforms.mqc.policers import read_policer
 
@@ -43,7 +43,7 @@ def policed(**police: Any) -> ClassRequest:
     return a_class("a", 3, treatment={"police": {"rate": "64 kb/s", **police}})
 
 
-def ingress(result: Lowered) -> tuple[Rule, ...]:
+def ingress(result: LoweredDevice) -> tuple[Rule, ...]:
     return port(result, "FastEthernet0/0").ingress.rules
 
 

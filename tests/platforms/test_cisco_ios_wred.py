@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from qosforge.findings import Severity
 from qosforge.plan.model import Red, RedProfile
 from qosforge.plan.request import ClassRequest
-from qosforge.plan.request import Term as Alternative
-from qosforge.platforms.base import Lowered
+from qosforge.plan.request import TermRequest as Alternative
+from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.cisco_ios import PLATFORM
 from qosforge.platforms.cisco_ios.red import default_red, default_rows
 
@@ -30,7 +30,7 @@ def profile(**more: Any) -> dict[str, Any]:
     return {"minimum": "10 packets", "maximum": "30 packets", **more}
 
 
-def red(result: Lowered) -> Red:
+def red(result: LoweredDevice) -> Red:
     found = queues(result)[0].red
     assert found is not None
     return found

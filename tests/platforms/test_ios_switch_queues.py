@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from qosforge.findings import Finding
 from qosforge.platforms.ios_switch.grouping import MOST_STEPS, best_groups
-from qosforge.platforms.ios_switch.merging import Kept, Merging
+from qosforge.platforms.ios_switch.merging import MergeConstraints, Merging
 from tests.compiler.goldens import findings_of, library
 
 from .catalyst_support import intent, lowered, rendered
@@ -73,7 +73,7 @@ def test_what_a_way_costs_at_least_hides_no_cheaper_one(
 ) -> None:
     requested = [{n: percent / 100 for n, percent in zip(NAMES, entry, strict=True)} for entry in percents]
     heaviest = sorted(NAMES, key=lambda n: -max(at[n] for at in requested))
-    kept = Kept(frozenset(apart), (("voice", "video"), ("oam", "bulk")), frozenset({"routing"}))
+    kept = MergeConstraints(frozenset(apart), (("voice", "video"), ("oam", "bulk")), frozenset({"routing"}))
     merging = Merging(heaviest, queues, requested, kept)
     found = best_groups(heaviest, queues, merging.price, merging.cost, merging.least)
     prices = [merging.price(group) for group in found]

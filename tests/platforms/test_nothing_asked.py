@@ -7,7 +7,7 @@ import pytest
 from qosforge.compiler.compile import compile_intent
 from qosforge.findings import Fidelity
 from qosforge.intent.loader import parse_intent
-from qosforge.inventory.models import Device, Interface, Network, Role
+from qosforge.inventory.models import Device, DeviceRole, Interface, Network
 from qosforge.plan.shares import expected_shares
 
 INTENT = """
@@ -30,8 +30,10 @@ apply: [{devices: box, direction: output}]
     ],
 )
 def test_the_default_class_is_told_what_its_queue_gets(platform: str, image: str, port: str) -> None:
-    interface = Interface(name=port, rate=100_000_000, role=Role.CORE)
-    device = Device(name="box", platform=platform, image=image, role=Role.CORE, driver="x", interfaces=(interface,))
+    interface = Interface(name=port, rate=100_000_000, role=DeviceRole.CORE)
+    device = Device(
+        name="box", platform=platform, image=image, role=DeviceRole.CORE, driver="x", interfaces=(interface,)
+    )
     network = Network(name="made", devices=(device,), links=(), stations=())
 
     (made,) = compile_intent(parse_intent(INTENT, "made.yaml"), network).devices

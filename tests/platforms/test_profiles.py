@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from qosforge.platforms.base import installed, platform
-from qosforge.platforms.profile import DeviceProfile, Discipline, Room, platform_profile
+from qosforge.platforms.profile import BufferSize, DeviceProfile, DisciplineProfile, platform_profile
 
 
 @pytest.mark.parametrize("name", sorted(installed()))
@@ -23,14 +23,14 @@ def test_a_figure_without_a_source_is_refused() -> None:
 
 
 def test_room_in_packets_and_bytes_gives_both_limits_queue_by_queue() -> None:
-    room = Room(packets=(5, 7), bytes=9000, early={"weight_exponent": 0})
+    room = BufferSize(packets=(5, 7), bytes=9000, early={"weight_exponent": 0})
     assert room.of(1) == {"limit_packets": 7, "limit_bytes": 9000, "red": {"weight_exponent": 0}}
     with pytest.raises(ValidationError, match="packets or in bytes"):
-        Room()
+        BufferSize()
 
 
 def test_a_discipline_replaces_the_latency_that_it_states_only() -> None:
-    slow = Discipline(scheduler={"kind": "fifo"}, latency=3e-6)
+    slow = DisciplineProfile(scheduler={"kind": "fifo"}, latency=3e-6)
     profile = DeviceProfile(
         title="t",
         latency=1e-6,

@@ -11,7 +11,7 @@ from qosforge.compiler.compile import Compilation, compile_intent
 from qosforge.intent.loader import load_intent, parse_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.prediction.predict import Prediction, Simulated, predict
+from qosforge.prediction.predict import Prediction, SimulatedTime, predict
 from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
 from qosforge.tester.pooling import class_summary
@@ -59,7 +59,7 @@ def test_a_prediction_says_that_it_is_one(routers: Network) -> None:
         ("robin", "infn→vme", "predicted")
     ]
     assert found.outcome == "met"
-    assert found.simulated == (Simulated("one-way", 24, 10),)
+    assert found.simulated == (SimulatedTime("one-way", 24, 10),)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 2**63])
@@ -79,11 +79,11 @@ def test_priority_is_predicted_to_shorten_the_tail_on_a_full_line(routers: Netwo
 def test_a_long_verification_is_cut_short_and_says_so(routers: Network) -> None:
     long = compiled(routers, POLICY.replace("seconds: 10", "seconds: 3600"))
     found = predict(long, at_most_seconds=4)
-    assert found.simulated == (Simulated("one-way", 24, 3600),)
+    assert found.simulated == (SimulatedTime("one-way", 24, 3600),)
     sent = class_summary(found.measurement, "one-way", "robin").sent
     whole = predict(compiled(routers, POLICY.replace("seconds: 10", "seconds: 48")), at_most_seconds=None)
     assert sent < class_summary(whole.measurement, "one-way", "robin").sent
-    assert whole.simulated == (Simulated("one-way", 48, 48),)
+    assert whole.simulated == (SimulatedTime("one-way", 48, 48),)
 
 
 def test_too_few_packets_are_told_as_inconclusive(routers: Network) -> None:
@@ -95,15 +95,15 @@ def test_what_is_inconclusive_is_simulated_for_longer_as_far_as_allowed(routers:
     short = compiled(routers, POLICY.replace("seconds: 10", "seconds: 5").replace("loss: 1 %", "loss: 0.3 %"))
     assert predict(short, at_most_seconds=5).outcome == "inconclusive"
     longer = predict(short)
-    assert (longer.outcome, longer.simulated) == ("met", (Simulated("one-way", 48, 5),))
+    assert (longer.outcome, longer.simulated) == ("met", (SimulatedTime("one-way", 48, 5),))
 
 
 def test_checks_of_one_scenario_are_simulated_as_long_as_the_longest() -> None:
     found = predict(shipped("campus-collaboration.yaml", "campus"), at_most_seconds=2)
     assert found.simulated == (
-        Simulated("layer-3", 24, 120),
-        Simulated("branches", 24, 180),
-        Simulated("layer-2", 24, 120),
+        SimulatedTime("layer-3", 24, 120),
+        SimulatedTime("branches", 24, 180),
+        SimulatedTime("layer-2", 24, 120),
     )
 
 

@@ -18,7 +18,7 @@ from qosforge.findings import Finding, Severity, has_errors
 from qosforge.intent.applications import extended, load_catalogue
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import Intent
-from qosforge.intent.yaml_source import Document
+from qosforge.intent.yaml_source import YamlDocument
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import platform
 from qosforge.units import WRITTEN
@@ -58,7 +58,7 @@ def loaded(document: dict[str, Any]) -> LoadedIntent | None:
         return None
     return LoadedIntent(
         intent=intent,
-        document=Document("made.yaml", document, {(): (1, 1)}),
+        document=YamlDocument("made.yaml", document, {(): (1, 1)}),
         version="made",
         catalogue=extended(load_catalogue(), intent.applications),
         included={},

@@ -11,7 +11,7 @@ import pytest
 
 from qosforge import errors
 from qosforge.intent.loader import parse_intent
-from qosforge.inventory.models import Device, Interface, Link, Network, Role, Station, TrafficScenario
+from qosforge.inventory.models import Device, DeviceRole, Interface, Link, Network, Station, TrafficScenario
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.workflow.run_attempt import Course
 
@@ -53,8 +53,10 @@ def compared(keep: bool | None, **told: str) -> dict[str, Any]:
 
 
 def device(name: str) -> Device:
-    ports = tuple(Interface(name=port, rate=10**8, role=Role.CORE) for port in "1234")
-    return Device(name=name, platform="cisco_ios", image="12.4", role=Role.CORE, driver="ios", interfaces=ports)
+    ports = tuple(Interface(name=port, rate=10**8, role=DeviceRole.CORE) for port in "1234")
+    return Device(
+        name=name, platform="cisco_ios", image="12.4", role=DeviceRole.CORE, driver="ios", interfaces=ports
+    )
 
 
 def station(name: str, at: str, host: int) -> Station:

@@ -12,10 +12,10 @@ from qosforge.compiler.compile import compile_intent
 from qosforge.discovery.facts import Note, Topic
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
-from qosforge.inventory.models import Framing, Network, Role
+from qosforge.inventory.models import DeviceRole, Framing, Network
 from qosforge.sources.netbox import client
 from qosforge.sources.netbox.rates import type_rate
-from qosforge.sources.sync import Comparison, compare_with_source, write_comparison
+from qosforge.sources.sync import SourceComparison, compare_with_source, write_comparison
 from tests.sources.conftest import Networks
 from tests.sources.netbox_server import TOKEN, NetBoxServer
 
@@ -35,7 +35,7 @@ def named(records: list[dict[str, Any]], name: str, device: str | None = None) -
     )
 
 
-def notes(comparison: Comparison, topic: Topic) -> list[Note]:
+def notes(comparison: SourceComparison, topic: Topic) -> list[Note]:
     """Notes about a topic."""
     return [note for note in comparison.notes if note.topic is topic]
 
@@ -61,7 +61,11 @@ def test_the_campus_is_what_its_people_describe(network: Networks, netbox: NetBo
 def test_each_field_is_told_as_netbox_has_it(network: Networks) -> None:
     found = synced(network())
     r2, switch = found.device("r2"), found.device("s2950")
-    assert (r2.reach.hostname, r2.site, r2.role) == ("192.0.2.2", "library", Role.MIDDLE)  # the address has a mask
+    assert (r2.reach.hostname, r2.site, r2.role) == (
+        "192.0.2.2",
+        "library",
+        DeviceRole.MIDDLE,
+    )  # the address has a mask
     assert found.device("r1").tags == {"pilot"}
     serial = r2.interface("Serial0/0")
     assert (serial.rate, serial.contracted, serial.encapsulation) == (2_000_000, 1_500_000, Framing.HDLC)
@@ -126,7 +130,7 @@ def test_words_without_a_meaning_are_named_once_with_the_devices(network: Networ
     }
     names = {device.name for device in comparison.target.devices}
     assert "ers5510" not in names
-    assert comparison.target.device("s2950").role is Role.ACCESS  # what most are, and a note says so
+    assert comparison.target.device("s2950").role is DeviceRole.ACCESS  # what most are, and a note says so
     assert any("its role is taken as access" in note.message for note in notes(comparison, Topic.ASSUMED))
 
 

@@ -9,7 +9,7 @@ import pytest
 from qosforge.discovery.facts import Topic
 from qosforge.errors import InputError, QosforgeError, SourceError
 from qosforge.inventory.loader import load_network
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 from qosforge.sources.sync import compare_with_source, write_comparison
 from tests.sources.netbox_server import TOKEN, NetBoxServer
 
@@ -63,12 +63,12 @@ def test_hosts_of_a_simple_inventory(folder: Path) -> None:
     network = load_network(folder)
     r1, r2 = network.device("r1"), network.device("r2")
     assert (r1.reach.hostname, r1.reach.port, r1.reach.username) == ("192.0.2.1", 2222, "netops")
-    assert (r1.platform, r1.image, r1.role, r1.site) == ("cisco_ios", "15.1", Role.EDGE, "north")
+    assert (r1.platform, r1.image, r1.role, r1.site) == ("cisco_ios", "15.1", DeviceRole.EDGE, "north")
     assert r1.tags == {"pilot", "gold"}  # by a tag, and by a group
     assert len(r1.interfaces) == 5
     assert r1.interface("Serial0/0").contracted == 1_000_000
     assert (r2.reach.hostname, r2.reach.username) == ("r2.example.net", "everyone")
-    assert (r2.image, r2.role, r2.interfaces) == ("12.4", Role.CORE, ())
+    assert (r2.image, r2.role, r2.interfaces) == ("12.4", DeviceRole.CORE, ())
     told = {note.topic: note.message for note in comparison.notes if note.topic is Topic.UNMAPPED}
     assert set(told) == {Topic.UNMAPPED}
     messages = " ".join(note.message for note in comparison.notes)
@@ -141,7 +141,7 @@ def test_netbox_by_nornirs_plug_in(netbox: NetBoxServer, tmp_path: Path, monkeyp
     devices = {device.name: device for device in comparison.target.devices}
     assert set(devices) == {"r1", "r2", "r3", "b256", "b56"}
     r2 = devices["r2"]
-    assert (r2.reach.hostname, r2.image, r2.role, r2.site) == ("192.0.2.2", "12.4", Role.MIDDLE, "library")
+    assert (r2.reach.hostname, r2.image, r2.role, r2.site) == ("192.0.2.2", "12.4", DeviceRole.MIDDLE, "library")
     assert devices["r1"].tags == {"pilot"}
     assert netbox.authorizations == {f"Token {TOKEN}"}
     monkeypatch.setenv("NETBOX_TOKEN", f"{TOKEN}x")

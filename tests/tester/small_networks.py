@@ -9,7 +9,7 @@ from typing import Any
 
 from qosforge.calculus.delay_bounds import delay_bounds
 from qosforge.calculus.encapsulation import PS
-from qosforge.calculus.stages import Stream
+from qosforge.calculus.stages import TrafficStream
 from qosforge.inventory.models import (
     Circuit,
     Device,
@@ -44,7 +44,7 @@ class Run:
     """One scenario on the twin: its streams, and of every flow the largest delay and its bound, in seconds, what
     came of it in IP bits per second, and the mean IP bytes of its packets."""
 
-    streams: dict[str, Stream]
+    streams: dict[str, TrafficStream]
     worst: dict[str, Fraction]
     bounds: dict[str, Fraction | None]
     throughput: dict[str, float]

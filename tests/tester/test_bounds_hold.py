@@ -11,7 +11,7 @@ import qosforge_twin
 
 from qosforge.calculus.delay_bounds import delay_bounds
 from qosforge.calculus.encapsulation import PS, Carried
-from qosforge.calculus.stages import Line, Passage, Stream
+from qosforge.calculus.stages import EgressLine, Passage, TrafficStream
 
 Json = dict[str, Any]
 
@@ -40,15 +40,17 @@ def tightness(random: Random, discipline: Json, limits: list[int]) -> list[float
     """Largest delays over their bounds of streams at random through a device that serves so."""
     rate, jitter = random.choice([10**6, 2 * 10**6]), random.choice([0, 10**9, 10**10])
     ring, count = random.choice([1, 2, 3]), random.randint(1, 5)
-    out = Line("box", "out", rate, rate, ring, tuple(limits), 0, LATENCY, discipline=discipline, jitter_ps=jitter)
+    out = EgressLine(
+        "box", "out", rate, rate, ring, tuple(limits), 0, LATENCY, discipline=discipline, jitter_ps=jitter
+    )
     streams, flows = [], []
     for n in range(count):
         queue, size = random.randrange(len(limits)), random.choice([64, 200, 500, 1500])
         bps = random.choice([50_000, 100_000, 300_000, 800_000])
         packet = Carried(size, size, 8 * size)
-        access = Line(f"host{n}", "nic", ACCESS, ACCESS, 1, (1000,), 0, 0)
+        access = EgressLine(f"host{n}", "nic", ACCESS, ACCESS, 1, (1000,), 0, 0)
         passages = (Passage(access, 0, (packet,)), Passage(out, queue, (packet,)))
-        streams.append(Stream(f"flow{n}", 1, float(bps), size, True, 1, passages))
+        streams.append(TrafficStream(f"flow{n}", 1, float(bps), size, True, 1, passages))
         source = {"kind": "cbr", "rate_bps": bps, "ip_bytes": size, "phase_ps": 10**10}
         path = [[f"host{n}", "nic"], ["box", "out"]]
         flows.append({"name": f"flow{n}", "path": path, "packet": {"dscp": queue}, "source": source})

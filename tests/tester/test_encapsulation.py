@@ -11,7 +11,7 @@ import pytest
 import qosforge_twin
 
 from qosforge.calculus.encapsulation import PS, Encapsulation
-from qosforge.calculus.stages import Line, Meter, Passage
+from qosforge.calculus.stages import EgressLine, Meter, Passage
 from qosforge.tester.ways import Way
 
 Json = dict[str, Any]
@@ -99,7 +99,7 @@ def test_packets_of_every_size_are_on_the_line_what_the_twin_makes_of_them(
         way = Way([size], {})
         way.cut(carries)
         way.police(("a", "out", "egress", 0), 1, 1, carries.policed_bytes)
-        line = Line("a", "out", rate, rate, 1, (1000, 1000), 0, 0, discipline=egress["scheduler"])
+        line = EgressLine("a", "out", rate, rate, 1, (1000, 1000), 0, 0, discipline=egress["scheduler"])
         way.pass_line(line, queue, carries)
         way.police(("b", "in", "ingress", 0), 1, 1, carries.received_bytes)
         before, passage, behind = way.stages()

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qosforge.calculus.stages import Meter, Stream
+from qosforge.calculus.stages import Meter, TrafficStream
 from qosforge.compiler.compile import compile_intent
 from qosforge.deltaq.objective import UNSEEN_EPISODE
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.loader import load_network
-from qosforge.inventory.models import Source, TrafficFlow, TrafficScenario
+from qosforge.inventory.models import TrafficFlow, TrafficScenario, TrafficSource
 from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
 from qosforge.tester.judging import ClassVerdict, verdicts
@@ -36,7 +36,9 @@ verify:
 NEARLY_FULL = "police: {rate: 984 kb/s, burst: 32000 B, exceed: drop},"
 
 
-def judged(source: Source, requested: str, police: str = "", seed: int = 1) -> tuple[Measurement, ClassVerdict]:
+def judged(
+    source: TrafficSource, requested: str, police: str = "", seed: int = 1
+) -> tuple[Measurement, ClassVerdict]:
     """One flow through a line that has room for it, and perhaps a policer of what comes in."""
     network = load_network(root() / "inventories" / "infn-fnal")
     flow = TrafficFlow(name="one", from_="infn", to="vme", dst_port=5000, source=source)
@@ -52,7 +54,7 @@ def judged(source: Source, requested: str, police: str = "", seed: int = 1) -> t
 
 def test_losses_of_a_policer_that_is_nearly_full_are_not_taken_for_single_ones() -> None:
     """Of these 0.2 % are lost in the long run, and of 40 seeds 23 were judged to keep 0.1 %."""
-    cameras = Source(kind="poisson", rate=900_000, ip_bytes=200)
+    cameras = TrafficSource(kind="poisson", rate=900_000, ip_bytes=200)
     for seed in range(4):
         measurement, found = judged(cameras, "0.1 %", NEARLY_FULL, seed)
         assert found.verdict.outcome != "met"
@@ -63,7 +65,7 @@ def test_losses_of_a_policer_that_is_nearly_full_are_not_taken_for_single_ones()
 
 
 def test_losses_in_queues_are_carried_by_delay() -> None:
-    measurement, found = judged(Source(kind="poisson", rate=900_000, ip_bytes=200), "1 %")
+    measurement, found = judged(TrafficSource(kind="poisson", rate=900_000, ip_bytes=200), "1 %")
     assert found.verdict.outcome == "met"
     (way,) = measurement.scenarios[0].path_delays or ()
     assert way.burst_packets == 1
@@ -74,7 +76,7 @@ def test_traffic_that_was_recorded_once_tells_no_more_than_once(tmp_path: Path) 
     times = np.cumsum(np.random.default_rng(5).exponential(1 / 60, 400))
     recording = tmp_path / "recorded.csv"
     recording.write_text("time,bytes\n" + "".join(f"{each:.6f},1000\n" for each in times - times[0]))
-    measurement, found = judged(Source(kind="trace", file=str(recording)), "1 %")
+    measurement, found = judged(TrafficSource(kind="trace", file=str(recording)), "1 %")
     flows = measurement.scenarios[0].flows
     assert len({tuple(sent for sent, _ in flow.samples) for flow in flows}) == len(flows)
     (bound,) = found.verdict.bounds
@@ -88,10 +90,10 @@ def memory(kind: str, rate: float, burst: int) -> tuple[int, float]:
         from_="a",
         to="b",
         dst_port=5000,
-        source=Source.model_validate({"kind": kind, "rate": round(rate), "ip_bytes": 200}),
+        source=TrafficSource.model_validate({"kind": kind, "rate": round(rate), "ip_bytes": 200}),
     )
     meter = Meter(("r", "p", "ingress", 0), 1_000_000, burst, 200.0, 200)
-    stream = Stream("f", 1, rate, 200, kind == "cbr", 1, (meter,), flows=("f",))
+    stream = TrafficStream("f", 1, rate, 200, kind == "cbr", 1, (meter,), flows=("f",))
     return PolicerMemory((stream,), {"f": flow}).of({"f"})
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qosforge.calculus.delay_bounds import delay_bounds
-from qosforge.calculus.stages import Passage, Stream
+from qosforge.calculus.stages import Passage, TrafficStream
 from qosforge.compiler.compile import compile_intent
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
@@ -25,7 +25,7 @@ INVENTORY = ROOT / "inventories" / "campus"
 SECONDS = 20
 
 
-def least_throughput(found: Sequence[Stream]) -> dict[str, float]:
+def least_throughput(found: Sequence[TrafficStream]) -> dict[str, float]:
     return {name: least for name, (least, _) in throughput_ranges(found).items()}
 
 
@@ -33,7 +33,7 @@ def least_throughput(found: Sequence[Stream]) -> dict[str, float]:
 class Run:
     """One scenario on the twin: its streams, and what the flows of each saw."""
 
-    streams: dict[str, Stream]
+    streams: dict[str, TrafficStream]
     flows: dict[str, list[Json]]
 
     def throughput(self, name: str) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from qosforge.calculus.encapsulation import Carried
-from qosforge.calculus.stages import Line, Passage, Stream
+from qosforge.calculus.stages import EgressLine, Passage, TrafficStream
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.tester.expectation import expectations, throughput_ranges
 from qosforge.tester.schedulers import twin_scheduler
@@ -37,11 +37,11 @@ def queue(number: int, offered: Offered) -> Queue:
     return Queue(number=number, priority=True, capped=True, share=cap, level=offered.level, burst=offered.burst)
 
 
-def line_of(classes: tuple[Offered, ...], node: str = "r", rate: int = RATE) -> Line:
+def line_of(classes: tuple[Offered, ...], node: str = "r", rate: int = RATE) -> EgressLine:
     scheduler = Scheduler(
         discipline=Discipline.LLQ_CBWFQ, queues=tuple(queue(n, each) for n, each in enumerate(classes))
     )
-    return Line(
+    return EgressLine(
         node=node,
         port="out",
         rate=rate,
@@ -55,10 +55,10 @@ def line_of(classes: tuple[Offered, ...], node: str = "r", rate: int = RATE) -> 
     )
 
 
-def stream(number: int, offered: Offered, *stages: tuple[Line, int]) -> Stream:
+def stream(number: int, offered: Offered, *stages: tuple[EgressLine, int]) -> TrafficStream:
     packet = Carried(offered.size, offered.size, 8 * offered.size)
     passed = tuple(Passage(line, at, (packet,)) for line, at in stages)
-    return Stream(f"q{number}", 1, offered.load * RATE, offered.size, offered.kind == "cbr", 1, passed)
+    return TrafficStream(f"q{number}", 1, offered.load * RATE, offered.size, offered.kind == "cbr", 1, passed)
 
 
 def ranges(*classes: Offered) -> list[tuple[float, float]]:

@@ -11,7 +11,7 @@ import pytest
 from qosforge.compiler.compile import compile_intent
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
-from qosforge.inventory.models import Device, Interface, Link, Network, Role
+from qosforge.inventory.models import Device, DeviceRole, Interface, Link, Network
 from qosforge.prediction.predict import predict
 from qosforge.runs.workflow.live import measure
 from qosforge.tester.measured_part import measured_devices, measured_part
@@ -23,9 +23,11 @@ POLICIES = sorted((ROOT / "policies").glob("*.yaml"))
 
 def larger(network: Network, more: int) -> Network:
     """The network with a chain of devices at its first router that no traffic passes."""
-    ports = tuple(Interface(name=f"FastEthernet1/{n}", rate=10**8, role=Role.CORE) for n in (0, 1))
+    ports = tuple(Interface(name=f"FastEthernet1/{n}", rate=10**8, role=DeviceRole.CORE) for n in (0, 1))
     devices = tuple(
-        Device(name=f"x{n}", platform="cisco_ios", image="12.4", role=Role.CORE, driver="ios", interfaces=ports)
+        Device(
+            name=f"x{n}", platform="cisco_ios", image="12.4", role=DeviceRole.CORE, driver="ios", interfaces=ports
+        )
         for n in range(more)
     )
     names = [network.devices[0].name, *(device.name for device in devices)]

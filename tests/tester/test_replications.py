@@ -9,7 +9,7 @@ from qosforge.deltaq.objective import Outcome
 from qosforge.intent.loader import parse_intent
 from qosforge.intent.models import Intent
 from qosforge.inventory.loader import load_network
-from qosforge.inventory.models import Network, Source, TrafficFlow, TrafficScenario
+from qosforge.inventory.models import Network, TrafficFlow, TrafficScenario, TrafficSource
 from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
 from qosforge.tester.judging import open_scenarios, verdicts
@@ -43,7 +43,7 @@ def overloaded() -> Network:
             from_="infn",
             to=name,
             dst_port=5000,
-            source=Source(kind="cbr", rate=round(0.6 * LINE), ip_bytes=500),
+            source=TrafficSource(kind="cbr", rate=round(0.6 * LINE), ip_bytes=500),
         )
         for name in ("vme", "fnal")
     )
@@ -97,7 +97,7 @@ def test_a_later_look_adds_to_what_is_open_alone() -> None:
         from_="fnal",
         to="infn",
         dst_port=5000,
-        source=Source(kind="poisson", rate=LINE // 2, ip_bytes=500),
+        source=TrafficSource(kind="poisson", rate=LINE // 2, ip_bytes=500),
     )
     back = TrafficScenario(name="back", title="Back", between=(("fnal", "infn"),), flows=(calm,))
     network = network.model_copy(update={"traffic": (two, back)})

@@ -12,7 +12,7 @@ import qosforge_twin
 
 from qosforge.calculus.delay_bounds import delay_bounds
 from qosforge.calculus.encapsulation import PS, Carried
-from qosforge.calculus.stages import Line, Meter, Passage, Stream
+from qosforge.calculus.stages import EgressLine, Meter, Passage, TrafficStream
 from qosforge.inventory.models import TrafficFlow
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.tester.expectation import expectations, throughput_ranges
@@ -22,24 +22,26 @@ from qosforge.tester.streams import load
 RATE = 1_000_000
 
 
-def line(name: str, rate: int = RATE, scheduler: Scheduler | None = None, limits: int = 1, **more: object) -> Line:
+def line(
+    name: str, rate: int = RATE, scheduler: Scheduler | None = None, limits: int = 1, **more: object
+) -> EgressLine:
     fields: dict[str, object] = {"ring": 1, "delay_ps": 0, "latency_ps": 0}
     fields |= {"limits": (50,) * limits, "assumed_rate": rate, "scheduler": scheduler} | more
-    return Line(node=name, port="out", rate=rate, **fields)  # type: ignore[arg-type]
+    return EgressLine(node=name, port="out", rate=rate, **fields)  # type: ignore[arg-type]
 
 
 def stream(
     name: str,
     offered: float,
-    *stages: tuple[Line, int] | Meter,
+    *stages: tuple[EgressLine, int] | Meter,
     size: int = 500,
     gap: int = 0,
     count: int = 1,
     weight: int = 1,
-) -> Stream:
+) -> TrafficStream:
     """Packets of one size without headers; ``gap`` bytes of line time between them."""
     packet = Carried(size, size, 8 * (size + gap))
-    return Stream(
+    return TrafficStream(
         name=name,
         count=count,
         offered=offered,
@@ -50,7 +52,7 @@ def stream(
     )
 
 
-def throughput(streams: list[Stream]) -> dict[str, float]:
+def throughput(streams: list[TrafficStream]) -> dict[str, float]:
     """Of streams without a policed priority class, whose throughput is one number."""
     found = throughput_ranges(streams)
     assert all(least == most for least, most in found.values())

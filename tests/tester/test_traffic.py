@@ -10,14 +10,14 @@ import pytest
 
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.loader import load_network
-from qosforge.inventory.models import Source, TrafficFlow
+from qosforge.inventory.models import TrafficFlow, TrafficSource
 from qosforge.tester.traffic import flow_class, flow_classes
 
 ROOT = Path(__file__).resolve().parents[2]
 NETWORK = load_network(ROOT / "inventories" / "campus")
 FLOW = TrafficFlow(
     name="call", from_="vigo1", to="vigo2", application="rtp-audio", protocol="udp", dst_port=16400, src_port=20000,
-    dscp=46, cos=5, source=Source(kind="cbr", rate=64_000, ip_bytes=200),
+    dscp=46, cos=5, source=TrafficSource(kind="cbr", rate=64_000, ip_bytes=200),
 )  # fmt: skip
 SOURCE, TARGET = (NETWORK.station(name).address for name in ("vigo1", "vigo2"))
 

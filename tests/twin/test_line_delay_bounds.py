@@ -13,7 +13,7 @@ import qosforge_twin
 
 from qosforge.calculus.delay_bounds import delay_bounds
 from qosforge.calculus.encapsulation import PS, Carried
-from qosforge.calculus.stages import Line, Passage, Stream
+from qosforge.calculus.stages import EgressLine, Passage, TrafficStream
 
 Json = dict[str, Any]
 RATE = 10_000_000
@@ -139,7 +139,7 @@ def document(scheduler: Json, flows: list[Json], framing: str, ring: int) -> Jso
 
 
 def modelled(scheduler: Json, flows: list[Json], kinds: list[tuple[int, bool]], framing: str, ring: int) -> Any:
-    line = Line(
+    line = EgressLine(
         node="a",
         port="out",
         rate=RATE,
@@ -161,7 +161,7 @@ def modelled(scheduler: Json, flows: list[Json], kinds: list[tuple[int, bool]], 
         queue = 0 if scheduler["kind"] == "wfq" else number
         offered = flow["source"]["rate_bps"] if steady else math.inf
         stage = Passage(line, queue, (carried,))
-        found.append(Stream(flow["name"], 1, offered, size, steady, 1, (stage,)))
+        found.append(TrafficStream(flow["name"], 1, offered, size, steady, 1, (stage,)))
     return delay_bounds(found)
 
 

@@ -10,7 +10,17 @@ from dataclasses import replace
 
 from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
 from qosforge.intent.loader import parse_intent
-from qosforge.inventory.models import Device, Framing, Interface, Link, Network, Role, Source, Station, TrafficFlow
+from qosforge.inventory.models import (
+    Device,
+    DeviceRole,
+    Framing,
+    Interface,
+    Link,
+    Network,
+    Station,
+    TrafficFlow,
+    TrafficSource,
+)
 from qosforge.inventory.models import TrafficScenario as Scenario
 from qosforge.plan.model import InterfacePlan, Plan
 
@@ -50,25 +60,25 @@ RUNNING = {
 }
 
 
-def _router(name: str, role: Role, *interfaces: Interface) -> Device:
+def _router(name: str, role: DeviceRole, *interfaces: Interface) -> Device:
     return Device(name=name, platform="cisco_ios", image="12.4", role=role, driver="ios", interfaces=interfaces)
 
 
-def _wan(name: str, rate: int, role: Role, framing: Framing) -> Interface:
+def _wan(name: str, rate: int, role: DeviceRole, framing: Framing) -> Interface:
     return Interface(name=name, rate=rate, role=role, tags=frozenset({"wan"}), encapsulation=framing)
 
 
-def _lan(role: Role) -> Interface:
+def _lan(role: DeviceRole) -> Interface:
     return Interface(name="FastEthernet0/0", rate=100_000_000, role=role, tags=frozenset({"lan"}))
 
 
-def _flow(name: str, application: str, port: int, source: Source) -> TrafficFlow:
+def _flow(name: str, application: str, port: int, source: TrafficSource) -> TrafficFlow:
     return TrafficFlow(
         name=name, from_="phone1", to="phone2", application=application, dst_port=port, source=source
     )
 
 
-EDGE, MIDDLE = Role.EDGE, Role.MIDDLE
+EDGE, MIDDLE = DeviceRole.EDGE, DeviceRole.MIDDLE
 NETWORK = Network(
     name="small",
     devices=(
@@ -96,8 +106,8 @@ NETWORK = Network(
             title="Calls beside the web",
             between=(("phone1", "phone2"),),
             flows=(
-                _flow("call", "rtp-audio", 16384, Source(kind="cbr", rate=80_000, ip_bytes=200)),
-                _flow("page", "http", 80, Source(kind="tcp")),
+                _flow("call", "rtp-audio", 16384, TrafficSource(kind="cbr", rate=80_000, ip_bytes=200)),
+                _flow("page", "http", 80, TrafficSource(kind="tcp")),
             ),
         ),
     ),

@@ -7,11 +7,11 @@ import re
 import pytest
 
 from qosforge.findings import Finding, Severity
-from qosforge.inventory.models import Framing, Link, Network, Source
+from qosforge.inventory.models import Framing, Link, Network, TrafficSource
 from qosforge.plan.model import Efficiency, InterfacePlan
 from qosforge.tester.twin import TwinTester
 from qosforge.validation.bursts import check_bursts, policed_bytes
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 from tests.validation.support import INTENT, NETWORK, compiled
 
 CALL, PAGE = NETWORK.traffic[0].flows
@@ -23,19 +23,19 @@ def network(size: int, application: str = "rtp-audio") -> Network:
     """The small network with a call of packets of one size beside more of the web than the slow line carries."""
     call = CALL.model_copy(
         update={
-            "source": Source(kind="poisson", rate=100_000, ip_bytes=size),
+            "source": TrafficSource(kind="poisson", rate=100_000, ip_bytes=size),
             "application": application,
             "dscp": 34,
         }
     )
-    page = PAGE.model_copy(update={"source": Source(kind="poisson", rate=500_000, ip_bytes=1000)})
+    page = PAGE.model_copy(update={"source": TrafficSource(kind="poisson", rate=500_000, ip_bytes=1000)})
     scenario = NETWORK.traffic[0].model_copy(update={"flows": (call, page)})
     linked = tuple(station for station in NETWORK.stations if station.name != "island")
     return NETWORK.model_copy(update={"traffic": (scenario,), "stations": linked})
 
 
 def check(intent: str, of: Network) -> list[Finding]:
-    return list(check_bursts(Known(compiled(intent, of), {})))
+    return list(check_bursts(ValidationContext(compiled(intent, of), {})))
 
 
 def warnings(intent: str, of: Network) -> list[Finding]:

@@ -7,12 +7,12 @@ import pytest
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Network
 from qosforge.validation.declared import check_declared
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 from tests.validation.support import INTENT, NETWORK, compiled
 
 
 def found(intent: str, network: Network = NETWORK) -> list[Finding]:
-    return list(check_declared(Known(compiled(intent, network), {})))
+    return list(check_declared(ValidationContext(compiled(intent, network), {})))
 
 
 def test_calls_above_the_cap_of_a_slow_link_are_told_with_both_rates() -> None:

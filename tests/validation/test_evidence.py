@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from qosforge.findings import Finding, Severity
-from qosforge.inventory.models import Network, Source, TrafficFlow
+from qosforge.inventory.models import Network, TrafficFlow, TrafficSource
 from qosforge.tester.traffic import MOST_SAMPLES, samples
 from qosforge.validation.evidence import check_evidence
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 from tests.validation.support import INTENT, NETWORK, compiled
 
 CALL, PAGE = NETWORK.traffic[0].flows
 
 
 def check(intent: str, network: Network = NETWORK) -> list[Finding]:
-    return list(check_evidence(Known(compiled(intent, network), {})))
+    return list(check_evidence(ValidationContext(compiled(intent, network), {})))
 
 
 def asking(objective: str) -> str:
@@ -59,14 +59,14 @@ def test_how_many_packets_tcp_and_traces_send_is_not_described(kind: str) -> Non
 @pytest.mark.parametrize(
     ("source", "count", "expected"),
     [
-        (Source(kind="cbr", rate=80_000, ip_bytes=200), 2, 1_000),
-        (Source(kind="poisson", rate=80_000_000, ip_bytes=1_000), 1, MOST_SAMPLES),
-        (Source(kind="video", frames_per_second=15, frame_bytes=3_200, ip_bytes=1_000), 1, 600),
+        (TrafficSource(kind="cbr", rate=80_000, ip_bytes=200), 2, 1_000),
+        (TrafficSource(kind="poisson", rate=80_000_000, ip_bytes=1_000), 1, MOST_SAMPLES),
+        (TrafficSource(kind="video", frames_per_second=15, frame_bytes=3_200, ip_bytes=1_000), 1, 600),
         # 40 bytes of each packet are headers: two packets of 1000 bytes do not hold a frame of 2000.
-        (Source(kind="video", frames_per_second=15, frame_bytes=2_000, ip_bytes=1_000), 1, 450),
-        (Source(kind="tcp"), 1, None),
+        (TrafficSource(kind="video", frames_per_second=15, frame_bytes=2_000, ip_bytes=1_000), 1, 450),
+        (TrafficSource(kind="tcp"), 1, None),
     ],
 )
-def test_packets_for_a_verdict(source: Source, count: int, expected: int | None) -> None:
+def test_packets_for_a_verdict(source: TrafficSource, count: int, expected: int | None) -> None:
     flow: TrafficFlow = CALL.model_copy(update={"source": source, "count": count})
     assert samples(flow, 10) == expected

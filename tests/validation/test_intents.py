@@ -6,7 +6,7 @@ import pytest
 
 from qosforge.findings import Severity
 from qosforge.validation.intents import check_priority_share, check_routing
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 from tests.validation.support import INTENT, compiled
 
 
@@ -23,7 +23,7 @@ from tests.validation.support import INTENT, compiled
 )
 def test_priority_share(priority: str, expected: tuple[str, int, str, str] | None) -> None:
     intent = INTENT.replace("{percent: 30}", priority)
-    found = list(check_priority_share(Known(compiled(intent), {})))
+    found = list(check_priority_share(ValidationContext(compiled(intent), {})))
     if expected is None:
         assert found == []
         return
@@ -39,7 +39,7 @@ def test_priority_below_a_class_counts_with_what_that_gets() -> None:
     intent = INTENT.replace(
         "{bandwidth: {remaining_percent: 70}}", "{bandwidth: {remaining_percent: 70}, " + tree + "}"
     )
-    (finding,) = check_priority_share(Known(compiled(intent), {}))
+    (finding,) = check_priority_share(ValidationContext(compiled(intent), {}))
     # 30 % first, and half of 70 % of what that leaves.
     assert finding.requested == "54.5 %"
 
@@ -55,7 +55,7 @@ def test_priority_below_a_class_counts_with_what_that_gets() -> None:
 )
 def test_routing(match: str, default: str, severity: Severity | None) -> None:
     intent = INTENT.replace("{dscp: [cs6]}", match).replace("{bandwidth: {remaining_percent: 25}}", default)
-    found = list(check_routing(Known(compiled(intent), {})))
+    found = list(check_routing(ValidationContext(compiled(intent), {})))
     assert [(f.code, f.severity) for f in found] == (
         [] if severity is None else [("routing-unprotected", severity)]
     )
@@ -63,4 +63,4 @@ def test_routing(match: str, default: str, severity: Severity | None) -> None:
 
 def test_class_that_only_marks_protects_nothing() -> None:
     intent = INTENT.replace("    treatment: {bandwidth: {remaining_percent: 5}}\n", "    mark: {dscp: cs6}\n")
-    assert [f.code for f in check_routing(Known(compiled(intent), {}))] == ["routing-unprotected"]
+    assert [f.code for f in check_routing(ValidationContext(compiled(intent), {}))] == ["routing-unprotected"]

@@ -9,13 +9,13 @@ import pytest
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Severity
 from qosforge.plan.model import Efficiency, Queue, Share, ShareUnit
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 from qosforge.validation.links import check_efficiency, check_ends
 from tests.validation.support import RUNNING, compiled, with_device, with_interface, without_device
 
 
 def efficiency(compilation, running=None):
-    return list(check_efficiency(Known(compilation, running or {})))
+    return list(check_efficiency(ValidationContext(compilation, running or {})))
 
 
 def test_both_ends_compress_and_fragment() -> None:
@@ -75,7 +75,7 @@ def _with_share(queue: Queue, percent: int, capped: bool) -> Queue:
 @pytest.mark.parametrize(("percent", "capped", "differs"), [(30, True, False), (34, True, False), (60, True, True),
                                                            (30, False, True)])  # fmt: skip
 def test_ends_serve_priority_alike(percent: int, capped: bool, differs: bool) -> None:
-    found = list(check_ends(Known(_priority(percent, capped=capped), {})))
+    found = list(check_ends(ValidationContext(_priority(percent, capped=capped), {})))
     assert bool(found) is differs
     if found:
         assert (found[0].code, found[0].severity) == ("link-ends-differ", Severity.WARNING)
@@ -83,4 +83,4 @@ def test_ends_serve_priority_alike(percent: int, capped: bool, differs: bool) ->
 
 
 def test_an_end_that_is_not_asked_to_serve_is_not_compared() -> None:
-    assert list(check_ends(Known(without_device(_priority(60), "r2"), {}))) == []
+    assert list(check_ends(ValidationContext(without_device(_priority(60), "r2"), {}))) == []

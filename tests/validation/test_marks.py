@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from qosforge.findings import Severity
 from qosforge.plan.model import Egress, Ingress, Rule, Term, Trust
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 from qosforge.validation.marks import check_marks
 from tests.validation.support import INTENT, RUNNING, compiled, with_interface, without_device
 
 
 def marks(compilation, running=None):
-    return list(check_marks(Known(compilation, running or {})))
+    return list(check_marks(ValidationContext(compilation, running or {})))
 
 
 def _reading(compilation, device: str, interface: str, name: str, *terms: Term):

@@ -10,11 +10,11 @@ from qosforge.compiler.compile import Compilation, compile_intent
 from qosforge.findings import Finding
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.loader import load_network
-from qosforge.inventory.models import Framing, Link, Network, Source
+from qosforge.inventory.models import Framing, Link, Network, TrafficSource
 from qosforge.platforms.base import platform
 from qosforge.tester.twin import TwinTester
-from qosforge.validation.known import Known
-from qosforge.validation.minimum import Packet, Way, lone_delay
+from qosforge.validation.known import ValidationContext
+from qosforge.validation.minimum import LinkHop, ProbePacket, lone_delay
 from qosforge.validation.verification import check_verification
 from tests.validation.support import INTENT, NETWORK, compiled
 
@@ -41,17 +41,17 @@ COMPRESSED = CAMPUS.replace(
 )
 
 
-def campus(intent: str) -> Known:
+def campus(intent: str) -> ValidationContext:
     network = load_network(INVENTORY)
     texts = {d.name: (INVENTORY / (d.startup or "")).read_text() for d in network.devices}
-    return Known(compile_intent(parse_intent(intent, "call.yaml"), network, texts), texts)
+    return ValidationContext(compile_intent(parse_intent(intent, "call.yaml"), network, texts), texts)
 
 
-def below(known: Known) -> list[Finding]:
+def below(known: ValidationContext) -> list[Finding]:
     return [each for each in check_verification(known) if each.code == "objective-below-minimum"]
 
 
-def alone(known: Known, name: str) -> float:
+def alone(known: ValidationContext, name: str) -> float:
     """Seconds that the fastest packet of a flow takes on the twin while nothing else is sent."""
     compilation: Compilation = known.compilation
     network = compilation.network
@@ -100,7 +100,9 @@ def test_headers_that_are_not_of_rtp_are_never_compressed() -> None:
         "{bandwidth: {remaining_percent: 70}}",
         "{bandwidth: {remaining_percent: 70}}\n    objective: {delay: {p95: 1 ms}}",
     )
-    (found,) = below(Known(compiled(paged.replace("classes: [voice], beside: [web]", "classes: [web]")), {}))
+    (found,) = below(
+        ValidationContext(compiled(paged.replace("classes: [voice], beside: [web]", "classes: [web]")), {})
+    )
 
     assert "header_compression" not in found.message
     # 40 bytes: 64 twice at 100 Mb/s, 47 at 2 Mb/s, 47 at 256 kb/s, and 3 ms of propagation.
@@ -110,7 +112,11 @@ def test_headers_that_are_not_of_rtp_are_never_compressed() -> None:
 
 def slow_network() -> Network:
     """The small network with calls of large packets on two slow lines in a row."""
-    call = NETWORK.traffic[0].flows[0].model_copy(update={"source": Source(kind="cbr", rate=8000, ip_bytes=1400)})
+    call = (
+        NETWORK.traffic[0]
+        .flows[0]
+        .model_copy(update={"source": TrafficSource(kind="cbr", rate=8000, ip_bytes=1400)})
+    )
     scenario = NETWORK.traffic[0].model_copy(update={"flows": (call,)})
     first = NETWORK.links[0].model_copy(update={"rate": 256_000})
     devices = tuple(
@@ -144,18 +150,18 @@ CUT = SLOW.replace(
 
 def test_fragments_that_stay_cut_are_sent_while_others_are_received() -> None:
     """Two lines of 256 kb/s: 1400 bytes take 44 ms on each, and three fragments four thirds of that together."""
-    whole, cut = (Known(compiled(intent, slow_network()), {}) for intent in (SLOW, CUT))
+    whole, cut = (ValidationContext(compiled(intent, slow_network()), {}) for intent in (SLOW, CUT))
     bound = "p95: 70 ms"
 
-    (found,) = below(Known(compiled(SLOW.replace("p95: 100 ms", bound), slow_network()), {}))
+    (found,) = below(ValidationContext(compiled(SLOW.replace("p95: 100 ms", bound), slow_network()), {}))
     assert "by: ip-mtu" in str(found.hint)
-    assert below(Known(compiled(CUT.replace("p95: 100 ms", bound), slow_network()), {})) == []
+    assert below(ValidationContext(compiled(CUT.replace("p95: 100 ms", bound), slow_network()), {})) == []
     assert alone(cut, "call") < 70e-3 < alone(whole, "call")
 
 
 @pytest.mark.parametrize("intent", [SLOW, CUT, INTENT])
 def test_no_packet_is_faster_than_the_links_alone(intent: str) -> None:
-    known = Known(compiled(intent.replace("p95: 100 ms", "p95: 1 ms"), slow_network()), {})
+    known = ValidationContext(compiled(intent.replace("p95: 100 ms", "p95: 1 ms"), slow_network()), {})
 
     (found,) = below(known)
 
@@ -166,8 +172,8 @@ def test_no_packet_is_faster_than_the_links_alone(intent: str) -> None:
 
 def test_a_packet_that_is_cut_travels_in_parts() -> None:
     line = Link(a=("a", "1"), b=("b", "1"), rate=8000, framing=Framing.HDLC)
-    ways = [Way(line, ("a", "1"), mtu=524), Way(line, ("b", "2")), Way(line, ("c", "2"))]
+    ways = [LinkHop(line, ("a", "1"), mtu=524), LinkHop(line, ("b", "2")), LinkHop(line, ("c", "2"))]
 
     # 1028 bytes are 524 twice, 531 with framing: the last part waits for the first on the first line only.
-    assert lone_delay(ways, Packet(1028)) == pytest.approx(531e-3 * 4)
-    assert lone_delay(ways, Packet(524)) == pytest.approx(531e-3 * 3)
+    assert lone_delay(ways, ProbePacket(1028)) == pytest.approx(531e-3 * 4)
+    assert lone_delay(ways, ProbePacket(524)) == pytest.approx(531e-3 * 3)

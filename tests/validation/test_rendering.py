@@ -9,13 +9,13 @@ import pytest
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Severity
 from qosforge.plan.model import Efficiency
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 from qosforge.validation.rendering import check_rendering
 from tests.validation.support import RUNNING, compiled, with_device, with_interface
 
 
 def findings(compilation, running):
-    return list(check_rendering(Known(compilation, running)))
+    return list(check_rendering(ValidationContext(compilation, running)))
 
 
 @pytest.mark.parametrize("running", [{}, RUNNING], ids=["alone", "merged"])

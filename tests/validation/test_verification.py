@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from qosforge.findings import Severity
-from qosforge.inventory.models import Source
-from qosforge.validation.known import Known
+from qosforge.inventory.models import TrafficSource
+from qosforge.validation.known import ValidationContext
 from qosforge.validation.verification import check_verification, minimum_delay, smallest
 from tests.validation.support import INTENT, NETWORK, compiled
 
@@ -14,7 +14,7 @@ CALL, PAGE = NETWORK.traffic[0].flows
 
 
 def check(intent: str = INTENT, network=NETWORK):
-    return list(check_verification(Known(compiled(intent, network), {})))
+    return list(check_verification(ValidationContext(compiled(intent, network), {})))
 
 
 def _with_flows(*flows):
@@ -69,14 +69,14 @@ def test_load_that_is_missing_is_a_warning() -> None:
 
 
 def test_minimum_delay_counts_every_link() -> None:
-    known = Known(compiled(INTENT.replace(", header_compression: rtp", "")), {})
+    known = ValidationContext(compiled(INTENT.replace(", header_compression: rtp", "")), {})
     ethernet, hdlc, ppp = 218 * 8 / 100e6, 207 * 8 / 2e6, 207 * 8 / 256e3
     expected = 2 * ethernet + hdlc + 1e-3 + ppp + 2e-3
     assert minimum_delay(known, "phone1", "phone2", 200) == pytest.approx(expected, rel=1e-12)
 
 
 def test_compressed_headers_take_less_time_and_small_frames_are_padded() -> None:
-    known = Known(compiled(), {})
+    known = ValidationContext(compiled(), {})
     expected = 2 * 64 * 8 / 100e6 + 47 * 8 / 2e6 + 1e-3 + (2 + 7) * 8 / 256e3 + 2e-3
     assert minimum_delay(known, "phone1", "phone2", 40) == pytest.approx(expected, rel=1e-12)
 
@@ -101,11 +101,11 @@ def test_objective_at_the_edge(bound: str, below: bool) -> None:
 @pytest.mark.parametrize(
     ("source", "size"),
     [
-        (Source(kind="cbr", ip_bytes=200), 200),
-        (Source(kind="poisson", ip_bytes=700), 700),
-        (Source(kind="video", ip_bytes=1000), 40),
-        (Source(kind="tcp"), 40),
+        (TrafficSource(kind="cbr", ip_bytes=200), 200),
+        (TrafficSource(kind="poisson", ip_bytes=700), 700),
+        (TrafficSource(kind="video", ip_bytes=1000), 40),
+        (TrafficSource(kind="tcp"), 40),
     ],
 )
-def test_smallest_packet(source: Source, size: int) -> None:
+def test_smallest_packet(source: TrafficSource, size: int) -> None:
     assert smallest(CALL.model_copy(update={"source": source})) == size

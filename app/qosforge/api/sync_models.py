@@ -7,9 +7,9 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from qosforge.api.jobs.sync import SyncPreview
-from qosforge.discovery.difference import Change, Kind, What
+from qosforge.discovery.difference import InventoryChange, Kind, What
 from qosforge.discovery.facts import Note
-from qosforge.sources.description import Source
+from qosforge.sources.description import NetworkSource
 
 
 class InventorySource(BaseModel):
@@ -19,7 +19,7 @@ class InventorySource(BaseModel):
     location: str = Field(examples=["https://netbox.example.net"])
 
     @classmethod
-    def of(cls, source: Source) -> Self:
+    def of(cls, source: NetworkSource) -> Self:
         """A source's."""
         return cls(plugin=source.description.plugin, location=source.location)
 
@@ -43,7 +43,7 @@ class SyncChange(BaseModel):
     found: str
 
     @classmethod
-    def of(cls, change: Change) -> Self:
+    def of(cls, change: InventoryChange) -> Self:
         """A change's."""
         return cls(
             kind=change.kind,
@@ -86,7 +86,7 @@ class SyncDifference(BaseModel):
     notes: list[SyncNote]
 
     @classmethod
-    def of(cls, network: str, source: Source, preview: SyncPreview) -> Self:
+    def of(cls, network: str, source: NetworkSource, preview: SyncPreview) -> Self:
         """A preview's."""
         plan = preview.plan
         return cls(

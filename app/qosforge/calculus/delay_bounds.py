@@ -10,18 +10,18 @@ from fractions import Fraction
 from qosforge.calculus.bounds import NOTHING, TokenBucket
 from qosforge.calculus.encapsulation import PS
 from qosforge.calculus.line_delay import largest_delay
-from qosforge.calculus.line_traffic import Traffic, offered, together
-from qosforge.calculus.stages import Line, Meter, Passage, Stream
+from qosforge.calculus.line_traffic import QueueTraffic, offered, together
+from qosforge.calculus.stages import EgressLine, Meter, Passage, TrafficStream
 
 _LEAST_ROUNDS = 12
 _GRAIN = 2**10
 """Bursts are rounded up to this part of a bit: exact fractions would grow with every round."""
 
 _Port = tuple[str, str]
-_Queues = dict[int, Traffic]
+_Queues = dict[int, QueueTraffic]
 
 
-def delay_bounds(streams: Sequence[Stream]) -> dict[str, Fraction | None]:
+def delay_bounds(streams: Sequence[TrafficStream]) -> dict[str, Fraction | None]:
     """Largest delay of every stream's packets in seconds, by its name; None where no bound is known.
 
     It holds if the streams and their acknowledgements are all that the lines carry. Steady and policed streams are
@@ -61,14 +61,14 @@ def delay_bounds(streams: Sequence[Stream]) -> dict[str, Fraction | None]:
     return found
 
 
-def _traffic(streams: Sequence[Stream]) -> tuple[list[Stream], list[list[int]], dict[int, list[int]]]:
+def _traffic(streams: Sequence[TrafficStream]) -> tuple[list[TrafficStream], list[list[int]], dict[int, list[int]]]:
     """All that loads lines, a stream for every way that packets may take: any of them may carry all.
 
     Then the places of each stream's ways, and by the place of acknowledgements those of the ways of their data.
     """
-    every: list[Stream] = []
+    every: list[TrafficStream] = []
 
-    def add(stream: Stream) -> list[int]:
+    def add(stream: TrafficStream) -> list[int]:
         first = len(every)
         every.extend(replace(stream, stages=stages) for stages in (stream.stages, *stream.otherwise))
         return list(range(first, len(every)))
@@ -95,7 +95,7 @@ class _Lines:
                 self._delays[port] = {}
         self._arriving = arriving
 
-    def delay(self, line: Line, queue: int) -> Fraction | None:
+    def delay(self, line: EgressLine, queue: int) -> Fraction | None:
         """The largest stay in a queue of a line, seconds; None where no bound is known."""
         port = (line.node, line.port)
         known = self._delays[port]
@@ -104,7 +104,7 @@ class _Lines:
         return known[queue]
 
 
-def _places(streams: Sequence[Stream]) -> int:
+def _places(streams: Sequence[TrafficStream]) -> int:
     """Lines and policers, which no chain of bounds is longer than, and the receivers that acknowledge."""
     found = {
         stage.place if isinstance(stage, Meter) else (stage.line.node, stage.line.port)
@@ -114,14 +114,14 @@ def _places(streams: Sequence[Stream]) -> int:
     return len(found) + len(streams)
 
 
-def _total(stream: Stream, delays: Sequence[Fraction | None]) -> Fraction | None:
+def _total(stream: TrafficStream, delays: Sequence[Fraction | None]) -> Fraction | None:
     lines = [stage.line for stage in stream.stages if not isinstance(stage, Meter)]
     fixed = sum(line.delay_ps for line in lines) + sum(line.latency_ps + line.jitter_ps for line in lines[1:])
     known = [delay for delay in delays if delay is not None]
     return sum(known, Fraction(fixed, PS)) if len(known) == len(delays) else None
 
 
-def _source(stream: Stream) -> TokenBucket | None:
+def _source(stream: TrafficStream) -> TokenBucket | None:
     """Packets in equal distances of whole picoseconds; any number of flows may begin together."""
     if not stream.steady:
         return None
@@ -134,7 +134,9 @@ def _source(stream: Stream) -> TokenBucket | None:
     return TokenBucket.of(bits, Fraction(bits * PS, max(period - 1, 1)))
 
 
-def _answering(data: Stream, answers: Stream, received: Sequence[TokenBucket | None]) -> TokenBucket | None:
+def _answering(
+    data: TrafficStream, answers: TrafficStream, received: Sequence[TokenBucket | None]
+) -> TokenBucket | None:
     """The acknowledgements of a flow, ``received`` being the curves of its data at the receiver, by every way.
 
     One for each segment at most (RFC 5681, section 4.2): at once, or for the last one only when the timer of the
@@ -155,12 +157,14 @@ def _within(entering: TokenBucket, delay: Fraction) -> TokenBucket:
     return TokenBucket(Fraction(math.ceil(burst * _GRAIN), _GRAIN), entering.rate)
 
 
-def _jitter(line: Line) -> Fraction:
+def _jitter(line: EgressLine) -> Fraction:
     """The longest random time before a line's queue, seconds."""
     return Fraction(line.jitter_ps, PS)
 
 
-def _leaving(passage: Passage, stream: Stream, entering: TokenBucket | None, delay: Fraction | None) -> TokenBucket:
+def _leaving(
+    passage: Passage, stream: TrafficStream, entering: TokenBucket | None, delay: Fraction | None
+) -> TokenBucket:
     """What one of a stream's flows sends behind a line: what it brought, or as much as the line carries.
 
     In any time a line ends frames of that time and one that began before.
@@ -173,12 +177,14 @@ def _leaving(passage: Passage, stream: Stream, entering: TokenBucket | None, del
     return _within(entering, delay + _jitter(line))
 
 
-def _metered(meter: Meter, stream: Stream, entering: TokenBucket | None) -> TokenBucket:
+def _metered(meter: Meter, stream: TrafficStream, entering: TokenBucket | None) -> TokenBucket:
     limit = TokenBucket(8 * meter.burst * meter.ip_bits, meter.rate * meter.ip_bits)
     return limit if entering is None or entering.rate * stream.count > limit.rate else entering
 
 
-def _arriving(streams: Sequence[Stream], curves: Sequence[Sequence[TokenBucket | None]]) -> dict[_Port, _Queues]:
+def _arriving(
+    streams: Sequence[TrafficStream], curves: Sequence[Sequence[TokenBucket | None]]
+) -> dict[_Port, _Queues]:
     """What comes into every queue of every line."""
     found: dict[_Port, _Queues] = {}
     for stream, entering in zip(streams, curves, strict=True):

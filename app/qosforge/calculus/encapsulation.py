@@ -59,7 +59,7 @@ class Carried:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PacketPart:
     """An IP packet, or with ``whole`` false a fragment of one: RFC 2508 leaves the headers of those as they are."""
 
     ip_bytes: int
@@ -101,7 +101,7 @@ class Encapsulation:
             saved=_RTP_HEADERS - left if rtp and egress.get("header_compression") else 0,
         )
 
-    def cut(self, part: Part) -> Iterator[Part]:
+    def cut(self, part: PacketPart) -> Iterator[PacketPart]:
         """The parts that come to the port's queues: fragments of payloads of multiples of 8 bytes (RFC 791)."""
         if self.ip_mtu is None or part.ip_bytes <= self.ip_mtu:
             yield part
@@ -109,17 +109,17 @@ class Encapsulation:
         most = max((self.ip_mtu - _IP_HEADER) // _OFFSET_UNIT, 1) * _OFFSET_UNIT
         payload = part.ip_bytes - _IP_HEADER
         for sent in range(0, payload, most):
-            yield Part(_IP_HEADER + min(most, payload - sent), whole=False)
+            yield PacketPart(_IP_HEADER + min(most, payload - sent), whole=False)
 
-    def received_bytes(self, part: Part) -> int:
+    def received_bytes(self, part: PacketPart) -> int:
         """Frame bytes that policers of the far end count: whole frames, and with their headers."""
         return self._frame(part.ip_bytes, plain=False)
 
-    def policed_bytes(self, part: Part) -> int:
+    def policed_bytes(self, part: PacketPart) -> int:
         """Frame bytes that policers before the queue count: without the split into fragments of the link."""
         return self._frame(self._left(part), plain=self._plain)
 
-    def carry(self, part: Part, *, urgent: bool) -> Carried:
+    def carry(self, part: PacketPart, *, urgent: bool) -> Carried:
         """What a part is here; packets of ``urgent`` queues are not cut by the link unless all are."""
         left = self._left(part)
         cut = self.fragment is not None and left > self.fragment and (self.multiclass or not urgent)
@@ -138,7 +138,7 @@ class Encapsulation:
         """Whether whole packets go beside a multilink's sequence of fragments."""
         return self.interleave and not self.multiclass
 
-    def _left(self, part: Part) -> int:
+    def _left(self, part: PacketPart) -> int:
         saved = self.saved if part.whole and part.ip_bytes > _RTP_HEADERS else 0
         return part.ip_bytes - saved
 

@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 from qosforge.calculus.bounds import NOTHING, RateLatency, TokenBucket, delay_bound, strict_priority, weighted_fair
-from qosforge.calculus.line_traffic import Traffic, together
+from qosforge.calculus.line_traffic import QueueTraffic, together
 from qosforge.calculus.priority_curves import admitted
 from qosforge.calculus.queue_curves import Curves, behind_own_bucket, bucket_of, leaves_bucket
 from qosforge.calculus.shaping_bounds import guaranteed_by_rate
-from qosforge.calculus.stages import Line
+from qosforge.calculus.stages import EgressLine
 
 Json = dict[str, Any]
 
@@ -21,7 +21,9 @@ _LAST = 1 << 16
 """Priority of a class that has none."""
 
 
-def tree_curves(line: Line, queue: int, queues: Mapping[int, Traffic], root: RateLatency) -> Curves | None:
+def tree_curves(
+    line: EgressLine, queue: int, queues: Mapping[int, QueueTraffic], root: RateLatency
+) -> Curves | None:
     """The curves of a leaf of a tree, from the root down, each node being the server of its children.
 
     Start-time fair queuing has the fairness of self-clocked fair queueing, ``Lᵢ/wᵢ + Lⱼ/wⱼ``, on a server of
@@ -33,7 +35,7 @@ def tree_curves(line: Line, queue: int, queues: Mapping[int, Traffic], root: Rat
 
 
 def _descend(
-    line: Line, children: list[Json], queue: int, queues: Mapping[int, Traffic], service: RateLatency
+    line: EgressLine, children: list[Json], queue: int, queues: Mapping[int, QueueTraffic], service: RateLatency
 ) -> Curves | None:
     node = next((child for child in children if queue in _leaves(child)), None)
     if node is None:
@@ -52,7 +54,7 @@ def _descend(
 
 
 def _of_node(
-    line: Line, siblings: list[Json], node: Json, queues: Mapping[int, Traffic], service: RateLatency
+    line: EgressLine, siblings: list[Json], node: Json, queues: Mapping[int, QueueTraffic], service: RateLatency
 ) -> RateLatency | None:
     """What a node is served of its parent's ``service``, its own ceiling apart."""
     here = [child for child in siblings if any(queue in queues for queue in _leaves(child))]
@@ -80,7 +82,7 @@ def _of_node(
 
 
 def _leaving(
-    line: Line, siblings: list[Json], node: Json, queues: Mapping[int, Traffic], service: RateLatency
+    line: EgressLine, siblings: list[Json], node: Json, queues: Mapping[int, QueueTraffic], service: RateLatency
 ) -> TokenBucket | None:
     """What a node sends in any time: no more than its ceiling, or what came in that time and its delay before."""
     if node.get("ceil_bps"):
@@ -100,7 +102,7 @@ def _leaving(
     return total
 
 
-def _arriving(line: Line, leaf: Json, queues: Mapping[int, Traffic]) -> TokenBucket | None:
+def _arriving(line: EgressLine, leaf: Json, queues: Mapping[int, QueueTraffic]) -> TokenBucket | None:
     traffic = queues[leaf["queue"]]
     return admitted(leaf["police"], traffic, line) if leaf.get("police") else traffic.arrivals
 
@@ -117,7 +119,7 @@ def _leaves(node: Json) -> Iterator[int]:
         yield from _leaves(child)
 
 
-def _all(node: Json, queues: Mapping[int, Traffic]) -> Traffic:
+def _all(node: Json, queues: Mapping[int, QueueTraffic]) -> QueueTraffic:
     found = [queues[queue] for queue in _leaves(node) if queue in queues]
     total = found[0]
     for each in found[1:]:
@@ -125,7 +127,9 @@ def _all(node: Json, queues: Mapping[int, Traffic]) -> Traffic:
     return total
 
 
-def htb_curves(line: Line, queue: int, queues: Mapping[int, Traffic], whole: RateLatency) -> Curves | None:
+def htb_curves(
+    line: EgressLine, queue: int, queues: Mapping[int, QueueTraffic], whole: RateLatency
+) -> Curves | None:
     """The curves of a leaf of a hierarchical token bucket: its own rate, whatever it may borrow.
 
     While a leaf is within its rate only those compete that are within theirs, of whatever priority and quantum; the
@@ -150,5 +154,5 @@ def htb_curves(line: Line, queue: int, queues: Mapping[int, Traffic], whole: Rat
     return Curves(*behind_own_bucket(inner, rate, burst, traffic), traffic.arrivals)
 
 
-def _within_rate(leaf: Json, traffic: Traffic) -> TokenBucket:
+def _within_rate(leaf: Json, traffic: QueueTraffic) -> TokenBucket:
     return leaves_bucket(leaf["rate_bps"], leaf.get("burst_bytes", _BURST_BYTES), traffic)

@@ -7,17 +7,17 @@ from fractions import Fraction
 
 from qosforge.calculus.bounds import NOTHING, RateLatency, delay_bound, full_queue_delay, held_back
 from qosforge.calculus.hierarchy_curves import htb_curves, tree_curves
-from qosforge.calculus.line_traffic import Traffic, whole_line
+from qosforge.calculus.line_traffic import QueueTraffic, whole_line
 from qosforge.calculus.priority_curves import behind_first, first_served, rest_of
 from qosforge.calculus.queue_curves import Curves, shaped_queue
 from qosforge.calculus.shaping_bounds import busy_period
 from qosforge.calculus.share_curves import shaped_share, weighted
-from qosforge.calculus.stages import Line
+from qosforge.calculus.stages import EgressLine
 
 _SUSPENDING = frozenset({"cbq", "dcbq", "dcbqe"})
 
 
-def largest_delay(line: Line, queue: int, queues: Mapping[int, Traffic]) -> Fraction | None:
+def largest_delay(line: EgressLine, queue: int, queues: Mapping[int, QueueTraffic]) -> Fraction | None:
     """Largest stay in a queue in seconds, the packet's own transmission included; None where no bound is known."""
     kind = line.discipline["kind"]
     bounds = [_of_any_order(line, queues)]
@@ -33,7 +33,7 @@ def largest_delay(line: Line, queue: int, queues: Mapping[int, Traffic]) -> Frac
 
 
 def _when_full(
-    line: Line, together: Iterable[int], queues: Mapping[int, Traffic], service: RateLatency
+    line: EgressLine, together: Iterable[int], queues: Mapping[int, QueueTraffic], service: RateLatency
 ) -> Fraction | None:
     held = Fraction(0)
     for number in together:
@@ -44,7 +44,7 @@ def _when_full(
     return full_queue_delay(held, service)
 
 
-def _of_any_order(line: Line, queues: Mapping[int, Traffic]) -> Fraction | None:
+def _of_any_order(line: EgressLine, queues: Mapping[int, QueueTraffic]) -> Fraction | None:
     """Whoever goes first, all is sent by the end of a busy period.
 
     Not so where a class is held back while the line is free.
@@ -61,11 +61,11 @@ def _of_any_order(line: Line, queues: Mapping[int, Traffic]) -> Fraction | None:
     return busy_period(total, _whole(line, queues))
 
 
-def _whole(line: Line, queues: Mapping[int, Traffic]) -> RateLatency:
+def _whole(line: EgressLine, queues: Mapping[int, QueueTraffic]) -> RateLatency:
     return whole_line(line, min(traffic.smallest for traffic in queues.values()))
 
 
-def _curves(line: Line, queue: int, queues: Mapping[int, Traffic]) -> Curves | None:
+def _curves(line: EgressLine, queue: int, queues: Mapping[int, QueueTraffic]) -> Curves | None:
     """The service curves of a queue, and the arrivals that they hold for."""
     discipline = line.discipline
     whole = _whole(line, queues)

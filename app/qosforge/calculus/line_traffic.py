@@ -7,11 +7,11 @@ from fractions import Fraction
 
 from qosforge.calculus.bounds import RateLatency, TokenBucket
 from qosforge.calculus.encapsulation import PS
-from qosforge.calculus.stages import Line, Passage, Stream
+from qosforge.calculus.stages import EgressLine, Passage, TrafficStream
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
+class QueueTraffic:
     """What comes into one queue, in bits of line time: its arrival curve where there is one, its packets' sizes.
 
     ``ratio`` is the most line time, ``lean`` the least, of a bit that shares and policers count; ``frames`` are the
@@ -31,26 +31,28 @@ class Traffic:
         return self.ratio / self.lean
 
 
-def whole_line(line: Line, smallest: Fraction) -> RateLatency:
+def whole_line(line: EgressLine, smallest: Fraction) -> RateLatency:
     """The line as a server of packets of so many bits at least, whose times the twin rounds up to picoseconds."""
     rate = line.rate if line.shaped is None else line.shaped
     return RateLatency.of(smallest / (smallest / rate + Fraction(1, PS)))
 
 
-def offered(passage: Passage, stream: Stream, curve: TokenBucket | None) -> Traffic:
+def offered(passage: Passage, stream: TrafficStream, curve: TokenBucket | None) -> QueueTraffic:
     """What a stream brings to a queue, ``curve`` being that of one of its flows in IP bits."""
     extremes = passage.extremes
     arrivals = None
     if curve is not None:
         cost = extremes.dearest * stream.count
         arrivals = TokenBucket(curve.burst * cost, curve.rate * cost)
-    return Traffic(arrivals, extremes.largest, extremes.smallest, extremes.ratio, extremes.lean, extremes.frames)
+    return QueueTraffic(
+        arrivals, extremes.largest, extremes.smallest, extremes.ratio, extremes.lean, extremes.frames
+    )
 
 
-def together(one: Traffic, other: Traffic) -> Traffic:
+def together(one: QueueTraffic, other: QueueTraffic) -> QueueTraffic:
     """Both in one queue."""
     arrivals = one.arrivals + other.arrivals if one.arrivals is not None and other.arrivals is not None else None
-    return Traffic(
+    return QueueTraffic(
         arrivals,
         max(one.largest, other.largest),
         min(one.smallest, other.smallest),

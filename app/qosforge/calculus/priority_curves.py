@@ -18,15 +18,15 @@ from qosforge.calculus.bounds import (
     strict_priority,
     weighted_round_robin,
 )
-from qosforge.calculus.line_traffic import Traffic
+from qosforge.calculus.line_traffic import QueueTraffic
 from qosforge.calculus.queue_curves import Curves, leaves_bucket
-from qosforge.calculus.stages import Line
+from qosforge.calculus.stages import EgressLine
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class PriorityLevel:
     """Queues of one place in a strict order: by arrival, or by ``turns`` in packets.
 
     ``arrivals`` is what comes into them, behind policers, None if nothing bounds it; ``leaving`` what those send
@@ -40,7 +40,7 @@ class Level:
     leak: Json | None = None
 
 
-def first_served(line: Line, queues: Mapping[int, Traffic]) -> list[Level]:
+def first_served(line: EgressLine, queues: Mapping[int, QueueTraffic]) -> list[PriorityLevel]:
     """Levels of queues that are served before the others, first served first.
 
     Of a strict order with leaks those from the first that leaks on have no strict place: only that one is given.
@@ -71,12 +71,12 @@ def first_served(line: Line, queues: Mapping[int, Traffic]) -> list[Level]:
 
 
 def _level(
-    line: Line,
+    line: EgressLine,
     members: Mapping[int, Json | None],
-    queues: Mapping[int, Traffic],
+    queues: Mapping[int, QueueTraffic],
     turns: Mapping[int, int] | None = None,
     leak: Json | None = None,
-) -> Level:
+) -> PriorityLevel:
     shapes = line.discipline.get("shapes") or {}
     arrivals: TokenBucket | None = NOTHING
     leaving = NOTHING
@@ -88,10 +88,10 @@ def _level(
             continue
         own = traffic.arrivals if police is None else admitted(police, traffic, line)
         arrivals = None if arrivals is None or own is None else arrivals + own
-    return Level(frozenset(members), arrivals, leaving, turns, leak)
+    return PriorityLevel(frozenset(members), arrivals, leaving, turns, leak)
 
 
-def admitted(police: Json, traffic: Traffic, line: Line) -> TokenBucket:
+def admitted(police: Json, traffic: QueueTraffic, line: EgressLine) -> TokenBucket:
     """What a priority class comes to behind its policer, which sees what finds the hardware full or held."""
     unmetered = line.ring + (line.shaped is not None)
     limit = policed(
@@ -102,7 +102,11 @@ def admitted(police: Json, traffic: Traffic, line: Line) -> TokenBucket:
 
 
 def behind_first(
-    line: Line, queue: int, queues: Mapping[int, Traffic], first: Sequence[Level], whole: RateLatency
+    line: EgressLine,
+    queue: int,
+    queues: Mapping[int, QueueTraffic],
+    first: Sequence[PriorityLevel],
+    whole: RateLatency,
 ) -> Curves | None:
     """The curves of a queue that is itself one of those served first."""
     at = next(place for place, level in enumerate(first) if queue in level.members)
@@ -146,7 +150,7 @@ def behind_first(
     return Curves(in_order, strict, own, shared)
 
 
-def _smallest(level: Level, queues: Mapping[int, Traffic]) -> Fraction:
+def _smallest(level: PriorityLevel, queues: Mapping[int, QueueTraffic]) -> Fraction:
     return min(queues[number].smallest for number in level.members)
 
 
@@ -160,7 +164,7 @@ def _sum(curves: Sequence[TokenBucket | None]) -> TokenBucket | None:
 
 
 def rest_of(
-    line: Line, queues: Mapping[int, Traffic], first: Sequence[Level], service: RateLatency
+    line: EgressLine, queues: Mapping[int, QueueTraffic], first: Sequence[PriorityLevel], service: RateLatency
 ) -> RateLatency | None:
     """What those served first leave while something after them waits; None where that may be nothing.
 

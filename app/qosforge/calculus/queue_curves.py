@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from qosforge.calculus.bounds import Number, RateLatency, TokenBucket, held_back
 from qosforge.calculus.encapsulation import PS
-from qosforge.calculus.line_traffic import Traffic
+from qosforge.calculus.line_traffic import QueueTraffic
 from qosforge.calculus.shaping_bounds import behind_bucket, bucket_departures, bucket_server
-from qosforge.calculus.stages import Line
+from qosforge.calculus.stages import EgressLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ class Curves:
     together: frozenset[int] = frozenset()
 
 
-def bucket_of(rate_bps: Number, burst_bytes: int, traffic: Traffic) -> tuple[Fraction, Fraction]:
+def bucket_of(rate_bps: Number, burst_bytes: int, traffic: QueueTraffic) -> tuple[Fraction, Fraction]:
     """Rate and burst of a shaper in line time at least, by which it serves."""
     return rate_bps * traffic.lean, 8 * burst_bytes * traffic.lean
 
 
-def leaves_bucket(rate_bps: Number, burst_bytes: int, traffic: Traffic) -> TokenBucket:
+def leaves_bucket(rate_bps: Number, burst_bytes: int, traffic: QueueTraffic) -> TokenBucket:
     """What leaves a shaper in line time at most, by which it keeps others waiting."""
     frame = 8 * traffic.frames[1]
     frames = bucket_departures(rate_bps, 8 * burst_bytes, frame)
@@ -39,7 +39,7 @@ def leaves_bucket(rate_bps: Number, burst_bytes: int, traffic: Traffic) -> Token
 
 
 def behind_own_bucket(
-    inner: RateLatency, rate: Number, burst: int, traffic: Traffic
+    inner: RateLatency, rate: Number, burst: int, traffic: QueueTraffic
 ) -> tuple[RateLatency, RateLatency]:
     """What a queue is served behind a shaper of frame bits per second and bytes: in order, and strictly.
 
@@ -55,7 +55,9 @@ def behind_own_bucket(
     )
 
 
-def shaped_queue(curves: Curves | None, line: Line, queue: int, queues: Mapping[int, Traffic]) -> Curves | None:
+def shaped_queue(
+    curves: Curves | None, line: EgressLine, queue: int, queues: Mapping[int, QueueTraffic]
+) -> Curves | None:
     """The curves of a queue that the scheduler's ``shapes`` may hold back."""
     shape = (line.discipline.get("shapes") or {}).get(str(queue))
     if curves is None or shape is None:

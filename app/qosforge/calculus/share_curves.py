@@ -16,10 +16,10 @@ from qosforge.calculus.bounds import (
     weighted_round_robin,
 )
 from qosforge.calculus.encapsulation import PS
-from qosforge.calculus.line_traffic import Traffic
+from qosforge.calculus.line_traffic import QueueTraffic
 from qosforge.calculus.queue_curves import Curves, behind_own_bucket, leaves_bucket
 from qosforge.calculus.shaping_bounds import blocks_round_robin
-from qosforge.calculus.stages import Line
+from qosforge.calculus.stages import EgressLine
 
 Json = dict[str, Any]
 
@@ -30,7 +30,7 @@ _TAG_BYTES = 4
 
 
 def weighted(
-    line: Line, queue: int, queues: Mapping[int, Traffic], rest: RateLatency, apart: set[int]
+    line: EgressLine, queue: int, queues: Mapping[int, QueueTraffic], rest: RateLatency, apart: set[int]
 ) -> RateLatency | None:
     """The part of a queue of what those served first leave, ``apart`` being those; None where no curve is known."""
     discipline = line.discipline
@@ -95,7 +95,7 @@ class _Blocks:
         self.fewest, self.dearest, self.least, self.most = fewest, dearest, least, most
 
     @classmethod
-    def of(cls, traffic: Traffic, quantum: int, tag: int) -> _Blocks:
+    def of(cls, traffic: QueueTraffic, quantum: int, tag: int) -> _Blocks:
         small, large = traffic.frames
         fewest, dearest = math.ceil((small + tag) / quantum), math.ceil((large + tag) / quantum)
         least = traffic.smallest / fewest
@@ -106,7 +106,9 @@ class _Blocks:
         return cls(fewest, dearest, least, most)
 
 
-def shaped_share(line: Line, queue: int, queues: Mapping[int, Traffic], rest: RateLatency) -> Curves | None:
+def shaped_share(
+    line: EgressLine, queue: int, queues: Mapping[int, QueueTraffic], rest: RateLatency
+) -> Curves | None:
     """The curves of a queue of shared round robin that is shaped to 1/W of the line; None if it is not.
 
     One that is due goes before those that share; of several the one due first, so that each may wait for what the
@@ -127,14 +129,14 @@ def shaped_share(line: Line, queue: int, queues: Mapping[int, Traffic], rest: Ra
 
 
 def _behind_shaped(
-    line: Line, shares: Mapping[int, Fraction], queues: Mapping[int, Traffic], rest: RateLatency
+    line: EgressLine, shares: Mapping[int, Fraction], queues: Mapping[int, QueueTraffic], rest: RateLatency
 ) -> RateLatency | None:
     """What shaped queues leave, after a packet that is on the wire."""
     sent = sum((leaves_bucket(rate, _TURN_BYTES, queues[n]) for n, rate in shares.items()), NOTHING)
     return strict_priority(rest, sent, max(traffic.largest for traffic in queues.values()))
 
 
-def _shaped(line: Line, queues: Mapping[int, Traffic]) -> dict[int, Fraction]:
+def _shaped(line: EgressLine, queues: Mapping[int, QueueTraffic]) -> dict[int, Fraction]:
     """Rates in frame bits per second of the shaped queues of shared round robin: parts of the line, not of what its
     port is shaped to."""
     discipline = line.discipline

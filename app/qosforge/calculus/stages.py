@@ -22,7 +22,7 @@ Place = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class EgressLine:
     """An egress port and its link.
 
     ``assumed_rate`` is the rate (b/s) that the device takes its shares of, ``ring`` the frames its hardware holds,
@@ -90,7 +90,7 @@ class Extremes:
     frames: tuple[Fraction, Fraction]
 
     @classmethod
-    def of(cls, line: Line, packets: Sequence[Carried]) -> Extremes:
+    def of(cls, line: EgressLine, packets: Sequence[Carried]) -> Extremes:
         """Of all packets that may come, none of which stands for another: cells and fragments make cost jump."""
         # Packets share most of their fragments.
         parts = list({id(part): part for packet in packets for part in packet.parts}.values())
@@ -119,7 +119,7 @@ class Passage:
     where that is so of whole packets alone.
     """
 
-    line: Line
+    line: EgressLine
     queue: int
     packets: tuple[Carried, ...]
     ip_bits: Fraction | None = None
@@ -161,7 +161,7 @@ Stage = Meter | Passage
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class TrafficStream:
     """``count`` flows that are described as one; each offers ``offered`` IP bits per second.
 
     Greedy ones (TCP) offer infinitely much and take what they are left. ``steady``: packets of one size in equal
@@ -180,7 +180,7 @@ class Stream:
     stages: tuple[Stage, ...]
     fast_ppm: int = 0
     flows: tuple[str, ...] = ()
-    acknowledgements: Stream | None = None
+    acknowledgements: TrafficStream | None = None
     otherwise: tuple[tuple[Stage, ...], ...] = ()
 
     @property
@@ -189,7 +189,7 @@ class Stream:
         return math.isinf(self.offered)
 
 
-def with_acknowledgements(streams: Iterable[Stream]) -> tuple[list[Stream], dict[int, int]]:
+def with_acknowledgements(streams: Iterable[TrafficStream]) -> tuple[list[TrafficStream], dict[int, int]]:
     """All that loads lines: the streams, then their acknowledgements; and by the place of these that of the stream
     they answer.
     """

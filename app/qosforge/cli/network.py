@@ -20,7 +20,7 @@ from qosforge.deploy.route import InventoryRoute
 from qosforge.deploy.seed_sessions import SeedSessions
 from qosforge.deploy.sessions import Sessions
 from qosforge.discovery.assemble import assemble
-from qosforge.discovery.crawler import Progress, crawl
+from qosforge.discovery.crawler import CrawlProgress, crawl
 from qosforge.discovery.folder import add, compare, write_new
 from qosforge.discovery.model import Discovery
 from qosforge.errors import InputError, Place
@@ -105,7 +105,7 @@ def _places(given: list[str]) -> dict[str, str]:
     return places
 
 
-def _tell(done: Progress) -> None:
+def _tell(done: CrawlProgress) -> None:
     progress("discover", f"{done.address}: {done.outcome} ({done.read} read, {done.waiting} to go)")
 
 

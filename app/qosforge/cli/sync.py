@@ -13,8 +13,8 @@ import typer
 from qosforge.cli.notes import notes_json, print_notes
 from qosforge.cli.options import AsJson
 from qosforge.cli.output import out, print_json
-from qosforge.discovery.difference import Change
-from qosforge.sources.sync import Comparison, compare_with_source, without_removals, write_comparison
+from qosforge.discovery.difference import InventoryChange
+from qosforge.sources.sync import SourceComparison, compare_with_source, without_removals, write_comparison
 from qosforge.units import listed
 
 
@@ -48,7 +48,7 @@ def sync(
     sys.exit(1 if left.changes else 0)
 
 
-def _written(comparison: Comparison, *, asks: bool, remove: bool) -> Comparison:
+def _written(comparison: SourceComparison, *, asks: bool, remove: bool) -> SourceComparison:
     """Write a comparison; what of it is left then."""
     gone = comparison.gone_devices
     question = f"Remove {listed(gone, 8)}, which the source does not have?"
@@ -61,14 +61,14 @@ def _written(comparison: Comparison, *, asks: bool, remove: bool) -> Comparison:
     return _left(comparison, gone)
 
 
-def _left(comparison: Comparison, gone: tuple[str, ...]) -> Comparison:
-    changes = tuple(Change("gone", "device", (name,)) for name in gone)
-    return Comparison(
+def _left(comparison: SourceComparison, gone: tuple[str, ...]) -> SourceComparison:
+    changes = tuple(InventoryChange("gone", "device", (name,)) for name in gone)
+    return SourceComparison(
         comparison.folder, comparison.known, comparison.target, changes, comparison.notes, comparison.shared
     )
 
 
-def _document(comparison: Comparison, left: Comparison) -> dict[str, Any]:
+def _document(comparison: SourceComparison, left: SourceComparison) -> dict[str, Any]:
     return {
         "folder": str(comparison.folder),
         "written": left.changes != comparison.changes,
@@ -80,7 +80,7 @@ def _document(comparison: Comparison, left: Comparison) -> dict[str, Any]:
     }
 
 
-def _print(comparison: Comparison) -> None:
+def _print(comparison: SourceComparison) -> None:
     print_notes(comparison.notes)
     for change in comparison.changes:
         out.print(str(change), markup=False, soft_wrap=True)
@@ -90,7 +90,7 @@ def _print(comparison: Comparison) -> None:
     out.print(f"{told or 'no difference'}: {len(network.devices)} devices, {len(network.links)} links")
 
 
-def _print_end(comparison: Comparison, left: Comparison) -> None:
+def _print_end(comparison: SourceComparison, left: SourceComparison) -> None:
     folder = comparison.folder
     if left.changes != comparison.changes:
         out.print(f"{folder} was written", markup=False)

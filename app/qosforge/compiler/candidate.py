@@ -73,11 +73,11 @@ def unlike(device: CompiledDevice, running: Configuration) -> tuple[str, ...]:
     return differences(device.plan, parse_running(request.platform, running, device.name, request.image))
 
 
-def differences(plan: Plan, held: Plan) -> tuple[str, ...]:
+def differences(plan: Plan, running: Plan) -> tuple[str, ...]:
     """Where what a device holds is not the plan, in words; only what the plan speaks of is compared."""
     found: list[str] = []
     for wanted in plan.interfaces:
-        got = held.interface(wanted.name)
+        got = running.interface(wanted.name)
         if got is None:
             found.append(f"{wanted.name}: the device has no such interface")
             continue
@@ -90,22 +90,22 @@ def differences(plan: Plan, held: Plan) -> tuple[str, ...]:
     for field in System.model_fields:
         meant = getattr(plan.system, field)
         if meant is not None:
-            found.extend(_leaves(field, meant, getattr(held.system, field)))
+            found.extend(_leaves(field, meant, getattr(running.system, field)))
     return tuple(found)
 
 
-def _leaves(place: str, meant: object, held: object) -> Iterator[str]:
+def _leaves(place: str, compiled: object, running: object) -> Iterator[str]:
     """The innermost places where two values differ; a list of another length is one difference."""
-    if meant == held:
+    if compiled == running:
         return
-    if isinstance(meant, BaseModel) and isinstance(held, type(meant)):
-        for field in type(meant).model_fields:
-            yield from _leaves(f"{place}.{field}", getattr(meant, field), getattr(held, field))
-    elif isinstance(meant, tuple) and isinstance(held, tuple) and len(meant) == len(held):
-        for position, (wanted, got) in enumerate(zip(meant, held, strict=True)):
+    if isinstance(compiled, BaseModel) and isinstance(running, type(compiled)):
+        for field in type(compiled).model_fields:
+            yield from _leaves(f"{place}.{field}", getattr(compiled, field), getattr(running, field))
+    elif isinstance(compiled, tuple) and isinstance(running, tuple) and len(compiled) == len(running):
+        for position, (wanted, got) in enumerate(zip(compiled, running, strict=True)):
             yield from _leaves(f"{place}[{position}]", wanted, got)
     else:
-        yield f"{place}: meant {_short(meant)}, holds {_short(held)}"
+        yield f"{place}: meant {_short(compiled)}, holds {_short(running)}"
 
 
 def _short(value: object) -> str:

@@ -215,7 +215,7 @@ def _unnamed(request: DeviceRequest, plan: Plan) -> Iterator[Finding]:
                 )
 
 
-def _missing(request: DeviceRequest, held: Plan) -> tuple[Finding, ...]:
+def _missing(request: DeviceRequest, running: Plan) -> tuple[Finding, ...]:
     return tuple(
         Finding(
             code="interface-missing",
@@ -226,11 +226,11 @@ def _missing(request: DeviceRequest, held: Plan) -> tuple[Finding, ...]:
             hint="correct its name in the inventory",
         )
         for wanted in request.interfaces
-        if held.interface(wanted.name) is None
+        if running.interface(wanted.name) is None
     )
 
 
-def _unread(held: Plan) -> tuple[Finding, ...]:
+def _unread(running: Plan) -> tuple[Finding, ...]:
     return tuple(
         Finding(
             code="access-group-undefined" if line.undefined else "line-not-understood",
@@ -238,11 +238,11 @@ def _unread(held: Plan) -> tuple[Finding, ...]:
             message=f"{line.text!r} refers to what the running configuration does not have"
             if line.undefined
             else f"the running configuration has a line that is not understood: {line.text!r}",
-            device=held.device,
+            device=running.device,
             interface=line.context.removeprefix("interface ") if line.context.startswith("interface ") else None,
             hint=f"define {line.undefined}, or correct the line"
             if line.undefined
             else "it is kept as it is; check that it does not work against the intent",
         )
-        for line in held.unknown
+        for line in running.unknown
     )

@@ -8,8 +8,8 @@ from ipaddress import ip_network
 
 from qosforge.compiler.required_features import ClassRequirement, Side, class_requirements, interface_requirements
 from qosforge.findings import Finding, Severity
-from qosforge.inventory.models import Role
-from qosforge.plan.request import ClassRequest, DeviceRequest, Feature, InterfaceRequest, Term
+from qosforge.inventory.models import DeviceRole
+from qosforge.plan.request import ClassRequest, DeviceRequest, Feature, InterfaceRequest, TermRequest
 from qosforge.sharing import shared
 
 CORE_MATCH = frozenset({"application", "dscp", "cos"})
@@ -64,7 +64,7 @@ def refusals(request: DeviceRequest, known: frozenset[Feature]) -> Iterator[Find
     preferred."""
     sides = _Sides.of(request)
     for wanted, feature, prefer in _lacking(request.classes, sides.recognises, sides.schedules, sides.edge, known):
-        yield _refusal(request, feature, prefer, wanted=wanted)
+        yield _refusal(request, feature, prefer, class_request=wanted)
     for i in request.interfaces:
         for requirement in interface_requirements(i):
             if requirement.feature not in known:
@@ -87,7 +87,7 @@ class _Sides:
         return cls(
             any(i.recognise for i in request.interfaces),
             any(i.schedule for i in request.interfaces),
-            request.role is Role.EDGE,
+            request.role is DeviceRole.EDGE,
         )
 
 
@@ -112,7 +112,7 @@ def _refusal(
     feature: Feature,
     prefer: bool,
     *,
-    wanted: ClassRequest | None = None,
+    class_request: ClassRequest | None = None,
     interface: str | None = None,
     direction: Side | None = None,
 ) -> Finding:
@@ -123,8 +123,8 @@ def _refusal(
         device=request.device,
         interface=interface,
         direction=direction,
-        traffic_class=wanted.name if wanted else None,
-        line=wanted.line if wanted else None,
+        traffic_class=class_request.name if class_request else None,
+        line=class_request.line if class_request else None,
         requested=feature.value,
         applied="left out",
         hint=_HINTS.get(feature, _MATCH_HINT),
@@ -146,40 +146,45 @@ def _within(classes: tuple[ClassRequest, ...], known: frozenset[Feature]) -> tup
     return tuple(_kept(c, known) for c in classes)
 
 
-def _kept(wanted: ClassRequest, known: frozenset[Feature]) -> ClassRequest:
+def _kept(class_request: ClassRequest, known: frozenset[Feature]) -> ClassRequest:
     # One at a time: each tells how the class looks without it alone.
-    while requirement := next((r for r in class_requirements(wanted) if r.feature not in known), None):
-        wanted = requirement.without
+    while requirement := next((r for r in class_requirements(class_request) if r.feature not in known), None):
+        class_request = requirement.without
     terms, none_of = (
-        tuple(t for t in ts if known.issuperset(_asked_of(t))) for ts in (wanted.terms, wanted.none_of)
+        tuple(t for t in ts if known.issuperset(_asked_of(t)))
+        for ts in (class_request.terms, class_request.none_of)
     )
-    if Feature.MATCH_NONE not in known or (wanted.terms and not terms):
+    if Feature.MATCH_NONE not in known or (class_request.terms and not terms):
         none_of = ()  # without its alternatives a class would be everything else
-    children = _within(wanted.children, known)
-    return wanted.model_copy(update={"terms": terms, "none_of": none_of, "children": children})
+    children = _within(class_request.children, known)
+    return class_request.model_copy(update={"terms": terms, "none_of": none_of, "children": children})
 
 
-def _kept_interface(wanted: InterfaceRequest, known: frozenset[Feature]) -> InterfaceRequest:
-    while requirement := next((r for r in interface_requirements(wanted) if r.feature not in known), None):
-        wanted = requirement.without
-    return wanted
+def _kept_interface(interface_request: InterfaceRequest, known: frozenset[Feature]) -> InterfaceRequest:
+    while requirement := next(
+        (r for r in interface_requirements(interface_request) if r.feature not in known), None
+    ):
+        interface_request = requirement.without
+    return interface_request
 
 
-def _wanted(sides: _Sides, wanted: ClassRequest, known: frozenset[Feature]) -> Iterator[tuple[Feature, bool]]:
+def _wanted(
+    sides: _Sides, class_request: ClassRequest, known: frozenset[Feature]
+) -> Iterator[tuple[Feature, bool]]:
     """Features that a class asks a device for, each with whether it is only preferred."""
-    for requirement in class_requirements(wanted):
+    for requirement in class_requirements(class_request):
         if _concerns(sides, requirement) and (requirement.within is None or requirement.within in known):
             yield requirement.feature, requirement.prefer
-    if _recognises(sides, wanted):
-        for term in (*wanted.terms, *wanted.none_of):
+    if _recognises(sides, class_request):
+        for term in (*class_request.terms, *class_request.none_of):
             yield from ((feature, False) for feature in _asked_of(term))
-        if wanted.none_of:
+        if class_request.none_of:
             yield Feature.MATCH_NONE, False
 
 
-def recognises(request: DeviceRequest, wanted: ClassRequest) -> bool:
+def recognises(request: DeviceRequest, class_request: ClassRequest) -> bool:
     """Whether a device looks at what a class matches, and not at the mark that an edge has set."""
-    return _recognises(_Sides.of(request), wanted)
+    return _recognises(_Sides.of(request), class_request)
 
 
 def _concerns(sides: _Sides, requirement: ClassRequirement) -> bool:
@@ -187,11 +192,11 @@ def _concerns(sides: _Sides, requirement: ClassRequirement) -> bool:
     return sides.recognises if requirement.side == "input" else sides.schedules
 
 
-def _recognises(sides: _Sides, wanted: ClassRequest) -> bool:
-    return sides.edge or sides.recognises or wanted.recognised_by is None
+def _recognises(sides: _Sides, class_request: ClassRequest) -> bool:
+    return sides.edge or sides.recognises or class_request.recognised_by is None
 
 
-def _asked_of(term: Term) -> Iterator[Feature]:
+def _asked_of(term: TermRequest) -> Iterator[Feature]:
     for name in term.given:
         if name in CORE_MATCH:
             continue

@@ -21,7 +21,7 @@ _TOP: Path_ = ("classes",)
 
 
 @dataclass(frozen=True)
-class Claim:
+class MarkClaim:
     """A class of the tree at ``path``: the DSCPs that it is told by behind an edge, and those that it is told by
     together with something else."""
 
@@ -39,24 +39,26 @@ class RemainingMarks:
     precedences: tuple[int, ...] = ()
 
 
-def claims(classes: Sequence[TrafficClass], base: Path_ = _TOP) -> Iterator[Claim]:
+def claims(classes: Sequence[TrafficClass], base: Path_ = _TOP) -> Iterator[MarkClaim]:
     """What every class of a tree is told by behind an edge; what carries no mark at all is the default's."""
     for at, entry in enumerate(classes):
         path = (*base, at)
         if entry.name == RESERVED_CLASS:
-            yield Claim(path, entry.name, (_own_mark(entry) or frozenset()) | ({0} if base == _TOP else set()))
+            yield MarkClaim(path, entry.name, (_own_mark(entry) or frozenset()) | ({0} if base == _TOP else set()))
         elif (own := _own_mark(entry)) is not None:
-            yield Claim(path, entry.name, own)
+            yield MarkClaim(path, entry.name, own)
         elif entry.match is not None:
             terms = [(_points(term), _by_mark_alone(term)) for term in entry.match.alternatives()]
             alone = [points for points, only in terms if only and not entry.match.none]
-            yield Claim(path, entry.name, _joined(alone), _joined([points for points, _ in terms]) - _joined(alone))
+            yield MarkClaim(
+                path, entry.name, _joined(alone), _joined([points for points, _ in terms]) - _joined(alone)
+            )
         yield from claims(entry.treatment.children, (*path, "treatment", "children"))
     if base == _TOP and all(entry.name != RESERVED_CLASS for entry in classes):
-        yield Claim((*base, len(classes)), RESERVED_CLASS, frozenset({0}))
+        yield MarkClaim((*base, len(classes)), RESERVED_CLASS, frozenset({0}))
 
 
-def remaining_marks(police: Police | None, path: Path_, of_others: Sequence[Claim]) -> RemainingMarks:
+def remaining_marks(police: Police | None, path: Path_, of_others: Sequence[MarkClaim]) -> RemainingMarks:
     """What the policer of the class at ``path`` writes that no other class is told by."""
     marks = [mark for mark in _marks(police) if not _owners(mark, path, of_others)]
     return RemainingMarks(
@@ -82,7 +84,9 @@ def remark_findings(loaded: LoadedIntent) -> Iterator[Finding]:
                 yield _finding(loaded, entry, mark, other, Severity.WARNING)
 
 
-def _finding(loaded: LoadedIntent, entry: TrafficClass, mark: Remark, other: Claim, severity: Severity) -> Finding:
+def _finding(
+    loaded: LoadedIntent, entry: TrafficClass, mark: Remark, other: MarkClaim, severity: Severity
+) -> Finding:
     where = loaded.class_place(entry.name)
     value = _name(mark)
     if severity is Severity.INFO:
@@ -121,12 +125,12 @@ def _marks(police: Police | None) -> list[Remark]:
     return [action for action in actions if isinstance(action, Remark) and action.cos is None]
 
 
-def _owners(mark: Remark, path: Path_, found: Sequence[Claim]) -> list[Claim]:
+def _owners(mark: Remark, path: Path_, claims: Sequence[MarkClaim]) -> list[MarkClaim]:
     """The other classes that are told by a mark; not those that the class at ``path`` divides or is part of."""
-    own = next((each.points for each in found if each.path == path), frozenset())
+    own = next((each.points for each in claims if each.path == path), frozenset())
     if _meet(mark, own):
         return []
-    return [each for each in found if _meet(mark, each.points) and not _related(each.path, path)]
+    return [each for each in claims if _meet(mark, each.points) and not _related(each.path, path)]
 
 
 def _meet(mark: Remark, points: frozenset[int]) -> bool:

@@ -37,40 +37,42 @@ class InterfaceRequirement:
     prefer: bool = False
 
 
-def class_requirements(wanted: ClassRequest) -> Iterator[ClassRequirement]:
+def class_requirements(class_request: ClassRequest) -> Iterator[ClassRequirement]:
     """The features that a class requires, but for those of its match and its children."""
-    mark, treatment = wanted.mark, wanted.treatment
+    mark, treatment = class_request.mark, class_request.treatment
     if mark and mark.precedence is not None:
         bare = mark.model_copy(update={"precedence": None})
-        yield ClassRequirement(Feature.MARK_PRECEDENCE, wanted.model_copy(update={"mark": bare}), "input")
+        yield ClassRequirement(Feature.MARK_PRECEDENCE, class_request.model_copy(update={"mark": bare}), "input")
     if mark and mark.drop_precedence is not None:
         bare = mark.model_copy(update={"drop_precedence": None})
-        yield ClassRequirement(Feature.MARK_DROP_PRECEDENCE, wanted.model_copy(update={"mark": bare}), "input")
+        yield ClassRequirement(
+            Feature.MARK_DROP_PRECEDENCE, class_request.model_copy(update={"mark": bare}), "input"
+        )
     limit = treatment.queue_limit
     if limit:
         unit = Feature.QUEUE_LIMIT if limit.packets else Feature.QUEUE_LIMIT_BYTES
         unit = Feature.QUEUE_LIMIT_TIME if limit.time is not None else unit
-        yield ClassRequirement(unit, _treated(wanted, queue_limit=None), prefer=limit.prefer)
+        yield ClassRequirement(unit, _treated(class_request, queue_limit=None), prefer=limit.prefer)
     if treatment.shape:
-        yield ClassRequirement(Feature.SHAPE, _treated(wanted, shape=None), prefer=treatment.shape.prefer)
+        yield ClassRequirement(Feature.SHAPE, _treated(class_request, shape=None), prefer=treatment.shape.prefer)
     if treatment.priority and not treatment.priority.capped:
-        yield ClassRequirement(Feature.STRICT, _treated(wanted, priority=None))
+        yield ClassRequirement(Feature.STRICT, _treated(class_request, priority=None))
     if treatment.priority and treatment.priority.burst is not None:
         plain = treatment.priority.model_copy(update={"burst": None})
-        yield ClassRequirement(Feature.PRIORITY_BURST, _treated(wanted, priority=plain), prefer=True)
+        yield ClassRequirement(Feature.PRIORITY_BURST, _treated(class_request, priority=plain), prefer=True)
     if treatment.bandwidth and treatment.bandwidth.weight is not None:
-        yield ClassRequirement(Feature.WEIGHT, _treated(wanted, bandwidth=None))
+        yield ClassRequirement(Feature.WEIGHT, _treated(class_request, bandwidth=None))
     if treatment.bounded:
-        yield ClassRequirement(Feature.BOUNDED, _treated(wanted, bounded=False))
+        yield ClassRequirement(Feature.BOUNDED, _treated(class_request, bounded=False))
     if treatment.level is not None:
-        yield ClassRequirement(Feature.LEVEL, _treated(wanted, level=None), prefer=True)
-    if wanted.children:
-        yield ClassRequirement(Feature.CHILDREN, wanted.model_copy(update={"children": ()}))
-    yield from _detection(wanted, treatment)
-    yield from _policing(wanted, treatment)
+        yield ClassRequirement(Feature.LEVEL, _treated(class_request, level=None), prefer=True)
+    if class_request.children:
+        yield ClassRequirement(Feature.CHILDREN, class_request.model_copy(update={"children": ()}))
+    yield from _detection(class_request, treatment)
+    yield from _policing(class_request, treatment)
 
 
-def _detection(wanted: ClassRequest, treatment: Treatment) -> Iterator[ClassRequirement]:
+def _detection(class_request: ClassRequest, treatment: Treatment) -> Iterator[ClassRequirement]:
     wred = treatment.wred
     if wred is None:
         return
@@ -82,15 +84,15 @@ def _detection(wanted: ClassRequest, treatment: Treatment) -> Iterator[ClassRequ
     for feature, requested, bare in details:
         if requested:
             plain = wred.model_copy(update=bare)
-            yield ClassRequirement(feature, _treated(wanted, wred=plain), prefer=wred.prefer)
+            yield ClassRequirement(feature, _treated(class_request, wred=plain), prefer=wred.prefer)
 
 
-def _policing(wanted: ClassRequest, treatment: Treatment) -> Iterator[ClassRequirement]:
+def _policing(class_request: ClassRequest, treatment: Treatment) -> Iterator[ClassRequirement]:
     police = treatment.police
     if police is None:
         return
     base = Feature.POLICE_INPUT if police.direction == "input" else Feature.POLICE_OUTPUT
-    without = _treated(wanted, police=None)
+    without = _treated(class_request, police=None)
     yield ClassRequirement(base, without, police.direction, police.prefer)
     details = (
         (Feature.POLICE_TWO_BUCKETS, police.buckets == 2),
@@ -102,19 +104,19 @@ def _policing(wanted: ClassRequest, treatment: Treatment) -> Iterator[ClassRequi
             yield ClassRequirement(feature, without, police.direction, police.prefer, within=base)
 
 
-def _treated(wanted: ClassRequest, **change: object) -> ClassRequest:
-    return wanted.model_copy(update={"treatment": wanted.treatment.model_copy(update=change)})
+def _treated(class_request: ClassRequest, **change: object) -> ClassRequest:
+    return class_request.model_copy(update={"treatment": class_request.treatment.model_copy(update=change)})
 
 
-def interface_requirements(wanted: InterfaceRequest) -> Iterator[InterfaceRequirement]:
+def interface_requirements(interface_request: InterfaceRequest) -> Iterator[InterfaceRequirement]:
     """The features that an interface requires."""
-    if wanted.shape is not None:
-        without = wanted.model_copy(update={"shape": None})
-        yield InterfaceRequirement(Feature.SHAPE_PORT, without, "output", wanted.shape_prefer)
-    if wanted.trust_in is not None:
-        feature = Feature.TRUST_PHONE if wanted.trust_in == "phone" else Feature.TRUST
-        yield InterfaceRequirement(feature, wanted.model_copy(update={"trust_in": None}), "input")
-    requested = wanted.efficiency
+    if interface_request.shape is not None:
+        without = interface_request.model_copy(update={"shape": None})
+        yield InterfaceRequirement(Feature.SHAPE_PORT, without, "output", interface_request.shape_prefer)
+    if interface_request.trust_in is not None:
+        feature = Feature.TRUST_PHONE if interface_request.trust_in == "phone" else Feature.TRUST
+        yield InterfaceRequirement(feature, interface_request.model_copy(update={"trust_in": None}), "input")
+    requested = interface_request.efficiency
     if requested is None:
         return
     parts = (
@@ -125,4 +127,6 @@ def interface_requirements(wanted: InterfaceRequest) -> Iterator[InterfaceRequir
     for feature, field, nothing, prefer in parts:
         if getattr(requested, field) != nothing:
             bare = requested.model_copy(update={field: nothing})
-            yield InterfaceRequirement(feature, wanted.model_copy(update={"efficiency": bare}), "output", prefer)
+            yield InterfaceRequirement(
+                feature, interface_request.model_copy(update={"efficiency": bare}), "output", prefer
+            )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from qosforge.compiler.remarks import Claim, claims, remaining_marks, remark_findings
+from qosforge.compiler.remarks import MarkClaim, claims, remaining_marks, remark_findings
 from qosforge.compiler.scope_findings import agree_on, find_unknown_names, find_unrecognised, require_few_selections
 from qosforge.compiler.scope_resolution import in_scope, rule_concerns, rule_fits_framing
 from qosforge.findings import Finding, Severity
@@ -21,8 +21,8 @@ from qosforge.intent.models import (
 )
 from qosforge.intent.ports import merge_ports
 from qosforge.intent.yaml_source import Path_
-from qosforge.inventory.models import Device, Interface, Network, Role
-from qosforge.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest, Term
+from qosforge.inventory.models import Device, DeviceRole, Interface, Network
+from qosforge.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest, TermRequest
 from qosforge.sharing import shared
 from qosforge.units import format_rate, format_seconds
 
@@ -70,7 +70,7 @@ def _alike(loaded: LoadedIntent, voice: tuple[int, ...]) -> DeviceRequest:
         device="",
         platform="",
         image="",
-        role=Role.CORE,
+        role=DeviceRole.CORE,
         intent=loaded.intent.intent,
         tolerance=loaded.intent.tolerance,
         classes=_classes(loaded, loaded.intent.classes, voice, tuple(claims(loaded.intent.classes))),
@@ -124,7 +124,7 @@ def _classes(
     loaded: LoadedIntent,
     classes: Sequence[TrafficClass],
     voice: tuple[int, ...],
-    claimed: Sequence[Claim],
+    claimed: Sequence[MarkClaim],
     base: Path_ = ("classes",),
 ) -> tuple[ClassRequest, ...]:
     """The classes of one level, which stands at ``base``, ``default`` last, with what they are divided into."""
@@ -149,16 +149,16 @@ def _classes(
     )
 
 
-def _terms(alternatives: Iterable[MatchTerm], voice: tuple[int, ...]) -> Iterable[Term]:
+def _terms(alternatives: Iterable[MatchTerm], voice: tuple[int, ...]) -> Iterable[TermRequest]:
     for term in alternatives:
-        fields = {name: getattr(term, name) for name in Term.model_fields if name != "application"}
+        fields = {name: getattr(term, name) for name in TermRequest.model_fields if name != "application"}
         fields |= {side: merge_ports(getattr(term, side)) for side in ("source_port", "destination_port")}
         if VOICE_VLAN in term.vlan:
             fields["vlan"] = tuple(dict.fromkeys((*(v for v in term.vlan if v != VOICE_VLAN), *voice)))
             if not fields["vlan"]:
                 continue  # told as voice-vlan-missing
         for application in term.application or (None,):
-            yield Term(application=application, **fields)
+            yield TermRequest(application=application, **fields)
 
 
 def _interface(
@@ -250,7 +250,7 @@ def _efficiency(
                     line=where.line,
                 )
             )
-    if device.role in (Role.EDGE, Role.MIDDLE):
+    if device.role in (DeviceRole.EDGE, DeviceRole.MIDDLE):
         findings.extend(fast)
     return None
 

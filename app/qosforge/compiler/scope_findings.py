@@ -10,7 +10,7 @@ from qosforge.errors import InputError
 from qosforge.findings import Finding, Severity
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import PortShape, Scope, every_class
-from qosforge.inventory.models import Device, Interface, Network, Role
+from qosforge.inventory.models import Device, DeviceRole, Interface, Network
 from qosforge.plan.request import DeviceRequest
 from qosforge.units import format_rate
 
@@ -44,7 +44,7 @@ def find_unknown_names(loaded: LoadedIntent, network: Network) -> Iterable[Findi
         "devices": [d.name for d in network.devices],
         "ports": [n for d in network.devices for i in d.interfaces for n in (i.name, i.lag) if n],
         "interfaces": [t for d in network.devices for i in d.interfaces for t in i.tags],
-        "role": [role.value for role in Role],
+        "role": [role.value for role in DeviceRole],
     }
     sets = {selector: frozenset(names) for selector, names in known.items()}
     for position, scope in enumerate(loaded.intent.apply):

@@ -12,19 +12,19 @@ from qosforge.plan.model import Egress, Ingress, Plan
 _SIDES: tuple[tuple[Literal["ingress", "egress"], str], ...] = (("ingress", "input"), ("egress", "output"))
 
 
-def find_shared_policies(plan: Plan, held: Plan) -> Iterator[Finding]:
+def find_shared_policies(plan: Plan, running: Plan) -> Iterator[Finding]:
     """``policy-shared``: one finding for every interface side outside the plan whose policy the plan changes.
 
     A policy name stands for one content on the whole device. ``running`` is the plan of its configuration.
     """
     for side, direction in _SIDES:
-        if all(getattr(there, side).policy is None for there in held.interfaces):
+        if all(getattr(there, side).policy is None for there in running.interfaces):
             continue
-        before = {i.name: getattr(i, side) for i in held.interfaces}
+        before = {i.name: getattr(i, side) for i in running.interfaces}
         after = {i.name: getattr(i, side) for i in plan.interfaces}
         changed = {name for name, made in after.items() if name not in before or not _alike(before[name], made)}
         coming = {getattr(i, side).policy: after[i.name] for i in plan.interfaces if i.name in changed}
-        for there in held.interfaces:
+        for there in running.interfaces:
             policy: str | None = getattr(there, side).policy
             left = there.name not in changed
             if policy is not None and left and policy in coming and not _alike(coming[policy], before[there.name]):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from qosforge.compiler.features import recognises
 from qosforge.findings import Finding, Severity
-from qosforge.plan.request import ClassRequest, DeviceRequest, Term
+from qosforge.plan.request import ClassRequest, DeviceRequest, TermRequest
 from qosforge.platforms.base import Platform
 
 MOST_OF_A_CLASS = 4_096
@@ -28,10 +28,10 @@ class _Size:
     most: int
 
 
-def oversized(request: DeviceRequest, box: Platform) -> tuple[Finding, ...]:
+def oversized(request: DeviceRequest, target: Platform) -> tuple[Finding, ...]:
     """``match-too-large`` for each class that comes to more than its platform enters, else for the device that does
     with all its classes together. It is arithmetic: nothing is expanded."""
-    sizes = tuple(_sizes(request, box, request.classes, 1))
+    sizes = tuple(_sizes(request, target, request.classes, 1))
     beyond = [size for size in sizes if size.conditions > size.most]
     if beyond:
         return tuple(_of_class(request, size) for size in beyond)
@@ -48,17 +48,23 @@ def bare(request: DeviceRequest) -> DeviceRequest:
     return request.model_copy(update={"classes": tuple(map(_bare, request.classes))})
 
 
-def _bare(wanted: ClassRequest) -> ClassRequest:
-    return wanted.model_copy(update={"terms": (), "none_of": (), "children": tuple(map(_bare, wanted.children))})
+def _bare(class_request: ClassRequest) -> ClassRequest:
+    return class_request.model_copy(
+        update={"terms": (), "none_of": (), "children": tuple(map(_bare, class_request.children))}
+    )
 
 
-def _sizes(request: DeviceRequest, box: Platform, classes: tuple[ClassRequest, ...], above: int) -> Iterator[_Size]:
+def _sizes(
+    request: DeviceRequest, target: Platform, classes: tuple[ClassRequest, ...], above: int
+) -> Iterator[_Size]:
     for wanted in classes:
-        conditions = box.count_conditions(request, wanted)
+        conditions = target.count_conditions(request, wanted)
         joined = above * (len(wanted.terms) or 1)
-        most = box.most_conditions if recognises(request, wanted) else max(box.most_conditions, MOST_OF_A_CLASS)
+        most = (
+            target.most_conditions if recognises(request, wanted) else max(target.most_conditions, MOST_OF_A_CLASS)
+        )
         yield _Size(wanted, conditions, joined if above > 1 else 0, most)
-        yield from _sizes(request, box, wanted.children, joined)
+        yield from _sizes(request, target, wanted.children, joined)
 
 
 def _of_class(request: DeviceRequest, size: _Size) -> Finding:
@@ -81,16 +87,16 @@ def _finding(request: DeviceRequest, size: _Size, message: str, count: int, most
     )
 
 
-def _largest(request: DeviceRequest, wanted: ClassRequest) -> str:
+def _largest(request: DeviceRequest, class_request: ClassRequest) -> str:
     """The lists that the largest alternative combines, with their lengths."""
 
-    def lengths(term: Term) -> dict[str, int]:
+    def lengths(term: TermRequest) -> dict[str, int]:
         fields = {name: value for name in term.given if len(value := getattr(term, name)) > 1}
         found = {name: len(value) for name, value in fields.items() if name != "application"}
         ranges = len(request.applications[term.application].ports) if term.application else 0
         return {**found, **({f"ports of {term.application}": ranges} if ranges > 1 else {})}
 
-    terms = (*wanted.terms, *wanted.none_of)
+    terms = (*class_request.terms, *class_request.none_of)
     most = max((lengths(term) for term in terms), key=lambda found: sum(found.values()), default={})
     product = " × ".join(f"{count:,} {name}" for name, count in most.items())
     count = f"{len(terms):,} alternative{'s' * (len(terms) != 1)}"

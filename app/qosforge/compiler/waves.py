@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from qosforge.errors import InputError, Place
 from qosforge.inventory.models import Device, Network
-from qosforge.inventory.rollout import Rollout, Selection
+from qosforge.inventory.rollout import DeviceSelection, Rollout
 from qosforge.plan.model import Plan
 
 CANARY = "canary"
@@ -69,15 +69,15 @@ def stranded(joined: Iterable[Pair], missing: Collection[str]) -> frozenset[str]
 
 
 def plan_waves(
-    network: Network, rollout: Rollout, devices: Collection[str], joined: Iterable[Pair] = ()
+    network: Network, rollout: Rollout, devices: Collection[str], pairs: Iterable[Pair] = ()
 ) -> tuple[Wave, ...]:
     """The waves of a rollout, none of them empty: every device of ``devices`` is in one of them.
 
-    Devices come in the order of the inventory. One that is ``joined`` to another comes with it, in the first wave
+    Devices come in the order of the inventory. One that is ``pairs`` to another comes with it, in the first wave
     that either is in; so a wave by count may be larger than it says.
     """
     order = [device for device in network.devices if device.name in devices]
-    steps = _steps([device.name for device in order], joined)
+    steps = _steps([device.name for device in order], pairs)
     left = {device.name: device for device in order}
     waves = []
     for name, chosen in _selections(rollout):
@@ -119,14 +119,14 @@ def without_canary(rollout: Rollout, waves: Sequence[Wave]) -> str:
     return f"no canary: none of {rollout.canary.text} is among what is changed"
 
 
-def _selections(rollout: Rollout) -> Iterator[tuple[str, Selection]]:
+def _selections(rollout: Rollout) -> Iterator[tuple[str, DeviceSelection]]:
     if rollout.canary is not None:
         yield CANARY, rollout.canary
     for wave in rollout.waves:
         yield wave.text, wave
 
 
-def _chosen(selection: Selection, left: Collection[Device], all_of_them: int) -> Iterator[str]:
+def _chosen(selection: DeviceSelection, left: Collection[Device], all_of_them: int) -> Iterator[str]:
     if selection.count is not None or selection.percent is not None:
         most = selection.count or math.ceil(all_of_them * (selection.percent or 0) / 100)
         yield from [device.name for device in left][:most]
@@ -137,10 +137,10 @@ def _chosen(selection: Selection, left: Collection[Device], all_of_them: int) ->
             yield device.name
 
 
-def _steps(names: Sequence[str], joined: Iterable[Pair]) -> dict[str, tuple[str, ...]]:
+def _steps(names: Sequence[str], pairs: Iterable[Pair]) -> dict[str, tuple[str, ...]]:
     """By device, all that change at the same moment as it: those joined to it, directly or by others."""
     step = {name: {name} for name in names}
-    for pair in joined:
+    for pair in pairs:
         ends = [end for end in pair if end in step]
         together = set().union(*(step[end] for end in ends))
         for name in together:

@@ -6,6 +6,17 @@ refer to and how they are taken back. Lines without a rule are left alone.
 
 from qosforge.configtree.gaps import Gap, gaps
 from qosforge.configtree.transition import merge, transition
-from qosforge.configtree.tree import Grammar, Line, LineRule, Tree, as_text, unmanaged
+from qosforge.configtree.tree import ConfigLine, Grammar, LineRule, Tree, as_text, unmanaged
 
-__all__ = ["Gap", "Grammar", "Line", "LineRule", "Tree", "as_text", "gaps", "merge", "transition", "unmanaged"]
+__all__ = [
+    "ConfigLine",
+    "Gap",
+    "Grammar",
+    "LineRule",
+    "Tree",
+    "as_text",
+    "gaps",
+    "merge",
+    "transition",
+    "unmanaged",
+]

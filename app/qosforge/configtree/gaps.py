@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from qosforge.configtree.tree import Grammar, Line
+from qosforge.configtree.tree import ConfigLine, Grammar
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Gap:
 
 
 def gaps(
-    lines: Sequence[str], current: Iterable[Line], target: Iterable[Line], grammar: Grammar
+    lines: Sequence[str], current: Iterable[ConfigLine], target: Iterable[ConfigLine], grammar: Grammar
 ) -> tuple[Gap, ...]:
     """The gaps that entering ``lines`` opens on the way from ``current`` to ``target``, in their order."""
     held: dict[str, dict[str, str]] = {}
@@ -56,7 +56,7 @@ def gaps(
 
 
 def _attachments(
-    tree: Iterable[Line], grammar: Grammar, context: str = "", heading: tuple[str, ...] = ()
+    tree: Iterable[ConfigLine], grammar: Grammar, context: str = "", heading: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, str, str]]:
     """The place of every attachment, its key there and the line that takes it off."""
     for line in tree:

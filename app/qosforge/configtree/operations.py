@@ -35,15 +35,15 @@ class Operation:
 
 
 def ordered_lines(
-    operations: Iterable[Operation], references: References, wanted: References, leave: str
+    operations: Iterable[Operation], references: References, targets: References, leave: str
 ) -> list[str]:
     """The lines of the operations, in an order the device accepts.
 
-    ``references`` of the objects before them, ``wanted`` after them; ``leave`` is the line that leaves a section
+    ``references`` of the objects before them, ``targets`` after them; ``leave`` is the line that leaves a section
     where the device needs one.
     """
-    parts = list(_parted(list(operations), references, wanted, leave))
-    graph: TopologicalSorter[int] = TopologicalSorter(_dependencies(parts, references, wanted))
+    parts = list(_parted(list(operations), references, targets, leave))
+    graph: TopologicalSorter[int] = TopologicalSorter(_dependencies(parts, references, targets))
     lines: list[str] = []
     graph.prepare()
     while graph.is_active():
@@ -73,7 +73,7 @@ def _reaching(references: References, goal: set[str]) -> Callable[[set[str]], se
 
 
 def _parted(
-    operations: list[Operation], references: References, wanted: References, leave: str
+    operations: list[Operation], references: References, targets: References, leave: str
 ) -> Iterator[Operation]:
     """The operations, less the attachments that cannot go with the rest of theirs, and these.
 
@@ -82,7 +82,7 @@ def _parted(
     """
     end = [" " + leave] if leave else []
     changed = set[str]().union(*(operation.changes for operation in operations))
-    left, joined = _reaching(references, changed), _reaching(wanted, changed)
+    left, joined = _reaching(references, changed), _reaching(targets, changed)
     for operation in operations:
         parted = False
         for attachment in list(operation.attachments):
@@ -101,8 +101,8 @@ def _parted(
             yield operation
 
 
-def _dependencies(operations: list[Operation], references: References, wanted: References) -> dict[int, set[int]]:
-    """For each operation those that go before it; ``references`` before the transition, ``wanted`` after it."""
+def _dependencies(operations: list[Operation], references: References, targets: References) -> dict[int, set[int]]:
+    """For each operation those that go before it; ``references`` before the transition, ``targets`` after it."""
     before: dict[int, set[int]] = {i: set() for i in range(len(operations))}
     for i, j in (
         *_meeting([o.creates for o in operations], [o.adds for o in operations]),
@@ -112,7 +112,7 @@ def _dependencies(operations: list[Operation], references: References, wanted: R
     changes = [operation.changes for operation in operations]
     changed = set[str]().union(*changes)
     left = list(map(_reaching(references, changed), (operation.drops for operation in operations)))
-    joined = list(map(_reaching(wanted, changed), (operation.adds for operation in operations)))
+    joined = list(map(_reaching(targets, changed), (operation.adds for operation in operations)))
     leaving = {(i, j) for i, j in _meeting(left, changes) if i not in before[j]}
     joining = {(i, j) for i, j in _meeting(changes, joined) if i not in before[j] and (i, j) not in leaving}
     # What leaves an object goes before the object becomes something that is not meant for it, and what comes to it

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from qosforge.configtree.operations import Operation, ordered_lines
-from qosforge.configtree.tree import Grammar, Line, LineRule, Tree
+from qosforge.configtree.tree import ConfigLine, Grammar, LineRule, Tree
 
 
 @dataclass(frozen=True)
 class _Entry:
     """A managed line with its rule, its key and its formatted templates."""
 
-    line: Line
+    line: ConfigLine
     rule: LineRule
     values: dict[str, str]
 
@@ -42,7 +42,7 @@ class _Entry:
         return self.line.text in (self.negated, self.rule.reset.format(**self.values))
 
 
-def _managed(tree: Iterable[Line], context: str, grammar: Grammar) -> dict[str, _Entry]:
+def _managed(tree: Iterable[ConfigLine], context: str, grammar: Grammar) -> dict[str, _Entry]:
     entries: dict[str, _Entry] = {}
     for line in tree:
         found = grammar.find(line.text, context)
@@ -60,7 +60,7 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
     """
     wanted = _managed(desired, context, grammar)
     groups = {e.rule.group.format(**e.values) for e in wanted.values() if e.rule.group}
-    result: list[Line] = []
+    result: list[ConfigLine] = []
     used: set[str] = set()
     for line in current:
         found = grammar.find(line.text, context)
@@ -80,18 +80,18 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
         below = entry.line.children
         if not entry.rule.owned:
             below = merge((), below, grammar, entry.rule.id)
-        result.append(Line(entry.line.text, below, entry.line.number))
+        result.append(ConfigLine(entry.line.text, below, entry.line.number))
     return tuple(result)
 
 
-def _merged(line: Line, new: _Entry, grammar: Grammar) -> Line:
+def _merged(line: ConfigLine, new: _Entry, grammar: Grammar) -> ConfigLine:
     """What one object or setting becomes when the desired one with its key is put into it."""
     text = line.text if new.rule.standing and new.rule.owned else new.line.text
     desired = _managed(new.line.children, new.rule.id, grammar)
     if not new.rule.owned or (desired and all(e.rule.partial for e in desired.values())):
-        return Line(text, merge(line.children, new.line.children, grammar, new.rule.id), line.number)
-    beside: list[Line] = []
-    held: dict[str, Line] = {}
+        return ConfigLine(text, merge(line.children, new.line.children, grammar, new.rule.id), line.number)
+    beside: list[ConfigLine] = []
+    held: dict[str, ConfigLine] = {}
     for child in line.children:
         found = grammar.find(child.text, new.rule.id)
         if found is None:
@@ -103,7 +103,7 @@ def _merged(line: Line, new: _Entry, grammar: Grammar) -> Line:
             else:
                 beside.append(child)
     kept = {id(desired[key].line): merged for key, merged in held.items()}
-    return Line(text, (*beside, *(kept.get(id(c), c) for c in new.line.children)), line.number)
+    return ConfigLine(text, (*beside, *(kept.get(id(c), c) for c in new.line.children)), line.number)
 
 
 def transition(current: Tree, target: Tree, grammar: Grammar) -> list[str]:
@@ -213,7 +213,7 @@ def _describe(entry: _Entry, grammar: Grammar, defined: set[str], referred: set[
         _describe(child, grammar, defined, referred)
 
 
-def _entered(line: Line, grammar: Grammar, depth: int) -> Iterator[str]:
+def _entered(line: ConfigLine, grammar: Grammar, depth: int) -> Iterator[str]:
     yield " " * depth + line.text
     for child in line.children:
         yield from _entered(child, grammar, depth + 1)

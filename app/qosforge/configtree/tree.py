@@ -9,15 +9,15 @@ from functools import cached_property
 
 
 @dataclass(frozen=True)
-class Line:
+class ConfigLine:
     """One line of a configuration with what stands below it."""
 
     text: str
-    children: tuple[Line, ...] = ()
+    children: tuple[ConfigLine, ...] = ()
     number: int = field(default=0, compare=False)
 
 
-Tree = tuple[Line, ...]
+Tree = tuple[ConfigLine, ...]
 
 
 @dataclass(frozen=True)
@@ -126,19 +126,19 @@ class _Building:
     number: int
     children: list[_Building] = field(default_factory=list)
 
-    def freeze(self) -> Line:
-        return Line(self.text, tuple(c.freeze() for c in self.children), self.number)
+    def freeze(self) -> ConfigLine:
+        return ConfigLine(self.text, tuple(c.freeze() for c in self.children), self.number)
 
 
-def unmanaged(tree: Iterable[Line], grammar: Grammar, context: str = "") -> tuple[Line, ...]:
+def unmanaged(tree: Iterable[ConfigLine], grammar: Grammar, context: str = "") -> tuple[ConfigLine, ...]:
     """What of a tree no rule speaks of, below the lines that hold it."""
-    rest: list[Line] = []
+    rest: list[ConfigLine] = []
     for line in tree:
         found = grammar.find(line.text, context)
         if found is None:
-            rest.append(Line(line.text, line.children))
+            rest.append(ConfigLine(line.text, line.children))
         elif below := unmanaged(line.children, grammar, found[0].id):
-            rest.append(Line(line.text, below))
+            rest.append(ConfigLine(line.text, below))
     return tuple(rest)
 
 

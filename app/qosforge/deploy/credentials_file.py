@@ -14,7 +14,7 @@ from qosforge.deploy.secret_reader import SecretReader
 from qosforge.deploy.secret_source import FORMS, Secret, SecretSource, Text
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.intent.problems import as_problem
-from qosforge.intent.yaml_source import Document, read_document
+from qosforge.intent.yaml_source import YamlDocument, read_document
 
 ValueName = Literal["username", "password", "secret", "passphrase"]
 VALUES: tuple[ValueName, ...] = get_args(ValueName)
@@ -84,7 +84,7 @@ def read_credentials_file(path: Path) -> Mapping[str, Entry]:
     return entries
 
 
-def _entry(name: str, body: Any, document: Document, problems: list[InputError]) -> Entry | None:
+def _entry(name: str, body: Any, document: YamlDocument, problems: list[InputError]) -> Entry | None:
     if not isinstance(body, dict):
         problems.append(
             InputError(f"{name} must be a mapping", document.place((name,)), "give username and password")
@@ -97,7 +97,7 @@ def _entry(name: str, body: Any, document: Document, problems: list[InputError])
         return None
 
 
-def _problem(details: ErrorDetails, document: Document, name: str) -> InputError:
+def _problem(details: ErrorDetails, document: YamlDocument, name: str) -> InputError:
     # A value must not come back in a message: only the place and the kind of what is wrong do.
     blotted: ErrorDetails = {**details, "input": "…"}
     match details["loc"]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from qosforge.deploy.traits import traits
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 from qosforge.inventory.reach import Transport
 from qosforge.platforms.base import platform
 
@@ -22,7 +22,7 @@ class NewDevice(BaseModel):
     hostname: Word = Field(examples=["192.0.2.7"])
     platform: Word = Field(examples=["cisco_ios"])
     image: Word = Field(examples=["12.4(15)T"])
-    role: Role | None = Field(default=None, description="The platform's usual one without it.")
+    role: DeviceRole | None = Field(default=None, description="The platform's usual one without it.")
     driver: Word | None = Field(default=None, description="The platform's NAPALM driver without it.")
     port: Annotated[StrictInt, Field(ge=1, le=65535)] | None = None
     username: Word | None = None
@@ -39,12 +39,12 @@ class NewDevice(BaseModel):
         Raises:
             InputError: there is no such platform or driver.
         """
-        boxes = platform(self.platform, name).boxes
-        driver = self.driver or boxes.driver
+        family = platform(self.platform, name).family
+        driver = self.driver or family.driver
         traits(driver, name)
         reached = {"hostname": self.hostname, "port": self.port, "username": self.username}
         data = {
-            "role": (self.role or boxes.role).value,
+            "role": (self.role or family.role).value,
             "image": self.image,
             "driver": driver,
             "transport": self.transport,

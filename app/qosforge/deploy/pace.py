@@ -11,7 +11,7 @@ from nornir.core.inventory import Host
 from nornir.core.task import AggregatedResult, MultiResult, Task
 
 from qosforge.inventory.models import Network
-from qosforge.inventory.rollout import MOST_AT_ONCE, Limit
+from qosforge.inventory.rollout import MOST_AT_ONCE, RolloutLimit
 
 _LOOK_SECONDS = 0.2
 """How often it is asked whether the devices have to be left, while one waits for its turn."""
@@ -26,7 +26,7 @@ class Pace:
     def __init__(self, network: Network) -> None:
         limits = network.changes.rollout.limits
         whole = limits.network.model_copy(update={"at_once": limits.network.at_once or MOST_AT_ONCE})
-        self._limits: dict[str, Limit] = {"": whole}
+        self._limits: dict[str, RolloutLimit] = {"": whole}
         self._scopes: dict[str, tuple[str, ...]] = {}
         for device in network.devices:
             scopes = [""]

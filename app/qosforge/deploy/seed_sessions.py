@@ -84,7 +84,7 @@ class SeedSessions:
                 seed.connection.close()
 
     def locate(self, neighbour: Neighbour) -> str:
-        """See `qosforge.discovery.session.Session`."""
+        """See `qosforge.discovery.session.DiscoverySession`."""
         place = self._places.get(label(neighbour.name)) if neighbour.name else None
         found = place or next(iter(neighbour.addresses), None)
         if found is None:
@@ -92,11 +92,11 @@ class SeedSessions:
         return found
 
     def platform(self, address: str) -> str:
-        """See `qosforge.discovery.session.Session`."""
+        """See `qosforge.discovery.session.DiscoverySession`."""
         return self._session(address).platform
 
     def run(self, address: str, command: str) -> DeviceText:
-        """See `qosforge.discovery.session.Session`."""
+        """See `qosforge.discovery.session.DiscoverySession`."""
         seed = self._session(address)
         answer = seed.driver.cli([command])[command]
         if command.startswith("show running"):

@@ -10,11 +10,11 @@ import networkx
 from pydantic import ValidationError
 
 from qosforge.discovery.crawler import Crawl, Visit
-from qosforge.discovery.facts import DeviceFacts, Neighbour, Note, Port, Topic
+from qosforge.discovery.facts import DeviceFacts, Neighbour, Note, PortFacts, Topic
 from qosforge.discovery.guesses import role_of, tag_of
 from qosforge.discovery.model import Discovery, End, FoundDevice, FoundInterface, FoundLink, interface_of
 from qosforge.discovery.names import label, port_named
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 
 _DELAY = Note(
     Topic.ASSUMED,
@@ -89,14 +89,14 @@ class _Assembly:
     def _facts(self, name: str) -> DeviceFacts:
         return self._visits[name].facts
 
-    def _port(self, end: End) -> Port | None:
+    def _port(self, end: End) -> PortFacts | None:
         return next((port for port in self._ports[end[0]] if port.name == end[1]), None)
 
-    def _usable(self, name: str, visit: Visit) -> Iterator[Port]:
+    def _usable(self, name: str, visit: Visit) -> Iterator[PortFacts]:
         """The ports that an inventory can hold."""
         for port in visit.facts.ports:
             try:
-                interface_of(port, Role.EDGE, "")
+                interface_of(port, DeviceRole.EDGE, "")
             except ValidationError as error:
                 message = f"an inventory does not take this port: {error.errors()[0]['msg']}"
                 hint = "correct it on the device, or describe the port in hosts.yaml by hand"
@@ -153,8 +153,8 @@ class _Assembly:
             return None
         return far, port
 
-    def _link(self, seen: _Seen) -> FoundLink | None:
-        a, b = seen.ends
+    def _link(self, sighting: _Seen) -> FoundLink | None:
+        a, b = sighting.ends
         one, other = self._port(a), self._port(b)
         if one is None or other is None:
             missing = a if one is None else b
@@ -173,13 +173,13 @@ class _Assembly:
                 hint = "make the devices agree, and discover again; or describe the link by hand"
                 self._notes.append(Note(Topic.LEFT_OUT, a[0], f"{a[1]} – {' '.join(b)}", message, hint))
                 return None
-        if len(seen.by) == 1:
-            self._one_sided(seen)
-        return FoundLink(a, b, one.rate, one.framing, one.tagged, frozenset(seen.by))
+        if len(sighting.by) == 1:
+            self._one_sided(sighting)
+        return FoundLink(a, b, one.rate, one.framing, one.tagged, frozenset(sighting.by))
 
-    def _one_sided(self, seen: _Seen) -> None:
-        (by,) = seen.by
-        here, there = sorted(seen.ends, key=lambda end: end[0] != by)
+    def _one_sided(self, sighting: _Seen) -> None:
+        (by,) = sighting.by
+        here, there = sorted(sighting.ends, key=lambda end: end[0] != by)
         message = f"{' '.join(here)} hears {' '.join(there)}, which does not hear it"
         hint = f"check that {there[0]} speaks the protocol on {there[1]}, and that nothing lies between"
         self._notes.append(Note(Topic.ONE_SIDED, there[0], there[1], message, hint))

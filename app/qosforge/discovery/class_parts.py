@@ -16,7 +16,7 @@ _LEAST_IP_BYTES = 20
 
 
 @dataclass(frozen=True)
-class Mark:
+class PacketMark:
     """By what a device would know a packet of a class: the first alternative of its classifier.
 
     ``known`` is false where that alternative asks for more than marks, ports and protocol, or for nothing.
@@ -36,7 +36,7 @@ class ClassPart:
     name: str
     part: float
     ip_bytes: int | None
-    mark: Mark
+    mark: PacketMark
 
 
 def class_parts(
@@ -82,19 +82,19 @@ def _key(count: QueueCount) -> tuple[str, str, str]:
     return count.interface, count.direction, count.queue
 
 
-def _mark(rule: Rule | None) -> Mark:
+def _mark(rule: Rule | None) -> PacketMark:
     """Of what no rule takes, the rest: no mark at all."""
     if rule is None:
-        return Mark()
+        return PacketMark()
     term = next(iter(rule.any_of), None)
     if term is None:
-        return Mark(known=False)
+        return PacketMark(known=False)
     dscp = next(iter(term.dscp), None)
     if dscp is None and term.precedence:
         dscp = term.precedence[0] * _DSCP_OF_PRECEDENCE
     port = _low(term)
     told = dscp is not None or port is not None
-    return Mark(dscp or 0, "tcp" if term.protocol == _TCP else "udp", port, told and not _asks_more(term))
+    return PacketMark(dscp or 0, "tcp" if term.protocol == _TCP else "udp", port, told and not _asks_more(term))
 
 
 def _low(term: Term) -> int | None:

@@ -10,7 +10,7 @@ from qosforge.discovery.facts import DeviceFacts, Neighbour, Note, Topic
 from qosforge.discovery.names import label
 from qosforge.discovery.readers import READERS
 from qosforge.discovery.readers.problems import NotAnswered, UnknownPlatform
-from qosforge.discovery.session import Session
+from qosforge.discovery.session import DiscoverySession
 from qosforge.errors import InputError, QosforgeError
 from qosforge.platforms.device_text import DeviceText
 
@@ -19,7 +19,7 @@ WORKERS = 8
 
 
 @dataclass(frozen=True)
-class Progress:
+class CrawlProgress:
     """How far a crawl is: devices read, those under way and waiting, and the one that this is about."""
 
     read: int
@@ -46,10 +46,10 @@ class Crawl:
 
 
 def crawl(
-    session: Session,
+    session: DiscoverySession,
     seeds: Iterable[str],
     at_most: int,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[CrawlProgress], None] | None = None,
     workers: int = WORKERS,
 ) -> Crawl:
     """Read the seeds, what they announce, and so on; a device that fails is a note, never an abort.
@@ -67,7 +67,11 @@ def crawl(
 
 class _Crawler:
     def __init__(
-        self, session: Session, at_most: int, progress: Callable[[Progress], None] | None, workers: int
+        self,
+        session: DiscoverySession,
+        at_most: int,
+        progress: Callable[[CrawlProgress], None] | None,
+        workers: int,
     ) -> None:
         self._session = session
         self._at_most = at_most
@@ -118,7 +122,7 @@ class _Crawler:
             answer = answers[address]
             read = len(self._visits) + sum(isinstance(one, DeviceFacts) for one in answers.values())
             outcome = answer.message if isinstance(answer, Note) else f"{answer.hostname}: {answer.platform}"
-            self._progress(Progress(read, waiting, address, outcome))
+            self._progress(CrawlProgress(read, waiting, address, outcome))
 
     def _read(self, address: str) -> DeviceFacts | Note:
         by = self._asked[address]
@@ -209,5 +213,5 @@ def _identity(facts: DeviceFacts) -> tuple[object, ...]:
     return facts.platform, label(facts.hostname), facts.serial, facts.mac, facts.addresses
 
 
-def _shown(note: Note, shown: Callable[[str], str]) -> Note:
-    return replace(note, line=shown(note.line), message=shown(note.message), hint=shown(note.hint))
+def _shown(note: Note, mask: Callable[[str], str]) -> Note:
+    return replace(note, line=mask(note.line), message=mask(note.message), hint=mask(note.hint))

@@ -9,7 +9,7 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from qosforge.discovery.difference import Change
+from qosforge.discovery.difference import InventoryChange
 from qosforge.discovery.documents import Words, host_words, interface_words, interfaces_words
 from qosforge.discovery.yaml_comments import lines_below, remove_entry
 from qosforge.inventory.models import Device, Interface
@@ -20,18 +20,18 @@ _BESIDE = frozenset({"hostname", "port", "username"})
 _LISTS = frozenset({"tags", "features"})
 
 
-def edit_device(entry: Any, known: Device, found: Device, changes: Collection[Change]) -> None:
+def edit_device(entry: Any, known: Device, discovered: Device, changes: Collection[InventoryChange]) -> None:
     """Make the entry of a known device say what was found, as far as these changes of it and its ports go."""
     data = entry.get("data")
     if data is None:
         data = entry["data"] = CommentedMap()
-    words = host_words(found)
+    words = host_words(discovered)
     for change in changes:
         if change.what != "device":
             continue
         name = change.field
         if name == "platform":
-            _edit_platform(entry, known.platform, found.platform)
+            _edit_platform(entry, known.platform, discovered.platform)
         elif name in _BESIDE:
             _put(entry, name, words.get(name))
         else:
@@ -40,7 +40,7 @@ def edit_device(entry: Any, known: Device, found: Device, changes: Collection[Ch
             _put(data, name, words["data"].get(name, nothing))
     ports = _PortChanges.of(change for change in changes if change.what == "port")
     if ports:
-        _edit_ports(data, found, ports)
+        _edit_ports(data, discovered, ports)
 
 
 def _edit_platform(entry: Any, known: str, found: str) -> None:
@@ -60,7 +60,7 @@ class _PortChanges:
     fields: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, changes: Iterable[Change]) -> _PortChanges:
+    def of(cls, changes: Iterable[InventoryChange]) -> _PortChanges:
         ports = cls()
         for change in changes:
             name = change.key[1]
@@ -76,19 +76,19 @@ class _PortChanges:
         return bool(self.added or self.gone or self.fields)
 
 
-def _edit_ports(data: Any, found: Device, changes: _PortChanges) -> None:
+def _edit_ports(data: Any, discovered: Device, changes: _PortChanges) -> None:
     interfaces = data.get("interfaces")
     if not interfaces:
         # Ports of its own replace those that a group describes: all of them have to be written.
-        data["interfaces"] = _block(interfaces_words(found.interfaces, found.role))
+        data["interfaces"] = _block(interfaces_words(discovered.interfaces, discovered.role))
         return
-    ports = {port.name: port for port in found.interfaces}
+    ports = {port.name: port for port in discovered.interfaces}
     for name in list(interfaces):
         names = port_names(str(name))
         if any(port in changes.gone or port in changes.fields for port in names):
-            _edit_range(interfaces, name, _parts(names, found, ports, changes))
+            _edit_range(interfaces, name, _parts(names, discovered, ports, changes))
     added = [ports[name] for name in changes.added]
-    interfaces.update(_block(interfaces_words(added, found.role)))
+    interfaces.update(_block(interfaces_words(added, discovered.role)))
 
 
 @dataclass
@@ -100,14 +100,14 @@ class _Part:
 
 
 def _parts(
-    names: Iterable[str], found: Device, ports: Mapping[str, Interface], changes: _PortChanges
+    names: Iterable[str], discovered: Device, ports: Mapping[str, Interface], changes: _PortChanges
 ) -> list[_Part]:
     parts: dict[str, _Part] = {}
     for name in names:
         if name in changes.gone:
             continue
         fields = changes.fields.get(name, ())
-        written = interface_words(ports[name], found.role) if fields else {}
+        written = interface_words(ports[name], discovered.role) if fields else {}
         words = {key: written.get(key) for key in fields}
         parts.setdefault(repr(words), _Part(words)).ports.append(name)
     return list(parts.values())

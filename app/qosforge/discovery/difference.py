@@ -15,7 +15,7 @@ What = Literal["device", "port", "link"]
 
 
 @dataclass(frozen=True)
-class Change:
+class InventoryChange:
     """One difference; ``field``, ``known`` and ``found`` are empty where the whole thing was added or is gone.
 
     ``key`` names the thing by its parts: a device, a device and its port, or the two ends of a link.
@@ -67,52 +67,54 @@ EVERY_FIELD = Fields(
 )
 
 
-def differences(known: Network, found: Network, fields: Fields = DEVICES_TELL) -> tuple[Change, ...]:
+def differences(known: Network, discovered: Network, fields: Fields = DEVICES_TELL) -> tuple[InventoryChange, ...]:
     """Every difference in these fields: devices first, each with its ports, then links."""
-    return (*_devices(known, found, fields), *_links(known, found, fields))
+    return (*_devices(known, discovered, fields), *_links(known, discovered, fields))
 
 
-def _devices(known: Network, found: Network, fields: Fields) -> Iterator[Change]:
+def _devices(known: Network, discovered: Network, fields: Fields) -> Iterator[InventoryChange]:
     old = {device.name: device for device in known.devices}
-    new = {device.name: device for device in found.devices}
-    yield from (Change("added", "device", (name,)) for name in new if name not in old)
-    yield from (Change("gone", "device", (name,)) for name in old if name not in new)
+    new = {device.name: device for device in discovered.devices}
+    yield from (InventoryChange("added", "device", (name,)) for name in new if name not in old)
+    yield from (InventoryChange("gone", "device", (name,)) for name in old if name not in new)
     for name, device in old.items():
         if name in new and device != new[name]:
             yield from _device(device, new[name], fields)
 
 
-def _device(known: Device, found: Device, fields: Fields) -> Iterator[Change]:
+def _device(known: Device, discovered: Device, fields: Fields) -> Iterator[InventoryChange]:
     key = (known.name,)
-    if known.platform == found.platform and same_image(known.image, found.image):
-        found = found.model_copy(update={"image": known.image})
-    yield from _fields("device", key, known, found, fields.device)
-    yield from _fields("device", key, known.reach, found.reach, fields.reach)
+    if known.platform == discovered.platform and same_image(known.image, discovered.image):
+        discovered = discovered.model_copy(update={"image": known.image})
+    yield from _fields("device", key, known, discovered, fields.device)
+    yield from _fields("device", key, known.reach, discovered.reach, fields.reach)
     old = {port.name: port for port in known.interfaces}
-    new = {port.name: port for port in found.interfaces}
-    yield from (Change("added", "port", (*key, name)) for name in new if name not in old)
-    yield from (Change("gone", "port", (*key, name)) for name in old if name not in new)
+    new = {port.name: port for port in discovered.interfaces}
+    yield from (InventoryChange("added", "port", (*key, name)) for name in new if name not in old)
+    yield from (InventoryChange("gone", "port", (*key, name)) for name in old if name not in new)
     for name, port in old.items():
         if name in new and port != new[name]:
             yield from _fields("port", (*key, name), port, new[name], fields.port)
 
 
-def _links(known: Network, found: Network, fields: Fields) -> Iterator[Change]:
+def _links(known: Network, discovered: Network, fields: Fields) -> Iterator[InventoryChange]:
     old = {frozenset((link.a, link.b)): link for link in known.links}
-    new = {frozenset((link.a, link.b)): link for link in found.links}
-    yield from (Change("added", "link", link_key(link)) for ends, link in new.items() if ends not in old)
-    yield from (Change("gone", "link", link_key(link)) for ends, link in old.items() if ends not in new)
+    new = {frozenset((link.a, link.b)): link for link in discovered.links}
+    yield from (InventoryChange("added", "link", link_key(link)) for ends, link in new.items() if ends not in old)
+    yield from (InventoryChange("gone", "link", link_key(link)) for ends, link in old.items() if ends not in new)
     for ends, link in old.items():
         if ends in new:
             yield from _fields("link", link_key(link), link, new[ends], fields.link)
 
 
-def _fields(what: What, key: tuple[str, ...], known: Any, found: Any, fields: tuple[str, ...]) -> Iterator[Change]:
+def _fields(
+    what: What, key: tuple[str, ...], known: Any, found: Any, fields: tuple[str, ...]
+) -> Iterator[InventoryChange]:
     for field in fields:
         one, other = getattr(known, field), getattr(found, field)
         # An inventory need not say which VLANs a port carries.
         if one != other and not (field in {"vlans", "voice_vlan"} and not one):
-            yield Change("changed", what, key, field, _shown(field, one), _shown(field, other))
+            yield InventoryChange("changed", what, key, field, _shown(field, one), _shown(field, other))
 
 
 def _shown(field: str, value: object) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from qosforge.discovery.model import Discovery
 from qosforge.importing.document import as_yaml
 from qosforge.importing.to_intent import rate
-from qosforge.inventory.models import Device, Framing, Interface, Link, Role
+from qosforge.inventory.models import Device, DeviceRole, Framing, Interface, Link
 from qosforge.inventory.port_ranges import range_names
 from qosforge.inventory.reach import Reach
 from qosforge.visible import visible
@@ -79,7 +79,7 @@ def _described(device: Device) -> Iterator[tuple[str, Any]]:
     yield "interfaces", interfaces_words(device.interfaces, device.role)
 
 
-def interfaces_words(interfaces: Iterable[Interface], role: Role) -> Words:
+def interfaces_words(interfaces: Iterable[Interface], role: DeviceRole) -> Words:
     """Interfaces of a device of this role as ``hosts.yaml`` holds them; those that are alike share a range."""
     alike: list[tuple[Words, list[str]]] = []
     known: dict[Interface, int] = {}
@@ -92,12 +92,12 @@ def interfaces_words(interfaces: Iterable[Interface], role: Role) -> Words:
     return {name: dict(words) for words, ports in alike for name in range_names(ports)}
 
 
-def interface_words(entry: Interface, role: Role) -> Words:
+def interface_words(entry: Interface, role: DeviceRole) -> Words:
     """An interface of a device of this role as ``hosts.yaml`` holds it."""
     return dict(_written(entry, role))
 
 
-def _written(entry: Interface, role: Role) -> Iterator[tuple[str, Any]]:
+def _written(entry: Interface, role: DeviceRole) -> Iterator[tuple[str, Any]]:
     yield "rate", rate(entry.rate)
     if entry.contracted is not None:
         yield "contracted", rate(entry.contracted)

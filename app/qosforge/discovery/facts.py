@@ -58,7 +58,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
-class Port:
+class PortFacts:
     """A port that is up; ``rate`` in bits per second. ``lag`` is its link aggregation, ``member`` the line that a
     bundle runs over, ``routed`` whether it is no switch port."""
 
@@ -108,7 +108,7 @@ class DeviceFacts:
     names: frozenset[str] = frozenset()
     addresses: frozenset[str] = frozenset()
     features: frozenset[str] = frozenset()
-    ports: tuple[Port, ...] = ()
+    ports: tuple[PortFacts, ...] = ()
     neighbours: tuple[Neighbour, ...] = ()
     channels: tuple[Channel, ...] = ()
     vlans: tuple[Vlan, ...] = ()

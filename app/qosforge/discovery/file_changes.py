@@ -11,7 +11,7 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from qosforge.discovery.device_edits import edit_device
-from qosforge.discovery.difference import Change, link_key
+from qosforge.discovery.difference import InventoryChange, link_key
 from qosforge.discovery.documents import NOTHING, host_words, link_words
 from qosforge.discovery.hosts_text import HostsText, round_trip, with_entries
 from qosforge.discovery.yaml_comments import remove_entry
@@ -26,7 +26,11 @@ WRITTEN_FILES = ("defaults.yaml", _GROUPS, _HOSTS, _LINKS)
 
 
 def write_changes(
-    folder: Path, changes: Iterable[Change], known: Network, found: Network, shared: Mapping[str, Any] = NOTHING
+    folder: Path,
+    changes: Iterable[InventoryChange],
+    known: Network,
+    discovered: Network,
+    shared: Mapping[str, Any] = NOTHING,
 ) -> None:
     """Write changes from the known network to the one found into a folder; ``shared`` is the data of its defaults.
 
@@ -34,30 +38,36 @@ def write_changes(
         InputError: a file is not laid out so that this can be done.
     """
     of_links = [change for change in changes if change.what == "link"]
-    of_devices: dict[str, list[Change]] = {}
+    of_devices: dict[str, list[InventoryChange]] = {}
     for change in changes:
         if change.what != "link":
             of_devices.setdefault(change.key[0], []).append(change)
     if of_devices:
-        _write_hosts(folder, of_devices, known, found, shared)
-        _write_groups(folder / _GROUPS, {device.platform for device in found.devices if device.name in of_devices})
+        _write_hosts(folder, of_devices, known, discovered, shared)
+        _write_groups(
+            folder / _GROUPS, {device.platform for device in discovered.devices if device.name in of_devices}
+        )
     if of_links:
-        _write_links(folder / _LINKS, of_links, found)
+        _write_links(folder / _LINKS, of_links, discovered)
 
 
 def _write_hosts(
-    folder: Path, changes: Mapping[str, list[Change]], known: Network, found: Network, shared: Mapping[str, Any]
+    folder: Path,
+    changes: Mapping[str, list[InventoryChange]],
+    known: Network,
+    discovered: Network,
+    shared: Mapping[str, Any],
 ) -> None:
     hosts = HostsText(read_document(folder / _HOSTS, bounds=BOUNDS))
     old = {device.name: device for device in known.devices}
-    new = {device.name: device for device in found.devices}
+    new = {device.name: device for device in discovered.devices}
     for name, of_device in changes.items():
         if name not in old:
             hosts.append(name, host_words(new[name], shared))
         elif any(change.what == "device" and change.kind == "gone" for change in of_device):
             hosts.remove(name)
         else:
-            hosts.edit(name, partial(edit_device, known=old[name], found=new[name], changes=of_device))
+            hosts.edit(name, partial(edit_device, known=old[name], discovered=new[name], changes=of_device))
     (folder / _HOSTS).write_text(hosts.text(), encoding="utf-8")
 
 
@@ -76,14 +86,14 @@ def _write_groups(path: Path, platforms: Iterable[str]) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _write_links(path: Path, changes: Iterable[Change], found: Network) -> None:
+def _write_links(path: Path, changes: Iterable[InventoryChange], discovered: Network) -> None:
     document = round_trip().load(path.read_text(encoding="utf-8")) if path.is_file() else None
     if document is None:
         document = CommentedMap()
     entries = document.get("links")
     if not entries:
         entries = document["links"] = CommentedSeq()
-    links = {_ends(link_key(link)): link for link in found.links}
+    links = {_ends(link_key(link)): link for link in discovered.links}
     gone: set[frozenset[tuple[str, str]]] = set()
     changed: dict[frozenset[tuple[str, str]], list[str]] = {}
     for change in changes:

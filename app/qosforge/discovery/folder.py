@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qosforge.discovery.difference import EVERY_FIELD, Change, differences
+from qosforge.discovery.difference import EVERY_FIELD, InventoryChange, differences
 from qosforge.discovery.documents import NOTHING, documents
 from qosforge.discovery.file_changes import WRITTEN_FILES, write_changes
 from qosforge.discovery.hosts_text import by_hand
@@ -46,7 +46,7 @@ def write_new(folder: Path, discovery: Discovery, data: Mapping[str, str] = NOTH
     return network.model_copy(update={"name": folder.resolve().name})
 
 
-def compare(folder: Path, discovery: Discovery) -> tuple[Change, ...]:
+def compare(folder: Path, discovery: Discovery) -> tuple[InventoryChange, ...]:
     """How an inventory's folder differs from what was found; nothing is written.
 
     Raises:
@@ -56,7 +56,7 @@ def compare(folder: Path, discovery: Discovery) -> tuple[Change, ...]:
     return differences(known, discovery.network(known.name))
 
 
-def add(folder: Path, discovery: Discovery) -> tuple[Change, ...]:
+def add(folder: Path, discovery: Discovery) -> tuple[InventoryChange, ...]:
     """Give an inventory's folder the devices, ports and links that it lacks, and say which.
 
     What it has stays as it is, comments included: what changed or is gone is for a person to correct.
@@ -84,9 +84,9 @@ class FolderDraft:
 
 def draft(
     folder: Path,
-    changes: Collection[Change],
+    changes: Collection[InventoryChange],
     known: Network,
-    found: Network,
+    discovered: Network,
     shared: Mapping[str, Any] = NOTHING,
     *,
     whole: bool = False,
@@ -109,11 +109,11 @@ def draft(
             if not (made / name).exists():
                 (made / name).write_text(text, encoding="utf-8")
         try:
-            write_changes(made, changes, known, found, shared)
+            write_changes(made, changes, known, discovered, shared)
             network = load_network(made)
         except InputError as error:
             raise located(error, made, folder) from None
-        if whole and differences(network, found, EVERY_FIELD):
+        if whole and differences(network, discovered, EVERY_FIELD):
             raise by_hand(str(folder / "hosts.yaml"))
         return FolderDraft(before, {name: (made / name).read_bytes() for name in WRITTEN_FILES})
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from qosforge.discovery.facts import DeviceFacts, Port
-from qosforge.inventory.models import Framing, Role
+from qosforge.discovery.facts import DeviceFacts, PortFacts
+from qosforge.inventory.models import DeviceRole, Framing
 from qosforge.platforms.base import platform
 
 LAN, WAN, TRUNK = "lan", "wan", "trunk"
@@ -16,7 +16,7 @@ LAN, WAN, TRUNK = "lan", "wan", "trunk"
 class RoleGuess:
     """The place of a device in the network."""
 
-    role: Role
+    role: DeviceRole
     reason: str
 
 
@@ -28,13 +28,13 @@ class TagGuess:
     reason: str
 
 
-def tag_of(facts: DeviceFacts, port: Port, neighbour: DeviceFacts | None) -> TagGuess:
+def tag_of(facts: DeviceFacts, port: PortFacts, neighbour: DeviceFacts | None) -> TagGuess:
     """The tag of a port; ``neighbour`` is the device at its other end, where one is known."""
-    switch = platform(facts.platform).boxes.switches
+    switch = platform(facts.platform).family.switches
     if not switch:
         if port.framing is not Framing.ETHERNET:
             return TagGuess(WAN, f"it is a {port.framing.value} line of a router")
-        if neighbour is not None and not platform(neighbour.platform).boxes.switches:
+        if neighbour is not None and not platform(neighbour.platform).family.switches:
             return TagGuess(WAN, f"{neighbour.hostname}, another router, is at its other end")
         return TagGuess(LAN, "it is an Ethernet port of a router, without another router on it")
     if neighbour is not None:
@@ -48,10 +48,10 @@ def tag_of(facts: DeviceFacts, port: Port, neighbour: DeviceFacts | None) -> Tag
 
 def role_of(facts: DeviceFacts, tags: Mapping[str, TagGuess]) -> RoleGuess:
     """The role of a device by the tags of its ports."""
-    boxes = platform(facts.platform).boxes
-    if boxes.switches:
-        return RoleGuess(boxes.role, f"that is what a {facts.platform} mostly is")
+    family = platform(facts.platform).family
+    if family.switches:
+        return RoleGuess(family.role, f"that is what a {facts.platform} mostly is")
     used = {guess.tag for guess in tags.values()}
     if used == {WAN}:
-        return RoleGuess(Role.MIDDLE, "all its ports lead to other routers")
-    return RoleGuess(Role.EDGE, "it is a router with a LAN")
+        return RoleGuess(DeviceRole.MIDDLE, "all its ports lead to other routers")
+    return RoleGuess(DeviceRole.EDGE, "it is a router with a LAN")

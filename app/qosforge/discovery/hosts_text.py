@@ -13,7 +13,7 @@ from ruamel.yaml.error import YAMLError
 
 from qosforge.errors import InputError, Place
 from qosforge.importing.document import as_yaml
-from qosforge.intent.yaml_source import Document
+from qosforge.intent.yaml_source import YamlDocument
 
 _EMPTY = re.compile(r"^\{[ \t]*\}[ \t]*$", re.MULTILINE)
 
@@ -45,7 +45,7 @@ def with_entries(text: str, entries: str) -> str:
 class HostsText:
     """The devices of a ``hosts.yaml``, each by its own lines; comments above a device are not among them."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: YamlDocument) -> None:
         """Nothing is changed yet.
 
         Raises:
@@ -57,7 +57,7 @@ class HostsText:
         self._texts: dict[str, str] = {}
         self._added: list[str] = []
 
-    def _spans_of(self, document: Document) -> dict[str, tuple[int, int]]:
+    def _spans_of(self, document: YamlDocument) -> dict[str, tuple[int, int]]:
         positions = {key[0]: place for key, place in document.keys.items() if len(key) == 1}
         starts = sorted(line - 1 for line, _ in positions.values())
         if len(set(starts)) < len(starts) or any(column != 1 for _, column in positions.values()):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from qosforge.discovery.facts import Channel, DeviceFacts, Note, Port, Vlan
+from qosforge.discovery.facts import Channel, DeviceFacts, Note, PortFacts, Vlan
 from qosforge.discovery.guesses import RoleGuess, TagGuess
-from qosforge.inventory.models import Device, Framing, Interface, Link, Network, Role
+from qosforge.inventory.models import Device, DeviceRole, Framing, Interface, Link, Network
 from qosforge.inventory.reach import Reach
 
 
-def interface_of(port: Port, role: Role, tag: str) -> Interface:
+def interface_of(port: PortFacts, role: DeviceRole, tag: str) -> Interface:
     """A port as the inventory has it.
 
     Raises:
@@ -39,7 +39,7 @@ End = tuple[str, str]
 class FoundInterface:
     """A port with what it is taken to be for."""
 
-    port: Port
+    port: PortFacts
     tag: TagGuess
 
 
@@ -103,21 +103,23 @@ class Discovery:
 _SSH = 22
 
 
-def _device(found: FoundDevice) -> Device:
-    host, separator, port = found.address.rpartition(":")
+def _device(discovered: FoundDevice) -> Device:
+    host, separator, port = discovered.address.rpartition(":")
     numbered = bool(separator) and port.isdigit() and ":" not in host
     # Not checked here: who reads the inventory says what is wrong with an address, and where it stands.
     reach = Reach.model_construct(
-        hostname=host if numbered else found.address,
+        hostname=host if numbered else discovered.address,
         port=int(port) if numbered and int(port) != _SSH else None,
     )
     return Device(
-        name=found.name,
-        platform=found.facts.platform,
-        image=found.facts.image,
-        role=found.role.role,
-        features=found.facts.features,
-        driver=found.facts.driver,
-        interfaces=tuple(interface_of(one.port, found.role.role, one.tag.tag) for one in found.interfaces),
+        name=discovered.name,
+        platform=discovered.facts.platform,
+        image=discovered.facts.image,
+        role=discovered.role.role,
+        features=discovered.facts.features,
+        driver=discovered.facts.driver,
+        interfaces=tuple(
+            interface_of(one.port, discovered.role.role, one.tag.tag) for one in discovered.interfaces
+        ),
         reach=reach,
     )

@@ -8,7 +8,7 @@ from qosforge.discovery.facts import Neighbour
 from qosforge.platforms.device_text import DeviceText
 
 
-class Session(Protocol):
+class DiscoverySession(Protocol):
     """Sessions with devices, by addresses that only it needs to understand. Called from several threads at once.
 
     Every method raises a `QosforgeError` (mostly `DeviceError`) that says why a device cannot be reached; the

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.deploy.fleet import Fleet
 from qosforge.discovery.facts import DeviceFacts, Note, Topic
-from qosforge.discovery.facts import Port as FoundPort
+from qosforge.discovery.facts import PortFacts as FoundPort
 from qosforge.discovery.readers import READERS
 from qosforge.discovery.readers.problems import NotAnswered, UnknownPlatform
 from qosforge.errors import QosforgeError
@@ -63,7 +63,7 @@ def derive_stations(fleet: Fleet) -> Derivation:
     """
     network = fleet.network
     notes: list[Note] = []
-    switches = [device for device in network.devices if platform(device.platform, device.name).boxes.switches]
+    switches = [device for device in network.devices if platform(device.platform, device.name).family.switches]
     readable = [device for device in switches if device.driver in READERS]
     for device in switches:
         if device.driver not in READERS:
@@ -153,8 +153,8 @@ def _facts(driver: DeviceDriver, device: Device) -> DeviceFacts | Note:
     return replace(facts, notes=tuple(_shown(note, shown) for note in facts.notes))
 
 
-def _shown(note: Note, shown: Callable[[str], str]) -> Note:
-    return replace(note, line=shown(note.line), message=shown(note.message), hint=shown(note.hint))
+def _shown(note: Note, mask: Callable[[str], str]) -> Note:
+    return replace(note, line=mask(note.line), message=mask(note.message), hint=mask(note.hint))
 
 
 def _unreachable(device: str, error: QosforgeError | None) -> Note:
@@ -191,7 +191,7 @@ def _changes(network: Network, ports: list[AccessPort], unread: list[str]) -> It
     found: Mapping[Port, AccessPort] = {access.port: access for access in ports}
     for station in network.stations:
         device = network.device(station.attach[0])
-        if not platform(device.platform, device.name).boxes.switches or device.name in unread:
+        if not platform(device.platform, device.name).family.switches or device.name in unread:
             continue
         where = " ".join(station.attach)
         access = found.get(station.attach)

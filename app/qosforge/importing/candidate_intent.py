@@ -20,7 +20,7 @@ from qosforge.importing.to_intent import IntentData, NoteUnmapped, rate
 from qosforge.intent.applications import extended, load_catalogue
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import RESERVED_CLASS, Intent, TrafficClass
-from qosforge.intent.yaml_source import Document
+from qosforge.intent.yaml_source import YamlDocument
 from qosforge.units import WRITTEN
 
 _MOST_REFUSALS = 50
@@ -95,7 +95,7 @@ def scope_entry(side: ObservedSide) -> IntentData:
 
 
 def hosts_of(
-    sides: Iterable[ObservedSide], images: Mapping[str, str], read: Mapping[str, RunningConfiguration]
+    sides: Iterable[ObservedSide], images: Mapping[str, str], configurations: Mapping[str, RunningConfiguration]
 ) -> tuple[Host, ...]:
     """The devices of some sides with the interfaces of these."""
     ports: dict[str, set[str]] = {}
@@ -105,7 +105,7 @@ def hosts_of(
         if side.boundary:
             boundary.setdefault(side.device, set()).update(side.ports)
     return tuple(
-        host(read[name], images.get(name, read[name].images[0]), held, boundary.get(name, ()))
+        host(configurations[name], images.get(name, configurations[name].images[0]), held, boundary.get(name, ()))
         for name, held in ports.items()
     )
 
@@ -118,27 +118,29 @@ def load_candidate(words: IntentData, name: str) -> LoadedIntent:
     """
     intent = Intent.model_validate(words, context=WRITTEN)
     catalogue = extended(load_catalogue(), intent.applications)
-    return LoadedIntent(intent, Document(f"{name}.yaml", words), "", catalogue, {}, (), ())
+    return LoadedIntent(intent, YamlDocument(f"{name}.yaml", words), "", catalogue, {}, (), ())
 
 
 def compile_candidate(
-    draft: CandidateIntent, read: Mapping[str, RunningConfiguration], running: Mapping[str, str] | None = None
+    draft: CandidateIntent,
+    configurations: Mapping[str, RunningConfiguration],
+    running: Mapping[str, str] | None = None,
 ) -> Sequence[CompiledDevice] | None:
     """What a draft compiles to; None where it is no intent, or a platform refuses the request as a whole."""
     try:
         made = load_candidate(draft.intent("draft"), "draft")
-        requests, _ = resolve(made, network("draft", hosts_of(draft.sides, draft.images, read)))
+        requests, _ = resolve(made, network("draft", hosts_of(draft.sides, draft.images, configurations)))
         compiler = Compiler(made)
         return [compiler.device(request, (running or {}).get(request.device)) for request in requests]
     except (ValidationError, QosforgeError):
         return None
 
 
-def explain_refusal(draft: CandidateIntent, read: Mapping[str, RunningConfiguration]) -> str:
+def explain_refusal(draft: CandidateIntent, configurations: Mapping[str, RunningConfiguration]) -> str:
     """Why a draft compiles to nothing."""
     try:
         made = load_candidate(draft.intent("draft"), "draft")
-        requests, _ = resolve(made, network("draft", hosts_of(draft.sides, draft.images, read)))
+        requests, _ = resolve(made, network("draft", hosts_of(draft.sides, draft.images, configurations)))
         for request in requests:
             Compiler(made).device(request)
     except ValidationError as error:
@@ -148,7 +150,7 @@ def explain_refusal(draft: CandidateIntent, read: Mapping[str, RunningConfigurat
     return "nothing of it is in any scope"
 
 
-def drop_invalid(words: IntentData, tell: NoteUnmapped) -> IntentData:
+def drop_invalid(words: IntentData, note: NoteUnmapped) -> IntentData:
     """A class without what the language refuses of it, each told; it may still want a match."""
     if words["name"] == RESERVED_CLASS:
         stand_in: IntentData = {}
@@ -159,7 +161,7 @@ def drop_invalid(words: IntentData, tell: NoteUnmapped) -> IntentData:
             TrafficClass.model_validate({**stand_in, **_complete(words)}, context=WRITTEN)
         except ValidationError as error:
             path, why = _refused_at(words, error.errors()[0])
-            tell(f"{'.'.join(map(str, path)) or 'this class'}: {why}")
+            note(f"{'.'.join(map(str, path)) or 'this class'}: {why}")
             if not path or path == ("name",):
                 return {"name": words["name"]}
             words = _dropped(words, path)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.findings import Finding, Severity
 from qosforge.importing.running_configuration import RunningConfiguration
 from qosforge.importing.to_intent import rate
@@ -51,61 +51,67 @@ class Host:
     findings: tuple[Finding, ...] = field(default=())
 
 
-def host(read: RunningConfiguration, image: str, ports: Collection[str], boundary: Collection[str]) -> Host:
+def host(
+    configuration: RunningConfiguration, image: str, ports: Collection[str], boundary: Collection[str]
+) -> Host:
     """The device of a configuration with these interfaces; those of ``boundary`` recognise classes."""
-    said = _ports(read)
+    said = _ports(configuration)
     findings: list[Finding] = []
     interfaces = []
-    for plan in read.plan.interfaces:
+    for plan in configuration.plan.interfaces:
         if plan.name in ports:
             known = said.get(plan.name, PortSettings())
             try:
-                interfaces.append(_interface(read, plan, known, plan.name in boundary, findings))
+                interfaces.append(_interface(configuration, plan, known, plan.name in boundary, findings))
             except ValidationError as error:
-                findings.append(_refused(read, plan, error))
-    if len(read.images) > 1:
+                findings.append(_refused(configuration, plan, error))
+    if len(configuration.images) > 1:
         findings.append(
             Finding(
                 code="import-assumed",
                 severity=Severity.INFO,
                 message="the configuration does not state its image",
-                device=read.device,
-                file=read.file,
+                device=configuration.device,
+                file=configuration.file,
                 applied=image,
                 hint="give --image, or correct hosts.yaml",
             )
         )
     return Host(
         Device(
-            name=read.device,
-            platform=read.platform,
+            name=configuration.device,
+            platform=configuration.platform,
             image=image,
-            role=read.box.role,
-            driver=read.box.driver,
+            role=configuration.family.role,
+            driver=configuration.family.driver,
             interfaces=tuple(interfaces),
         ),
         tuple(findings),
     )
 
 
-def _refused(read: RunningConfiguration, plan: InterfacePlan, error: ValidationError) -> Finding:
+def _refused(configuration: RunningConfiguration, plan: InterfacePlan, error: ValidationError) -> Finding:
     """An interface that an inventory cannot hold."""
     return Finding(
         code="import-not-expressed",
         severity=Severity.WARNING,
         message=f"an inventory does not take this interface: {error.errors()[0]['msg']}",
-        device=read.device,
+        device=configuration.device,
         interface=plan.name,
-        file=read.file,
+        file=configuration.file,
         hint="configure it on the device by other means",
     )
 
 
 def _interface(
-    read: RunningConfiguration, plan: InterfacePlan, said: PortSettings, boundary: bool, findings: list[Finding]
+    configuration: RunningConfiguration,
+    plan: InterfacePlan,
+    settings: PortSettings,
+    boundary: bool,
+    findings: list[Finding],
 ) -> Interface:
     stated = None if plan.bandwidth_kbps is None else plan.bandwidth_kbps * 1000
-    speed = stated or said.speed
+    speed = stated or settings.speed
     if speed is None:
         speed = next((value for family, value in _RATES if plan.name.startswith(family)), _OTHER)
         findings.append(
@@ -113,9 +119,9 @@ def _interface(
                 code="import-assumed",
                 severity=Severity.INFO,
                 message="the configuration does not state the interface's rate",
-                device=read.device,
+                device=configuration.device,
                 interface=plan.name,
-                file=read.file,
+                file=configuration.file,
                 applied=rate(speed),
                 hint="correct it in hosts.yaml",
             )
@@ -123,12 +129,12 @@ def _interface(
     return Interface(
         name=plan.name,
         rate=speed,
-        role=read.box.role,
+        role=configuration.family.role,
         tags=frozenset({BOUNDARY} if boundary else ()),
-        encapsulation=_framing(plan, said),
-        tagged=said.tagged,
-        vlans=said.vlans,
-        voice_vlan=said.voice_vlan,
+        encapsulation=_framing(plan, settings),
+        tagged=settings.tagged,
+        vlans=settings.vlans,
+        voice_vlan=settings.voice_vlan,
         circuit=_circuit(plan),
     )
 
@@ -140,18 +146,18 @@ def _circuit(plan: InterfacePlan) -> Circuit | None:
     return Circuit(dlci=held.dlci) if held.dlci is not None else Circuit(vpi=held.vpi or 0, vci=held.vci)
 
 
-def _framing(plan: InterfacePlan, said: PortSettings) -> Framing:
+def _framing(plan: InterfacePlan, settings: PortSettings) -> Framing:
     if (circuit := _circuit(plan)) is not None:
         return Framing.ATM if circuit.vci is not None else Framing.FRAME_RELAY
     if plan.efficiency.multilink or plan.name.startswith("Multilink"):
         return Framing.MLPPP
-    if said.framing is not None and said.framing is not Framing.FRAME_RELAY:
-        return said.framing
+    if settings.framing is not None and settings.framing is not Framing.FRAME_RELAY:
+        return settings.framing
     return Framing.HDLC if plan.name.startswith("Serial") else Framing.ETHERNET
 
 
-def _ports(read: RunningConfiguration) -> Mapping[str, PortSettings]:
-    tree = platform(read.platform).grammar.parse(read.text)
+def _ports(configuration: RunningConfiguration) -> Mapping[str, PortSettings]:
+    tree = platform(configuration.platform).grammar.parse(configuration.text)
     found: dict[str, PortSettings] = {}
     for line in tree:
         if (match := re.fullmatch(r"interface (\S+(?: \d\S*)?)(?: point-to-point)?", line.text)) is not None:
@@ -159,7 +165,7 @@ def _ports(read: RunningConfiguration) -> Mapping[str, PortSettings]:
     return found
 
 
-def _port(lines: Iterable[Line]) -> PortSettings:
+def _port(lines: Iterable[ConfigLine]) -> PortSettings:
     values: dict[str, Any] = {}
     for line in lines:
         match line.text.split():

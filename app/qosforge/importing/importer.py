@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.errors import InputError, Place
 from qosforge.findings import Finding, Severity
 from qosforge.importing.candidate_intent import (
@@ -54,7 +54,7 @@ class ImportResult:
     findings: tuple[Finding, ...]
 
 
-def import_configurations(read: Sequence[RunningConfiguration], name: str) -> ImportResult:
+def import_configurations(configurations: Sequence[RunningConfiguration], name: str) -> ImportResult:
     """The intents and the inventory of some devices; pure.
 
     Compiling each intent on the network gives what the devices hold on the sides it is for, but for what findings
@@ -64,7 +64,7 @@ def import_configurations(read: Sequence[RunningConfiguration], name: str) -> Im
         InputError: two configurations are of one device, or no device does anything for quality of service.
     """
     by_device: dict[str, RunningConfiguration] = {}
-    for entry in read:
+    for entry in configurations:
         if entry.device in by_device:
             raise InputError(
                 f"there is another configuration of {entry.device}", Place(file=entry.file), "give the newest alone"
@@ -81,7 +81,7 @@ def import_configurations(read: Sequence[RunningConfiguration], name: str) -> Im
     if not judged:
         raise InputError(
             "no interface has anything for quality of service",
-            Place(file=read[0].file if read else None),
+            Place(file=configurations[0].file if configurations else None),
             "give the running configuration of a device that serves classes",
         )
     refused = tuple(_refused(entry, by_device) for entry in judged if entry.cost >= NO_INTENT)
@@ -97,7 +97,7 @@ def import_configurations(read: Sequence[RunningConfiguration], name: str) -> Im
         *(f for entry in judged for f in _lacking(entry, by_device)),
         *_split(judged, names),
         *_whole_boxes(judged, by_device),
-        *(f for entry in read for f in (*_unattached(entry), *_unread(entry))),
+        *(f for entry in configurations for f in (*_unattached(entry), *_unread(entry))),
     )
     return ImportResult(
         tuple(_written(entry.draft, called, judged) for entry, called in zip(judged, names, strict=True)),
@@ -105,8 +105,8 @@ def import_configurations(read: Sequence[RunningConfiguration], name: str) -> Im
         _files(hosts),
         shown_findings(
             _together(findings),
-            {entry.device: entry.text for entry in read},
-            {entry.device: entry.platform for entry in read},
+            {entry.device: entry.text for entry in configurations},
+            {entry.device: entry.platform for entry in configurations},
         ),
     )
 
@@ -122,10 +122,10 @@ def _together(findings: Iterable[Finding]) -> Iterator[Finding]:
         yield finding.model_copy(update={"interface": ", ".join(places) or None})
 
 
-def _written(draft: CandidateIntent, name: str, judged: Sequence[ScoredCandidate]) -> ImportedIntent:
+def _written(draft: CandidateIntent, name: str, candidates: Sequence[ScoredCandidate]) -> ImportedIntent:
     words = draft.intent(name)
     heading = f"Read from the configurations of {', '.join(draft.devices)}."
-    if len(judged) > 1:
+    if len(candidates) > 1:
         heading += "\nOne of several intents: their classes differ, and each is for sides of its own."
     return ImportedIntent(name, as_yaml(words, heading), load_candidate(words, name))
 
@@ -137,9 +137,9 @@ def _files(hosts: Sequence[Host]) -> dict[str, str]:
     }
 
 
-def _lacking(judged: ScoredCandidate, read: Mapping[str, RunningConfiguration]) -> Iterator[Finding]:
+def _lacking(scored: ScoredCandidate, configurations: Mapping[str, RunningConfiguration]) -> Iterator[Finding]:
     """What a draft does not give; information where a push would leave it as it is."""
-    draft = judged.draft
+    draft = scored.draft
     for name in draft.guessed:
         yield Finding(
             code="import-guessed",
@@ -155,34 +155,34 @@ def _lacking(judged: ScoredCandidate, read: Mapping[str, RunningConfiguration]) 
             yield _not_expressed("nothing of what the class matches can be said: it is left out").model_copy(
                 update={"device": draft.devices[0], "traffic_class": words["name"]}
             )
-    running = {device: read[device].text for device in draft.devices}
-    plans = {device: entry.plan for device, entry in read.items()}
-    left = set(judged.differences)
-    if left and (made := compile_candidate(draft, read, running)) is not None:
+    running = {device: configurations[device].text for device in draft.devices}
+    plans = {device: entry.plan for device, entry in configurations.items()}
+    left = set(scored.differences)
+    if left and (made := compile_candidate(draft, configurations, running)) is not None:
         left = set(find_differences(draft.sides, made, plans))
-    for difference in judged.differences:
-        yield _difference(difference, read[difference.device].file, kept=difference not in left)
+    for difference in scored.differences:
+        yield _difference(difference, configurations[difference.device].file, kept=difference not in left)
 
 
-def _refused(judged: ScoredCandidate, read: Mapping[str, RunningConfiguration]) -> Finding:
+def _refused(scored: ScoredCandidate, configurations: Mapping[str, RunningConfiguration]) -> Finding:
     """Sides whose classes are no intent at all."""
-    where = "; ".join(side.where for side in judged.draft.sides)
-    finding = _not_expressed(f"{where}: its classes are no intent: {explain_refusal(judged.draft, read)}")
-    return finding.model_copy(update={"severity": Severity.ERROR, "device": judged.draft.devices[0]})
+    where = "; ".join(side.where for side in scored.draft.sides)
+    finding = _not_expressed(f"{where}: its classes are no intent: {explain_refusal(scored.draft, configurations)}")
+    return finding.model_copy(update={"severity": Severity.ERROR, "device": scored.draft.devices[0]})
 
 
-def _difference(found: PlanDifference, file: str, *, kept: bool) -> Finding:
-    what = f"{found.place} is not what the intent compiles to"
+def _difference(difference: PlanDifference, file: str, *, kept: bool) -> Finding:
+    what = f"{difference.place} is not what the intent compiles to"
     finding = _not_expressed(what + (": a push leaves it as it is" if kept else ""))
     return finding.model_copy(
         update={
-            "severity": Severity.INFO if kept or found.renamed else Severity.WARNING,
-            "device": found.device,
-            "interface": found.interface,
-            "direction": found.direction,
+            "severity": Severity.INFO if kept or difference.renamed else Severity.WARNING,
+            "device": difference.device,
+            "interface": difference.interface,
+            "direction": difference.direction,
             "file": file,
-            "requested": found.held,
-            "applied": found.held if kept else found.made,
+            "requested": difference.held,
+            "applied": difference.held if kept else difference.made,
         }
     )
 
@@ -196,10 +196,10 @@ def _not_expressed(message: str) -> Finding:
     )
 
 
-def _split(judged: Sequence[ScoredCandidate], names: Sequence[str]) -> Iterator[Finding]:
+def _split(candidates: Sequence[ScoredCandidate], names: Sequence[str]) -> Iterator[Finding]:
     """Why there is more than one intent."""
-    for position, entry in enumerate(judged[1:], start=1):
-        for other, name in zip(judged[:position], names, strict=False):
+    for position, entry in enumerate(candidates[1:], start=1):
+        for other, name in zip(candidates[:position], names, strict=False):
             classes = differing_classes(entry.draft.classes, other.draft.classes)
             which = (
                 f"classes {', '.join(classes)} differ" if classes else "the classes are others, or in another order"
@@ -214,23 +214,25 @@ def _split(judged: Sequence[ScoredCandidate], names: Sequence[str]) -> Iterator[
             )
 
 
-def _whole_boxes(judged: Sequence[ScoredCandidate], read: Mapping[str, RunningConfiguration]) -> Iterator[Finding]:
+def _whole_boxes(
+    candidates: Sequence[ScoredCandidate], configurations: Mapping[str, RunningConfiguration]
+) -> Iterator[Finding]:
     """Device-wide settings that are not as delivered and that no intent speaks of."""
     given: dict[str, set[str]] = {}
-    for entry in judged:
-        for device in compile_candidate(entry.draft, read) or ():
+    for entry in candidates:
+        for device in compile_candidate(entry.draft, configurations) or ():
             said = {name for name in System.model_fields if getattr(device.plan.system, name) is not None}
             given.setdefault(device.name, set()).update(said)
-    for name, held in read.items():
+    for name, held in configurations.items():
         for setting in changed_system(held.plan, held.images[0]):
             if setting not in given.get(name, set()) | _NOT_ASKED:
                 finding = _not_expressed(f"the device's {setting.replace('_', ' ')} is not as delivered")
                 yield finding.model_copy(update={"device": name, "file": held.file})
 
 
-def _unattached(read: RunningConfiguration) -> Iterator[Finding]:
+def _unattached(configuration: RunningConfiguration) -> Iterator[Finding]:
     """Policies that no interface has."""
-    tree = platform(read.platform).grammar.parse(read.text)
+    tree = platform(configuration.platform).grammar.parse(configuration.text)
     named = {word for line in _every(tree) if "service-policy" in line.text for word in line.text.split()}
     for line in tree:
         found = _POLICY.fullmatch(line.text)
@@ -239,25 +241,25 @@ def _unattached(read: RunningConfiguration) -> Iterator[Finding]:
             yield finding.model_copy(
                 update={
                     "severity": Severity.INFO,
-                    "device": read.device,
-                    "file": read.file,
+                    "device": configuration.device,
+                    "file": configuration.file,
                     "line": line.number,
                     "hint": "attach it, or remove it from the device",
                 }
             )
 
 
-def _every(tree: Iterable[Line]) -> Iterator[Line]:
+def _every(tree: Iterable[ConfigLine]) -> Iterator[ConfigLine]:
     for line in tree:
         yield line
         yield from _every(line.children)
 
 
-def _unread(read: RunningConfiguration) -> Iterator[Finding]:
+def _unread(configuration: RunningConfiguration) -> Iterator[Finding]:
     """Every line that is not understood, with its number."""
-    for line in read.plan.unknown:
+    for line in configuration.plan.unknown:
         context = f" (in {line.context})" if line.context else ""
-        place = {"device": read.device, "file": read.file, "line": line.line}
+        place = {"device": configuration.device, "file": configuration.file, "line": line.line}
         if line.undefined:
             finding = Finding(
                 code="access-group-undefined",

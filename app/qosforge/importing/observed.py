@@ -67,16 +67,16 @@ NoteUnmappedAt = Callable[[str, str, Direction, str | None, str], None]
 """Notes what has no word: device, interface, direction, class, what."""
 
 
-def observe_sides(device: str, interfaces: Iterable[InterfacePlan], told: NoteUnmappedAt) -> Iterator[ObservedSide]:
+def observe_sides(device: str, interfaces: Iterable[InterfacePlan], note: NoteUnmappedAt) -> Iterator[ObservedSide]:
     """The configured sides of a router, ports that are alike together."""
-    both = (make(device, interface, told) for interface in interfaces for make in (_input, _output))
+    both = (make(device, interface, note) for interface in interfaces for make in (_input, _output))
     yield from join_ports(side for side in both if side is not None)
 
 
-def join_ports(found: Iterable[ObservedSide]) -> Iterator[ObservedSide]:
+def join_ports(sides: Iterable[ObservedSide]) -> Iterator[ObservedSide]:
     """Sides that differ in their ports alone, as one."""
     merged: list[ObservedSide] = []
-    for side in found:
+    for side in sides:
         for position, other in enumerate(merged):
             if replace(side, ports=()) == replace(other, ports=()) and side.classes == other.classes:
                 merged[position] = replace(other, ports=(*other.ports, *side.ports))
@@ -113,13 +113,13 @@ def has_output_config(interface: InterfacePlan) -> bool:
     return bool(egress.policy or not plain or any(more)) or bundled != type(bundled)()
 
 
-def _input(device: str, interface: InterfacePlan, told: NoteUnmappedAt) -> ObservedSide | None:
+def _input(device: str, interface: InterfacePlan, note: NoteUnmappedAt) -> ObservedSide | None:
     ingress = interface.ingress
     if not has_input_config(ingress):
         return None
 
     def about(name: str | None) -> NoteUnmapped:
-        return lambda what: told(device, interface.name, "input", name, what)
+        return lambda what: note(device, interface.name, "input", name, what)
 
     classes = [*rule_classes(ingress.rules, about), *_policed(ingress.policers, "input", about)]
     return ObservedSide(
@@ -178,12 +178,12 @@ def _policed(policers: Iterable[InterfacePolicer], direction: Direction, about: 
         yield words
 
 
-def _output(device: str, interface: InterfacePlan, told: NoteUnmappedAt) -> ObservedSide | None:
+def _output(device: str, interface: InterfacePlan, note: NoteUnmappedAt) -> ObservedSide | None:
     if not has_output_config(interface):
         return None
 
     def about(name: str | None) -> NoteUnmapped:
-        return lambda what: told(device, interface.name, "output", name, what)
+        return lambda what: note(device, interface.name, "output", name, what)
 
     egress, shape = interface.egress, None
     queues = egress.scheduler.queues if egress.scheduler else ()
@@ -220,7 +220,7 @@ def output_classes(egress: Egress, about: About) -> Iterator[IntentData]:
         yield words
 
 
-def efficiency_of(interface: InterfacePlan, tell: NoteUnmapped) -> IntentData:
+def efficiency_of(interface: InterfacePlan, note: NoteUnmapped) -> IntentData:
     """Link efficiency of an interface, without the links that it is for."""
     held, words = interface.efficiency, IntentData()
     if held.header_compression:
@@ -230,10 +230,10 @@ def efficiency_of(interface: InterfacePlan, tell: NoteUnmapped) -> IntentData:
     elif held.interleave and held.fragment_delay_ms is not None:
         words["fragment"] = {"blocking_delay": f"{held.fragment_delay_ms} ms", "by": "multilink"}
     elif held.fragment_delay_ms is not None:
-        tell("fragments of a bundle that does not interleave")
+        note("fragments of a bundle that does not interleave")
     if held.ip_mtu is not None:
         if "fragment" in words:
-            tell("an IP MTU beside fragments")
+            note("an IP MTU beside fragments")
         else:
             words["fragment"] = {"size": f"{held.ip_mtu} B", "by": "ip-mtu"}
     if interface.egress.transmit_ring is not None:

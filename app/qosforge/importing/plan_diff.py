@@ -60,14 +60,14 @@ class PlanDifference:
 
 
 def find_differences(
-    sides: Iterable[ObservedSide], made: Sequence[CompiledDevice] | None, held: Mapping[str, Plan]
+    sides: Iterable[ObservedSide], compiled: Sequence[CompiledDevice] | None, running: Mapping[str, Plan]
 ) -> tuple[PlanDifference, ...]:
     """Every place on these sides where what is compiled is not what is held."""
-    plans = {device.name: device.plan for device in made or ()}
+    plans = {device.name: device.plan for device in compiled or ()}
     found: list[PlanDifference] = []
     for side in sides:
         for port in side.ports:
-            wanted = held[side.device].interface(port)
+            wanted = running[side.device].interface(port)
             plan = plans.get(side.device)
             got = plan.interface(port) if plan else None
             if wanted is None or got is None:
@@ -82,7 +82,7 @@ def find_differences(
         if device in plans:
             system = plans[device].system
             whole = (
-                (field, _weighed(getattr(held[device].system, field)), _weighed(getattr(system, field)))
+                (field, _weighed(getattr(running[device].system, field)), _weighed(getattr(system, field)))
                 for field in System.model_fields
             )
             found += [
@@ -94,22 +94,22 @@ def find_differences(
     return tuple(found)
 
 
-def _leaves(place: str, held: object, made: object) -> Iterator[tuple[str, str, str]]:
+def _leaves(place: str, running: object, compiled: object) -> Iterator[tuple[str, str, str]]:
     """The innermost places where two values differ, with both; a list of another length is one difference."""
-    if held == made:
+    if running == compiled:
         return
-    if isinstance(held, BaseModel) and isinstance(made, type(held)):
-        for field in type(held).model_fields:
-            yield from _leaves(f"{place}.{field}", getattr(held, field), getattr(made, field))
-    elif _is_table(held) and _is_table(made) and len(held) == len(made):
+    if isinstance(running, BaseModel) and isinstance(compiled, type(running)):
+        for field in type(running).model_fields:
+            yield from _leaves(f"{place}.{field}", getattr(running, field), getattr(compiled, field))
+    elif _is_table(running) and _is_table(compiled) and len(running) == len(compiled):
         # A map is one difference, told by the entries that are not alike.
-        rows = [at for at, (there, here) in enumerate(zip(held, made, strict=True)) if there != here]
-        yield place, _rows(held, rows), _rows(made, rows)
-    elif isinstance(held, tuple) and isinstance(made, tuple) and len(held) == len(made):
-        for position, (there, here) in enumerate(zip(held, made, strict=True)):
+        rows = [at for at, (there, here) in enumerate(zip(running, compiled, strict=True)) if there != here]
+        yield place, _rows(running, rows), _rows(compiled, rows)
+    elif isinstance(running, tuple) and isinstance(compiled, tuple) and len(running) == len(compiled):
+        for position, (there, here) in enumerate(zip(running, compiled, strict=True)):
             yield from _leaves(f"{place}[{position}]", there, here)
     else:
-        yield place, _short(held), _short(made)
+        yield place, _short(running), _short(compiled)
 
 
 def _rows(table: tuple[int, ...], rows: Sequence[int]) -> str:
@@ -129,44 +129,48 @@ def _short(value: object) -> str:
     return (str(value) if isinstance(value, str) else repr(value))[:LONGEST]
 
 
-def _parts(side: ObservedSide, held: InterfacePlan, made: InterfacePlan) -> Iterator[tuple[str, object, object]]:
+def _parts(
+    side: ObservedSide, current: InterfacePlan, compiled: InterfacePlan
+) -> Iterator[tuple[str, object, object]]:
     if side.direction == "input":
-        yield "input", *_inputs(held.ingress, made.ingress)
+        yield "input", *_inputs(current.ingress, compiled.ingress)
         return
-    yield "output", *_outputs(held.egress, made.egress)
-    yield "efficiency", held.efficiency, made.efficiency
+    yield "output", *_outputs(current.egress, compiled.egress)
+    yield "efficiency", current.efficiency, compiled.efficiency
     for field in ("bandwidth_kbps", "reservable_percent", "circuit"):
-        yield field, getattr(held, field), getattr(made, field)
+        yield field, getattr(current, field), getattr(compiled, field)
 
 
-def _inputs(held: Ingress, made: Ingress) -> tuple[Ingress, Ingress]:
-    one = held.model_copy(
+def _inputs(running: Ingress, compiled: Ingress) -> tuple[Ingress, Ingress]:
+    one = running.model_copy(
         update={
-            "policy": _named(held.policy),
-            "rules": tuple(map(_plain, held.rules)),
-            "policers": _unnumbered(held.policers),
+            "policy": _named(running.policy),
+            "rules": tuple(map(_plain, running.rules)),
+            "policers": _unnumbered(running.policers),
         }
     )
-    other = made.model_copy(
+    other = compiled.model_copy(
         update={
-            "policy": _named(made.policy),
-            "rules": tuple(map(_plain, made.rules)),
-            "policers": _unnumbered(made.policers),
+            "policy": _named(compiled.policy),
+            "rules": tuple(map(_plain, compiled.rules)),
+            "policers": _unnumbered(compiled.policers),
         }
     )
     return _ordered(one, other)
 
 
-def _ordered(held: Ingress, made: Ingress) -> tuple[Ingress, Ingress]:
+def _ordered(running: Ingress, compiled: Ingress) -> tuple[Ingress, Ingress]:
     """The compiled input with its rules in the held order, where only an order differs that means nothing."""
     update: dict[str, object] = {}
-    if sorted(map(repr, held.rules)) == sorted(map(repr, made.rules)) and _commute(held.rules, made.rules):
-        update["rules"] = held.rules
-    if sorted(map(repr, held.policers)) == sorted(map(repr, made.policers)) and _commute(
-        held.policers, made.policers
+    if sorted(map(repr, running.rules)) == sorted(map(repr, compiled.rules)) and _commute(
+        running.rules, compiled.rules
     ):
-        update["policers"] = held.policers
-    return held, made.model_copy(update=update)
+        update["rules"] = running.rules
+    if sorted(map(repr, running.policers)) == sorted(map(repr, compiled.policers)) and _commute(
+        running.policers, compiled.policers
+    ):
+        update["policers"] = running.policers
+    return running, compiled.model_copy(update=update)
 
 
 def _commute(one: Sequence[Rule | InterfacePolicer], other: Sequence[Rule | InterfacePolicer]) -> bool:
@@ -204,8 +208,8 @@ def _no_port(one: Sequence[PortRange], other: Sequence[PortRange]) -> bool:
     return bool(one and other) and all(x.last < y.first or y.last < x.first for x in one for y in other)
 
 
-def _outputs(held: Egress, made: Egress) -> tuple[Egress, Egress]:
-    return _egress(held), _egress(made)
+def _outputs(running: Egress, compiled: Egress) -> tuple[Egress, Egress]:
+    return _egress(running), _egress(compiled)
 
 
 def _egress(egress: Egress) -> Egress:

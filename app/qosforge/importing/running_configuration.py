@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from qosforge.errors import InputError, Place
 from qosforge.plan.model import Plan
-from qosforge.platforms.base import Boxes, installed, platform
+from qosforge.platforms.base import DeviceFamily, installed, platform
 
 _SWITCHPORT = re.compile(r"switchport\b.*")
 _HOSTNAME = re.compile(r"(?:hostname|snmp-server name) \"?([A-Za-z0-9][A-Za-z0-9_.-]{0,62})\"?")
@@ -28,9 +28,9 @@ class RunningConfiguration:
     plan: Plan
 
     @property
-    def box(self) -> Boxes:
+    def family(self) -> DeviceFamily:
         """What an inventory says of such a device."""
-        return platform(self.platform).boxes
+        return platform(self.platform).family
 
 
 def read_configuration(
@@ -42,12 +42,12 @@ def read_configuration(
         InputError: the platform is unknown or cannot be told, or the name is none.
     """
     chosen = platform_id or recognise_platform(text, file)
-    boxes = platform(chosen).boxes
+    family = platform(chosen).family
     name = device or _hostname(text) or PurePath(file).stem
     if _NAME.fullmatch(name) is None:
         raise InputError(f"{name[:60]!r} is not a device's name", Place(file=file), "give one with --device")
-    stated = image or _stated(text, boxes)
-    images = (stated,) if stated else boxes.images
+    stated = image or _stated(text, family)
+    images = (stated,) if stated else family.images
     plan = platform(chosen).parse(text, name, images[0])
     return RunningConfiguration(name, chosen, images, file, text, plan)
 
@@ -62,9 +62,9 @@ def recognise_platform(text: str, file: str) -> str:
     switch = any(_SWITCHPORT.fullmatch(line) for line in lines)
     known = {}
     for name in installed():
-        boxes = platform(name).boxes
-        known[name] = sum(1 for line in lines if re.fullmatch(boxes.signs, line))
-        if switch and not boxes.switches:
+        family = platform(name).family
+        known[name] = sum(1 for line in lines if re.fullmatch(family.signs, line))
+        if switch and not family.switches:
             known[name] //= 4  # switches have VLAN interfaces and routing too, few routers have switch ports
     most = max(known.values(), default=0)
     found = [name for name, count in known.items() if count == most]
@@ -81,9 +81,9 @@ def _hostname(text: str) -> str | None:
     return None
 
 
-def _stated(text: str, boxes: Boxes) -> str | None:
+def _stated(text: str, family: DeviceFamily) -> str | None:
     """The image that a configuration states, where that is its version."""
-    if not boxes.states_image:
+    if not family.states_image:
         return None
     for line in text.splitlines():
         if (found := _VERSION.fullmatch(line.strip())) is not None:

@@ -15,7 +15,7 @@ from qosforge.importing.slow_links import rules
 from qosforge.importing.switches import is_switch, list_readings, switch_sides, with_rates
 from qosforge.importing.to_intent import IntentData, NoteUnmapped
 from qosforge.importing.variants import other_drafts, shorter
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 from qosforge.plan.model import InterfacePlan
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import platform
@@ -36,10 +36,10 @@ class ScoredCandidate:
 class Search:
     """Drafts for configurations; the same question is answered once."""
 
-    def __init__(self, read: Mapping[str, RunningConfiguration], told: NoteUnmappedAt) -> None:
-        self._read = read
-        self._told = told
-        self._plans = {name: entry.plan for name, entry in read.items()}
+    def __init__(self, configurations: Mapping[str, RunningConfiguration], note: NoteUnmappedAt) -> None:
+        self._read = configurations
+        self._told = note
+        self._plans = {name: entry.plan for name, entry in configurations.items()}
 
     def drafts(self) -> tuple[ScoredCandidate, ...]:
         """One draft for as many sides as agree, in the order of the configurations."""
@@ -68,7 +68,7 @@ class Search:
         links = []
         devices = {h.device.name: h.device for h in hosts_of(draft.sides, draft.images, self._read)}
         for side in draft.sides:
-            if side.direction == "input" or devices[side.device].role not in (Role.EDGE, Role.MIDDLE):
+            if side.direction == "input" or devices[side.device].role not in (DeviceRole.EDGE, DeviceRole.MIDDLE):
                 continue
             for port in side.ports:
                 known, plan = devices[side.device].interface(port), self._plans[side.device].interface(port)
@@ -84,10 +84,10 @@ class Search:
         best = min(ways, key=lambda groups: sum(group.cost for group in groups))
         yield from (self._improved(self._best_image(group, entry)) for group in best)
 
-    def _grouped(self, entry: RunningConfiguration, found: Iterable[ObservedSide]) -> list[ScoredCandidate]:
+    def _grouped(self, entry: RunningConfiguration, sides: Iterable[ObservedSide]) -> list[ScoredCandidate]:
         """The sides of one device in as few drafts as they go."""
         groups: list[ScoredCandidate] = []
-        for side in sorted(found, key=lambda s: (s.direction == "input", -len(s.classes))):
+        for side in sorted(sides, key=lambda s: (s.direction == "input", -len(s.classes))):
             images = {entry.device: entry.images[0]}
             classes = tuple(drop_invalid(words, self._about(side, words["name"])) for words in side.classes)
             own = self._best_image(self.judged(CandidateIntent(classes, (side,), images=images)), entry)
@@ -126,7 +126,7 @@ class Search:
             device=entry.device,
             platform=entry.platform,
             image=entry.images[0],
-            role=entry.box.role,
+            role=entry.family.role,
             intent="none",
             tolerance=0.05,
             classes=(ClassRequest(name="default"),),
@@ -138,9 +138,9 @@ class Search:
         except QosforgeError:
             return None
 
-    def _best_image(self, judged: ScoredCandidate, entry: RunningConfiguration) -> ScoredCandidate:
+    def _best_image(self, scored: ScoredCandidate, entry: RunningConfiguration) -> ScoredCandidate:
         """The draft with the image that gives most of what the device holds, where the image is not known."""
-        best = judged
+        best = scored
         for image in entry.images[1:]:
             if best.cost == 0:
                 break
@@ -176,8 +176,8 @@ class Search:
                 yield marked
 
     @staticmethod
-    def _marked(found: Iterable[ObservedSide], marks: bool) -> tuple[ObservedSide, ...]:
-        return tuple(replace(s, by_mark=marks) if s.direction == "output" else s for s in found)
+    def _marked(sides: Iterable[ObservedSide], marks: bool) -> tuple[ObservedSide, ...]:
+        return tuple(replace(s, by_mark=marks) if s.direction == "output" else s for s in sides)
 
     def _together(self, one: ScoredCandidate, other: ScoredCandidate) -> ScoredCandidate | None:
         """Drafts of two devices as one, where their classes agree."""
@@ -195,31 +195,31 @@ class Search:
         return judged if judged.cost <= one.cost + other.cost else None
 
     # -- improving -------------------------------------------------------------------------------------------
-    def _improved(self, judged: ScoredCandidate) -> ScoredCandidate:
+    def _improved(self, scored: ScoredCandidate) -> ScoredCandidate:
         """The draft with other words where those give more, and without what changes nothing."""
-        if judged.cost >= NO_INTENT:
-            return judged
+        if scored.cost >= NO_INTENT:
+            return scored
         position = 0
-        while judged.cost and position < len(others := [*other_drafts(judged.draft, self._plans)]):
+        while scored.cost and position < len(others := [*other_drafts(scored.draft, self._plans)]):
             tried = self.judged(others[position])
-            if tried.cost < judged.cost:
-                judged = tried
+            if tried.cost < scored.cost:
+                scored = tried
             else:
                 position += 1
-        return self._pruned(judged)
+        return self._pruned(scored)
 
-    def _pruned(self, judged: ScoredCandidate) -> ScoredCandidate:
-        position, kept = 0, judged
+    def _pruned(self, scored: ScoredCandidate) -> ScoredCandidate:
+        position, kept = 0, scored
         while True:
-            rest = [*shorter(judged.draft)]
-            if position >= len(rest) and judged is kept:
-                return judged
+            rest = [*shorter(scored.draft)]
+            if position >= len(rest) and scored is kept:
+                return scored
             if position >= len(rest):
-                position, kept = 0, judged  # what went may have been what another thing was needed for
+                position, kept = 0, scored  # what went may have been what another thing was needed for
                 continue
             tried = self.judged(rest[position])
-            if tried.cost <= judged.cost:
-                judged = tried
+            if tried.cost <= scored.cost:
+                scored = tried
             else:
                 position += 1
 

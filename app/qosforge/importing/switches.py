@@ -61,11 +61,11 @@ def list_readings(plan: Plan) -> tuple[Reading, ...]:
 
 
 def switch_sides(
-    plan: Plan, changed: Sequence[str], usual: Mapping[str, InterfacePlan], reading: Reading, told: NoteUnmappedAt
+    plan: Plan, changed: Sequence[str], usual: Mapping[str, InterfacePlan], reading: Reading, note: NoteUnmappedAt
 ) -> Iterator[ObservedSide]:
     """The configured sides of a switch. ``changed`` are fields of the system that are not as delivered, ``usual``
     the interfaces as a device has them where nobody asks for anything."""
-    inputs = [side for entry in plan.interfaces if (side := _input(plan, entry, told)) is not None]
+    inputs = [side for entry in plan.interfaces if (side := _input(plan, entry, note)) is not None]
     rules = _rules(plan)
     words = tuple(rule_classes(rules, lambda _: lambda _: None))  # the inputs tell what has no word
     outputs = []
@@ -88,14 +88,14 @@ def switch_sides(
     yield from join_ports([*inputs, *outputs])
 
 
-def _input(plan: Plan, entry: InterfacePlan, told: NoteUnmappedAt) -> ObservedSide | None:
+def _input(plan: Plan, entry: InterfacePlan, note: NoteUnmappedAt) -> ObservedSide | None:
     ingress = entry.ingress
     grouped = ingress.policy is not None and not ingress.rules and ingress.trust is Trust.KEEP
     if not (has_input_config(ingress) or grouped):
         return None
 
     def about(name: str | None) -> NoteUnmapped:
-        return lambda what: told(plan.device, entry.name, "input", name, what)
+        return lambda what: note(plan.device, entry.name, "input", name, what)
 
     # Where other inputs mark, one that only chooses queues by marks trusts them.
     rules = (

@@ -43,10 +43,10 @@ def code_point(value: int) -> str | int:
     return _NAMES.get(value, value)
 
 
-def match_of(rule: Rule, catalogue: Catalogue, tell: NoteUnmapped) -> IntentData | None:
+def match_of(rule: Rule, catalogue: Catalogue, note: NoteUnmapped) -> IntentData | None:
     """What a rule takes; None where no match says it."""
-    any_of = [w for term in rule.any_of if (w := _term(term, catalogue, tell)) is not None]
-    none_of = [w for term in rule.none_of if (w := _term(term, catalogue, tell)) is not None]
+    any_of = [w for term in rule.any_of if (w := _term(term, catalogue, note)) is not None]
+    none_of = [w for term in rule.none_of if (w := _term(term, catalogue, note)) is not None]
     found: IntentData = {}
     if none_of:
         found["none"] = none_of
@@ -70,11 +70,11 @@ def _many(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _term(term: Term, catalogue: Catalogue, tell: NoteUnmapped) -> IntentData | None:
+def _term(term: Term, catalogue: Catalogue, note: NoteUnmapped) -> IntentData | None:
     words: IntentData = {}
     if term.application is not None:
         if term.application not in catalogue:
-            tell(f"application {term.application}: the catalogue does not have it")
+            note(f"application {term.application}: the catalogue does not have it")
             return None
         words["application"] = term.application
     lists: dict[str, list[Any]] = {
@@ -96,7 +96,7 @@ def _term(term: Term, catalogue: Catalogue, tell: NoteUnmapped) -> IntentData | 
         if given:
             words[name] = given[0] if len(given) == 1 else given
     if not words:
-        tell("a class of its own that takes every packet")
+        note("a class of its own that takes every packet")
         return None
     return words
 
@@ -119,7 +119,7 @@ def mark_of(rule: Rule) -> IntentData:
     return words
 
 
-def police_of(police: Policer, direction: str, tell: NoteUnmapped) -> IntentData | None:
+def police_of(police: Policer, direction: str, note: NoteUnmapped) -> IntentData | None:
     """A policer; None where the language has none like it."""
     words: IntentData = {"rate": rate(police.rate), "burst": f"{police.burst} B"}
     if police.peak_rate is not None:
@@ -127,16 +127,16 @@ def police_of(police: Policer, direction: str, tell: NoteUnmapped) -> IntentData
     if police.excess_burst is not None:
         words["excess_burst"] = f"{police.excess_burst} B"
     if any(a is not None and a.proceed for a in (police.conform, police.exceed, police.violate)):
-        tell("a policer that hands packets to the next one ('continue')")
+        note("a policer that hands packets to the next one ('continue')")
         return None
     if police.conform.drop:
-        tell("a policer that drops what conforms")
+        note("a policer that drops what conforms")
         return None
     for name, action in (("conform", police.conform), ("exceed", police.exceed), ("violate", police.violate)):
         if action is not None and not (name == "conform" and action == Action()):
             words[name] = action_of(action)
     if police.violate is not None and police.excess_burst is None:
-        tell("what violates a policer of one bucket")
+        note("what violates a policer of one bucket")
         del words["violate"]
     if direction == "output":
         words["direction"] = "output"
@@ -154,7 +154,7 @@ def action_of(action: Action) -> str | IntentData:
     return {"cos": action.set_cos} if action.set_cos is not None else "transmit"
 
 
-def treatment_of(queue: Queue, tell: NoteUnmapped) -> IntentData:
+def treatment_of(queue: Queue, note: NoteUnmapped) -> IntentData:
     """How a queue is served, its children aside."""
     words: IntentData = {}
     share = share_of(queue)
@@ -179,7 +179,7 @@ def treatment_of(queue: Queue, tell: NoteUnmapped) -> IntentData:
         (queue.level is not None and not queue.priority, "an order of service within shares"),
     ):
         if given:
-            tell(what)
+            note(what)
     return words
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
-from qosforge.intent.base import Model, Name, Some
+from qosforge.intent.base import IntentModel, Name, Some
 from qosforge.intent.match import Ports
 from qosforge.intent.ports import merge_services
 from qosforge.resources import read_text
@@ -31,7 +31,7 @@ class Application(BaseModel):
         return {"tcp": 6, "udp": 17}[self.protocol]
 
 
-class OwnApplication(Model):
+class OwnApplication(IntentModel):
     """An application of an intent's own, recognised by its ports; one of the catalogue's name takes its place."""
 
     name: Name

@@ -80,7 +80,7 @@ Requirement = Flag
 """True: prefer (a missing one is a warning), False: require (an error)."""
 
 
-class Model(BaseModel):
+class IntentModel(BaseModel):
     """Base of all intent models: immutable, no unknown key."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -21,11 +21,11 @@ from qosforge.intent.models import (
     unjudged,
     unknown_classes,
 )
-from qosforge.intent.yaml_source import Document
+from qosforge.intent.yaml_source import YamlDocument
 from qosforge.units import WRITTEN, listed, shortened
 
 
-def find_conflicts(document: Document, catalogue: Catalogue) -> Iterator[InputError]:
+def find_conflicts(document: YamlDocument, catalogue: Catalogue) -> Iterator[InputError]:
     """The conflicts of a document one by one, each at its place; parts of a wrong type are left out."""
     data = document.data
     classes = _mappings(data, "classes")
@@ -50,11 +50,11 @@ def find_conflicts(document: Document, catalogue: Catalogue) -> Iterator[InputEr
     yield from _unknown_applications(document, classes, known_applications)
 
 
-def _placed(document: Document, found: Iterable[Conflict]) -> Iterator[InputError]:
-    return (InputError(c.message, document.place(c.path), c.hint) for c in found)
+def _placed(document: YamlDocument, conflicts: Iterable[Conflict]) -> Iterator[InputError]:
+    return (InputError(c.message, document.place(c.path), c.hint) for c in conflicts)
 
 
-def _twice(document: Document, applications: Sequence[str | None]) -> Iterator[InputError]:
+def _twice(document: YamlDocument, applications: Sequence[str | None]) -> Iterator[InputError]:
     """Applications of one name in one file; that of a file which includes another one takes its place."""
     seen: set[tuple[str | None, str]] = set()
     for position, name in enumerate(applications):
@@ -98,7 +98,7 @@ def _names(tree: Sequence[Branch]) -> Iterator[str | None]:
 
 
 def _unknown_applications(
-    document: Document,
+    document: YamlDocument,
     classes: list[dict[str, Any]],
     known: Collection[str],
     base: tuple[str | int, ...] = ("classes",),

@@ -14,11 +14,11 @@ from pydantic import AfterValidator, Field, ValidationError
 from qosforge.errors import InputError
 from qosforge.findings import Finding, Severity
 from qosforge.intent.applications import OwnApplication
-from qosforge.intent.base import Many, Model, Name
+from qosforge.intent.base import IntentModel, Many, Name
 from qosforge.intent.models import Intent, LinkEfficiencyRule, TrafficClass
 from qosforge.intent.parameters import Parameter, Resolution, Value
 from qosforge.intent.problems import as_problem
-from qosforge.intent.yaml_source import MAX_BYTES, MAX_NODES, Document, Path_, parse_document, read_document
+from qosforge.intent.yaml_source import MAX_BYTES, MAX_NODES, Path_, YamlDocument, parse_document, read_document
 from qosforge.resources import root
 from qosforge.units import shortened
 
@@ -43,7 +43,7 @@ def _entry(value: str) -> str:
 Entry = Annotated[str, AfterValidator(_entry)]
 
 
-class Header(Model):
+class Header(IntentModel):
     """What is put in before an intent is checked: the files it includes, and its parameters."""
 
     include: Many[Entry] = ()
@@ -72,7 +72,7 @@ SHIPPED = f"qosforge:{LIBRARY}"
 """What the folder of the shipped policies is called: the same wherever qosforge is installed."""
 
 
-class Source(Protocol):
+class IncludeSource(Protocol):
     """Where included files come from."""
 
     def has(self, folder: str, entry: str) -> bool:
@@ -82,7 +82,7 @@ class Source(Protocol):
             InputError: it lies outside the folder.
         """
 
-    def read(self, name: str) -> Document:
+    def read(self, name: str) -> YamlDocument:
         """A file by its name.
 
         Raises:
@@ -90,11 +90,11 @@ class Source(Protocol):
         """
 
 
-class Files:
+class FolderFiles:
     """Included files on disk."""
 
     def has(self, folder: str, entry: str) -> bool:
-        """See `Source`."""
+        """See `IncludeSource`."""
         inside = self._path(folder)
         path = inside / entry
         try:
@@ -107,8 +107,8 @@ class Files:
             raise InputError(f"{entry!r} leads out of {folder}", hint="put the file itself into the folder")
         return True
 
-    def read(self, name: str) -> Document:
-        """See `Source`."""
+    def read(self, name: str) -> YamlDocument:
+        """See `IncludeSource`."""
         return read_document(self._path(name), name)
 
     def _path(self, name: str) -> Path:
@@ -117,17 +117,17 @@ class Files:
 
 
 @dataclass(frozen=True)
-class Texts:
+class TextFiles:
     """Included files as texts by their names, as a run keeps them."""
 
     texts: Mapping[str, str]
 
     def has(self, folder: str, entry: str) -> bool:
-        """See `Source`."""
+        """See `IncludeSource`."""
         return _name(folder, entry) in self.texts
 
-    def read(self, name: str) -> Document:
-        """See `Source`."""
+    def read(self, name: str) -> YamlDocument:
+        """See `IncludeSource`."""
         return parse_document(self.texts[name], name)
 
 
@@ -139,8 +139,8 @@ class Sheets:
     that have no proper value.
     """
 
-    source: Source
-    order: list[tuple[Document, Header]] = field(default_factory=list)
+    source: IncludeSource
+    order: list[tuple[YamlDocument, Header]] = field(default_factory=list)
     problems: list[InputError] = field(default_factory=list)
     complete: bool = True
     broken: set[str] = field(default_factory=set)
@@ -148,7 +148,7 @@ class Sheets:
     _bytes: int = 0
     _values: int = 0
 
-    def take(self, document: Document, trail: tuple[str, ...] = ()) -> None:
+    def take(self, document: YamlDocument, trail: tuple[str, ...] = ()) -> None:
         """Read a document's header and what it includes; ``trail`` names the files that led here."""
         self._bytes += len(document.text)
         self._values += len(document.marks)
@@ -192,7 +192,7 @@ class Sheets:
             )
         self.take(document, trail)
 
-    def _header(self, document: Document, model: type[Header]) -> Header:
+    def _header(self, document: YamlDocument, model: type[Header]) -> Header:
         if model is Library:
             self._check_library(document)
         include = self._validated(document, {"include": document.data.get("include", ())})
@@ -210,7 +210,7 @@ class Sheets:
             self.complete = False
         return Header(include=include.include if include else (), parameters=parameters)
 
-    def _check_library(self, document: Document) -> None:
+    def _check_library(self, document: YamlDocument) -> None:
         for key, value in document.data.items():
             if key not in Library.model_fields:
                 hint = f"only the intent itself may: an included file has {', '.join(Library.model_fields)}"
@@ -226,7 +226,7 @@ class Sheets:
         if "version" in document.data:
             self._validated(document, {"version": document.data["version"]})
 
-    def _validated(self, document: Document, part: dict[str, Any]) -> Library | None:
+    def _validated(self, document: YamlDocument, part: dict[str, Any]) -> Library | None:
         try:
             return Library.model_validate(part)
         except ValidationError as error:
@@ -241,7 +241,7 @@ class Sheets:
             for name, value in header.parameters.items()
         }
 
-    def merged(self, resolution: Resolution) -> tuple[Document, list[Finding]]:
+    def merged(self, resolution: Resolution) -> tuple[YamlDocument, list[Finding]]:
         """One document of all files, with every reference replaced, and what replaced what.
 
         Raises:
@@ -252,7 +252,7 @@ class Sheets:
             for document, _ in self.order
         ]
         top, data = resolved[-1]
-        parts: dict[Path_, tuple[Document, Path_]] = {}
+        parts: dict[Path_, tuple[YamlDocument, Path_]] = {}
         findings: list[Finding] = []
         lists = {
             "classes": _classes(resolved, findings),
@@ -272,7 +272,7 @@ class Sheets:
                 parts[key,] = (top, ("include",))
             data[key] = [entry.value for entry in entries]
             parts.update({(key, at): (entry.document, entry.path) for at, entry in enumerate(entries)})
-        return Document(top.file, data, top.marks, top.keys, top.text, parts), findings
+        return YamlDocument(top.file, data, top.marks, top.keys, top.text, parts), findings
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,7 @@ class _Part:
     """An entry of a list, and where it stands."""
 
     value: Any
-    document: Document
+    document: YamlDocument
     path: Path_
 
 
@@ -292,14 +292,14 @@ def _body(data: dict[str, Any]) -> list[str]:
     return [key for key in data if key not in Header.model_fields]
 
 
-def _entries(document: Document, body: dict[str, Any], key: str) -> list[_Part]:
+def _entries(document: YamlDocument, body: dict[str, Any], key: str) -> list[_Part]:
     entries = body.get(key)
     return [
         _Part(entry, document, (key, at)) for at, entry in enumerate(entries if isinstance(entries, list) else ())
     ]
 
 
-def _classes(resolved: Iterable[tuple[Document, dict[str, Any]]], findings: list[Finding]) -> list[_Part]:
+def _classes(resolved: Iterable[tuple[YamlDocument, dict[str, Any]]], findings: list[Finding]) -> list[_Part]:
     """All classes in the order of reading; one of a name that was there before takes its place."""
     classes: list[_Part] = []
     places: dict[str, list[int]] = {}

@@ -16,11 +16,11 @@ from qosforge.errors import InputError, InputErrors, Place
 from qosforge.findings import Finding
 from qosforge.intent.applications import Catalogue, extended, load_catalogue
 from qosforge.intent.conflicts import find_conflicts
-from qosforge.intent.includes import Files, Sheets, Source, Texts, WrittenIntent
+from qosforge.intent.includes import FolderFiles, IncludeSource, Sheets, TextFiles, WrittenIntent
 from qosforge.intent.models import RESERVED_CLASS, Intent, TrafficClass
 from qosforge.intent.parameters import Parameter, Resolution, read_settings, spot, unknown_settings
 from qosforge.intent.problems import as_problem
-from qosforge.intent.yaml_source import Document, Path_, parse_document, read_document
+from qosforge.intent.yaml_source import Path_, YamlDocument, parse_document, read_document
 from qosforge.units import WRITTEN
 
 MOST_PROBLEMS = 100
@@ -36,7 +36,7 @@ class LoadedIntent:
     """
 
     intent: Intent
-    document: Document
+    document: YamlDocument
     version: str
     catalogue: Catalogue
     included: Mapping[str, str]
@@ -78,7 +78,7 @@ def load_intent(path: Path, settings: Sequence[str] = ()) -> LoadedIntent:
         InputError: the file cannot be read or is not YAML.
         InputErrors: it is not a valid intent; carries every problem found.
     """
-    return _checked(read_document(path), Files(), settings)
+    return _checked(read_document(path), FolderFiles(), settings)
 
 
 def parse_intent(
@@ -89,7 +89,7 @@ def parse_intent(
     Raises:
         InputError, InputErrors: as `load_intent`.
     """
-    return _checked(parse_document(text, name), Texts(included or {}), settings)
+    return _checked(parse_document(text, name), TextFiles(included or {}), settings)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Assembled:
     It is not ``complete`` where a file that is included could not be read.
     """
 
-    document: Document
+    document: YamlDocument
     problems: list[InputError]
     findings: list[Finding]
     resolution: Resolution
@@ -108,7 +108,7 @@ class Assembled:
     included: Mapping[str, str]
 
 
-def assemble(own: Document, source: Source, settings: Sequence[str]) -> Assembled:
+def assemble(own: YamlDocument, source: IncludeSource, settings: Sequence[str]) -> Assembled:
     """Put in what a document includes, and its parameters; ``settings`` are those given beside it.
 
     Raises:
@@ -130,7 +130,7 @@ def assemble(own: Document, source: Source, settings: Sequence[str]) -> Assemble
     return Assembled(document, problems, findings, resolution, declared, sheets.complete, included)
 
 
-def _checked(own: Document, source: Source, settings: Sequence[str]) -> LoadedIntent:
+def _checked(own: YamlDocument, source: IncludeSource, settings: Sequence[str]) -> LoadedIntent:
     assembled = assemble(own, source, settings)
     document, resolution, problems = assembled.document, assembled.resolution, list(assembled.problems)
     catalogue = load_catalogue()

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_validator
 
-from qosforge.intent.base import Cos, Dscp, Many, Model, Name
+from qosforge.intent.base import Cos, Dscp, IntentModel, Many, Name
 from qosforge.intent.policing import Precedence
 from qosforge.intent.ports import intersect_ports
 from qosforge.units import shortened
@@ -120,7 +120,7 @@ Mac = Annotated[str, AfterValidator(_mac)]
 InterfaceName = Annotated[str, Field(max_length=40), AfterValidator(_interface)]
 
 
-class MatchTerm(Model):
+class MatchTerm(IntentModel):
     """One alternative of a match; the given fields must all hold, each field lists alternatives.
 
     ``source`` and ``destination`` are prefixes of one IP version, ports inclusive ranges of TCP or UDP.
@@ -237,7 +237,7 @@ MOST_JOINED = 65_536
 Terms = Annotated[tuple[MatchTerm, ...], Field(min_length=1, max_length=MOST_ALTERNATIVES)]
 
 
-class Match(Model):
+class Match(IntentModel):
     """Which packets belong to a class: one of ``any``, each of ``all`` and not one of ``none``, as far as given."""
 
     any: Terms = ()

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from qosforge.intent.applications import OwnApplication
-from qosforge.intent.base import Duration, Many, Model, Name, Requirement, Some, Text
+from qosforge.intent.base import Duration, IntentModel, Many, Name, Requirement, Some, Text
 from qosforge.intent.match import VOICE_VLAN, Match, MatchTerm
 from qosforge.intent.objective import ObjectiveSpec
 from qosforge.intent.policing import Police, PoliceAction, Remark
@@ -34,18 +34,17 @@ __all__ = [
     "OWN_PREFIX",
     "RESERVED_CLASS",
     "VOICE_VLAN",
-    "Asked",
     "Bandwidth",
     "Branch",
     "Conflict",
     "Fragment",
     "FragmentMethod",
     "Intent",
+    "IntentModel",
     "LinkEfficiencyRule",
     "Mark",
     "Match",
     "MatchTerm",
-    "Model",
     "Name",
     "ObjectiveSpec",
     "Police",
@@ -55,6 +54,7 @@ __all__ = [
     "QueueLimit",
     "QueueSize",
     "Remark",
+    "RequestedShares",
     "Scope",
     "Shape",
     "TrafficClass",
@@ -90,7 +90,7 @@ MOST_JUDGED = 64
 """Classes that one verification may name."""
 
 
-class Fragment(Model):
+class Fragment(IntentModel):
     """Fragment so that one fragment blocks the link for at most this long, or has at most this size.
 
     ``packetisation`` is the time between two packets of a call: a fragment may block for 0.8 of it. ``by`` are
@@ -119,7 +119,7 @@ class Fragment(Model):
         return self
 
 
-class When(Model):
+class When(IntentModel):
     """On which links: those with a rate below this, of these framings (all of them unless given)."""
 
     rate_below: Rate | None = None
@@ -132,7 +132,7 @@ class When(Model):
         return self
 
 
-class LinkEfficiencyRule(Model):
+class LinkEfficiencyRule(IntentModel):
     """RTP header compression, fragmentation with interleaving and a short transmit ring on slow links."""
 
     when: When
@@ -142,7 +142,7 @@ class LinkEfficiencyRule(Model):
     prefer: Requirement = True
 
 
-class Verify(Model):
+class Verify(IntentModel):
     """A tester run: which classes between which hosts, beside what load, for how long.
 
     ``objective`` holds what classes must keep on this path, in place of what they must keep everywhere.
@@ -170,7 +170,7 @@ class Verify(Model):
         return f"{self.from_}→{self.to}"
 
 
-class Intent(Model):
+class Intent(IntentModel):
     """A whole QoS intent.
 
     ``keep`` is when its change is kept after it was measured; a network may have a stricter rule.
@@ -255,7 +255,7 @@ class Branch:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedShares:
     """What the classes of one level ask for together: percents of the link, percents of what priority leaves, rates
     in bit/s and weights; ``units`` are those that their bandwidths are given in.
     """
@@ -269,7 +269,7 @@ class Asked:
     units: tuple[str, ...]
 
     @classmethod
-    def by(cls, treatments: Sequence[Treatment]) -> Asked:
+    def by(cls, treatments: Sequence[Treatment]) -> RequestedShares:
         """The sums over treatments."""
         priorities = [t.priority for t in treatments if t.priority]
         shares = [t.bandwidth for t in treatments if t.bandwidth]
@@ -318,7 +318,7 @@ def levels(
 
 
 def _sums(path: tuple[str | int, ...], treatments: Sequence[Treatment]) -> Iterator[Conflict]:
-    requested = Asked.by(treatments)
+    requested = RequestedShares.by(treatments)
     if len(requested.units) > 1:
         units = ", ".join(requested.units)
         yield Conflict(path, f"bandwidth is given in mixed units ({units})", "use one unit for all classes")

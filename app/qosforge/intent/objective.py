@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema
 
 from qosforge.deltaq.objective import DEFAULT_VARIATION_QUANTILE, Objective, quantile_of
 from qosforge.deltaq.presets import preset, presets
-from qosforge.intent.base import Duration, Model
+from qosforge.intent.base import Duration, IntentModel
 from qosforge.units import Ratio, format_seconds, shortened
 
 MEAN = "mean"
@@ -95,7 +95,7 @@ MOST_OF_AN_EPISODE = 1_000_000
 """Packets: hours of a voice call."""
 
 
-class ObjectiveSpec(Model):
+class ObjectiveSpec(IntentModel):
     """What ΔQ a class must keep: one-way delay (quantiles, mean), delay variation, loss.
 
     A ``preset`` gives what a recommendation asks; what stands beside it counts in its place. ``episode_packets`` is

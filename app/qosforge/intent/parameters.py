@@ -13,7 +13,7 @@ from pydantic import AfterValidator, WithJsonSchema
 from qosforge.errors import InputError, Place
 from qosforge.findings import Finding, Severity
 from qosforge.intent.base import is_name
-from qosforge.intent.yaml_source import MAX_BYTES, Document, Path_, parse_document
+from qosforge.intent.yaml_source import MAX_BYTES, Path_, YamlDocument, parse_document
 from qosforge.units import shortened
 
 LONGEST_TEXT = 200
@@ -90,7 +90,7 @@ class Resolution:
     problems: list[InputError] = field(default_factory=list)
     _length: int = 0
 
-    def substitute(self, document: Document, path: Path_) -> Any:
+    def substitute(self, document: YamlDocument, path: Path_) -> Any:
         """The value at ``path`` of a document with every reference in it replaced.
 
         Raises:
@@ -111,7 +111,7 @@ class Resolution:
             return problem
         return InputError(problem.message, problem.where, f"{problem.hint}; {made}" if problem.hint else made)
 
-    def _in(self, document: Document, path: Path_, value: Any) -> Any:
+    def _in(self, document: YamlDocument, path: Path_, value: Any) -> Any:
         if isinstance(value, dict):
             return {key: self._in(document, (*path, key), entry) for key, entry in value.items()}
         if isinstance(value, list):

@@ -13,7 +13,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode
 
-from qosforge.intent.yaml_bounds import Most, Over, over_at
+from qosforge.intent.yaml_bounds import BoundExceeded, Most, over_at
 
 try:
     from yaml.cyaml import CParser, CSafeLoader
@@ -51,11 +51,13 @@ class _Left(Exception):
 class _TooMuch(Exception):
     """The text has too much of something."""
 
-    def __init__(self, over: Over) -> None:
+    def __init__(self, over: BoundExceeded) -> None:
         self.over = over
 
 
-def read_plain(text: str, most: Most) -> tuple[Any, dict[Path_, Position], dict[Path_, Position]] | Over | None:
+def read_plain(
+    text: str, most: Most
+) -> tuple[Any, dict[Path_, Position], dict[Path_, Position]] | BoundExceeded | None:
     """The data of a text, and the lines and columns of its values and keys; ``None``: it is for the other reader.
 
     ``most`` is what a text may have; of one that has more it is what there is too much of.

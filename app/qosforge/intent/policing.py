@@ -6,14 +6,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from qosforge.intent.base import Cos, Dscp, Model, Requirement
+from qosforge.intent.base import Cos, Dscp, IntentModel, Requirement
 from qosforge.intent.queue_size import Bytes
 from qosforge.units import Rate
 
 Precedence = Annotated[int, Field(ge=0, le=7, strict=True)]
 
 
-class Remark(Model):
+class Remark(IntentModel):
     """The packet is sent with another mark: exactly one of a DSCP (``remark``), a precedence or a CoS."""
 
     remark: Dscp | None = None
@@ -30,7 +30,7 @@ class Remark(Model):
 PoliceAction = Literal["drop", "transmit"] | Remark
 
 
-class Police(Model):
+class Police(IntentModel):
     """A token bucket of one rate, or two: what exceeds it is dropped or remarked.
 
     ``rate`` and ``burst`` are the committed bucket; without a burst it is what the rate brings in 250 ms. With

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from qosforge.errors import InputError, QosforgeError
-from qosforge.intent.includes import Texts
+from qosforge.intent.includes import TextFiles
 from qosforge.intent.loader import LoadedIntent, assemble
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.intent.sums import Sums, sums
-from qosforge.intent.yaml_source import Document, Path_, Position, dotted, parse_document
+from qosforge.intent.yaml_source import Path_, Position, YamlDocument, dotted, parse_document
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class PolicyAnalysis:
     loaded: LoadedIntent | None
     problems: tuple[PolicyProblem, ...]
     merged: Any | None
-    _document: Document | None
+    _document: YamlDocument | None
 
     @cached_property
     def sums(self) -> tuple[Sums, ...]:
@@ -54,42 +54,42 @@ class PolicyAnalysis:
         return home.file, own if home.file == self.file else None
 
 
-def analyse_policy(written: PolicySource) -> PolicyAnalysis:
+def analyse_policy(source: PolicySource) -> PolicyAnalysis:
     """Read a policy that may be wrong in any way."""
     loaded: LoadedIntent | None = None
     problems: list[QosforgeError] = []
     try:
-        loaded = load_policy(written)
+        loaded = load_policy(source)
     except InputError as error:
         problems = error.problems()
-    own = _own(written)
-    document = loaded.document if loaded else _merged(own, written) if own else None
+    own = _own(source)
+    document = loaded.document if loaded else _merged(own, source) if own else None
     paths = _paths(own) if own else {}
     return PolicyAnalysis(
-        file=written.file,
+        file=source.file,
         data=own.data if own else None,
         loaded=loaded,
-        problems=tuple(_problem(problem, written.file, paths) for problem in problems),
+        problems=tuple(_problem(problem, source.file, paths) for problem in problems),
         merged=document.data if document else None,
         _document=document,
     )
 
 
-def _own(written: PolicySource) -> Document | None:
+def _own(source: PolicySource) -> YamlDocument | None:
     try:
-        return parse_document(written.text, written.file)
+        return parse_document(source.text, source.file)
     except InputError:
         return None
 
 
-def _merged(own: Document, written: PolicySource) -> Document | None:
+def _merged(own: YamlDocument, source: PolicySource) -> YamlDocument | None:
     try:
-        return assemble(own, Texts(written.texts()), written.settings()).document
+        return assemble(own, TextFiles(source.texts()), source.settings()).document
     except InputError:
         return None
 
 
-def _paths(own: Document) -> Mapping[Position, list[Path_]]:
+def _paths(own: YamlDocument) -> Mapping[Position, list[Path_]]:
     """The paths of values and keys by where they stand, outer ones first."""
     paths: dict[Position, list[Path_]] = {}
     for marks in (own.marks, own.keys):

@@ -47,20 +47,20 @@ class PolicySource:
         return {**shipped_texts(), **self.included}
 
 
-def load_policy(written: PolicySource) -> LoadedIntent:
+def load_policy(source: PolicySource) -> LoadedIntent:
     """Check an intent that was handed over.
 
     Raises:
         InputError, InputErrors: as `parse_intent`; or a text is called what no file may be called, is too long, or
             is included by nothing.
     """
-    problems = list(_misnamed(written))
+    problems = list(_misnamed(source))
     if problems:
         raise InputErrors("the policy cannot be read", errors=problems)
-    loaded = parse_intent(written.text, written.file, written.settings(), written.texts())
-    unused = sorted(written.included.keys() - loaded.included.keys())
+    loaded = parse_intent(source.text, source.file, source.settings(), source.texts())
+    unused = sorted(source.included.keys() - loaded.included.keys())
     if unused:
-        hint = f"leave it out, or call it as the policy includes it beside {written.file}"
+        hint = f"leave it out, or call it as the policy includes it beside {source.file}"
         raise InputErrors(
             "not all that was given is included",
             errors=[InputError("nothing includes this file", Place(file=name), hint) for name in unused],
@@ -85,17 +85,17 @@ def shipped_policies() -> dict[str, str]:
     return {PurePosixPath(file).stem: text for file, text in files.items() if "/" not in file}
 
 
-def _misnamed(written: PolicySource) -> list[InputError]:
+def _misnamed(source: PolicySource) -> list[InputError]:
     hint = "use letters, digits, '_', '-', '.' and '/' and end in .yaml"
     problems = [
         InputError(f"{shortened(name)} is no name of a file", hint=hint)
-        for name in (written.file, *written.included)
+        for name in (source.file, *source.included)
         if len(name) > LONGEST_FILE or _FILE.fullmatch(name) is None
     ]
-    if len(written.included) > MAX_FILES:
+    if len(source.included) > MAX_FILES:
         problems.append(InputError(f"more than {MAX_FILES} files are included", hint="join some of them"))
-    if sum(map(len, (written.text, *written.included.values()))) > MAX_BYTES:
+    if sum(map(len, (source.text, *source.included.values()))) > MAX_BYTES:
         problems.append(InputError(f"the texts have more than {MAX_BYTES:,} bytes", hint="include less"))
-    if len(written.parameters) > MOST_PARAMETERS:
+    if len(source.parameters) > MOST_PARAMETERS:
         problems.append(InputError(f"more than {MOST_PARAMETERS} parameters are set", hint="set fewer"))
     return problems

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from qosforge.errors import InputError
-from qosforge.intent.yaml_source import Document, Path_
+from qosforge.intent.yaml_source import Path_, YamlDocument
 from qosforge.units import shortened
 
 _EXPECTED = {
@@ -35,7 +35,7 @@ _BOUNDS = {"less_than_equal": ("le", "at most"), "greater_than_equal": ("ge", "a
 
 
 def as_problem(
-    document: Document, details: ErrorDetails, model: type[BaseModel], base: Path_ = (), inside: Path_ = ()
+    document: YamlDocument, details: ErrorDetails, model: type[BaseModel], base: Path_ = (), inside: Path_ = ()
 ) -> InputError:
     """One problem of a validation; what was validated by ``model`` stands at ``base`` of the document.
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from qosforge.intent.base import Model, Name, Requirement, Some
+from qosforge.intent.base import IntentModel, Name, Requirement, Some
 from qosforge.intent.match import Vlan
 from qosforge.units import Rate, shortened
 
@@ -41,14 +41,14 @@ Trust = Literal["dscp", "cos", "phone", "none"]
 """What an input trusts: a mark, the marks of an IP phone alone (where one is detected), or nothing."""
 
 
-class PortShape(Model):
+class PortShape(IntentModel):
     """What a whole port sends at most; what exceeds waits in the classes' queues."""
 
     rate: Rate
     prefer: Requirement = False
 
 
-class Scope(Model):
+class Scope(IntentModel):
     """Where an intent applies: all given selectors must hold, each lists alternatives.
 
     ``role`` is that of an interface, ``interfaces`` its tags, ``devices`` and ``ports`` are names of the
@@ -85,7 +85,7 @@ class Scope(Model):
         return self
 
 
-class TransmitRing(Model):
+class TransmitRing(IntentModel):
     """Packets that the hardware takes in advance: the fewer, the less a priority packet waits behind them."""
 
     packets: Annotated[int, Field(ge=1, le=32767, strict=True)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qosforge.intent.conflicts import branches
-from qosforge.intent.models import Asked, levels
+from qosforge.intent.models import RequestedShares, levels
 from qosforge.intent.yaml_source import Path_
 
 
@@ -20,7 +20,7 @@ class Sums:
     """
 
     path: Path_
-    requested: Asked
+    requested: RequestedShares
     wrong: tuple[int, ...]
 
     @property
@@ -39,4 +39,6 @@ def sums(data: Any) -> Iterator[Sums]:
     for path, level in levels(("classes",), branches(data)):
         treatments = [branch.treatment for branch in level]
         wrong = tuple(at for at, treatment in enumerate(treatments) if treatment is None)
-        yield Sums(path, Asked.by([treatment for treatment in treatments if treatment is not None]), wrong)
+        yield Sums(
+            path, RequestedShares.by([treatment for treatment in treatments if treatment is not None]), wrong
+        )

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from qosforge.dscp import drop_precedence
-from qosforge.intent.base import Cos, Dscp, Flag, Model, Name, Percent, Requirement, Text
+from qosforge.intent.base import Cos, Dscp, Flag, IntentModel, Name, Percent, Requirement, Text
 from qosforge.intent.match import Match
 from qosforge.intent.objective import ObjectiveSpec
 from qosforge.intent.policing import Police, Precedence
@@ -20,7 +20,7 @@ MOST_CLASSES = 256
 """Classes that an intent may have, all levels of its trees together."""
 
 
-class Mark(Model):
+class Mark(IntentModel):
     """The marks a class carries behind the edge.
 
     ``precedence`` writes the upper three bits of the field alone; ``drop_precedence`` is what a device notes for
@@ -51,7 +51,7 @@ class Mark(Model):
         return self
 
 
-class Priority(Model):
+class Priority(IntentModel):
     """Served first, up to a share of the link or a rate (low-latency queuing), ``burst`` above it; or without a cap
     (strict priority: it may take the whole link). Of several such classes the first is served first."""
 
@@ -73,7 +73,7 @@ class Priority(Model):
         return self.percent is not None or self.rate is not None
 
 
-class Bandwidth(Model):
+class Bandwidth(IntentModel):
     """A guaranteed share: of the link, of what priority leaves, a rate, or a weight among its neighbours."""
 
     percent: Percent | None = None
@@ -93,14 +93,14 @@ def _asked(value: object) -> object:
     return {} if value is True else None if value is False else value
 
 
-class Shape(Model):
+class Shape(IntentModel):
     """What exceeds the rate waits."""
 
     rate: Rate
     prefer: Requirement = False
 
 
-class Treatment(Model):
+class Treatment(IntentModel):
     """How a class is served.
 
     ``children`` divide the class among classes of their own (a link-sharing tree); ``bounded`` keeps it from
@@ -137,7 +137,7 @@ class Treatment(Model):
         return self
 
 
-class TrafficClass(Model):
+class TrafficClass(IntentModel):
     """A traffic class: what belongs to it, its mark, its treatment and its objective.
 
     Among the children of a class ``default`` takes what is left of their parent's packets.

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from qosforge.intent.base import Dscp, Duration, Flag, Many, Model, Requirement
+from qosforge.intent.base import Dscp, Duration, Flag, IntentModel, Many, Requirement
 from qosforge.intent.policing import Precedence
 from qosforge.intent.queue_size import Bytes, QueueSizeText
 from qosforge.units import Ratio
@@ -21,7 +21,7 @@ def _some_probability(value: float) -> float:
     return value
 
 
-class WredProfile(Model):
+class WredProfile(IntentModel):
     """One curve: drops begin at ``minimum``, reach ``probability`` at ``maximum``, all is dropped beyond.
 
     It holds for the given DSCPs, precedences or colour, exactly one kind of them.
@@ -45,7 +45,7 @@ class WredProfile(Model):
         return self
 
 
-class Wred(Model):
+class Wred(IntentModel):
     """Weighted random early detection; the platform's own curves where no ``profiles`` are given.
 
     ``weight_exponent`` n averages the queue with weight 2^-n; ``ecn`` marks instead of dropping (RFC 3168).
@@ -70,7 +70,7 @@ class Wred(Model):
         return self
 
 
-class QueueLimit(Model):
+class QueueLimit(IntentModel):
     """How much may wait, in exactly one unit; the rest is dropped at the tail."""
 
     packets: Annotated[int, Field(ge=1, le=65535, strict=True)] | None = None

@@ -33,7 +33,7 @@ class Most:
 
 
 @dataclass(frozen=True)
-class Over:
+class BoundExceeded:
     """What a text has too many of, and the line and column, from 1, of the first that is too many."""
 
     what: Literal["levels", "aliases", "values"]
@@ -41,7 +41,7 @@ class Over:
     column: int
 
 
-def over_bounds(text: str, most: Most) -> Over | None:
+def over_bounds(text: str, most: Most) -> BoundExceeded | None:
     """What the text has too many of; ``None``: nothing.
 
     libyaml counts first: a text that is large is refused some twenty times as fast. It knows the older YAML 1.1, so
@@ -70,7 +70,7 @@ def fast_parse(text: str) -> Iterator[Any]:
         yield parser.get_event()
 
 
-def over(found: Iterable[Any], most: Most) -> Over | None:
+def over(found: Iterable[Any], most: Most) -> BoundExceeded | None:
     """What the events of a text have too many of; ``None``: nothing. No event is taken after the first one over."""
     levels = aliases = values = 0
     for event in found:
@@ -91,6 +91,6 @@ def over(found: Iterable[Any], most: Most) -> Over | None:
     return None
 
 
-def over_at(what: Literal["levels", "aliases", "values"], event: Any) -> Over:
+def over_at(what: Literal["levels", "aliases", "values"], event: Any) -> BoundExceeded:
     """What there is too much of from an event of a text on."""
-    return Over(what, event.start_mark.line + 1, event.start_mark.column + 1)
+    return BoundExceeded(what, event.start_mark.line + 1, event.start_mark.column + 1)

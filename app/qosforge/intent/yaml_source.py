@@ -15,7 +15,7 @@ from ruamel.yaml.reader import ReaderError
 
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.intent.plain_yaml import LONGEST_NUMBER, read_plain
-from qosforge.intent.yaml_bounds import Most, Over, over_bounds
+from qosforge.intent.yaml_bounds import BoundExceeded, Most, over_bounds
 from qosforge.units import shortened
 
 MAX_BYTES = 1_000_000
@@ -45,7 +45,7 @@ _NUMBERS = frozenset(_PLAIN + kind for kind in ("int", "float"))
 
 
 @dataclass(frozen=True)
-class Document:
+class YamlDocument:
     """A parsed document: its data, and the line and column of every value and key by its path.
 
     ``parts`` are values that stand in another document, or elsewhere in this one: which one, and where there.
@@ -56,7 +56,7 @@ class Document:
     marks: dict[Path_, Position] = field(default_factory=dict)
     keys: dict[Path_, Position] = field(default_factory=dict)
     text: str = ""
-    parts: Mapping[Path_, tuple[Document, Path_]] = field(default_factory=dict)
+    parts: Mapping[Path_, tuple[YamlDocument, Path_]] = field(default_factory=dict)
 
     def place(self, path: Path_) -> Place:
         """The place of the value at ``path``, or of its nearest enclosing value."""
@@ -71,7 +71,7 @@ class Document:
         home, own = self.home(path)
         return home._place(home.keys[own], own) if own in home.keys else self.place(path)
 
-    def home(self, path: Path_) -> tuple[Document, Path_]:
+    def home(self, path: Path_) -> tuple[YamlDocument, Path_]:
         """The document that the value at ``path`` stands in, and its path there."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.parts:
@@ -94,7 +94,7 @@ def dotted(path: Path_) -> str:
     return text
 
 
-def read_document(path: Path, called: str | None = None, bounds: Bounds = TEXT) -> Document:
+def read_document(path: Path, called: str | None = None, bounds: Bounds = TEXT) -> YamlDocument:
     """Read one YAML file within bounds; ``called`` is what messages call it instead of its path.
 
     Raises:
@@ -121,7 +121,7 @@ def read_document(path: Path, called: str | None = None, bounds: Bounds = TEXT) 
     return parse_document(text, name, bounds)
 
 
-def parse_document(text: str, name: str, bounds: Bounds = TEXT) -> Document:
+def parse_document(text: str, name: str, bounds: Bounds = TEXT) -> YamlDocument:
     """Parse YAML text within bounds.
 
     Raises:
@@ -131,14 +131,14 @@ def parse_document(text: str, name: str, bounds: Bounds = TEXT) -> Document:
     if len(text) > bounds.bytes:
         raise _too_large(name, bounds)
     plain = read_plain(text, _most(bounds))
-    if isinstance(plain, Over):
+    if isinstance(plain, BoundExceeded):
         raise _over(plain, name, bounds)
     if plain is not None:
-        return Document(name, *plain, text)
+        return YamlDocument(name, *plain, text)
     return _parsed(text, name, bounds)
 
 
-def _parsed(text: str, name: str, bounds: Bounds = TEXT) -> Document:
+def _parsed(text: str, name: str, bounds: Bounds = TEXT) -> YamlDocument:
     """The document, by the reader that tells what is wrong."""
     try:
         found = over_bounds(text, _most(bounds))
@@ -166,7 +166,7 @@ def _parsed(text: str, name: str, bounds: Bounds = TEXT) -> Document:
     data = building.value(node, ())
     if building.problems:
         raise InputErrors("not a usable document", Place(file=name), "", building.problems)
-    return Document(name, data, building.marks, building.keys, text)
+    return YamlDocument(name, data, building.marks, building.keys, text)
 
 
 def _too_large(name: str, bounds: Bounds) -> InputError:
@@ -177,9 +177,9 @@ def _most(bounds: Bounds) -> Most:
     return Most(MAX_DEPTH, MAX_ALIASES, bounds.values)
 
 
-def _over(found: Over, name: str, bounds: Bounds) -> InputError:
-    place = Place(file=name, line=found.line, column=found.column)
-    match found.what:
+def _over(exceeded: BoundExceeded, name: str, bounds: Bounds) -> InputError:
+    place = Place(file=name, line=exceeded.line, column=exceeded.column)
+    match exceeded.what:
         case "levels":
             return InputError(f"is nested deeper than {MAX_DEPTH} levels", place, "flatten it")
         case "aliases":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from qosforge.errors import InputError
 from qosforge.intent.applications import load_catalogue
-from qosforge.intent.yaml_source import Document, Path_
+from qosforge.intent.yaml_source import Path_, YamlDocument
 from qosforge.inventory.models import Interface, Link, Network, Port, TrafficFlow, TrafficScenario
 from qosforge.units import listed
 
@@ -18,7 +18,7 @@ _TCP_HEADERS = 40
 """Bytes of a segment before its data (RFC 791, RFC 9293)."""
 
 
-def inconsistencies(network: Network, links: Document, traffic: Document | None) -> Iterator[InputError]:
+def inconsistencies(network: Network, links: YamlDocument, traffic: YamlDocument | None) -> Iterator[InputError]:
     """Every problem between the parts of a network; the documents say where the parts stand."""
     devices = {device.name: {i.name: i for i in device.interfaces} for device in network.devices}
     yield from _ports(network, devices, links)
@@ -33,7 +33,7 @@ def inconsistencies(network: Network, links: Document, traffic: Document | None)
         yield from _scenario(scenario, names, traffic, ("scenarios", position))
 
 
-def _ports(network: Network, devices: _Interfaces, document: Document) -> Iterator[InputError]:
+def _ports(network: Network, devices: _Interfaces, document: YamlDocument) -> Iterator[InputError]:
     """Ports that do not exist, and ports with more than one line."""
     used: dict[Port, str] = {}
     ends: list[tuple[Path_, Port]] = []
@@ -55,7 +55,7 @@ def _ports(network: Network, devices: _Interfaces, document: Document) -> Iterat
             used[port] = f"line {place.line}"
 
 
-def _ends(devices: _Interfaces, link: Link, document: Document, position: int) -> Iterator[InputError]:
+def _ends(devices: _Interfaces, link: Link, document: YamlDocument, position: int) -> Iterator[InputError]:
     """Ends that differ from their link: shares and delays would be computed for another line."""
     for key, (device, name) in (("a", link.a), ("b", link.b)):
         end = devices.get(device, {}).get(name)
@@ -74,7 +74,7 @@ def _ends(devices: _Interfaces, link: Link, document: Document, position: int) -
 
 
 def _scenario(
-    scenario: TrafficScenario, stations: list[str], document: Document, path: Path_
+    scenario: TrafficScenario, stations: list[str], document: YamlDocument, path: Path_
 ) -> Iterator[InputError]:
     for index, pair in enumerate(scenario.between):
         for station in pair:
@@ -86,7 +86,7 @@ def _scenario(
         yield from _flow(flow, stations, document, (*path, "flows", index))
 
 
-def _flow(flow: TrafficFlow, stations: list[str], document: Document, path: Path_) -> Iterator[InputError]:
+def _flow(flow: TrafficFlow, stations: list[str], document: YamlDocument, path: Path_) -> Iterator[InputError]:
     for key, station in (("from", flow.from_), ("to", flow.to)):
         if station not in stations:
             place = document.place((*path, key))
@@ -124,7 +124,7 @@ def _flow(flow: TrafficFlow, stations: list[str], document: Document, path: Path
         yield InputError(message, place, "name it as seen from the network's folder")
 
 
-def _twice(names: list[str], what: str, document: Document, *path: str | int) -> Iterator[InputError]:
+def _twice(names: list[str], what: str, document: YamlDocument, *path: str | int) -> Iterator[InputError]:
     met: set[str] = set()
     for position, name in enumerate(names):
         if name in met:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from qosforge.errors import InputError, Place
-from qosforge.intent.yaml_source import Document, parse_document, read_document
+from qosforge.intent.yaml_source import YamlDocument, parse_document, read_document
 from qosforge.inventory.drafts import beside, located
 from qosforge.inventory.loader import BOUNDS, load_network
 from qosforge.inventory.models import Network, is_name
@@ -134,19 +134,19 @@ class FileBefore:
     data: Mapping[str, Any]
 
 
-def _hosts(folder: Path) -> Document:
+def _hosts(folder: Path) -> YamlDocument:
     load_network(folder)  # what is wrong already is told as it is
     return read_document(folder / HOSTS)
 
 
-def _hosts_replaced(folder: Path, hosts: Document, text: str, meant: Mapping[str, Any]) -> Network:
-    return replace_file(folder, FileBefore(folder / HOSTS, hosts.text, hosts.data), text, meant)
+def _hosts_replaced(folder: Path, hosts: YamlDocument, text: str, expected: Mapping[str, Any]) -> Network:
+    return replace_file(folder, FileBefore(folder / HOSTS, hosts.text, hosts.data), text, expected)
 
 
-def replace_file(folder: Path, was: FileBefore, text: str, meant: Mapping[str, Any]) -> Network:
+def replace_file(folder: Path, was: FileBefore, text: str, expected: Mapping[str, Any]) -> Network:
     """Write a file in one step, after a copy of the network with it was read; the network as it is then.
 
-    ``meant`` is what the text must say.
+    ``expected`` is what the text must say.
 
     Raises:
         InputError: the text says something else, or the file was changed meanwhile or cannot be written.
@@ -155,7 +155,7 @@ def replace_file(folder: Path, was: FileBefore, text: str, meant: Mapping[str, A
     place, name = Place(file=str(was.path)), was.path.name
     by_hand = InputError("is not laid out so that this can be done", place, "change it by hand")
     try:
-        if parse_document(text, str(was.path), bounds=BOUNDS).data != meant:
+        if parse_document(text, str(was.path), bounds=BOUNDS).data != expected:
             raise by_hand
     except InputError:
         raise by_hand from None

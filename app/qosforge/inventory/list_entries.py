@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qosforge.intent.yaml_source import Document, read_document
+from qosforge.intent.yaml_source import YamlDocument, read_document
 from qosforge.inventory.editing import FileBefore, replace_file
 from qosforge.inventory.loader import BOUNDS, load_network
 from qosforge.inventory.models import Network
@@ -45,7 +45,7 @@ def append_entries(folder: Path, name: str, key: str, entries: Sequence[ListEntr
     return replace_file(folder, FileBefore(path, document.text, data), _with(document, key, entries), meant)
 
 
-def _with(document: Document, key: str, entries: Sequence[ListEntry]) -> str:
+def _with(document: YamlDocument, key: str, entries: Sequence[ListEntry]) -> str:
     lines = document.text.splitlines()
     if (key,) not in document.keys:
         return "\n".join([*lines, f"{key}:", *_lines(entries, "  ")]) + "\n"

@@ -12,10 +12,10 @@ from pydantic import BaseModel, ValidationError
 
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.intent.problems import as_problem
-from qosforge.intent.yaml_source import Bounds, Document, Path_, read_document
+from qosforge.intent.yaml_source import Bounds, Path_, YamlDocument, read_document
 from qosforge.inventory.changes import ChangeRules
 from qosforge.inventory.consistency import inconsistencies
-from qosforge.inventory.models import Device, Interface, Link, Network, Role, Station, TrafficScenario
+from qosforge.inventory.models import Device, DeviceRole, Interface, Link, Network, Station, TrafficScenario
 from qosforge.inventory.nornir_files import misshapen
 from qosforge.inventory.nornir_inventory import nornir_inventory
 from qosforge.inventory.port_ranges import MOST_PORTS, overlaps, port_names
@@ -69,12 +69,12 @@ def load_network(folder: Path) -> Network:
     return network
 
 
-def _document(path: Path) -> Document | None:
+def _document(path: Path) -> YamlDocument | None:
     """A file that a network may do without."""
     return read_document(path, bounds=BOUNDS) if path.is_file() else None
 
 
-def _simple_inventory(folder: Path, hosts: Document) -> Inventory:
+def _simple_inventory(folder: Path, hosts: YamlDocument) -> Inventory:
     """The folder as Nornir has it.
 
     Raises:
@@ -87,7 +87,7 @@ def _simple_inventory(folder: Path, hosts: Document) -> Inventory:
     return nornir_inventory(hosts.data, groups.data if groups else {}, defaults.data if defaults else {})
 
 
-def _unknown_keys(document: Document | None, known: tuple[str, ...]) -> Iterator[InputError]:
+def _unknown_keys(document: YamlDocument | None, known: tuple[str, ...]) -> Iterator[InputError]:
     if document is None or not isinstance(document.data, dict):
         return
     for key in document.data:
@@ -97,7 +97,7 @@ def _unknown_keys(document: Document | None, known: tuple[str, ...]) -> Iterator
             yield InputError(f"unknown key {shortened(key)}", document.key_place((key,)), hint)
 
 
-def _devices(inventory: Inventory, document: Document, problems: list[InputError]) -> Iterator[Device]:
+def _devices(inventory: Inventory, document: YamlDocument, problems: list[InputError]) -> Iterator[Device]:
     """The devices, as long as their interfaces are not too many.
 
     Raises:
@@ -118,7 +118,7 @@ def _devices(inventory: Inventory, document: Document, problems: list[InputError
         yield device
 
 
-def _device(name: str, host: Any, document: Document, problems: list[InputError]) -> Device | None:
+def _device(name: str, host: Any, document: YamlDocument, problems: list[InputError]) -> Device | None:
     data: dict[str, Any] = dict(host.extended_data())
     own: Path_ = (name, "data") if (name, "data") in document.marks else (name,)
     bodies = data.pop("interfaces", None) or {}
@@ -139,7 +139,9 @@ def _device(name: str, host: Any, document: Document, problems: list[InputError]
     own_data = {key: value for key, value in data.items() if key not in OWN}
     own_data |= {"name": name, "platform": platform, "interfaces": [], "reach": reach or Reach()}
     device = _validated(Device, own_data, document, own, problems)
-    role = device.role if device else Role.EDGE  # what is wrong with the device is told once, not at every port
+    role = (
+        device.role if device else DeviceRole.EDGE
+    )  # what is wrong with the device is told once, not at every port
     interfaces = _interfaces(bodies, role, document, (*own, "interfaces"), problems)
     if device is None or len(problems) > before:
         return None
@@ -147,7 +149,7 @@ def _device(name: str, host: Any, document: Document, problems: list[InputError]
 
 
 def _interfaces(
-    bodies: dict[str, Any], role: Role, document: Document, path: Path_, problems: list[InputError]
+    bodies: dict[str, Any], role: DeviceRole, document: YamlDocument, path: Path_, problems: list[InputError]
 ) -> tuple[Interface, ...]:
     """The interfaces of the device that ``path`` begins with; those of a range are checked once."""
     described: list[tuple[Interface, tuple[str, ...]]] = []
@@ -176,7 +178,7 @@ def _interfaces(
     )
 
 
-def _described_twice(bodies: dict[str, Any], document: Document, path: Path_) -> Iterator[InputError]:
+def _described_twice(bodies: dict[str, Any], document: YamlDocument, path: Path_) -> Iterator[InputError]:
     for overlap in overlaps(bodies):
         count = len(overlap.ports)
         ports = (
@@ -192,7 +194,7 @@ def _described_twice(bodies: dict[str, Any], document: Document, path: Path_) ->
         )
 
 
-def _misplaced(host: Any, document: Document, path: Path_, data: dict[str, Any]) -> Iterator[InputError]:
+def _misplaced(host: Any, document: YamlDocument, path: Path_, data: dict[str, Any]) -> Iterator[InputError]:
     """Keys under ``data`` that would count for nothing there, and a host without a platform."""
     if "name" in data:
         place = document.place((*path, "name"))
@@ -209,14 +211,14 @@ def _misplaced(host: Any, document: Document, path: Path_, data: dict[str, Any])
         yield InputError(f"{host.name} has no platform", document.key_place((host.name,)), hint)
 
 
-def _named_again(document: Document, path: Path_, bodies: dict[str, Any]) -> Iterator[InputError]:
+def _named_again(document: YamlDocument, path: Path_, bodies: dict[str, Any]) -> Iterator[InputError]:
     for key, body in bodies.items():
         if isinstance(body, dict) and "name" in body:
             place = document.key_place((*path, str(key), "name"))
             yield InputError("unknown key 'name'", place, "the interface is named by its key: take it away")
 
 
-def _entries(document: Document, key: str, model: type[Entry], problems: list[InputError]) -> tuple[Entry, ...]:
+def _entries(document: YamlDocument, key: str, model: type[Entry], problems: list[InputError]) -> tuple[Entry, ...]:
     data = document.data
     entries = data.get(key, []) if isinstance(data, dict) else None
     if not isinstance(entries, list):
@@ -238,7 +240,7 @@ def _with_files(scenario: TrafficScenario, folder: Path) -> TrafficScenario:
 
 
 def _validated(
-    model: type[Entry], data: Any, document: Document, base: Path_, problems: list[InputError]
+    model: type[Entry], data: Any, document: YamlDocument, base: Path_, problems: list[InputError]
 ) -> Entry | None:
     try:
         return model.model_validate(data, context=WRITTEN)

@@ -17,7 +17,7 @@ from qosforge.inventory.reach import Reach
 from qosforge.units import Rate, Seconds, format_rate, shortened
 
 
-class Role(StrEnum):
+class DeviceRole(StrEnum):
     """Place of a device or interface in the network."""
 
     EDGE = "edge"
@@ -37,7 +37,7 @@ class Framing(StrEnum):
     ATM = "atm"
 
 
-class Model(BaseModel):
+class InventoryModel(BaseModel):
     """Base of the inventory's models."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -82,7 +82,7 @@ Count = Annotated[int, Field(ge=1, strict=True)]
 Vlan = Annotated[int, Field(ge=1, le=4094, strict=True)]
 
 
-class Circuit(Model):
+class Circuit(InventoryModel):
     """A virtual circuit: VPI and VCI of an ATM PVC, or the DLCI of a Frame Relay one."""
 
     vpi: Annotated[int, Field(ge=0, le=255, strict=True)] | None = None
@@ -97,7 +97,7 @@ class Circuit(Model):
         return self
 
 
-class Interface(Model):
+class Interface(InventoryModel):
     """One interface of a device; rates are in bits per second.
 
     ``vlans`` are those it carries, ``voice_vlan`` that of the phones on it; ``lag`` is the link aggregation it is
@@ -107,7 +107,7 @@ class Interface(Model):
     name: PortName
     rate: Rate
     contracted: Rate | None = None
-    role: Role
+    role: DeviceRole
     tags: frozenset[str] = frozenset()
     encapsulation: Framing = Framing.ETHERNET
     tagged: bool = False
@@ -139,13 +139,13 @@ class Interface(Model):
         return min(self.rate, self.contracted or self.rate)
 
 
-class Device(Model):
+class Device(InventoryModel):
     """A managed device. ``site`` and ``tags`` are words by which a rollout chooses its waves."""
 
     name: Name
     platform: Annotated[str, Field(min_length=1)]
     image: str
-    role: Role
+    role: DeviceRole
     features: frozenset[str] = frozenset()
     driver: str
     site: Annotated[str, Field(max_length=63)] = ""
@@ -169,7 +169,7 @@ class Device(Model):
 Port = tuple[str, str]
 
 
-class Link(Model):
+class Link(InventoryModel):
     """A full-duplex link between two ports; propagation delay in seconds."""
 
     a: Port
@@ -180,7 +180,7 @@ class Link(Model):
     tagged: bool = False
 
 
-class Station(Model):
+class Station(InventoryModel):
     """An end host, attached to a device's interface."""
 
     name: Name
@@ -189,7 +189,7 @@ class Station(Model):
     rate: Rate
 
 
-class Source(Model):
+class TrafficSource(InventoryModel):
     """How a flow offers packets; sizes are IP bytes, ``frame_*`` belong to video.
 
     A trace sends what ``file`` recorded, a path from the network's folder; ``flow`` picks one of its flows.
@@ -205,7 +205,7 @@ class Source(Model):
     flow: str | None = None
 
 
-class TrafficFlow(Model):
+class TrafficFlow(InventoryModel):
     """One flow (or ``count`` like it) from station to station."""
 
     name: Name
@@ -218,7 +218,7 @@ class TrafficFlow(Model):
     dscp: Annotated[int, Field(ge=0, le=63, strict=True)] = 0
     cos: Annotated[int, Field(ge=0, le=7, strict=True)] = 0
     count: Annotated[int, Field(ge=1, le=256)] = 1
-    source: Source
+    source: TrafficSource
     start: Seconds = 0.0
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
@@ -233,7 +233,7 @@ def _tuples(value: object) -> object:
     return tuple(tuple(v) for v in value) if isinstance(value, list) else value
 
 
-class TrafficScenario(Model):
+class TrafficScenario(InventoryModel):
     """Traffic offered together; ``between`` names the station pairs whose classes it verifies."""
 
     name: Name
@@ -266,7 +266,7 @@ _LINES = "_lines_found"
 """Where a network keeps the lookup of its links: beside its fields, and not part of what it is."""
 
 
-class Network(Model):
+class Network(InventoryModel):
     """A whole network."""
 
     name: str

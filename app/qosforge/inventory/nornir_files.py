@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from qosforge.errors import InputError
 from qosforge.intent.problems import as_problem
-from qosforge.intent.yaml_source import Document, Path_
+from qosforge.intent.yaml_source import Path_, YamlDocument
 from qosforge.inventory.reach import misplaced
 
 
@@ -34,7 +34,9 @@ class _Entry(_Defaults):
     groups: list[str] | None = None
 
 
-def misshapen(hosts: Document, groups: Document | None, defaults: Document | None) -> Iterator[InputError]:
+def misshapen(
+    hosts: YamlDocument, groups: YamlDocument | None, defaults: YamlDocument | None
+) -> Iterator[InputError]:
     """Every problem of the files' shape: entries, their keys, and the groups that they name."""
     known = list(groups.data) if groups is not None and isinstance(groups.data, dict) else []
     for document in (hosts, groups):
@@ -54,11 +56,11 @@ def misshapen(hosts: Document, groups: Document | None, defaults: Document | Non
         yield from misplaced(defaults.data if isinstance(defaults.data, dict) else {}, defaults, ())
 
 
-def _no_mapping(document: Document) -> InputError:
+def _no_mapping(document: YamlDocument) -> InputError:
     return InputError("must be a mapping", document.place(()), "see inventories/campus")
 
 
-def _problems(model: type[BaseModel], body: Any, document: Document, path: Path_) -> Iterator[InputError]:
+def _problems(model: type[BaseModel], body: Any, document: YamlDocument, path: Path_) -> Iterator[InputError]:
     if not isinstance(body, dict):
         yield (
             _no_mapping(document)
@@ -72,7 +74,7 @@ def _problems(model: type[BaseModel], body: Any, document: Document, path: Path_
         yield from (as_problem(document, details, model, path) for details in error.errors())
 
 
-def _unknown_groups(name: str, body: Any, document: Document, known: list[str]) -> Iterator[InputError]:
+def _unknown_groups(name: str, body: Any, document: YamlDocument, known: list[str]) -> Iterator[InputError]:
     for position, group in enumerate(_groups(body)):
         if isinstance(group, str) and group not in known:
             near = get_close_matches(group, known, n=1)
@@ -85,7 +87,7 @@ def _groups(body: Any) -> list[Any]:
     return named if isinstance(named, list) else []
 
 
-def _circles(groups: Document) -> Iterator[InputError]:
+def _circles(groups: YamlDocument) -> Iterator[InputError]:
     """Groups that are groups of themselves: Nornir would follow them without end."""
     for name in groups.data:
         waiting, seen = [name], set[str]()

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from qosforge.errors import InputError
-from qosforge.intent.yaml_source import Document, Path_
+from qosforge.intent.yaml_source import Path_, YamlDocument
 from qosforge.units import shortened
 
 Transport = Literal["ssh", "ssh-legacy", "telnet"]
@@ -97,7 +97,7 @@ def written_reach(host: Any, data: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, **{key: data[key] for key in OWN if key in data}, "options": options}
 
 
-def misplaced(body: Mapping[str, Any], document: Document, path: Path_) -> Iterator[InputError]:
+def misplaced(body: Mapping[str, Any], document: YamlDocument, path: Path_) -> Iterator[InputError]:
     """What must not stand in an entry: secrets, and options that would loosen what is always checked."""
     if body.get("password") is not None:
         yield _secret("password", document, (*path, "password"))
@@ -119,7 +119,7 @@ def misplaced(body: Mapping[str, Any], document: Document, path: Path_) -> Itera
         yield from _wrong_options(options.get("extras"), document, (*at, "extras"))
 
 
-def _wrong_options(extras: Any, document: Document, path: Path_) -> Iterator[InputError]:
+def _wrong_options(extras: Any, document: YamlDocument, path: Path_) -> Iterator[InputError]:
     if extras is None:
         return
     if not isinstance(extras, dict):
@@ -146,7 +146,7 @@ def _fits(key: str, value: object) -> bool:
     return number if key in _NUMBERS else isinstance(value, bool | int | float | str)
 
 
-def _secret(key: str, document: Document, path: Path_) -> InputError:
+def _secret(key: str, document: YamlDocument, path: Path_) -> InputError:
     return InputError(
         f"{key} does not belong in an inventory",
         document.key_place(path),

@@ -22,7 +22,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Share(_Model):
+class DevicePercentage(_Model):
     """A part of the devices: in per cent of them."""
 
     percent: Annotated[float, Field(ge=0, le=100)]
@@ -33,11 +33,11 @@ def _share(value: object) -> object:
         found = _PER_CENT.fullmatch(value)
         if found is None:
             raise ValueError(f"{shortened(value)} is no number of devices: write it like 5, or '10 %'")
-        return Share(percent=float(found[1]))
+        return DevicePercentage(percent=float(found[1]))
     return value
 
 
-class Selection(_Model):
+class DeviceSelection(_Model):
     """Devices of a wave, by one of these words: their ``site``, ``role`` or one of their ``tag``s, a ``count`` of
     those that are left, or a ``percent``age of all that change, rounded up.
     """
@@ -68,7 +68,7 @@ class Selection(_Model):
         return f"{name} {value}"
 
 
-class Limit(_Model):
+class RolloutLimit(_Model):
     """``at_once``: devices that are worked with at the same time; ``per_minute``: devices that begin to be changed
     in a minute, evenly spread. ``None``: no limit here.
     """
@@ -77,12 +77,12 @@ class Limit(_Model):
     per_minute: Count | None = None
 
 
-class Limits(_Model):
+class RolloutLimits(_Model):
     """Limits of a whole ``network``, of each ``site`` alike, and of platforms by their ids: all of them hold."""
 
-    network: Limit = Limit()
-    site: Limit = Limit()
-    platform: dict[Word, Limit] = {}
+    network: RolloutLimit = RolloutLimit()
+    site: RolloutLimit = RolloutLimit()
+    platform: dict[Word, RolloutLimit] = {}
 
 
 class Rollout(_Model):
@@ -92,14 +92,14 @@ class Rollout(_Model):
     a device of the canary may not. ``pause``: minutes that a rollout may be paused for in all.
     """
 
-    canary: Selection | None = None
-    waves: tuple[Selection, ...] = ()
-    failures: Annotated[Annotated[int, Field(ge=0, strict=True)] | Share, BeforeValidator(_share)] = 0
+    canary: DeviceSelection | None = None
+    waves: tuple[DeviceSelection, ...] = ()
+    failures: Annotated[Annotated[int, Field(ge=0, strict=True)] | DevicePercentage, BeforeValidator(_share)] = 0
     pause: Annotated[int, Field(ge=0, le=1440, strict=True)] = 10
-    limits: Limits = Limits()
+    limits: RolloutLimits = RolloutLimits()
 
     def may_fail(self, devices: int) -> int:
         """How many of so many devices may be left out."""
-        if isinstance(self.failures, Share):
+        if isinstance(self.failures, DevicePercentage):
             return math.floor(devices * self.failures.percent / 100)
         return self.failures

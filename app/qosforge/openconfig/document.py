@@ -13,7 +13,7 @@ LONGEST_NUMBER = 20
 
 
 @dataclass
-class Node:
+class JsonNode:
     """A container or list entry at ``path``; ``problems`` is shared by the whole document."""
 
     file: str
@@ -33,16 +33,16 @@ class Node:
         """Whether a member is there and not yet taken."""
         return name in self.members
 
-    def child(self, name: str) -> Node:
+    def child(self, name: str) -> JsonNode:
         """The container of this name; an empty one where there is none."""
         value = self.members.get(name)
         if value is not None and not isinstance(value, dict):
             self.wrong(name, f"{_short(value)} is not a container")
             self._pop(name)
             value = None
-        return Node(self.file, f"{self.path}/{name}", value if value is not None else {}, self.problems)
+        return JsonNode(self.file, f"{self.path}/{name}", value if value is not None else {}, self.problems)
 
-    def entries(self, name: str, key: str) -> list[tuple[str, Node]]:
+    def entries(self, name: str, key: str) -> list[tuple[str, JsonNode]]:
         """The entries of a list with their keys, as text; the key and its copy under ``config`` are taken."""
         rows = self.members.get(name)
         if rows is None:
@@ -51,10 +51,10 @@ class Node:
             self.wrong(name, f"{_short(rows)} is not a list of entries")
             self._pop(name)
             return []
-        found: dict[str, Node] = {}
+        found: dict[str, JsonNode] = {}
         for row in rows:
             value = row.pop(key, None)
-            node = Node(self.file, f"{self.path}/{name}[{value}]", row, self.problems)
+            node = JsonNode(self.file, f"{self.path}/{name}[{value}]", row, self.problems)
             if isinstance(value, bool) or not isinstance(value, str | int):
                 node.wrong(key, "the entry has no key", f"give it its {key}")
             elif str(value) in found:

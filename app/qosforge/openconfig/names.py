@@ -15,9 +15,9 @@ def queue_key(number: int, name: str | None) -> str:
     return f"{UNNAMED}{number}" if name is None else name
 
 
-def unique(name: str, taken: Collection[str], suffix: str) -> str:
+def unique(name: str, used: Collection[str], suffix: str) -> str:
     """The name, with the suffix as often as it takes to differ from all others."""
-    while name in taken:
+    while name in used:
         name = f"{name}.{suffix}"
     return name
 
@@ -44,7 +44,7 @@ def queue_names(queues: Iterable[tuple[int, str | None]]) -> dict[tuple[int, str
 
 
 @dataclass
-class Assigned:
+class AssignedNames:
     """Names given to contents: the one wished for where it is free, the same content always under the same."""
 
     names: dict[tuple[str, Hashable], str] = field(default_factory=dict)

@@ -9,9 +9,9 @@ from typing import Any
 
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.findings import Finding, Severity
-from qosforge.openconfig.document import Node, leftovers
+from qosforge.openconfig.document import JsonNode, leftovers
 from qosforge.openconfig.read_queues import QueueName, read_groups, read_policies, read_profiles, read_queues
-from qosforge.openconfig.read_terms import VERSIONS, Classifier, read_classifiers, rules_of
+from qosforge.openconfig.read_terms import VERSIONS, OpenConfigClassifier, read_classifiers, rules_of
 from qosforge.openconfig.unmapped_fields import UnmappedFields
 from qosforge.openconfig.write import QOS
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Red, Rule, Scheduler
@@ -70,7 +70,7 @@ def import_document(text: str, *, device: str, platform: str = PLATFORM, file: s
     """
     document = parse_document(text, file)
     name = QOS if QOS in document else "qos"
-    top = Node(file, f"/{name}", document[name])
+    top = JsonNode(file, f"/{name}", document[name])
     ledger = UnmappedFields(device)
     reader = _Reader(top, ledger)
     plan = Plan(device=device, platform=platform, interfaces=reader.interfaces())
@@ -93,12 +93,12 @@ def import_document(text: str, *, device: str, platform: str = PLATFORM, file: s
 class _Reader:
     """The lists of a document, and which of their entries interfaces refer to."""
 
-    qos: Node
+    qos: JsonNode
     ledger: UnmappedFields
     queues: dict[str, QueueName] = field(init=False)
     groups: dict[str, int | None] = field(init=False)
     profiles: dict[str, Red | None] = field(init=False)
-    classifiers: dict[str, Classifier] = field(init=False)
+    classifiers: dict[str, OpenConfigClassifier] = field(init=False)
     policies: dict[str, Scheduler] = field(init=False)
     attached: set[str] = field(default_factory=set)
 
@@ -122,7 +122,7 @@ class _Reader:
         rows = self.qos.child("interfaces").entries("interface", "interface-id")
         return tuple(self._interface(key, node) for key, node in rows)
 
-    def _interface(self, key: str, node: Node) -> InterfacePlan:
+    def _interface(self, key: str, node: JsonNode) -> InterfacePlan:
         name = node.child("interface-ref").child("config").text("interface") or key
         policy, rules, _ = self._classified(node.child("input"), default=False)
         return InterfacePlan(
@@ -131,9 +131,9 @@ class _Reader:
             egress=self._output(node.child("output")),
         )
 
-    def _classified(self, side: Node, *, default: bool) -> tuple[str | None, tuple[Rule, ...], int | None]:
+    def _classified(self, side: JsonNode, *, default: bool) -> tuple[str | None, tuple[Rule, ...], int | None]:
         """Name, rules and default queue of the classifiers of one side."""
-        chosen: dict[int, Classifier] = {}
+        chosen: dict[int, OpenConfigClassifier] = {}
         names = []
         for kind, row in side.child("classifiers").entries("classifier", "type"):
             version, config = VERSIONS.get(kind), row.child("config")
@@ -150,7 +150,7 @@ class _Reader:
         rules, queue = rules_of(chosen, self.groups, default=default)
         return (names[0] if names else None), rules, queue
 
-    def _output(self, side: Node) -> Egress:
+    def _output(self, side: JsonNode) -> Egress:
         policy, rules, queue = self._classified(side, default=True)
         config = side.child("scheduler-policy").child("config")
         name = config.text("name")
@@ -171,7 +171,7 @@ class _Reader:
             side.wrong("queues", "queues have drop profiles and no scheduler", "attach a scheduler policy")
         return Egress(policy=policy, rules=rules, default_queue=queue, scheduler=scheduler)
 
-    def _managed(self, side: Node) -> dict[int, Red]:
+    def _managed(self, side: JsonNode) -> dict[int, Red]:
         """Drop profiles at an output by queue number."""
         found = {}
         for key, row in side.child("queues").entries("queue", "name"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qosforge.findings import Severity
-from qosforge.openconfig.document import Node
+from qosforge.openconfig.document import JsonNode
 from qosforge.openconfig.names import queue_key
 from qosforge.openconfig.restrict import LAST_QUEUE
 from qosforge.openconfig.scheduling import discipline, drop_denominator, drop_percent
@@ -25,7 +25,7 @@ class QueueName:
     name: str | None
 
 
-def read_queues(qos: Node, ledger: UnmappedFields) -> dict[str, QueueName]:
+def read_queues(qos: JsonNode, ledger: UnmappedFields) -> dict[str, QueueName]:
     """Queues by name; one without an id gets the lowest number that is free."""
     rows = [(key, node.child("config").number("queue-id", LAST_QUEUE)) for key, node in _rows(qos, "queue")]
     used = {number for _, number in rows if number is not None}
@@ -45,11 +45,11 @@ def read_queues(qos: Node, ledger: UnmappedFields) -> dict[str, QueueName]:
     return found
 
 
-def _rows(qos: Node, name: str) -> list[tuple[str, Node]]:
+def _rows(qos: JsonNode, name: str) -> list[tuple[str, JsonNode]]:
     return qos.child(f"{name}s").entries(name, "name")
 
 
-def read_groups(qos: Node, queues: dict[str, QueueName]) -> dict[str, int | None]:
+def read_groups(qos: JsonNode, queues: dict[str, QueueName]) -> dict[str, int | None]:
     """The number of the queue of every forwarding group; None for one without."""
     found: dict[str, int | None] = {}
     for name, node in _rows(qos, "forwarding-group"):
@@ -61,7 +61,7 @@ def read_groups(qos: Node, queues: dict[str, QueueName]) -> dict[str, int | None
     return found
 
 
-def read_profiles(qos: Node, ledger: UnmappedFields) -> dict[str, Red | None]:
+def read_profiles(qos: JsonNode, ledger: UnmappedFields) -> dict[str, Red | None]:
     """Drop profiles by name; None where the thresholds are not in bytes, or incomplete (they stay unread)."""
     found: dict[str, Red | None] = {}
     for name, node in _rows(qos, "queue-management-profile"):
@@ -94,7 +94,7 @@ def read_profiles(qos: Node, ledger: UnmappedFields) -> dict[str, Red | None]:
     return found
 
 
-def read_policies(qos: Node, queues: dict[str, QueueName], ledger: UnmappedFields) -> dict[str, Scheduler]:
+def read_policies(qos: JsonNode, queues: dict[str, QueueName], ledger: UnmappedFields) -> dict[str, Scheduler]:
     """Scheduler policies by name: strict queues in the order of service, then those with weights."""
     found = {}
     for name, node in qos.child("scheduler-policies").entries("scheduler-policy", "name"):
@@ -120,7 +120,7 @@ def read_policies(qos: Node, queues: dict[str, QueueName], ledger: UnmappedField
     return found
 
 
-def _is_strict(row: Node) -> bool:
+def _is_strict(row: JsonNode) -> bool:
     config = row.child("config")
     strict: bool = config.members.get("priority") == "STRICT"
     if strict:
@@ -128,7 +128,7 @@ def _is_strict(row: Node) -> bool:
     return strict
 
 
-def _scheduler(row: Node, strict: bool, queues: dict[str, QueueName]) -> list[Queue]:
+def _scheduler(row: JsonNode, strict: bool, queues: dict[str, QueueName]) -> list[Queue]:
     inputs: list[tuple[int, Queue]] = []
     for _, node in row.child("inputs").entries("input", "id"):
         config = node.child("config")
@@ -150,7 +150,7 @@ def _scheduler(row: Node, strict: bool, queues: dict[str, QueueName]) -> list[Qu
     return [q.model_copy(update={**cap, "capped": True}) if cap else q for q in ordered]
 
 
-def _cap(row: Node) -> dict[str, object] | None:
+def _cap(row: JsonNode) -> dict[str, object] | None:
     """What a strict queue is policed to, with its burst; None where it says anything else (that stays unread)."""
     meter, general = row.child("one-rate-two-color"), row.child("config")
     config, exceed = meter.child("config"), meter.child("exceed-action").child("config")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_network
 
-from qosforge.openconfig.document import Node
+from qosforge.openconfig.document import JsonNode
 from qosforge.openconfig.protocols import protocol_number
 from qosforge.openconfig.terms import LAST_PROTOCOL
 from qosforge.openconfig.write import DEFAULT, FAMILIES
@@ -33,14 +33,14 @@ class ReadTerm:
 
 
 @dataclass(frozen=True)
-class Classifier:
+class OpenConfigClassifier:
     """Terms in order, of one IP version."""
 
     version: int
     terms: tuple[ReadTerm, ...]
 
 
-def read_classifiers(qos: Node) -> dict[str, Classifier]:
+def read_classifiers(qos: JsonNode) -> dict[str, OpenConfigClassifier]:
     """The classifiers of IPv4 and IPv6 packets by name; others stay in the document, unread."""
     found = {}
     for name, node in qos.child("classifiers").entries("classifier", "name"):
@@ -50,11 +50,11 @@ def read_classifiers(qos: Node) -> dict[str, Classifier]:
             continue
         config.text("type")
         terms = node.child("terms").entries("term", "id")
-        found[name] = Classifier(version, tuple(_term(key, term, version) for key, term in terms))
+        found[name] = OpenConfigClassifier(version, tuple(_term(key, term, version) for key, term in terms))
     return found
 
 
-def _term(key: str, node: Node, version: int) -> ReadTerm:
+def _term(key: str, node: JsonNode, version: int) -> ReadTerm:
     conditions, actions = node.child("conditions"), node.child("actions")
     header = conditions.child(f"ipv{version}").child("config")
     ports = conditions.child("transport").child("config")
@@ -81,7 +81,7 @@ def _term(key: str, node: Node, version: int) -> ReadTerm:
     )
 
 
-def _protocol(node: Node) -> int | None:
+def _protocol(node: JsonNode) -> int | None:
     value = node.members.get("protocol")
     if not isinstance(value, str):
         return node.number("protocol", LAST_PROTOCOL)
@@ -92,7 +92,7 @@ def _protocol(node: Node) -> int | None:
     return number
 
 
-def _prefix(node: Node, name: str, version: int) -> str | None:
+def _prefix(node: JsonNode, name: str, version: int) -> str | None:
     value = node.text(name)
     if value is None:
         return None
@@ -106,7 +106,7 @@ def _prefix(node: Node, name: str, version: int) -> str | None:
     return str(network)
 
 
-def _mac(node: Node, name: str) -> str | None:
+def _mac(node: JsonNode, name: str) -> str | None:
     value = node.text(name)
     if value is None:
         return None
@@ -117,7 +117,7 @@ def _mac(node: Node, name: str) -> str | None:
     return ".".join(digits[at : at + 4] for at in (0, 4, 8))
 
 
-def _ports(node: Node, name: str) -> tuple[PortRange, ...]:
+def _ports(node: JsonNode, name: str) -> tuple[PortRange, ...]:
     value = node.any(name)
     if value is None or value in ("ANY", "openconfig-packet-match-types:ANY"):
         return ()
@@ -133,7 +133,7 @@ def _ports(node: Node, name: str) -> tuple[PortRange, ...]:
 
 
 def rules_of(
-    classifiers: Mapping[int, Classifier], queues: Mapping[str, int | None], *, default: bool
+    classifiers: Mapping[int, OpenConfigClassifier], queues: Mapping[str, int | None], *, default: bool
 ) -> tuple[tuple[Rule, ...], int | None]:
     """Rules, and the default queue, of the classifiers that an interface has by IP version.
 

@@ -14,7 +14,7 @@ from qosforge.errors import InputError, Place
 from qosforge.findings import Finding, Severity
 from qosforge.intent.applications import Application
 from qosforge.openconfig.marks import carried_input, note_maps, output_by_marks
-from qosforge.openconfig.names import Assigned, queue_names
+from qosforge.openconfig.names import AssignedNames, queue_names
 from qosforge.openconfig.scheduling import carried_scheduler
 from qosforge.openconfig.terms import carried_terms
 from qosforge.openconfig.unmapped_fields import UnmappedFields
@@ -29,14 +29,14 @@ _SYSTEM_USED = (
 
 
 @dataclass(frozen=True)
-class Restricted:
+class RestrictedPlan:
     """The part of a plan that a document can carry, and what is not in it."""
 
     plan: Plan
     findings: tuple[Finding, ...]
 
 
-def restrict(plan: Plan, applications: Mapping[str, Application]) -> Restricted:
+def restrict(plan: Plan, applications: Mapping[str, Application]) -> RestrictedPlan:
     """The part of a plan that OpenConfig can carry. Restricting twice changes nothing more.
 
     ``applications`` gives the ports of applications that the device recognises itself.
@@ -55,7 +55,7 @@ def restrict(plan: Plan, applications: Mapping[str, Application]) -> Restricted:
             hint="look at them with `qosforge validate --live`",
         )
     plain = [_interface(plan, entry, applications, ledger) for entry in plan.interfaces]
-    return Restricted(plan.model_copy(update=_named(plain)), ledger.findings())
+    return RestrictedPlan(plan.model_copy(update=_named(plain)), ledger.findings())
 
 
 def _interface(
@@ -182,7 +182,7 @@ def _named(interfaces: list[InterfacePlan]) -> dict[str, object]:
                 f"the model numbers queues from 0 to {LAST_QUEUE}",
             )
     names = queue_names(pairs)
-    assigned = Assigned()
+    assigned = AssignedNames()
     result = []
     for entry in interfaces:
         ingress, egress = entry.ingress, entry.egress

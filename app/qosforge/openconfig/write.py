@@ -8,7 +8,7 @@ from typing import Any
 
 from qosforge.findings import Finding
 from qosforge.intent.applications import Application
-from qosforge.openconfig.names import Assigned, queue_key
+from qosforge.openconfig.names import AssignedNames, queue_key
 from qosforge.openconfig.protocols import protocol_leaf
 from qosforge.openconfig.restrict import restrict
 from qosforge.openconfig.scheduling import drop_percent
@@ -29,7 +29,7 @@ CAP_LEAVES = {
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedPlan:
     """A document, the part of the plan that it carries, and findings on the rest."""
 
     document: Json
@@ -37,14 +37,14 @@ class Exported:
     findings: tuple[Finding, ...]
 
 
-def export_plan(plan: Plan, applications: Mapping[str, Application]) -> Exported:
+def export_plan(plan: Plan, applications: Mapping[str, Application]) -> ExportedPlan:
     """The document of a plan; ``applications`` gives the ports of applications the device recognises itself.
 
     Raises:
         InputError: a queue's number does not fit into the model.
     """
     restricted = restrict(plan, applications)
-    return Exported(_Writer(restricted.plan).document(), restricted.plan, restricted.findings)
+    return ExportedPlan(_Writer(restricted.plan).document(), restricted.plan, restricted.findings)
 
 
 @dataclass
@@ -57,7 +57,7 @@ class _Writer:
     classifiers: dict[str, Json] = field(default_factory=dict)
     policies: dict[str, Json] = field(default_factory=dict)
     profiles: dict[str, Json] = field(default_factory=dict)
-    named: Assigned = field(default_factory=Assigned)
+    named: AssignedNames = field(default_factory=AssignedNames)
 
     def document(self) -> Json:
         interfaces = [self._interface(entry) for entry in self.plan.interfaces]

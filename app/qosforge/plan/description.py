@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from qosforge.dscp import dscp_name
 from qosforge.plan.model import (
     Action,
-    Circuit,
+    CircuitPlan,
     Discipline,
     Efficiency,
     Egress,
@@ -159,13 +159,13 @@ def policer_words(police: Policer) -> str:
     return ", ".join(words)
 
 
-def car_words(held: InterfacePolicer) -> str:
+def car_words(policer: InterfacePolicer) -> str:
     """A policer that stands before any policy."""
-    if held.any_of:
-        about = " or ".join(term_words(term) for term in held.any_of)
+    if policer.any_of:
+        about = " or ".join(term_words(term) for term in policer.any_of)
     else:
-        about = f"access list {held.access_list}" if held.access_list else "every packet"
-    return f"{about}: {policer_words(held.police)}"
+        about = f"access list {policer.access_list}" if policer.access_list else "every packet"
+    return f"{about}: {policer_words(policer.police)}"
 
 
 def trust_words(ingress: Ingress) -> str:
@@ -349,7 +349,7 @@ def _acted(action: Action) -> str:
     return "looked at by the next policer" if action.proceed else "sent"
 
 
-def _circuit(circuit: Circuit) -> str:
+def _circuit(circuit: CircuitPlan) -> str:
     name = f"DLCI {circuit.dlci}" if circuit.dlci is not None else f"ATM {circuit.vpi}/{circuit.vci}"
     rate = f", {format_rate(circuit.sustained)}" if circuit.sustained else ""
     return name + rate

@@ -83,11 +83,11 @@ def policed(root: FluidClass, held: Container[str]) -> FluidClass:
     return replace(root, children=children, ceiling=ceiling)
 
 
-def _descend(node: FluidClass, given: float, found: dict[str, float]) -> None:
-    found[node.name] = given
+def _descend(node: FluidClass, capacity: float, rates: dict[str, float]) -> None:
+    rates[node.name] = capacity
     if node.children:
-        for child, part in zip(node.children, _divide(node, given), strict=True):
-            _descend(child, part, found)
+        for child, part in zip(node.children, _divide(node, capacity), strict=True):
+            _descend(child, part, rates)
 
 
 def _divide(node: FluidClass, capacity: float) -> list[float]:
@@ -116,9 +116,9 @@ def _divide(node: FluidClass, capacity: float) -> list[float]:
     return given
 
 
-def _give(given: list[float], members: Sequence[int], parts: Sequence[float]) -> float:
+def _give(rates: list[float], members: Sequence[int], parts: Sequence[float]) -> float:
     for i, part in zip(members, parts, strict=True):
-        given[i] += part
+        rates[i] += part
     return math.fsum(parts)
 
 

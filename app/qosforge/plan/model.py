@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 
-class Model(BaseModel):
+class PlanModel(BaseModel):
     """Base of the plan's models."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -22,14 +22,14 @@ class Model(BaseModel):
 DropPrecedence = Literal["low", "medium", "high"]
 
 
-class PortRange(Model):
+class PortRange(PlanModel):
     """Inclusive range of transport ports."""
 
     first: int
     last: int
 
 
-class Term(Model):
+class Term(PlanModel):
     """One alternative of a classifier: all given fields hold, each field lists alternatives.
 
     ``application`` is a name of the catalogue that the device itself recognises (deep inspection). Prefixes are of
@@ -51,7 +51,7 @@ class Term(Model):
     vlan: tuple[int, ...] = ()
 
 
-class Action(Model):
+class Action(PlanModel):
     """What a policer does with a packet: drops it, or sends it, with one other mark where one is given.
 
     ``proceed`` hands the packet to the next policer of the interface instead of sending it (CAR ``continue``).
@@ -68,7 +68,7 @@ TRANSMIT = Action()
 DROP = Action(drop=True)
 
 
-class Policer(Model):
+class Policer(PlanModel):
     """Token buckets: bits per second and bytes.
 
     One bucket unless ``excess_burst`` is given; with ``peak_rate`` the second is filled at that rate (RFC 2698),
@@ -84,7 +84,7 @@ class Policer(Model):
     violate: Action | None = None
 
 
-class InterfacePolicer(Model):
+class InterfacePolicer(PlanModel):
     """A policer on an interface before any policy (CAR); they are asked in order until one sends or drops.
 
     ``any_of`` are the packets it looks at, all of them where empty; ``access_list`` is what the device calls them.
@@ -95,7 +95,7 @@ class InterfacePolicer(Model):
     police: Policer
 
 
-class Rule(Model):
+class Rule(PlanModel):
     """A classifier with what happens to its packets; the first rule that matches wins.
 
     ``name`` is what the device calls the class. One of ``any_of`` must hold and none of ``none_of``. ``queue`` is a
@@ -128,7 +128,7 @@ class Trust(StrEnum):
     PHONE = "phone"
 
 
-class Ingress(Model):
+class Ingress(PlanModel):
     """Input side of an interface; ``policy`` is what the device calls the list of rules."""
 
     policy: str | None = None
@@ -150,7 +150,7 @@ class Discipline(StrEnum):
     WFQ = "wfq"
 
 
-class RedProfile(Model):
+class RedProfile(PlanModel):
     """One drop profile: thresholds in the unit of its `Red`, probability ``1/denominator`` at the upper threshold.
 
     ``colour`` is the drop precedence it is for, where the device tells packets by that.
@@ -164,7 +164,7 @@ class RedProfile(Model):
     denominator: int = 10
 
 
-class Red(Model):
+class Red(PlanModel):
     """Random early detection of a queue."""
 
     by_dscp: bool = False
@@ -184,14 +184,14 @@ class ShareUnit(StrEnum):
     """A part of what priority leaves, in proportion to its neighbours; 1 where a queue states none."""
 
 
-class Share(Model):
+class Share(PlanModel):
     """A guaranteed share as the device holds it."""
 
     unit: ShareUnit
     value: int
 
 
-class TailThreshold(Model):
+class TailThreshold(PlanModel):
     """Weighted tail drop: packets with these marks are dropped once the queue holds ``percent`` of its buffer."""
 
     dscp: tuple[int, ...] = ()
@@ -199,7 +199,7 @@ class TailThreshold(Model):
     percent: int
 
 
-class Queue(Model):
+class Queue(PlanModel):
     """One queue. ``number`` is the device's own number, or the position in its policy."""
 
     number: int
@@ -230,7 +230,7 @@ class Queue(Model):
     """What the queue takes of what is offered to it, where the device meters its queues."""
 
 
-class Scheduler(Model):
+class Scheduler(PlanModel):
     """Queues and the discipline that serves them, in the device's own order.
 
     ``STRICT`` lists its queues in the order of service, first served first. ``limit_percent`` is what a port may
@@ -242,7 +242,7 @@ class Scheduler(Model):
     limit_percent: int | None = None
 
 
-class Egress(Model):
+class Egress(PlanModel):
     """Output side of an interface, or of one queue; ``rules`` choose queues by number (of policies that classify on
     output).
 
@@ -268,7 +268,7 @@ class Egress(Model):
         return self if inside is None else inside
 
 
-class Efficiency(Model):
+class Efficiency(PlanModel):
     """Link efficiency in force on an interface.
 
     ``multiclass`` is the RFC 2686 form of interleaving; ``frame_relay_fragment`` bytes are those of FRF.12.
@@ -284,7 +284,7 @@ class Efficiency(Model):
     ip_mtu: int | None = None
 
 
-class Circuit(Model):
+class CircuitPlan(PlanModel):
     """A virtual circuit that carries an interface's traffic: an ATM PVC (VPI and VCI) or a Frame Relay DLCI.
 
     ``sustained`` and ``peak`` are its traffic contract in bits per second, ``burst`` in cells (ATM) or bits.
@@ -298,7 +298,7 @@ class Circuit(Model):
     burst: int | None = None
 
 
-class InterfacePlan(Model):
+class InterfacePlan(PlanModel):
     """One interface; ``bandwidth_kbps`` is the rate that the device assumes it to have (where it has such a
     setting).
 
@@ -308,13 +308,13 @@ class InterfacePlan(Model):
     name: str
     bandwidth_kbps: int | None = None
     reservable_percent: int | None = None
-    circuit: Circuit | None = None
+    circuit: CircuitPlan | None = None
     ingress: Ingress = Ingress()
     egress: Egress = Egress()
     efficiency: Efficiency = Efficiency()
 
 
-class InputQueues(Model):
+class InputQueues(PlanModel):
     """Queues of a device's ingress, shared by all ports: shares by weight, one of them served first up to a part.
 
     ``buffer_percent`` and ``weights`` have one entry a queue; ``priority_queue`` gets ``priority_percent`` of the
@@ -330,7 +330,7 @@ class InputQueues(Model):
     thresholds: tuple[tuple[int, ...], ...] = ()
 
 
-class System(Model):
+class System(PlanModel):
     """Device-wide QoS state. Maps have one entry per CoS (8) or DSCP (64)."""
 
     cos_to_dscp: tuple[int, ...] | None = None
@@ -348,7 +348,7 @@ class System(Model):
     """Whether packets take the path that recognises applications and polices interfaces (IOS: CEF)."""
 
 
-class UnknownLine(Model):
+class UnknownLine(PlanModel):
     """A line that parsing does not understand, verbatim.
 
     ``undefined`` is the access group that the line refers to and the device does not have, like ``access-group
@@ -366,7 +366,7 @@ class UnknownLine(Model):
         return UnknownLine(line=self.line, text=words(self.text), context=words(self.context), undefined=undefined)
 
 
-class Plan(Model):
+class Plan(PlanModel):
     """What one device does.
 
     ``foreign_lists`` are the numbers of access lists that others have written on the device, where lists are

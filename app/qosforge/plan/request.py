@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict
 from qosforge.intent.applications import Application
 from qosforge.intent.models import RESERVED_CLASS, FragmentMethod, Mark, Treatment
 from qosforge.intent.scope import Trust
-from qosforge.inventory.models import Circuit, Framing, Role
+from qosforge.inventory.models import Circuit, DeviceRole, Framing
 
 
-class Model(BaseModel):
+class RequestModel(BaseModel):
     """Base of the request's models."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=False)
@@ -60,7 +60,7 @@ class Feature(StrEnum):
     FRAGMENTS = "fragments of a size that blocks the link for a short time only"
 
 
-class Term(Model):
+class TermRequest(RequestModel):
     """One alternative of a class: all given fields hold, each field lists alternatives.
 
     The fields are those of the language; ports are inclusive ranges.
@@ -87,10 +87,10 @@ class Term(Model):
         return tuple([name for name in _TERM_FIELDS if fields[name]])
 
 
-_TERM_FIELDS = tuple(Term.model_fields)
+_TERM_FIELDS = tuple(TermRequest.model_fields)
 
 
-class ClassRequest(Model):
+class ClassRequest(RequestModel):
     """A class as this device must serve it; the last one is always ``default``.
 
     ``terms`` say what the intent lists (none where it says only what a class is not), ``none_of`` what must not
@@ -99,8 +99,8 @@ class ClassRequest(Model):
 
     name: str
     line: int | None = None
-    terms: tuple[Term, ...] = ()
-    none_of: tuple[Term, ...] = ()
+    terms: tuple[TermRequest, ...] = ()
+    none_of: tuple[TermRequest, ...] = ()
     mark: Mark | None = None
     treatment: Treatment = Treatment()
     remarked: tuple[int, ...] = ()
@@ -110,7 +110,7 @@ class ClassRequest(Model):
     """The classes that divide this one, the last one ``default``; those of ``treatment`` are not looked at."""
 
     @property
-    def recognised_by(self) -> Term | None:
+    def recognised_by(self) -> TermRequest | None:
         """The marks by which a device behind the edge tells the class; None where it carries none.
 
         Its own is the first, those that its policer writes instead follow.
@@ -120,7 +120,7 @@ class ClassRequest(Model):
             return None
         field, value = mark
         others = self.remarked if field == "dscp" else self.remarked_precedences
-        return Term(**{field: tuple(dict.fromkeys((value, *others)))})
+        return TermRequest(**{field: tuple(dict.fromkeys((value, *others)))})
 
     @property
     def is_default(self) -> bool:
@@ -128,7 +128,7 @@ class ClassRequest(Model):
         return self.name == RESERVED_CLASS
 
 
-class EfficiencyRequest(Model):
+class EfficiencyRequest(RequestModel):
     """Link efficiency wanted on one interface; ``fragment_bytes`` is never rounded up.
 
     ``methods`` are the ways to fragment that are allowed, the preferred one first.
@@ -143,7 +143,7 @@ class EfficiencyRequest(Model):
     prefer: bool = True
 
 
-class InterfaceRequest(Model):
+class InterfaceRequest(RequestModel):
     """What is wanted at one interface."""
 
     name: str
@@ -170,13 +170,13 @@ class InterfaceRequest(Model):
     efficiency: EfficiencyRequest | None = None
 
 
-class DeviceRequest(Model):
+class DeviceRequest(RequestModel):
     """What lowering starts from."""
 
     device: str
     platform: str
     image: str
-    role: Role
+    role: DeviceRole
     features: frozenset[str] = frozenset()
     intent: str
     tolerance: float

@@ -57,11 +57,11 @@ def _shares(classes: tuple[ClassRequest, ...], rate: int) -> tuple[float, ...]:
     return expected_shares(scheduler, rate, priority_load=0.0, bounds=bounds) if bounds else free
 
 
-def guaranteed_share(classes: Sequence[ClassRequest], wanted: ClassRequest, rate: int) -> float:
+def guaranteed_share(classes: Sequence[ClassRequest], class_request: ClassRequest, rate: int) -> float:
     """The share of a link (0–1) that a class is given by its own words, however much the others ask for."""
     requested = requested_shares(classes, rate)
     left = 1 - sum(requested[c.name] for c in classes if c.treatment.priority)
-    return _guarantee(asked_share(wanted.treatment), requested[wanted.name], left, rate)
+    return _guarantee(asked_share(class_request.treatment), requested[class_request.name], left, rate)
 
 
 def _guarantee(share: Share | None, nominal: float, left: float, rate: int) -> float:

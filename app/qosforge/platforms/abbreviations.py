@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from qosforge.configtree import Grammar, Line, Tree
+from qosforge.configtree import ConfigLine, Grammar, Tree
 from qosforge.plan.model import Plan
 
 _PROMPT = re.compile(r"(?P<host>\w[\w.-]{0,62})(?:\((?P<mode>conf(?:ig)?(?:-[\w/.-]+)?)\))?[#>] *(?P<command>.*)")
@@ -227,8 +227,8 @@ def _unwrapped(lines: list[str], dialect: CommandSyntax) -> list[str]:
 
 
 def _joined(tree: Tree) -> Tree:
-    opened: dict[str, list[Line]] = {}
-    heads: list[Line] = []
+    opened: dict[str, list[ConfigLine]] = {}
+    heads: list[ConfigLine] = []
     for line in tree:
         # Lines without anything below them may be said twice for a reason: only objects are joined.
         if line.children and line.text in opened:
@@ -238,5 +238,6 @@ def _joined(tree: Tree) -> Tree:
             opened[line.text] = list(line.children)
         heads.append(line)
     return tuple(
-        Line(line.text, _joined(tuple(opened[line.text])), line.number) if line.children else line for line in heads
+        ConfigLine(line.text, _joined(tuple(opened[line.text])), line.number) if line.children else line
+        for line in heads
     )

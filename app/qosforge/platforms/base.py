@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from qosforge.configtree import Grammar
 from qosforge.errors import InputError, Place
 from qosforge.findings import Fidelity, Finding
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 from qosforge.plan.model import Plan
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
 from qosforge.platforms.inspection import Inspection
@@ -45,7 +45,7 @@ class ClassFidelity:
 
 
 @dataclass(frozen=True)
-class Lowered:
+class LoweredDevice:
     """A plan, with what could not be had as asked.
 
     ``classes`` maps what the device calls a class or queue to the intent's class: the provenance that a device
@@ -86,7 +86,7 @@ class QueueCount:
 
 
 @dataclass(frozen=True)
-class Boxes:
+class DeviceFamily:
     """The devices of a platform: by which lines their configurations are told, and what an inventory says of them.
 
     ``signs`` is a pattern of whole lines that they have and others hardly; ``switches`` where ports are those of a
@@ -97,7 +97,7 @@ class Boxes:
     signs: str
     images: tuple[str, ...]
     driver: str
-    role: Role
+    role: DeviceRole
     switches: bool = True
     states_image: bool = False
 
@@ -107,7 +107,7 @@ class Platform(Protocol):
 
     id: str
     grammar: Grammar
-    boxes: Boxes
+    family: DeviceFamily
     profile: DeviceProfile
     batfish_format: str | None
     """What Batfish calls the text of this platform; none where it does not model it."""
@@ -122,15 +122,15 @@ class Platform(Protocol):
     most_conditions: int
     """How many conditions (match lines, entries of access lists, filters) one class may come to on an interface."""
 
-    def count_conditions(self, request: DeviceRequest, wanted: ClassRequest) -> int:
+    def count_conditions(self, request: DeviceRequest, class_request: ClassRequest) -> int:
         """How many conditions a class comes to at most: by arithmetic, for whatever lists."""
         ...
 
-    def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
+    def lower(self, request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         """The plan for a request; ``running`` is what the device holds now, where it is known."""
         ...
 
-    def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+    def blocks(self, plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
         """The configuration objects of a plan, in the order people read them."""
         ...
 

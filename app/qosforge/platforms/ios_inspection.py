@@ -78,9 +78,9 @@ def _lacks(timer: Timer, running: str) -> tuple[Lack, ...]:
     return ((_NO_ARCHIVE,) if timer is Timer.MISSING else ()) + missing
 
 
-def _moment(told: re.Match[str], running: str) -> datetime | None:
+def _moment(match: re.Match[str], running: str) -> datetime | None:
     """The time in UTC, by ``clock timezone NAME HOURS [MINUTES]`` and ``clock summer-time NAME …``."""
-    time, zone, day = told.groups()
+    time, zone, day = match.groups()
     away = {"UTC": timedelta(), "GMT": timedelta()}
     if (set_to := re.search(r"(?m)^clock timezone (\S+) (-?)(\d+)(?: (\d+))?", running)) is not None:
         offset = timedelta(hours=int(set_to[3]), minutes=int(set_to[4] or 0))

@@ -16,11 +16,11 @@ def shorten(name: str, limit: int) -> str:
     return name if len(name) <= limit else _digested(name, name, limit)
 
 
-def short_names(names: Iterable[str], limit: int, taken: Collection[str] = ()) -> dict[str, str]:
-    """A name of at most ``limit`` characters for each name, all different and none of ``taken``."""
+def short_names(names: Iterable[str], limit: int, in_use: Collection[str] = ()) -> dict[str, str]:
+    """A name of at most ``limit`` characters for each name, all different and none of ``in_use``."""
     result: dict[str, str] = {}
     for name in dict.fromkeys(names):
-        used = {*result.values(), *taken}
+        used = {*result.values(), *in_use}
         short, attempt = shorten(name, limit), 0
         while short in used:
             attempt += 1

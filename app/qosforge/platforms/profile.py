@@ -19,7 +19,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Room(_Model):
+class BufferSize(_Model):
     """What a queue holds: one figure for all queues of a port, or one per queue from queue 0 on.
 
     With packets and bytes the first limit that is reached counts (descriptors and memory). ``early`` is the twin's
@@ -46,7 +46,7 @@ class Room(_Model):
         return limits if self.early is None else {**limits, "red": dict(self.early)}
 
 
-class Discipline(_Model):
+class DisciplineProfile(_Model):
     """What the device really does when it is told to serve by a discipline.
 
     ``scheduler`` is the twin's, without weights; ``slots`` is the number of steps in which the device holds
@@ -56,7 +56,7 @@ class Discipline(_Model):
 
     scheduler: Mapping[str, Any]
     slots: int | None = Field(default=None, gt=0)
-    room: Room | None = None
+    room: BufferSize | None = None
     latency: float | None = Field(default=None, ge=0)
     latency_jitter: float | None = Field(default=None, ge=0)
 
@@ -78,8 +78,8 @@ class DeviceProfile(_Model):
     latency_jitter: float = Field(default=0.0, ge=0)
     per_packet: float = Field(default=0.0, ge=0)
     fragment_header: int = Field(default=0, ge=0)
-    room: Room | None = None
-    disciplines: Mapping[str, Discipline] = {}
+    room: BufferSize | None = None
+    disciplines: Mapping[str, DisciplineProfile] = {}
     sources: Mapping[str, str]
 
     @model_validator(mode="after")

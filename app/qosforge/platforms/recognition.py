@@ -11,19 +11,19 @@ from qosforge.intent.applications import Application
 from qosforge.intent.ports import WELL_KNOWN
 from qosforge.plan.model import PortRange, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.plan.request import Term as Alternative
+from qosforge.plan.request import TermRequest as Alternative
 from qosforge.sharing import shared
 
 
-def header_terms(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...]:
+def header_terms(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...]:
     """The alternatives of a class as header fields: flows first, then DSCPs and CoS, none twice.
 
     An application together with addresses, protocols or ports has no such form and is left out. An
     application's well-known ports are matched on either side, others at the destination only: a source port above
     them is any client's.
     """
-    known = tuple(request.applications[t.application] if t.application else None for t in wanted.terms)
-    return _header_terms(wanted.terms, known)
+    known = tuple(request.applications[t.application] if t.application else None for t in class_request.terms)
+    return _header_terms(class_request.terms, known)
 
 
 @shared
@@ -74,9 +74,9 @@ def _application(application: Application) -> Iterator[Term]:
             yield Term(protocol=application.protocol_number, source_ports=ports)
 
 
-def count_class(wanted: ClassRequest, count: Callable[[Alternative], int]) -> int:
+def count_class(class_request: ClassRequest, count: Callable[[Alternative], int]) -> int:
     """How many conditions a class comes to: the longer of its sides, each alternative what ``count`` says."""
-    return max(sum(map(count, side)) for side in (wanted.terms, wanted.none_of))
+    return max(sum(map(count, side)) for side in (class_request.terms, class_request.none_of))
 
 
 def count_conditions(
@@ -100,9 +100,9 @@ def count_conditions(
     return math.prod((own, *sides, *(len(values) or 1 for values in ends), points or 1))
 
 
-def ports_only(request: DeviceRequest, wanted: ClassRequest) -> Finding | None:
+def ports_only(request: DeviceRequest, class_request: ClassRequest) -> Finding | None:
     """The finding that a class's applications are told by ports alone; None where it lists none."""
-    names = list(dict.fromkeys(t.application for t in wanted.terms if t.application))
+    names = list(dict.fromkeys(t.application for t in class_request.terms if t.application))
     if not names:
         return None
     more = [n for n in names if request.applications[n].beyond_ports]
@@ -112,8 +112,8 @@ def ports_only(request: DeviceRequest, wanted: ClassRequest) -> Finding | None:
         severity=Severity.INFO,
         message=f"{', '.join(names)} recognised by transport ports only{note}",
         device=request.device,
-        traffic_class=wanted.name,
-        line=wanted.line,
+        traffic_class=class_request.name,
+        line=class_request.line,
     )
 
 

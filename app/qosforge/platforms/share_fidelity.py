@@ -113,8 +113,8 @@ def share_findings(request: DeviceRequest, shares: tuple[ClassShare, ...]) -> It
             direction="output",
             traffic_class=c.name,
             line=c.line,
-            requested=percent(worst.requested),
-            applied=percent(worst.applied),
+            requested=format_percent(worst.requested),
+            applied=format_percent(worst.applied),
             hint="ask for shares nearer to the weights the device has, or widen the tolerance" if beyond else None,
         )
 
@@ -134,8 +134,8 @@ def priority_findings(request: DeviceRequest) -> Iterator[Finding]:
             direction="output",
             traffic_class=c.name,
             line=c.line,
-            requested=percent(requested),
-            applied=percent(1.0),
+            requested=format_percent(requested),
+            applied=format_percent(1.0),
             hint="bound the class before this device, so that it cannot exceed its share",
         )
     for c in first[1:]:
@@ -179,6 +179,6 @@ def queue_names(queue_of: Mapping[str, int]) -> dict[str, str]:
     return result
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """A share as text."""
     return f"{share * 100:.1f}".removesuffix(".0") + " %"

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from qosforge.access.roles import EVERY_NETWORK
 from qosforge.errors import InputError
-from qosforge.intent.differences import Change
+from qosforge.intent.differences import PolicyChange
 from qosforge.intent.policy_source import PolicySource, load_policy, shipped_policies
 
 LIBRARY_VERSION = 0
@@ -80,7 +80,7 @@ class PolicyDifference:
     before: PolicyVersion
     after: PolicyVersion
     text: str
-    changes: tuple[Change, ...]
+    changes: tuple[PolicyChange, ...]
 
 
 @cache

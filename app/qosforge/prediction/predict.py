@@ -35,7 +35,7 @@ LONGEST_SECONDS = 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
+class SimulatedTime:
     """Seconds that a scenario was simulated, all replications together, and that the policy wants it measured."""
 
     scenario: str
@@ -53,7 +53,7 @@ class Prediction:
     measurement: Measurement
     verdicts: tuple[ClassVerdict, ...]
     outcome: Outcome
-    simulated: tuple[Simulated, ...]
+    simulated: tuple[SimulatedTime, ...]
     findings: tuple[Finding, ...] = ()
 
 
@@ -118,7 +118,7 @@ def _timed(intent: Intent, most: int | None) -> Intent:
     return intent.model_copy(update={"verify": checks})
 
 
-def _simulated(compilation: Compilation, measurement: Measurement) -> tuple[Simulated, ...]:
+def _simulated(compilation: Compilation, measurement: Measurement) -> tuple[SimulatedTime, ...]:
     """By scenario; checks that share one are measured together, as long as the longest."""
     wanted: dict[str, int] = {}
     for check in compilation.intent.intent.verify:
@@ -126,6 +126,6 @@ def _simulated(compilation: Compilation, measurement: Measurement) -> tuple[Simu
         if scenario is not None:
             wanted[scenario.name] = max(check.seconds, wanted.get(scenario.name, 0))
     return tuple(
-        Simulated(each.name, round((each.seconds or 0) * each.replications), wanted[each.name])
+        SimulatedTime(each.name, round((each.seconds or 0) * each.replications), wanted[each.name])
         for each in measurement.scenarios
     )

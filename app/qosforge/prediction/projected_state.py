@@ -39,11 +39,11 @@ def _as_delivered(device: Device) -> str:
     return "".join(f"interface {interface.name}\n!\n" for interface in device.interfaces)
 
 
-def _over(plan: Plan, held: Plan) -> Plan:
+def _over(plan: Plan, running: Plan) -> Plan:
     spoken_of = {interface.name for interface in plan.interfaces}
-    left = tuple(interface for interface in held.interfaces if interface.name not in spoken_of)
+    left = tuple(interface for interface in running.interfaces if interface.name not in spoken_of)
     settings = {
-        name: value if (value := getattr(plan.system, name)) is not None else getattr(held.system, name)
+        name: value if (value := getattr(plan.system, name)) is not None else getattr(running.system, name)
         for name in System.model_fields
     }
     return plan.model_copy(update={"interfaces": (*plan.interfaces, *left), "system": System(**settings)})

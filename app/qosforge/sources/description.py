@@ -14,8 +14,8 @@ from pydantic_core import ErrorDetails
 from qosforge.deploy.traits import traits
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.intent.problems import as_problem
-from qosforge.intent.yaml_source import Document, Path_, read_document
-from qosforge.inventory.models import Role
+from qosforge.intent.yaml_source import Path_, YamlDocument, read_document
+from qosforge.inventory.models import DeviceRole
 from qosforge.inventory.reach import OWN, Reach
 from qosforge.platforms.base import platform
 from qosforge.sources.plugins import SourceFile, SourcePlugin, load_plugin
@@ -55,7 +55,7 @@ class SourceDescription(BaseModel):
     plugin: Word
     options: dict[str, Any] = {}
     platforms: dict[str, Annotated[PlatformChoice, BeforeValidator(_choice)]] = {}
-    roles: dict[str, Role] = {}
+    roles: dict[str, DeviceRole] = {}
     tags: dict[str, Word | None] = {}
     credentials: str | None = None
     transport: str = "ssh"
@@ -68,7 +68,7 @@ class SourceMissing(InputError):
 
 
 @dataclass(frozen=True)
-class Source:
+class NetworkSource:
     """A described source, ready to be read."""
 
     description: SourceDescription
@@ -83,7 +83,7 @@ class Source:
         return self.plugin.location(self.options)
 
 
-def read_source(folder: Path) -> Source:
+def read_source(folder: Path) -> NetworkSource:
     """The source that a network's folder names.
 
     Raises:
@@ -107,7 +107,7 @@ def read_source(folder: Path) -> Source:
     problems += _unknown_platforms(description, document)
     if problems or options is None or reach is None:
         raise InputErrors("does not describe a source", Place(file=str(path)), "", problems)
-    return Source(description, reach, plugin, options, SourceFile(document))
+    return NetworkSource(description, reach, plugin, options, SourceFile(document))
 
 
 def is_secret(name: str) -> bool:
@@ -116,7 +116,7 @@ def is_secret(name: str) -> bool:
 
 
 def _validated(
-    model: type[Given], data: Any, document: Document, base: Path_, problems: list[InputError]
+    model: type[Given], data: Any, document: YamlDocument, base: Path_, problems: list[InputError]
 ) -> Given | None:
     try:
         return model.model_validate(data)
@@ -132,7 +132,7 @@ def _masked(details: ErrorDetails) -> ErrorDetails:
     return {**details, "input": "…"} if secret else details
 
 
-def _unknown_platforms(description: SourceDescription, document: Document) -> list[InputError]:
+def _unknown_platforms(description: SourceDescription, document: YamlDocument) -> list[InputError]:
     problems = []
     for name, choice in description.platforms.items():
         for key, check in (("platform", platform), ("driver", traits)):

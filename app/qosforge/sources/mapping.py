@@ -8,7 +8,7 @@ from typing import Any
 
 from qosforge.discovery.facts import Note, Topic
 from qosforge.discovery.model import End
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 from qosforge.sources.description import SOURCE, PlatformChoice, SourceDescription
 from qosforge.sources.model import SourceDevice, SourceNetwork, SourcePort
 from qosforge.units import listed, shortened
@@ -43,9 +43,9 @@ class MappedNetwork:
     notes: tuple[Note, ...]
 
 
-def map_network(found: SourceNetwork, description: SourceDescription) -> MappedNetwork:
+def map_network(network: SourceNetwork, description: SourceDescription) -> MappedNetwork:
     """The network of a source with the meanings that its description gives."""
-    return _Mapping(description).network(found)
+    return _Mapping(description).network(network)
 
 
 class _Mapping:
@@ -55,22 +55,24 @@ class _Mapping:
         """Devices by a section of the description and the word that it lacks."""
         self._notes: list[Note] = []
 
-    def network(self, found: SourceNetwork) -> MappedNetwork:
+    def network(self, source_network: SourceNetwork) -> MappedNetwork:
         devices, undescribed = [], set()
-        for device in found.devices:
+        for device in source_network.devices:
             mapped = self._device(device)
             if mapped is None:
                 undescribed.add(device.name)
             else:
                 devices.append(mapped)
         described = {device.name for device in devices}
-        links = found.links and tuple((a, b) for a, b in found.links if a[0] in described and b[0] in described)
+        links = source_network.links and tuple(
+            (a, b) for a, b in source_network.links if a[0] in described and b[0] in described
+        )
         return MappedNetwork(
             devices=tuple(devices),
             links=links,
             mapped_tags=frozenset(tag for tag in self._description.tags.values() if tag is not None),
             undescribed=frozenset(undescribed),
-            notes=(*found.notes, *self._notes, *self._unmapped()),
+            notes=(*source_network.notes, *self._notes, *self._unmapped()),
         )
 
     def _device(self, device: SourceDevice) -> MappedDevice | None:
@@ -111,7 +113,7 @@ class _Mapping:
             self._lacking.setdefault(("platforms", device.platform), []).append(device.name)
         return choice
 
-    def _role(self, device: SourceDevice) -> Role | None:
+    def _role(self, device: SourceDevice) -> DeviceRole | None:
         roles = self._description.roles
         if device.role is None:
             return next((roles[group] for group in device.groups if group in roles), None)

@@ -15,7 +15,7 @@ from qosforge.deploy.secret_reader import SecretReader
 from qosforge.deploy.secret_source import KEYS, SecretSource, Sourced
 from qosforge.discovery.facts import Note, Topic
 from qosforge.errors import InputError, SourceError
-from qosforge.inventory.models import Interface, Role, is_name
+from qosforge.inventory.models import DeviceRole, Interface, is_name
 from qosforge.inventory.port_ranges import port_names
 from qosforge.sources.description import is_secret, secret_values
 from qosforge.sources.model import SourceDevice, SourceNetwork, SourcePort
@@ -175,7 +175,7 @@ def _ports(device: str, interfaces: Mapping[Any, Any], notes: list[Note]) -> Ite
         try:
             names = port_names(str(key))
             port = Interface.model_validate(
-                {"role": Role.EDGE, **(body or {}), "name": max(names, key=len)}, context=WRITTEN
+                {"role": DeviceRole.EDGE, **(body or {}), "name": max(names, key=len)}, context=WRITTEN
             )
         except (ValidationError, ValueError, TypeError) as error:
             told = error.errors(include_url=False)[0]["msg"] if isinstance(error, ValidationError) else str(error)

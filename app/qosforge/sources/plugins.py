@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 
 from qosforge.errors import InputError, Place
-from qosforge.intent.yaml_source import Document
+from qosforge.intent.yaml_source import YamlDocument
 from qosforge.sources.model import SourceNetwork
 
 GROUP = "qosforge.inventories"
@@ -23,7 +23,7 @@ GROUP = "qosforge.inventories"
 class SourceFile:
     """The file that describes a source, for messages; and the environment that secrets are taken from."""
 
-    document: Document
+    document: YamlDocument
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
 
     @property

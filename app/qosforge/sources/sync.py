@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qosforge.discovery.difference import EVERY_FIELD, Change, differences
+from qosforge.discovery.difference import EVERY_FIELD, InventoryChange, differences
 from qosforge.discovery.facts import Note
 from qosforge.discovery.folder import FolderDraft, draft, write_draft
 from qosforge.errors import Place, SourceError
@@ -22,13 +22,13 @@ from qosforge.sources.target import target_network
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SourceComparison:
     """How a network's folder differs from its source; ``shared`` is the data that its devices have in common."""
 
     folder: Path
     known: Network
     target: Network
-    changes: tuple[Change, ...]
+    changes: tuple[InventoryChange, ...]
     notes: tuple[Note, ...]
     shared: Mapping[str, Any]
 
@@ -38,7 +38,7 @@ class Comparison:
         return tuple(change.key[0] for change in self.changes if (change.what, change.kind) == ("device", "gone"))
 
 
-def compare_with_source(folder: Path) -> Comparison:
+def compare_with_source(folder: Path) -> SourceComparison:
     """Read the source that a folder names, and compare the folder with it. Nothing is written.
 
     A folder without ``hosts.yaml`` counts as a network without devices.
@@ -59,10 +59,10 @@ def compare_with_source(folder: Path) -> Comparison:
     target = target_network(known, found, source.reach)
     shared = _shared(folder, {key: getattr(source.reach, key) for key in OWN})
     changes = differences(known, target.network, EVERY_FIELD)
-    return Comparison(folder, known, target.network, changes, target.notes, shared)
+    return SourceComparison(folder, known, target.network, changes, target.notes, shared)
 
 
-def without_removals(comparison: Comparison) -> Comparison:
+def without_removals(comparison: SourceComparison) -> SourceComparison:
     """The same comparison, but for devices that the source does not have: they stay, with their links."""
     gone = set(comparison.gone_devices)
     target = comparison.target
@@ -73,10 +73,12 @@ def without_removals(comparison: Comparison) -> Comparison:
     ]
     network = target.model_copy(update={"devices": (*target.devices, *kept), "links": (*target.links, *links)})
     changes = differences(comparison.known, network, EVERY_FIELD)
-    return Comparison(comparison.folder, comparison.known, network, changes, comparison.notes, comparison.shared)
+    return SourceComparison(
+        comparison.folder, comparison.known, network, changes, comparison.notes, comparison.shared
+    )
 
 
-def write_comparison(comparison: Comparison) -> None:
+def write_comparison(comparison: SourceComparison) -> None:
     """Make the folder say what the source does; what people wrote beyond it stays.
 
     Raises:
@@ -86,7 +88,7 @@ def write_comparison(comparison: Comparison) -> None:
     write_draft(comparison.folder, _drafted(comparison))
 
 
-def _drafted(comparison: Comparison) -> FolderDraft:
+def _drafted(comparison: SourceComparison) -> FolderDraft:
     return draft(
         comparison.folder,
         comparison.changes,
@@ -115,7 +117,7 @@ class SyncPlan:
     """
 
     remove: bool
-    changes: tuple[Change, ...]
+    changes: tuple[InventoryChange, ...]
     gone: tuple[str, ...]
     notes: tuple[Note, ...]
     devices: int

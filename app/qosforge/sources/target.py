@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from qosforge.discovery.difference import same_image
 from qosforge.discovery.facts import Note, Topic
 from qosforge.discovery.model import End
-from qosforge.inventory.models import Device, Framing, Interface, Link, Network, Role
+from qosforge.inventory.models import Device, DeviceRole, Framing, Interface, Link, Network
 from qosforge.inventory.reach import Reach
 from qosforge.platforms.base import platform
 from qosforge.sources.mapping import MappedDevice, MappedNetwork
@@ -32,26 +32,26 @@ _DELAY = Note(
 
 
 @dataclass(frozen=True)
-class Target:
+class TargetNetwork:
     """The network to be written, and every note on what of the source is not in it."""
 
     network: Network
     notes: tuple[Note, ...]
 
 
-def target_network(known: Network, found: MappedNetwork, reach: Reach) -> Target:
+def target_network(known: Network, network: MappedNetwork, reach: Reach) -> TargetNetwork:
     """The known network with what the source tells; ``reach`` is how new devices are reached."""
-    return _Merging(known, found, reach).target()
+    return _Merging(known, network, reach).target()
 
 
 class _Merging:
-    def __init__(self, known: Network, found: MappedNetwork, reach: Reach) -> None:
+    def __init__(self, known: Network, network: MappedNetwork, reach: Reach) -> None:
         self._known = known
-        self._found = found
+        self._found = network
         self._reach = reach
-        self._notes = list(found.notes)
+        self._notes = list(network.notes)
 
-    def target(self) -> Target:
+    def target(self) -> TargetNetwork:
         old = {device.name: device for device in self._known.devices}
         told = {device.name: device for device in self._found.devices}
         kept = [
@@ -63,12 +63,12 @@ class _Merging:
         devices = (*kept, *(device for device in new if device is not None))
         links = tuple(self._links({device.name: device for device in devices}))
         network = self._known.model_copy(update={"devices": devices, "links": links})
-        return Target(network, tuple(self._notes))
+        return TargetNetwork(network, tuple(self._notes))
 
     # -- devices -------------------------------------------------------------------------------------------
 
-    def _merged(self, known: Device, told: MappedDevice) -> Device:
-        fields = dict(told.fields)
+    def _merged(self, known: Device, mapped: MappedDevice) -> Device:
+        fields = dict(mapped.fields)
         if known.platform == fields["platform"] and same_image(known.image, fields.get("image", known.image)):
             fields["image"] = known.image  # which may name the train alone
         role = fields.get("role", known.role)
@@ -76,88 +76,88 @@ class _Merging:
         ports = [
             port.model_copy(update={"role": role}) if port.role is known.role else port for port in known.interfaces
         ]
-        fields["tags"] = self._tags(known.tags, told.tags)
-        fields["reach"] = self._reach_of(known.reach, told)
-        fields["interfaces"] = tuple(self._ports(told, role, ports))
+        fields["tags"] = self._tags(known.tags, mapped.tags)
+        fields["reach"] = self._reach_of(known.reach, mapped)
+        fields["interfaces"] = tuple(self._ports(mapped, role, ports))
         return known.model_copy(update=fields)
 
-    def _new(self, told: MappedDevice) -> Device | None:
-        if "image" not in told.fields:
+    def _new(self, mapped: MappedDevice) -> Device | None:
+        if "image" not in mapped.fields:
             message = "nothing tells which release it runs: it is left out"
             hint = "give its platform an 'image' in source.yaml, or let the source tell one"
-            self._notes.append(Note(Topic.LEFT_OUT, told.name, "image", message, hint))
+            self._notes.append(Note(Topic.LEFT_OUT, mapped.name, "image", message, hint))
             return None
-        if "hostname" not in told.reach:
+        if "hostname" not in mapped.reach:
             message = "the source gives it no address: it cannot be reached"
             hint = "give it a primary IP address there, or a hostname in hosts.yaml"
-            self._notes.append(Note(Topic.ASSUMED, told.name, "hostname", message, hint))
-        boxes = platform(str(told.fields["platform"]), told.name).boxes
-        role = told.fields.get("role", boxes.role)
-        if "role" not in told.fields:
-            message = f"its role is taken as {role.value}, which most {told.fields['platform']} have"
-            self._notes.append(Note(Topic.ASSUMED, told.name, "role", message, "correct it in hosts.yaml"))
+            self._notes.append(Note(Topic.ASSUMED, mapped.name, "hostname", message, hint))
+        family = platform(str(mapped.fields["platform"]), mapped.name).family
+        role = mapped.fields.get("role", family.role)
+        if "role" not in mapped.fields:
+            message = f"its role is taken as {role.value}, which most {mapped.fields['platform']} have"
+            self._notes.append(Note(Topic.ASSUMED, mapped.name, "role", message, "correct it in hosts.yaml"))
         return Device(
-            **{"driver": boxes.driver, **told.fields, "role": role},
-            name=told.name,
-            tags=told.tags,
-            reach=self._reach_of(self._reach, told),
-            interfaces=tuple(self._ports(told, role, ())),
+            **{"driver": family.driver, **mapped.fields, "role": role},
+            name=mapped.name,
+            tags=mapped.tags,
+            reach=self._reach_of(self._reach, mapped),
+            interfaces=tuple(self._ports(mapped, role, ())),
         )
 
-    def _reach_of(self, known: Reach, told: MappedDevice) -> Reach:
+    def _reach_of(self, known: Reach, mapped: MappedDevice) -> Reach:
         try:
-            return Reach.model_validate({**dict(known), **told.reach})
+            return Reach.model_validate({**dict(known), **mapped.reach})
         except ValidationError as error:
             message = f"its address is not taken: {error.errors(include_url=False)[0]['msg']}"
-            self._notes.append(Note(Topic.LEFT_OUT, told.name, "hostname", message, "correct it in the source"))
+            self._notes.append(Note(Topic.LEFT_OUT, mapped.name, "hostname", message, "correct it in the source"))
             return known
 
-    def _tags(self, known: frozenset[str], told: frozenset[str]) -> frozenset[str]:
+    def _tags(self, known: frozenset[str], tags: frozenset[str]) -> frozenset[str]:
         """Tags that the source may give are where it says, and nowhere else; all others stay where they are."""
-        return (known - self._found.mapped_tags) | told
+        return (known - self._found.mapped_tags) | tags
 
     # -- ports ---------------------------------------------------------------------------------------------
 
-    def _ports(self, told: MappedDevice, role: Role, known: Any) -> Iterator[Interface]:
-        if told.ports is None:
+    def _ports(self, mapped: MappedDevice, role: DeviceRole, known: Any) -> Iterator[Interface]:
+        if mapped.ports is None:
             yield from known
             return
-        found = {port.name: port for port in told.ports}
+        found = {port.name: port for port in mapped.ports}
         for port in known:
             if port.name in found:
-                yield self._port(told.name, found[port.name], port) or port
-            elif port.name in told.unmanaged:
+                yield self._port(mapped.name, found[port.name], port) or port
+            elif port.name in mapped.unmanaged:
                 yield port
         has = {port.name for port in known}
         for name, source in found.items():
             if name in has:
                 continue
             plain = {"name": name, "role": role}
-            port = self._port(told.name, source, None, plain)
+            port = self._port(mapped.name, source, None, plain)
             if port is None:
                 continue
             if source.serial and "encapsulation" not in source.fields:
                 message = f"{name} is a serial line, and the source tells no framing: it is taken as ethernet"
                 hint = "give it its 'encapsulation' in hosts.yaml, or let the source tell one"
-                self._notes.append(Note(Topic.ASSUMED, told.name, name, message, hint))
+                self._notes.append(Note(Topic.ASSUMED, mapped.name, name, message, hint))
             yield port
 
     def _port(
-        self, device: str, told: SourcePort, known: Interface | None, plain: Mapping[str, Any] | None = None
+        self, device: str, port: SourcePort, known: Interface | None, plain: Mapping[str, Any] | None = None
     ) -> Interface | None:
         """The port with what the source tells; ``None`` where an inventory cannot hold that."""
-        fields = dict(told.fields)
+        fields = dict(port.fields)
         if known is not None and not known.vlans:
             fields.pop("vlans", None)  # an inventory need not say which VLANs a port carries
         before = dict(known) if known is not None else dict(plain or {})
-        tags = self._tags(known.tags if known is not None else frozenset(), told.tags)
+        tags = self._tags(known.tags if known is not None else frozenset(), port.tags)
         try:
             return Interface(**{**before, **fields, "tags": tags})
         except ValidationError as error:
             problem = error.errors(include_url=False)[0]["msg"]
-            message = f"an inventory does not take the port {told.name}: {problem}"
+            message = f"an inventory does not take the port {port.name}: {problem}"
             hint = "correct it in the source, or describe the port in hosts.yaml by hand"
-            self._notes.append(Note(Topic.LEFT_OUT, device, told.name, message, hint))
+            self._notes.append(Note(Topic.LEFT_OUT, device, port.name, message, hint))
             return None
 
     # -- links ---------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from qosforge.calculus.delay_bounds import delay_bounds
 from qosforge.calculus.encapsulation import PS
-from qosforge.calculus.stages import Line, Meter, Passage, Stage, Stream, with_acknowledgements
+from qosforge.calculus.stages import EgressLine, Meter, Passage, Stage, TrafficStream, with_acknowledgements
 from qosforge.plan.fluid import FluidClass, in_proportion, policed, throughput
 from qosforge.plan.model import Discipline, Scheduler
 from qosforge.plan.shares import Load, Path, leaf_paths, oversize_name, path_name, scheduler_tree
@@ -40,7 +40,7 @@ class Expectation:
     delay_bound_ps: int | None
 
 
-def expectations(streams: Sequence[Stream]) -> dict[str, Expectation]:
+def expectations(streams: Sequence[TrafficStream]) -> dict[str, Expectation]:
     """What is expected of a flow of every stream, by the stream's name."""
     carried, bounds = throughput_ranges(streams), delay_bounds(streams)
     found = {}
@@ -66,7 +66,7 @@ class _Visit:
     cost: float
 
 
-def throughput_ranges(streams: Sequence[Stream]) -> dict[str, tuple[float, float]]:
+def throughput_ranges(streams: Sequence[TrafficStream]) -> dict[str, tuple[float, float]]:
     """The least and the most IP bits per second that reach the destination, of one flow of each stream, by name.
 
     Every line and policer divides what comes in; streams of constant load carry what the stage before let through,
@@ -98,7 +98,7 @@ def throughput_ranges(streams: Sequence[Stream]) -> dict[str, tuple[float, float
     }
 
 
-def _delivered(streams: Sequence[Stream], carried: Sequence[Sequence[float]]) -> dict[str, float]:
+def _delivered(streams: Sequence[TrafficStream], carried: Sequence[Sequence[float]]) -> dict[str, float]:
     """By stream; what acknowledgements carry comes after theirs."""
     return {
         stream.name: min(stages, default=stream.offered) / stream.count
@@ -107,7 +107,7 @@ def _delivered(streams: Sequence[Stream], carried: Sequence[Sequence[float]]) ->
 
 
 def _settled(
-    every: Sequence[Stream], answers: Mapping[int, int], exceeding: Collection[Place]
+    every: Sequence[TrafficStream], answers: Mapping[int, int], exceeding: Collection[Place]
 ) -> list[list[float]]:
     """What each stage lets through, of all flows of a stream together, in IP bits per second.
 
@@ -133,7 +133,9 @@ def _settled(
     return carried
 
 
-def _sent(every: Sequence[Stream], answers: Mapping[int, int], carried: Sequence[Sequence[float]]) -> list[float]:
+def _sent(
+    every: Sequence[TrafficStream], answers: Mapping[int, int], carried: Sequence[Sequence[float]]
+) -> list[float]:
     """What every stream offers: of acknowledgements by what of their data arrives."""
     sent = [stream.offered * stream.count for stream in every]
     for number, data in answers.items():
@@ -147,7 +149,7 @@ def _agree(one: float, other: float) -> bool:
     return math.isclose(one, other, rel_tol=_SETTLED)
 
 
-def _policers(streams: Sequence[Stream]) -> list[Place]:
+def _policers(streams: Sequence[TrafficStream]) -> list[Place]:
     """The policed priority queues that streams pass."""
     passed = (stage for stream in streams for stage in stream.stages if isinstance(stage, Passage))
     return list(dict.fromkeys(_place(s) for s in passed if s.queue in priority_bursts(s.line.discipline)))
@@ -157,7 +159,9 @@ def _place(stage: Passage) -> Place:
     return stage.line.node, stage.line.port, stage.queue
 
 
-def _short(every: Sequence[Stream], answers: Mapping[int, int], carried: Sequence[Sequence[float]]) -> list[Place]:
+def _short(
+    every: Sequence[TrafficStream], answers: Mapping[int, int], carried: Sequence[Sequence[float]]
+) -> list[Place]:
     """The policed priority queues that let less through than comes to them."""
     policers = set(_policers(every))
     found: dict[Place, None] = {}
@@ -173,7 +177,7 @@ def _short(every: Sequence[Stream], answers: Mapping[int, int], carried: Sequenc
     return list(found)
 
 
-def _places(streams: Sequence[Stream]) -> list[tuple[Stage, list[_Visit]]]:
+def _places(streams: Sequence[TrafficStream]) -> list[tuple[Stage, list[_Visit]]]:
     """Every line and policer with the streams that meet in it."""
     found: dict[object, tuple[Stage, list[_Visit]]] = {}
     for number, stream in enumerate(streams):
@@ -190,7 +194,7 @@ def _places(streams: Sequence[Stream]) -> list[tuple[Stage, list[_Visit]]]:
 
 
 def _demand(
-    streams: Sequence[Stream], sent: Sequence[float], carried: Sequence[Sequence[float]], visit: _Visit
+    streams: Sequence[TrafficStream], sent: Sequence[float], carried: Sequence[Sequence[float]], visit: _Visit
 ) -> float:
     """What a stream wants of a stage, in IP bits per second."""
     stream, stages = streams[visit.stream], carried[visit.stream]
@@ -201,7 +205,7 @@ def _demand(
 
 def _granted(
     stage: Stage,
-    streams: Sequence[Stream],
+    streams: Sequence[TrafficStream],
     visits: Sequence[_Visit],
     demands: Sequence[float],
     exceeding: Collection[Place],
@@ -217,7 +221,7 @@ def _granted(
 
 def _divided(
     stage: Stage,
-    streams: Sequence[Stream],
+    streams: Sequence[TrafficStream],
     visits: Sequence[_Visit],
     demands: Sequence[float],
     exceeding: Collection[Place],
@@ -233,14 +237,14 @@ def _divided(
     return [part / cost for part, cost in zip(given, costs, strict=True)]
 
 
-def _passes(streams: Sequence[Stream], visit: _Visit) -> bool:
+def _passes(streams: Sequence[TrafficStream], visit: _Visit) -> bool:
     stage = _stage(streams, visit)
     return not isinstance(stage, Meter) or stage.passes
 
 
 def _shared(
-    line: Line,
-    streams: Sequence[Stream],
+    line: EgressLine,
+    streams: Sequence[TrafficStream],
     visits: Sequence[_Visit],
     wanted: Sequence[float],
     exceeding: Collection[Place],
@@ -292,7 +296,7 @@ def _needed_burst(stage: Stage, *, least: bool) -> float:
     return float(smallest if least else largest)
 
 
-def _stage(streams: Sequence[Stream], visit: _Visit) -> Stage:
+def _stage(streams: Sequence[TrafficStream], visit: _Visit) -> Stage:
     return streams[visit.stream].stages[visit.stage]
 
 
@@ -318,7 +322,7 @@ def _by_queue(paths: Sequence[Path], visits: Sequence[_Visit]) -> dict[Path, lis
     return found
 
 
-def _class(stream: Stream, visit: _Visit, wanted: float, *, alike: bool) -> FluidClass:
+def _class(stream: TrafficStream, visit: _Visit, wanted: float, *, alike: bool) -> FluidClass:
     """A stream in its queue: constant load as it arrives, greedy flows alike of what that leaves.
 
     Where flows are ``alike``, their precedence is no weight.
@@ -332,7 +336,7 @@ def _name(visit: _Visit) -> str:
     return f"stream {visit.stream} stage {visit.stage}"
 
 
-def _mean_packet(members: Sequence[tuple[Stream, Stage]]) -> float:
+def _mean_packet(members: Sequence[tuple[TrafficStream, Stage]]) -> float:
     """Mean frame bytes of what waits in a queue; a greedy stream counts as much as the largest load of the
     others.
     """

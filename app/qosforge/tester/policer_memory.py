@@ -14,7 +14,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from qosforge.calculus.stages import Meter, Place, Stream
+from qosforge.calculus.stages import Meter, Place, TrafficStream
 from qosforge.deltaq.objective import UNSEEN_EPISODE
 from qosforge.inventory.models import TrafficFlow
 from qosforge.tester.traffic import packets_of_frame
@@ -44,7 +44,7 @@ class _Load:
 class PolicerMemory:
     """The policers on the ways of streams, whose flows ``described`` has by their names."""
 
-    def __init__(self, streams: Sequence[Stream], described: Mapping[str, TrafficFlow]) -> None:
+    def __init__(self, streams: Sequence[TrafficStream], described: Mapping[str, TrafficFlow]) -> None:
         self._streams, self._described = streams, described
         loads: dict[Place, list[_Load | None]] = {}
         meters: dict[Place, Meter] = {}
@@ -78,11 +78,11 @@ class PolicerMemory:
                 settling = max(settling, memory.settling)
         return burst, settling
 
-    def _at_once(self, stream: Stream) -> int:
+    def _at_once(self, stream: TrafficStream) -> int:
         source = self._described[stream.flows[0]].source
         return packets_of_frame(source) if source.kind == "video" else 1
 
-    def _load(self, stream: Stream, meter: Meter) -> _Load | None:
+    def _load(self, stream: TrafficStream, meter: Meter) -> _Load | None:
         source = self._described[stream.flows[0]].source
         framed = meter.frame_bytes / stream.ip_bytes
         rate = stream.offered * stream.count * framed
@@ -97,7 +97,7 @@ class PolicerMemory:
         return None
 
 
-def _meters(stream: Stream) -> Iterator[Meter]:
+def _meters(stream: TrafficStream) -> Iterator[Meter]:
     for stages in (stream.stages, *stream.otherwise):
         yield from (stage for stage in stages if isinstance(stage, Meter))
 

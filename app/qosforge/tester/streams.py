@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from qosforge.calculus.encapsulation import PS, Encapsulation
-from qosforge.calculus.stages import Line, Place, Stage, Stream
+from qosforge.calculus.stages import EgressLine, Place, Stage, TrafficStream
 from qosforge.inventory.models import Network, TrafficFlow, TrafficScenario
 from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.tester.policers import acting, limit, met, other_actions
@@ -35,7 +35,7 @@ def streams(
     scenario: TrafficScenario,
     document: Json,
     run: Callable[[Json], Json],
-) -> tuple[Stream, ...]:
+) -> tuple[TrafficStream, ...]:
     """The streams of a scenario, as ``document``, the twin's form of it, routes them through what devices hold.
 
     Flows that are described as one are one stream if every rule takes them alike, else as many as rules tell apart.
@@ -53,14 +53,16 @@ def streams(
     return tuple(found)
 
 
-def _stream(flow: TrafficFlow, name: str, entries: Sequence[Json], duration_ps: int, lines: _Lines) -> Stream:
+def _stream(
+    flow: TrafficFlow, name: str, entries: Sequence[Json], duration_ps: int, lines: _Lines
+) -> TrafficStream:
     """The stream of flows that every rule takes alike."""
     entry, count, weight = entries[0], len(entries), (flow.dscp >> 3) + 1
     offered, sizes = load(flow, entry["source"], duration_ps)
     back = None
     if "return_path" in entry:
         first, *others = lines.ways(entry["return_path"], _reversed(entry["packet"]), [TCP_HEADERS])
-        back = Stream(
+        back = TrafficStream(
             name=f"{name} acknowledgements",
             count=count,
             offered=0.0,
@@ -71,7 +73,7 @@ def _stream(flow: TrafficFlow, name: str, entries: Sequence[Json], duration_ps: 
             otherwise=tuple(others),
         )
     first, *others = lines.ways(entry["path"], entry["packet"], sizes)
-    return Stream(
+    return TrafficStream(
         name=name,
         count=count,
         offered=offered,
@@ -237,8 +239,8 @@ def _port_ranges(described: object) -> set[tuple[int, int]]:
 
 def _lines(
     network: Network, plans: Mapping[str, Plan], document: Json, links: Mapping[_At, Json]
-) -> dict[_At, Line]:
-    lines: dict[_At, Line] = {}
+) -> dict[_At, EgressLine]:
+    lines: dict[_At, EgressLine] = {}
     for node in document["nodes"]:
         plan = plans.get(node["name"])
         for port in node["ports"]:
@@ -252,7 +254,7 @@ def _lines(
                 usable = network.device(at[0]).interface(at[1]).usable
                 holds = held(plan, plan.interface(at[1]) or InterfacePlan(name=at[1]), usable, assumed_rate)
                 scheduler, assumed_rate = holds.scheduler, holds.assumed_rate
-            lines[at] = Line(
+            lines[at] = EgressLine(
                 node=at[0],
                 port=at[1],
                 rate=link["rate_bps"],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 
 from qosforge.intent.models import RESERVED_CLASS, Intent, MatchTerm, TrafficClass, Verify
-from qosforge.inventory.models import Network, Source, TrafficFlow, TrafficScenario
+from qosforge.inventory.models import Network, TrafficFlow, TrafficScenario, TrafficSource
 
 MOST_SAMPLES = 20_000
 """Packets of a judged flow that are kept one by one; of a faster flow, one in so many."""
@@ -92,7 +92,7 @@ def sample_every(flow: TrafficFlow, seconds: float) -> int:
     return max(1, round(rate * seconds / (flow.source.ip_bytes * 8) / MOST_SAMPLES))
 
 
-def packets_of_frame(source: Source) -> int:
+def packets_of_frame(source: TrafficSource) -> int:
     """Packets that a mean frame of video is cut into; of packets without room for video, one."""
     room = source.ip_bytes - RTP_HEADERS
     return max(1, math.ceil((source.frame_bytes or 0) / room)) if room > 0 else 1

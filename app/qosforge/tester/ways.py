@@ -7,13 +7,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from qosforge.calculus.encapsulation import Carried, Encapsulation, Part
-from qosforge.calculus.stages import Line, Meter, Passage, Place, Stage, largest_ratio
+from qosforge.calculus.encapsulation import Carried, Encapsulation, PacketPart
+from qosforge.calculus.stages import EgressLine, Meter, Passage, Place, Stage, largest_ratio
 
 Json = dict[str, Any]
-_Carry = Callable[[Part], Carried]
-_Bits = Callable[[Part], Fraction]
-KnownParts = dict[tuple[Encapsulation, bool], dict[Part, Carried]]
+_Carry = Callable[[PacketPart], Carried]
+_Bits = Callable[[PacketPart], Fraction]
+KnownParts = dict[tuple[Encapsulation, bool], dict[PacketPart, Carried]]
 """What parts are on lines of one encapsulation, in queues that are urgent or not."""
 
 
@@ -27,7 +27,7 @@ class Way:
     def __init__(self, sizes: Sequence[int], known: KnownParts) -> None:
         self._sizes = sizes
         self._known = known
-        self._parts: list[tuple[Part, ...]] = [(Part(size),) for size in sizes]
+        self._parts: list[tuple[PacketPart, ...]] = [(PacketPart(size),) for size in sizes]
         self._steps: list[_Step] = []
 
     def cut(self, carries: Encapsulation) -> None:
@@ -35,18 +35,18 @@ class Way:
         self._parts = [tuple(cut for part in parts for cut in carries.cut(part)) for parts in self._parts]
         self._steps.append(_Cut(carries))
 
-    def police(self, place: Place, rate: int, burst: int, frame_bytes: Callable[[Part], int]) -> None:
+    def police(self, place: Place, rate: int, burst: int, frame_bytes: Callable[[PacketPart], int]) -> None:
         """Packets meet a policer that counts a part as so many bytes."""
         frames = [frame_bytes(part) for part in self._parts[0]]
         meter = Meter(place, rate, burst, sum(frames), max(frames))
         self._steps.append(_Counted(meter, self._parts, lambda part: Fraction(8 * frame_bytes(part))))
 
-    def pass_line(self, line: Line, queue: int, carries: Encapsulation) -> None:
+    def pass_line(self, line: EgressLine, queue: int, carries: Encapsulation) -> None:
         """Packets wait in a queue, and are sent."""
         urgent = _urgent(line.discipline, queue)
         known = self._known.setdefault((carries, urgent), {})
 
-        def carry(part: Part) -> Carried:
+        def carry(part: PacketPart) -> Carried:
             if part not in known:
                 known[part] = carries.carry(part, urgent=urgent)
             return known[part]
@@ -75,7 +75,7 @@ class Way:
         most = largest_ratio([8 * size for size in self._sizes], [sum(map(step.bits, own)) for own in step.parts])
         if all(len(parts) == 1 for parts in self._parts):
             return most
-        pieces: dict[Part, tuple[Part, ...]] = {part: (part,) for parts in step.parts for part in parts}
+        pieces: dict[PacketPart, tuple[PacketPart, ...]] = {part: (part,) for parts in step.parts for part in parts}
         for later in self._steps[number + 1 :]:
             if isinstance(later, _Cut):
                 pieces = {
@@ -100,7 +100,7 @@ class _Counted:
     """A stage with the parts of each packet that come to it, and the bits that it counts of one."""
 
     def __init__(
-        self, stage: Stage, parts: Sequence[tuple[Part, ...]], bits: _Bits, carry: _Carry | None = None
+        self, stage: Stage, parts: Sequence[tuple[PacketPart, ...]], bits: _Bits, carry: _Carry | None = None
     ) -> None:
         self.stage, self.parts, self.bits, self.carry = stage, parts, bits, carry
 

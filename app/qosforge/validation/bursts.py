@@ -12,7 +12,7 @@ from qosforge.plan.model import Efficiency, InterfacePlan, Queue
 from qosforge.tester.schedulers import held, leaves, priority_bursts, twin_scheduler
 from qosforge.tester.traffic import flow_classes
 from qosforge.validation.framing import OVERHEAD, frame_bytes
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 from qosforge.validation.paths import links
 
 FULL_PACKET = 1500
@@ -39,7 +39,7 @@ class _Policed:
     described: bool
 
 
-def check_bursts(known: Known) -> Iterator[Finding]:
+def check_bursts(known: ValidationContext) -> Iterator[Finding]:
     """``priority-burst-below-packet``: a policed priority queue's burst is smaller than a packet of its class.
 
     A token bucket never holds more than its burst: while packets wait at the port, a larger packet does not conform
@@ -61,7 +61,7 @@ def check_bursts(known: Known) -> Iterator[Finding]:
             yield _finding(known, first, needed, Severity.INFO, _perhaps(first, len(perhaps)))
 
 
-def _with_packets(known: Known) -> Iterator[_Policed]:
+def _with_packets(known: ValidationContext) -> Iterator[_Policed]:
     sent = list(_sent(known))
     for port, name, burst in _policed(known):
         inside = known.compilation.intent.intent.within(name)
@@ -76,7 +76,7 @@ def _with_packets(known: Known) -> Iterator[_Policed]:
             yield _Policed(port, name, burst, packet, frame, described=False)
 
 
-def _policed(known: Known) -> Iterator[tuple[Port, str, int]]:
+def _policed(known: ValidationContext) -> Iterator[tuple[Port, str, int]]:
     """Every policed priority queue that the intent makes: its port, class, and bytes that pass at once."""
     for device in known.compilation.devices:
         for requested in device.request.interfaces:
@@ -89,7 +89,7 @@ def _policed(known: Known) -> Iterator[tuple[Port, str, int]]:
                     yield (device.name, requested.name), name, burst
 
 
-def _bursts(known: Known, device: CompiledDevice, plan: InterfacePlan) -> Iterator[tuple[Queue, int]]:
+def _bursts(known: ValidationContext, device: CompiledDevice, plan: InterfacePlan) -> Iterator[tuple[Queue, int]]:
     """The policed priority queues of an interface, and the bytes that each lets through at once."""
     usable = known.compilation.network.device(device.name).interface(plan.name).usable
     holds = held(device.plan, plan, usable, usable)
@@ -118,7 +118,7 @@ def _perhaps(queue: _Policed, interfaces: int) -> str:
     )
 
 
-def _finding(known: Known, queue: _Policed, needed: int, severity: Severity, message: str) -> Finding:
+def _finding(known: ValidationContext, queue: _Policed, needed: int, severity: Severity, message: str) -> Finding:
     where = known.compilation.intent.class_place(queue.name)
     return Finding(
         code="priority-burst-below-packet",
@@ -148,7 +148,7 @@ class _Sent:
     compressible: bool
 
 
-def _sent(known: Known) -> Iterator[_Sent]:
+def _sent(known: ValidationContext) -> Iterator[_Sent]:
     network, intent = known.compilation.network, known.compilation.intent.intent
     for flow in (flow for scenario in network.traffic for flow in scenario.flows):
         try:

@@ -11,7 +11,7 @@ from qosforge.validation.bursts import check_bursts
 from qosforge.validation.declared import check_declared
 from qosforge.validation.evidence import check_evidence
 from qosforge.validation.intents import check_priority_share, check_routing
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 from qosforge.validation.links import check_efficiency, check_ends
 from qosforge.validation.marks import check_marks
 from qosforge.validation.rendering import check_rendering
@@ -20,7 +20,7 @@ from qosforge.validation.verification import check_verification
 
 def own_checks(compilation: Compilation, running: Mapping[str, Configuration]) -> tuple[Finding, ...]:
     """Findings of every check of ours, in a fixed order; pure."""
-    known = Known(compilation, running)
+    known = ValidationContext(compilation, running)
     return (
         *check_rendering(known),
         *check_efficiency(known),

@@ -12,10 +12,10 @@ from qosforge.plan.requested import requested_shares
 from qosforge.tester.traffic import flow_classes
 from qosforge.units import format_rate
 from qosforge.validation.framing import frame_bytes
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 
 
-def check_declared(known: Known) -> Iterator[Finding]:
+def check_declared(known: ValidationContext) -> Iterator[Finding]:
     """``priority-overdeclared``: more priority traffic is declared for a link than its priority classes may send.
 
     Once for each class and output, with the scenario that declares most. What a priority class sends above its
@@ -48,7 +48,7 @@ def check_declared(known: Known) -> Iterator[Finding]:
         )
 
 
-def _offered(known: Known, scenario: TrafficScenario) -> dict[tuple[Port, str], float]:
+def _offered(known: ValidationContext, scenario: TrafficScenario) -> dict[tuple[Port, str], float]:
     """Bits per second of every priority class at every output that schedules, as declared."""
     network, intent = known.compilation.network, known.compilation.intent.intent
     total: dict[tuple[Port, str], float] = defaultdict(float)
@@ -66,7 +66,7 @@ def _offered(known: Known, scenario: TrafficScenario) -> dict[tuple[Port, str], 
     return total
 
 
-def _rate(known: Known, flow: TrafficFlow, link: Link, port: Port) -> float:
+def _rate(known: ValidationContext, flow: TrafficFlow, link: Link, port: Port) -> float:
     """Bits per second of one flow on a link; 0 where it takes what it gets."""
     source = flow.source
     if source.kind == "video":
@@ -78,7 +78,7 @@ def _rate(known: Known, flow: TrafficFlow, link: Link, port: Port) -> float:
     return ip_rate * frame_bytes(link, source.ip_bytes, compressed=compressed) / source.ip_bytes
 
 
-def _cap(known: Known, port: Port, name: str) -> float | None:
+def _cap(known: ValidationContext, port: Port, name: str) -> float | None:
     """Bits per second that a priority class may send at an output; None for classes without priority or a cap."""
     requested = known.request(port)
     device = known.compiled.get(port[0])

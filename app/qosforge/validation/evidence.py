@@ -10,11 +10,11 @@ from qosforge.findings import Finding, Severity
 from qosforge.tester.replications import REPLICATIONS, Timing
 from qosforge.tester.traffic import samples
 from qosforge.units import format_ratio
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 from qosforge.validation.verification import judged_flows
 
 
-def check_evidence(known: Known) -> Iterator[Finding]:
+def check_evidence(known: ValidationContext) -> Iterator[Finding]:
     """``objective-needs-more-packets``: a warning, for a bound may still be broken by few."""
     intent, document = known.compilation.intent.intent, known.compilation.intent.document
     network = known.compilation.network

@@ -10,7 +10,7 @@ from qosforge.inventory.models import Port
 from qosforge.plan.request import ClassRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.units import format_ratio
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 
 PRIORITY_LIMIT = 1 / 3
 """Largest share of a link for priority classes together that leaves the others predictable delays (vendors'
@@ -21,7 +21,7 @@ ROUTING_COSES = frozenset({6, 7})
 """Internetwork and network control (IEEE 802.1Q, annex on traffic types)."""
 
 
-def check_priority_share(known: Known) -> Iterator[Finding]:
+def check_priority_share(known: ValidationContext) -> Iterator[Finding]:
     """``priority-above-third``, once, at the interface with the largest priority share."""
     requested: list[tuple[float, Port]] = [
         (_priority(device.request.classes, interface.usable), (device.name, interface.name))
@@ -59,7 +59,7 @@ def _priority(classes: tuple[ClassRequest, ...], rate: int) -> float:
     return min(total, 1.0)
 
 
-def check_routing(known: Known) -> Iterator[Finding]:
+def check_routing(known: ValidationContext) -> Iterator[Finding]:
     """``routing-unprotected``, once: no class keeps routing and network control apart from ordinary traffic.
 
     Information where the class ``default``, which they fall into, has a guaranteed share; else a warning.

@@ -16,7 +16,7 @@ from qosforge.platforms.device_text import Configuration
 
 
 @dataclass(frozen=True)
-class Known:
+class ValidationContext:
     """A compilation and the running configurations (by device) that it will be put into."""
 
     compilation: Compilation

@@ -9,13 +9,13 @@ from qosforge.inventory.models import Link, Port
 from qosforge.plan.model import Efficiency, InterfacePlan
 from qosforge.plan.shares import expected_shares
 from qosforge.units import format_ratio
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 
 _HINT = "bring {far} into the scope of the intent ('apply'), or leave both ends without it"
 _MECHANISMS = {"header_compression": "header compression", "fragmentation": "fragmentation"}
 
 
-def check_efficiency(known: Known) -> Iterator[Finding]:
+def check_efficiency(known: ValidationContext) -> Iterator[Finding]:
     """``one-sided-efficiency``: header compression and fragmentation need both ends of a link.
 
     An end of which nothing is known is a warning: it may or may not do its part. Links between devices that the
@@ -53,7 +53,7 @@ def _has(efficiency: Efficiency, mechanism: str) -> bool:
     return efficiency.fragment_bytes is not None or efficiency.fragment_delay_ms is not None
 
 
-def check_ends(known: Known) -> Iterator[Finding]:
+def check_ends(known: ValidationContext) -> Iterator[Finding]:
     """``link-ends-differ``: where both ends serve classes, priority gets the same share in both directions."""
     tolerance = known.compilation.intent.intent.tolerance
     for link in known.compilation.network.links:
@@ -76,7 +76,7 @@ def check_ends(known: Known) -> Iterator[Finding]:
         )
 
 
-def _priority_share(known: Known, link: Link, port: Port) -> float | None:
+def _priority_share(known: ValidationContext, link: Link, port: Port) -> float | None:
     """Share of the link that priority queues may take when everything is backlogged (0–1)."""
     scheduler, requested = known.scheduler(port), known.request(port)
     if scheduler is None or requested is None:

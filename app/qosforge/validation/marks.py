@@ -13,7 +13,7 @@ from qosforge.intent.match import meet
 from qosforge.intent.models import Match, MatchTerm, TrafficClass, Verify, every_class
 from qosforge.inventory.models import Port, Station
 from qosforge.plan.model import Discipline, Egress, Scheduler, System
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 from qosforge.validation.packets import Packet, enter, inside, marked, queue_of
 from qosforge.validation.paths import Hop, hops
 
@@ -34,7 +34,7 @@ class _Loss:
     reason: str
 
 
-def check_marks(known: Known) -> Iterator[Finding]:
+def check_marks(known: ValidationContext) -> Iterator[Finding]:
     """``mark-lost``, once for every class and place on the paths that the intent verifies.
 
     Every kind of packet that the intent puts into a class is followed from station to station through the
@@ -62,7 +62,7 @@ def check_marks(known: Known) -> Iterator[Finding]:
         )
 
 
-def _followed(known: Known, check: Verify) -> Iterator[tuple[TrafficClass, Packet, _Loss]]:
+def _followed(known: ValidationContext, check: Verify) -> Iterator[tuple[TrafficClass, Packet, _Loss]]:
     network, intent = known.compilation.network, known.compilation.intent.intent
     try:
         path = hops(network, check.from_, check.to)
@@ -93,7 +93,9 @@ def _levels(classes: Sequence[TrafficClass], name: str) -> Iterator[_Level]:
             return
 
 
-def _packets(known: Known, levels: tuple[_Level, ...], source: Station, target: Station) -> Iterator[Packet]:
+def _packets(
+    known: ValidationContext, levels: tuple[_Level, ...], source: Station, target: Station
+) -> Iterator[Packet]:
     """Every kind of packet that the intent puts into a class, as a station without a tag sends it.
 
     One sample stands for every flow of a match: an address for a prefix, a port for a range. Classes told by what
@@ -194,7 +196,9 @@ def _kind(packet: Packet) -> str:
     return f"protocol {packet.protocol} from {packet.source}{near} to {packet.destination}{far} sent with {mark}"
 
 
-def _follow(known: Known, path: tuple[Hop, ...], levels: tuple[_Level, ...], packet: Packet) -> _Loss | None:
+def _follow(
+    known: ValidationContext, path: tuple[Hop, ...], levels: tuple[_Level, ...], packet: Packet
+) -> _Loss | None:
     """The first place on a path where a packet is not served as its class."""
     entry = levels[-1][1]
     mark = entry.mark.dscp if entry.mark else None
@@ -230,7 +234,7 @@ def _name(port: Port) -> str:
     return f"{port[0]} {port[1]}"
 
 
-def _served(known: Known, hop: Hop, system: System, levels: tuple[_Level, ...], packet: Packet) -> bool:
+def _served(known: ValidationContext, hop: Hop, system: System, levels: tuple[_Level, ...], packet: Packet) -> bool:
     """Whether the queue that a packet takes is one that serves its class, and inside it that of the class below."""
     interface, scheduler = known.interface(hop.exit), known.scheduler(hop.exit)
     if interface is None or scheduler is None or scheduler.discipline in _UNCLASSIFIED:

@@ -10,7 +10,7 @@ from qosforge.inventory.models import Framing, Link, Network, Port
 from qosforge.plan.request import Feature
 from qosforge.platforms.base import installed, platform
 from qosforge.validation.framing import frame_bytes
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 from qosforge.validation.paths import links
 
 IP_HEADER = 20
@@ -23,7 +23,7 @@ _UNCOMPRESSED = frozenset({Framing.ETHERNET, Framing.ATM})
 
 
 @dataclass(frozen=True)
-class Packet:
+class ProbePacket:
     """A packet of ``ip_bytes``; ``compressible`` where its headers are of RTP."""
 
     ip_bytes: int
@@ -31,7 +31,7 @@ class Packet:
 
 
 @dataclass(frozen=True)
-class Way:
+class LinkHop:
     """A link and the port that sends into it: whether it compresses headers, and the largest packet that it does
     not cut into IP fragments."""
 
@@ -42,7 +42,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Option:
+class LinkOption:
     """What an intent could ask for: the ``key`` as it is written, the ports that lack it, and the seconds that the
     links take then."""
 
@@ -51,7 +51,7 @@ class Option:
     seconds: float
 
 
-def configured(known: Known, source: str, target: str) -> tuple[Way, ...]:
+def configured(known: ValidationContext, source: str, target: str) -> tuple[LinkHop, ...]:
     """The links between two stations as they are compiled, or held where the intent leaves a device alone.
 
     Raises:
@@ -63,7 +63,7 @@ def configured(known: Known, source: str, target: str) -> tuple[Way, ...]:
         plan = known.interface(port)
         efficiency = plan.efficiency if plan is not None else None
         found.append(
-            Way(
+            LinkHop(
                 link,
                 port,
                 compressed=efficiency is not None and efficiency.header_compression,
@@ -73,7 +73,7 @@ def configured(known: Known, source: str, target: str) -> tuple[Way, ...]:
     return tuple(found)
 
 
-def lone_delay(ways: Sequence[Way], packet: Packet) -> float:
+def lone_delay(ways: Sequence[LinkHop], packet: ProbePacket) -> float:
     """Seconds from the first bit sent to the last bit received of a packet that is alone in the network.
 
     Every device stores and forwards. IP fragments (RFC 791) stay cut up to the receiver: one is sent while the next
@@ -101,7 +101,9 @@ def _cut(size: int, mtu: int | None) -> list[int]:
     return [room + IP_HEADER] * whole + ([rest + IP_HEADER] if rest else [])
 
 
-def options(known: Known, ways: Sequence[Way], packets: Sequence[Packet]) -> Iterator[Option]:
+def options(
+    known: ValidationContext, ways: Sequence[LinkHop], packets: Sequence[ProbePacket]
+) -> Iterator[LinkOption]:
     """What an intent could ask for along a way to lower the least delay of a packet, whatever it asks for now.
 
     Header compression wherever both ends have it, and fragments by a smaller IP MTU, which later links send while
@@ -114,10 +116,10 @@ def options(known: Known, ways: Sequence[Way], packets: Sequence[Packet]) -> Ite
     compressed = [replace(way, compressed=way.compressed or able) for way, able in zip(uncut, both, strict=True)]
     lacking = tuple(way.port for way, able in zip(ways, both, strict=True) if able and not way.compressed)
     if lacking and any(packet.compressible for packet in packets):
-        yield Option("header_compression: rtp", lacking, _least(compressed, packets))
+        yield LinkOption("header_compression: rtp", lacking, _least(compressed, packets))
     cutting = [way.port for way in ways if _has(network, way.port[0], Feature.FRAGMENTS)]
     found = [
-        Option(
+        LinkOption(
             f"fragment: {{size: {mtu} B, by: ip-mtu}}",
             tuple(cutting),
             _least(_with_mtu(uncut, cutting, mtu), packets),
@@ -129,15 +131,15 @@ def options(known: Known, ways: Sequence[Way], packets: Sequence[Packet]) -> Ite
         yield min(found, key=lambda option: option.seconds)
 
 
-def _least(ways: Sequence[Way], packets: Sequence[Packet]) -> float:
+def _least(ways: Sequence[LinkHop], packets: Sequence[ProbePacket]) -> float:
     return min((lone_delay(ways, packet) for packet in packets), default=math.inf)
 
 
-def _with_mtu(ways: Sequence[Way], ports: Sequence[Port], mtu: int) -> list[Way]:
+def _with_mtu(ways: Sequence[LinkHop], ports: Sequence[Port], mtu: int) -> list[LinkHop]:
     return [replace(way, mtu=mtu) if way.port in ports else way for way in ways]
 
 
-def _sizes(packets: Sequence[Packet]) -> list[int]:
+def _sizes(packets: Sequence[ProbePacket]) -> list[int]:
     """The MTUs that cut the packets into equal parts, as many as there can be."""
     found = set()
     for packet in packets:
@@ -148,7 +150,7 @@ def _sizes(packets: Sequence[Packet]) -> list[int]:
     return sorted(found)
 
 
-def _compresses(network: Network, way: Way) -> bool:
+def _compresses(network: Network, way: LinkHop) -> bool:
     """Whether both ends of a link could compress headers on it."""
     if way.link.framing in _UNCOMPRESSED:
         return False

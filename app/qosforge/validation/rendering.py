@@ -13,11 +13,11 @@ from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.platforms.base import Block, platform
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration, unblotted
-from qosforge.validation.known import Known
+from qosforge.validation.known import ValidationContext
 from qosforge.validation.tree_text import tree_text
 
 
-def check_rendering(known: Known) -> Iterator[Finding]:
+def check_rendering(known: ValidationContext) -> Iterator[Finding]:
     """``round-trip`` and ``dangling-reference`` of every compiled device."""
     for device in known.compilation.devices:
         running = known.running.get(device.name)
@@ -50,9 +50,9 @@ def _held(device: CompiledDevice, running: Configuration) -> Plan:
     return parse_running(device.request.platform, running, device.name, device.request.image)
 
 
-def _round_trip(device: CompiledDevice, held: Plan, *, alone: bool) -> Iterator[Finding]:
-    meant = _comparable(device.plan, held, alone=alone)
-    if found := differences(meant, held):
+def _round_trip(device: CompiledDevice, running: Plan, *, alone: bool) -> Iterator[Finding]:
+    meant = _comparable(device.plan, running, alone=alone)
+    if found := differences(meant, running):
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         yield Finding(
             code="round-trip",
@@ -68,7 +68,7 @@ _BOOTED = ("queue_set", "scheduler", "cos_to_queue", "dscp_to_queue")
 """Device-wide state that follows from the queue set a device has booted with."""
 
 
-def _comparable(plan: Plan, held: Plan, *, alone: bool) -> Plan:
+def _comparable(plan: Plan, running: Plan, *, alone: bool) -> Plan:
     """The plan without what no block can set.
 
     The ``bandwidth`` of an interface is the device's own statement (the platform's check compares it), and so are
@@ -77,30 +77,30 @@ def _comparable(plan: Plan, held: Plan, *, alone: bool) -> Plan:
     """
     interfaces = []
     for wanted in plan.interfaces:
-        got = held.interface(wanted.name)
+        got = running.interface(wanted.name)
         if got is not None:
             interfaces.append(_aligned(wanted, got, alone=alone))
         elif not alone:
             interfaces.append(wanted)
     system = plan.system
-    if alone and system.queue_set != held.system.queue_set:
-        system = system.model_copy(update={f: getattr(held.system, f) for f in _BOOTED})
+    if alone and system.queue_set != running.system.queue_set:
+        system = system.model_copy(update={f: getattr(running.system, f) for f in _BOOTED})
     return plan.model_copy(update={"interfaces": tuple(interfaces), "system": system})
 
 
-def _aligned(wanted: InterfacePlan, got: InterfacePlan, *, alone: bool) -> InterfacePlan:
+def _aligned(expected: InterfacePlan, got: InterfacePlan, *, alone: bool) -> InterfacePlan:
     changes: dict[str, object] = {}
-    efficiency = wanted.efficiency
-    if wanted.bandwidth_kbps != got.bandwidth_kbps:
+    efficiency = expected.efficiency
+    if expected.bandwidth_kbps != got.bandwidth_kbps:
         changes["bandwidth_kbps"] = got.bandwidth_kbps
-        if wanted.egress.policy is None:
+        if expected.egress.policy is None:
             changes["egress"] = got.egress
         if efficiency.fragment_bytes is not None and got.efficiency.fragment_bytes is not None:
             efficiency = efficiency.model_copy(update={"fragment_bytes": got.efficiency.fragment_bytes})
     if alone:
         efficiency = efficiency.model_copy(update={"multilink": got.efficiency.multilink})
     changes["efficiency"] = efficiency
-    return wanted.model_copy(update=changes)
+    return expected.model_copy(update=changes)
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,17 @@ from qosforge.inventory.models import TrafficFlow
 from qosforge.tester.traffic import flow_classes, scenario_of
 from qosforge.units import format_seconds, listed
 from qosforge.validation.framing import HEADERS
-from qosforge.validation.known import Known
-from qosforge.validation.minimum import Packet, configured, lone_delay, options
+from qosforge.validation.known import ValidationContext
+from qosforge.validation.minimum import ProbePacket, configured, lone_delay, options
 
 
-def check_verification(known: Known) -> Iterator[Finding]:
+def check_verification(known: ValidationContext) -> Iterator[Finding]:
     """``verify-unknown-station``, ``verify-no-path``, ``verify-no-traffic`` and ``objective-below-minimum``."""
     for position, check in enumerate(known.compilation.intent.intent.verify):
         yield from _check(known, position, check)
 
 
-def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
+def _check(known: ValidationContext, position: int, check: Verify) -> Iterator[Finding]:
     network, intent = known.compilation.network, known.compilation.intent.intent
     document = known.compilation.intent.document
     line = document.place(("verify", position)).line
@@ -77,7 +77,7 @@ def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
             yield problem.model_copy(update={"file": document.file, "line": line})
 
 
-def judged_flows(known: Known, check: Verify, name: str) -> list[TrafficFlow]:
+def judged_flows(known: ValidationContext, check: Verify, name: str) -> list[TrafficFlow]:
     """Flows of a class, and of those that divide it, that the verdict of a check rests on; of those described as
     one as many as are of the class."""
     intent = known.compilation.intent.intent
@@ -93,12 +93,12 @@ def judged_flows(known: Known, check: Verify, name: str) -> list[TrafficFlow]:
     return found
 
 
-def _below_minimum(known: Known, check: Verify, name: str) -> Finding | None:
+def _below_minimum(known: ValidationContext, check: Verify, name: str) -> Finding | None:
     """A warning, not an error: the measurement decides."""
     objective = known.compilation.intent.intent.objective_of(check, name)
     if objective is None or not objective.delay:
         return None
-    packets = [_smallest_packet(flow) for flow in judged_flows(known, check, name)] or [Packet(HEADERS)]
+    packets = [_smallest_packet(flow) for flow in judged_flows(known, check, name)] or [ProbePacket(HEADERS)]
     ways = configured(known, check.from_, check.to)
     minimum, packet = min(((lone_delay(ways, each), each) for each in packets), key=lambda pair: pair[0])
     quantile, bound = min(objective.delay.items(), key=lambda entry: entry[1])
@@ -131,8 +131,8 @@ def _below_minimum(known: Known, check: Verify, name: str) -> Finding | None:
     )
 
 
-def _smallest_packet(flow: TrafficFlow) -> Packet:
-    return Packet(smallest(flow), flow.is_rtp)
+def _smallest_packet(flow: TrafficFlow) -> ProbePacket:
+    return ProbePacket(smallest(flow), flow.is_rtp)
 
 
 def smallest(flow: TrafficFlow) -> int:
@@ -140,7 +140,7 @@ def smallest(flow: TrafficFlow) -> int:
     return flow.source.ip_bytes if flow.source.kind in ("cbr", "poisson") else min(HEADERS, flow.source.ip_bytes)
 
 
-def minimum_delay(known: Known, source: str, target: str, ip_bytes: int) -> float:
+def minimum_delay(known: ValidationContext, source: str, target: str, ip_bytes: int) -> float:
     """Seconds that serialisation and propagation of every link between two stations take, nothing else waiting.
 
     From the first bit sent to the last bit received of a packet with RTP headers, as the network is configured.
@@ -149,4 +149,4 @@ def minimum_delay(known: Known, source: str, target: str, ip_bytes: int) -> floa
         KeyError: a station is unknown.
         ValueError: there is no path.
     """
-    return lone_delay(configured(known, source, target), Packet(ip_bytes))
+    return lone_delay(configured(known, source, target), ProbePacket(ip_bytes))

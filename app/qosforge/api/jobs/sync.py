@@ -12,7 +12,7 @@ from qosforge.access.roles import Principal
 from qosforge.compute import TookTooLong
 from qosforge.errors import InputError, Place, SourceError
 from qosforge.reports.line_difference import line_difference
-from qosforge.sources.description import SOURCE, Source, read_source
+from qosforge.sources.description import SOURCE, NetworkSource, read_source
 from qosforge.sources.sync import SyncPlan, plan_sync, write_plan
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class SyncPreview:
     diffs: tuple[str, ...]
 
 
-def source_of(backend: Backend, network: str) -> Source:
+def source_of(backend: Backend, network: str) -> NetworkSource:
     """The source that a network's inventory names; it is not read.
 
     Raises:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.discovery.facts import DeviceFacts
-from qosforge.discovery.readers.cisco_answers import Reading, table
+from qosforge.discovery.readers.cisco_answers import CiscoAnswers, table
 from qosforge.discovery.readers.cisco_neighbours import neighbours_of
 from qosforge.discovery.readers.cisco_ports import channels_of, ports_of, vlans_of
 from qosforge.discovery.readers.problems import NotAnswered, UnknownPlatform
@@ -44,8 +44,8 @@ def read(ask: Ask) -> DeviceFacts:
     named = next((line.text.split()[1] for line in tree if line.text.startswith("hostname ")), None)
     if named is None:
         raise NotAnswered("show running-config: no hostname")
-    reading = Reading(named)
-    switch = platform(version.platform).boxes.switches
+    reading = CiscoAnswers(named)
+    switch = platform(version.platform).family.switches
     config = {_interface(line): line for line in tree if line.text.startswith("interface ")}
     shown = {row["interface"]: row for row in table(reading, _SHOW_PORTS, ask(_SHOW_PORTS), "ports")}
     ports = tuple(ports_of(reading, shown, config, switch=switch))
@@ -57,7 +57,7 @@ def read(ask: Ask) -> DeviceFacts:
         platform=version.platform,
         image=version.image,
         # NAPALM's own ios driver replaces and reverts by the archive, and copies files by SCP.
-        driver="ios" if archive else platform(version.platform).boxes.driver,
+        driver="ios" if archive else platform(version.platform).family.driver,
         model=version.model,
         serial=version.serial,
         names=frozenset({named, *([f"{named}.{domain}"] if domain else [])}),
@@ -87,5 +87,5 @@ def _version(answer: str) -> _Version:
     return _Version(name, image, next(iter(row["hardware"]), ""), next(iter(row["serial"]), ""))
 
 
-def _interface(line: Line) -> str:
+def _interface(line: ConfigLine) -> str:
     return line.text.split(maxsplit=1)[1].removesuffix(" point-to-point").removesuffix(" multipoint")

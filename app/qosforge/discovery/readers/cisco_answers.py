@@ -19,7 +19,7 @@ def is_answered(answer: str) -> bool:
 
 
 @dataclass
-class Reading:
+class CiscoAnswers:
     """What is noted while one device is read."""
 
     hostname: str
@@ -30,7 +30,7 @@ class Reading:
         self.notes.append(Note(topic, self.hostname, line, message, hint))
 
 
-def table(reading: Reading, command: str, answer: str, what: str) -> list[Row]:
+def table(reading: CiscoAnswers, command: str, answer: str, what: str) -> list[Row]:
     """The records of an answer; a note where it cannot be read."""
     try:
         return rows("cisco_ios", command, answer)

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator
 
 from qosforge.discovery.facts import Neighbour, Topic
 from qosforge.discovery.names import is_station, port_named
-from qosforge.discovery.readers.cisco_answers import Reading, is_answered, table
+from qosforge.discovery.readers.cisco_answers import CiscoAnswers, is_answered, table
 from qosforge.discovery.templates import Row
 
 Ask = Callable[[str], str]
 
 
-def neighbours_of(reading: Reading, ask: Ask, ports: list[str]) -> tuple[tuple[Neighbour, ...], frozenset[str]]:
+def neighbours_of(
+    reading: CiscoAnswers, ask: Ask, ports: list[str]
+) -> tuple[tuple[Neighbour, ...], frozenset[str]]:
     """What it hears on its ports, and the protocols that it speaks."""
     found: list[Neighbour] = []
     speaks: set[str] = set()
@@ -36,9 +38,9 @@ def neighbours_of(reading: Reading, ask: Ask, ports: list[str]) -> tuple[tuple[N
 
 
 def _told(
-    reading: Reading, protocol: str, port_field: str, told: list[Row], ports: list[str]
+    reading: CiscoAnswers, protocol: str, port_field: str, rows: list[Row], ports: list[str]
 ) -> Iterator[Neighbour]:
-    for row in told:
+    for row in rows:
         port = port_named(row["local_interface"], ports)
         if port is None:
             line = f"{row['local_interface']}: {row['neighbor_name']}"

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import ValidationError
 
-from qosforge.configtree import Line
-from qosforge.discovery.facts import Channel, Port, Topic, Vlan
+from qosforge.configtree import ConfigLine
+from qosforge.discovery.facts import Channel, PortFacts, Topic, Vlan
 from qosforge.discovery.names import numbers
-from qosforge.discovery.readers.cisco_answers import Reading
+from qosforge.discovery.readers.cisco_answers import CiscoAnswers
 from qosforge.discovery.templates import Row
 from qosforge.inventory.models import Circuit, Framing
 
@@ -28,8 +28,8 @@ _T1 = 1_544_000  # what IOS takes any serial line for until it is told its bandw
 
 
 def ports_of(
-    reading: Reading, shown: Mapping[str, Row], config: Mapping[str, Line], *, switch: bool
-) -> Iterator[Port]:
+    reading: CiscoAnswers, shown: Mapping[str, Row], config: Mapping[str, ConfigLine], *, switch: bool
+) -> Iterator[PortFacts]:
     """The ports that are up: by what is shown of them and configured on them, both by their names."""
     members = _members(config)
     bundled = {port for ports in members.values() for port in ports}
@@ -54,14 +54,14 @@ def ports_of(
             vlans = tuple(
                 int(found[1]) for line in inside if (found := re.match(r"encapsulation dot1Q (\d+)", line))
             )
-            port = Port(name, port.rate, tagged=True, vlans=vlans, routed=True)
+            port = PortFacts(name, port.rate, tagged=True, vlans=vlans, routed=True)
         yield _with_member(reading, port, members.get(name, []))
     if down:
         hint = "give them to the inventory by hand where they are in use; else nothing"
         reading.note(Topic.LEFT_OUT, ", ".join(down), "ports without a link are left out", hint)
 
 
-def _port(reading: Reading, name: str, row: Row, config: Line, *, switch: bool) -> Port | None:
+def _port(reading: CiscoAnswers, name: str, row: Row, config: ConfigLine, *, switch: bool) -> PortFacts | None:
     lines = [line.text for line in config.children]
     framing = _FRAMINGS.get(row["encapsulation"].strip().rstrip("."))
     if framing is None:
@@ -101,7 +101,7 @@ def _port(reading: Reading, name: str, row: Row, config: Line, *, switch: bool) 
     if switch and "no switchport" not in lines and not any(line.startswith("switchport mode ") for line in lines):
         hint = "give the port 'switchport mode access' or 'trunk', or check 'tagged' in hosts.yaml"
         reading.note(Topic.ASSUMED, name, "the port may negotiate a trunk: taken for one without tags", hint)
-    return Port(
+    return PortFacts(
         name=name,
         rate=rate,
         framing=framing,
@@ -149,7 +149,7 @@ def _circuit(lines: list[str]) -> Circuit | None:
         return None
 
 
-def _cell_rate(config: Line) -> int:
+def _cell_rate(config: ConfigLine) -> int:
     """The rate of an ATM circuit in bits per second: the sustainable one of ``vbr``; 0 where it states none."""
     for circuit in config.children:
         for line in circuit.children if circuit.text.startswith("pvc ") else ():
@@ -158,7 +158,7 @@ def _cell_rate(config: Line) -> int:
     return 0
 
 
-def _members(config: Mapping[str, Line]) -> dict[str, list[str]]:
+def _members(config: Mapping[str, ConfigLine]) -> dict[str, list[str]]:
     """Lines of each multilink bundle; 12.3 and later print ``ppp multilink group``."""
     found: dict[str, list[str]] = {}
     for name, line in config.items():
@@ -169,14 +169,14 @@ def _members(config: Mapping[str, Line]) -> dict[str, list[str]]:
     return found
 
 
-def _with_member(reading: Reading, port: Port, members: list[str]) -> Port:
+def _with_member(reading: CiscoAnswers, port: PortFacts, members: list[str]) -> PortFacts:
     if len(members) > 1:
         hint = "check the rate of the bundle: an inventory holds one line of it"
         reading.note(Topic.ASSUMED, f"{port.name}: {', '.join(members)}", "the bundle has several lines", hint)
-    return Port(**{**vars(port), "member": members[0]}) if members else port
+    return PortFacts(**{**vars(port), "member": members[0]}) if members else port
 
 
-def channels_of(config: Mapping[str, Line]) -> Iterator[Channel]:
+def channels_of(config: Mapping[str, ConfigLine]) -> Iterator[Channel]:
     """Port-channels with their members."""
     found: dict[str, list[str]] = {}
     for name, line in config.items():
@@ -186,7 +186,7 @@ def channels_of(config: Mapping[str, Line]) -> Iterator[Channel]:
     yield from (Channel(name, tuple(ports)) for name, ports in found.items())
 
 
-def vlans_of(tree: tuple[Line, ...], ports: tuple[Port, ...]) -> Iterator[Vlan]:
+def vlans_of(tree: tuple[ConfigLine, ...], ports: tuple[PortFacts, ...]) -> Iterator[Vlan]:
     """VLANs that are configured, or that a port carries."""
     named: dict[int, str] = {number: "" for port in ports for number in (*port.vlans, port.voice_vlan) if number}
     for line in tree:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from qosforge.configtree import Line
-from qosforge.discovery.facts import Channel, DeviceFacts, Neighbour, Note, Port, Topic, Vlan
+from qosforge.configtree import ConfigLine
+from qosforge.discovery.facts import Channel, DeviceFacts, Neighbour, Note, PortFacts, Topic, Vlan
 from qosforge.discovery.names import is_station, numbers, port_named
 from qosforge.discovery.readers.problems import NotAnswered, UnknownPlatform
 from qosforge.platforms.base import platform
@@ -64,7 +64,7 @@ def read(ask: Ask) -> DeviceFacts:
         hostname=hostname,
         platform=_ID,
         image=image[1],
-        driver=platform(_ID).boxes.driver,
+        driver=platform(_ID).family.driver,
         model=model[1],
         serial=serial[1] if serial else "",
         mac=mac[1].replace(":", "").lower() if mac else "",
@@ -79,12 +79,12 @@ def read(ask: Ask) -> DeviceFacts:
     )
 
 
-def _runs_lldp(tree: tuple[Line, ...]) -> bool:
+def _runs_lldp(tree: tuple[ConfigLine, ...]) -> bool:
     held = next((line for line in tree if line.text == "protocol lldp"), None)
     return held is not None and any(line.text == "no disable" for line in held.children)
 
 
-def _of_vlans(config: dict[str, Line]) -> dict[str, list[tuple[str, int]]]:
+def _of_vlans(config: dict[str, ConfigLine]) -> dict[str, list[tuple[str, int]]]:
     """For each port how it is in which VLAN; what a channel carries, its members carry."""
     found: dict[str, list[tuple[str, int]]] = {}
     channels = {channel.name: channel.ports for channel in _channels(config)}
@@ -99,7 +99,7 @@ def _of_vlans(config: dict[str, Line]) -> dict[str, list[tuple[str, int]]]:
     return found
 
 
-def _listed(line: Line) -> Iterator[tuple[str, str]]:
+def _listed(line: ConfigLine) -> Iterator[tuple[str, str]]:
     """Member ports: ``untagged GigabitEthernet 0/0,2-3`` names three."""
     for child in line.children:
         if (found := _MEMBERS.fullmatch(child.text)) is not None:
@@ -107,20 +107,20 @@ def _listed(line: Line) -> Iterator[tuple[str, str]]:
             yield from ((how, f"{family} {slot}/{number}") for number in numbers(listed))
 
 
-def _channels(config: dict[str, Line]) -> Iterator[Channel]:
+def _channels(config: dict[str, ConfigLine]) -> Iterator[Channel]:
     for name, line in config.items():
         if name.startswith("Port-channel "):
             yield Channel(name, tuple(port for _, port in _listed(line)))
 
 
-def _vlans(config: dict[str, Line]) -> Iterator[Vlan]:
+def _vlans(config: dict[str, ConfigLine]) -> Iterator[Vlan]:
     for name, line in config.items():
         if name.startswith("Vlan "):
             told = (child.text.split(maxsplit=1)[1] for child in line.children if child.text.startswith("name "))
             yield Vlan(int(name.split()[1]), next(told, ""))
 
 
-def _ports(shown: str, config: dict[str, Line], hostname: str, notes: list[Note]) -> Iterator[Port]:
+def _ports(shown: str, config: dict[str, ConfigLine], hostname: str, notes: list[Note]) -> Iterator[PortFacts]:
     vlans = _of_vlans(config)
     lags = {port: channel.name for channel in _channels(config) for port in channel.ports}
     marks = [*_STATE.finditer(shown)]
@@ -139,7 +139,7 @@ def _ports(shown: str, config: dict[str, Line], hostname: str, notes: list[Note]
             down.append(name)
             continue
         carried = vlans.get(name, [])
-        yield Port(
+        yield PortFacts(
             name=name,
             rate=int(speed[1]) * 10**6,
             tagged=any(how == "tagged" for how, _ in carried),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from qosforge.discovery.facts import Channel, DeviceFacts, Neighbour, Note, Port, Topic, Vlan
+from qosforge.discovery.facts import Channel, DeviceFacts, Neighbour, Note, PortFacts, Topic, Vlan
 from qosforge.discovery.names import label, numbers
 from qosforge.discovery.readers.problems import NotAnswered, UnknownPlatform
 from qosforge.platforms.base import platform
@@ -50,7 +50,7 @@ def read(ask: Ask) -> DeviceFacts:
         hostname=hostname,
         platform=_ID,
         image=image[1],
-        driver=platform(_ID).boxes.driver,
+        driver=platform(_ID).family.driver,
         model=model[1],
         serial=serial[1] if serial else "",
         mac=mac,
@@ -97,7 +97,7 @@ def _tagged(running: list[str]) -> set[int]:
     return {port for found in lines if found for port in numbers(found[1])}
 
 
-def _ports(shown: str, running: list[str], hostname: str, notes: list[Note]) -> Iterator[Port]:
+def _ports(shown: str, running: list[str], hostname: str, notes: list[Note]) -> Iterator[PortFacts]:
     vlans, tagged = _members(running), _tagged(running)
     lags = {port: channel.name for channel in _channels(running) for port in channel.ports}
     read = 0
@@ -109,7 +109,7 @@ def _ports(shown: str, running: list[str], hostname: str, notes: list[Note]) -> 
         number, _, link, speed = found.groups()
         if link != "Up" or speed is None:
             continue
-        yield Port(
+        yield PortFacts(
             name=number,
             rate=int(speed) * 10**6,
             tagged=int(number) in tagged,

@@ -24,7 +24,7 @@ from qosforge.experiments.benches.fan_in_setup import Setup, Sweep, read_setup, 
 from qosforge.experiments.boxes import box_profile
 from qosforge.experiments.cases import Case, Json, Selection
 from qosforge.experiments.model import Experiment
-from qosforge.platforms.profile import Room
+from qosforge.platforms.profile import BufferSize
 
 PS = 10**12
 ETHERNET = 18
@@ -142,7 +142,7 @@ class _Served:
     """How a device serves: scheduler, room of the queues, configured weights, gap between frames in seconds."""
 
     scheduler: Json
-    room: Room
+    room: BufferSize
     weights: tuple[float, ...]
     gap: float
 

@@ -9,7 +9,7 @@ from typing import Any
 from qosforge.calculus.bounds import RateLatency, full_queue_delay, held_back, weighted_round_robin
 from qosforge.experiments.benches.fan_in_setup import Setup
 from qosforge.plan.fluid import Division, FluidClass, throughput
-from qosforge.platforms.profile import Room
+from qosforge.platforms.profile import BufferSize
 
 WIRE = 20
 """Preamble and gap of an Ethernet frame, bytes (IEEE 802.3)."""
@@ -58,7 +58,7 @@ def _normalised(values: Sequence[float]) -> list[float]:
 
 
 def delay_bounds_us(
-    setup: Setup, scheduler: Mapping[str, Any], room: Room, line_bytes: int, gap_s: float
+    setup: Setup, scheduler: Mapping[str, Any], room: BufferSize, line_bytes: int, gap_s: float
 ) -> dict[int, float]:
     """Largest delay of each queue whatever arrives (network calculus), microseconds; none of what may starve.
 

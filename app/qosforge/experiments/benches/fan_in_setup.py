@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from qosforge.errors import ServiceError
 from qosforge.experiments.model import Experiment
-from qosforge.platforms.profile import Room
+from qosforge.platforms.profile import BufferSize
 
 Positive = Annotated[float, Field(gt=0)]
 
@@ -41,7 +41,7 @@ class Setup(_Model):
     clock_ppm: Annotated[float, Field(ge=0)]
     discipline: Literal["strict", "wrr", "fifo"]
     schedulers: Mapping[str, Mapping[str, Any]]
-    room: Room
+    room: BufferSize
     turn_packets: Annotated[int, Field(gt=0)]
     seconds: Positive
     warm_up: Annotated[float, Field(ge=0)]

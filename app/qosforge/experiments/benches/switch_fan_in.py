@@ -16,7 +16,7 @@ from qosforge.experiments.boxes import box_profile
 from qosforge.experiments.cases import Case, Json, Selection
 from qosforge.experiments.model import Experiment
 from qosforge.plan.fluid import Division, FluidClass, throughput
-from qosforge.platforms.profile import DeviceProfile, Discipline, Room
+from qosforge.platforms.profile import BufferSize, DeviceProfile, DisciplineProfile
 
 PS = 10**12
 WIRE = 20
@@ -187,7 +187,7 @@ def _configured(experiment: Experiment, name: str) -> Json:
     return configured_port(setup["policy"], setup["inventory"], box["device"], str(box["interface"]), rate)
 
 
-def _served(experiment: Experiment, name: str, discipline: str) -> tuple[DeviceProfile, Discipline]:
+def _served(experiment: Experiment, name: str, discipline: str) -> tuple[DeviceProfile, DisciplineProfile]:
     """A device's profile, and what it does under the discipline; a device without a profile is ideal."""
     box = experiment.boxes[name]
     if "profile" not in box:
@@ -195,9 +195,9 @@ def _served(experiment: Experiment, name: str, discipline: str) -> tuple[DeviceP
             raise _wrong(experiment, f"boxes.{name}", f"an ideal device does not serve by {discipline}")
         order = list(range(len(_classes(experiment))))
         scheduler = {"kind": "fifo"} if discipline == "fifo" else {"kind": "strict", "order": order}
-        room = Room(**experiment.setup["ideal_room"])
+        room = BufferSize(**experiment.setup["ideal_room"])
         profile = DeviceProfile(title=name, room=room, sources={"room": "of the experiment"})
-        return profile, Discipline(scheduler=scheduler)
+        return profile, DisciplineProfile(scheduler=scheduler)
     profile = box_profile(box["profile"])
     if discipline not in profile.disciplines:
         raise _wrong(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from qosforge.intent.editing.nodes import Node
-from qosforge.intent.editing.source import Source
+from qosforge.intent.editing.nodes import YamlNode
+from qosforge.intent.editing.source import YamlText
 
 
-def inserted(source: Source, node: Node, at: int, text: str) -> str:
+def inserted(source: YamlText, node: YamlNode, at: int, text: str) -> str:
     """The text with a new entry before position ``at`` of a collection."""
     entries = source.entries(node)
     if not entries:
@@ -17,7 +17,7 @@ def inserted(source: Source, node: Node, at: int, text: str) -> str:
     return source.cut(entries[0].start, entries[0].start, f"{text}, ")
 
 
-def dropped(source: Source, node: Node, at: int) -> str:
+def dropped(source: YamlText, node: YamlNode, at: int) -> str:
     """The text without the entry at a position of a collection that has others."""
     entries = source.entries(node)
     entry = entries[at]

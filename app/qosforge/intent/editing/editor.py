@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from qosforge.errors import InputError
 from qosforge.intent.editing.changes import BY_HAND, Change, NotEditable, refused
 from qosforge.intent.editing.meaning import meant, same
-from qosforge.intent.editing.source import Source
+from qosforge.intent.editing.source import YamlText
 from qosforge.intent.editing.splices import stepped
-from qosforge.intent.yaml_source import Document, parse_document
+from qosforge.intent.yaml_source import YamlDocument, parse_document
 
 _MARK = "\ufeff"
 """Byte order mark."""
@@ -34,7 +34,7 @@ def edited(text: str, file: str, changes: Sequence[Change]) -> str:
         written = body
         for step in steps:
             try:
-                written = stepped(Source(written, file), step)
+                written = stepped(YamlText(written, file), step)
             except ValueError as error:
                 raise refused(str(error), document.place(change.path)) from None
         document = _checked(written, document, data, change)
@@ -42,7 +42,7 @@ def edited(text: str, file: str, changes: Sequence[Change]) -> str:
     return mark + (body.replace("\n", "\r\n") if windows else body)
 
 
-def _read(text: str, file: str) -> Document:
+def _read(text: str, file: str) -> YamlDocument:
     try:
         return parse_document(text, file)
     except InputError as error:
@@ -50,7 +50,7 @@ def _read(text: str, file: str) -> Document:
         raise NotEditable(problem.message, problem.where, problem.hint or BY_HAND) from None
 
 
-def _checked(text: str, before: Document, data: object, change: Change) -> Document:
+def _checked(text: str, before: YamlDocument, data: object, change: Change) -> YamlDocument:
     """The document of a changed text.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from qosforge.intent.editing.nodes import Node
+from qosforge.intent.editing.nodes import YamlNode
 from qosforge.intent.editing.scalars import scalar
 from qosforge.intent.includes import WrittenIntent
 from qosforge.intent.problems import keys_at
@@ -30,7 +30,7 @@ class Layout:
     dash: int = 2
 
     @classmethod
-    def of(cls, root: Node) -> Layout:
+    def of(cls, root: YamlNode) -> Layout:
         """The layout that a document has, as far as it shows one."""
         steps: list[int] = []
         dashes: list[int] = []

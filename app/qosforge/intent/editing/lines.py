@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from qosforge.intent.editing.nodes import Node
-from qosforge.intent.editing.source import Entry, Source
+from qosforge.intent.editing.nodes import YamlNode
+from qosforge.intent.editing.source import SourceEntry, YamlText
 
 
-def inserted(source: Source, node: Node, at: int, text: str) -> str:
+def inserted(source: YamlText, node: YamlNode, at: int, text: str) -> str:
     """The text with a new entry before position ``at``, as far from the one above as that is from its own."""
     entries = source.entries(node)
     model = at - 1 if at > 1 else 1
@@ -26,7 +26,7 @@ def inserted(source: Source, node: Node, at: int, text: str) -> str:
     return source.cut(head, head, f"{indent}{text}\n{gap}")
 
 
-def dropped(source: Source, node: Node, at: int) -> str:
+def dropped(source: YamlText, node: YamlNode, at: int) -> str:
     """The text without the entry at a position of a collection that has others."""
     entries = source.entries(node)
     entry, end = entries[at], source.body_end(entries[at])
@@ -40,13 +40,13 @@ def dropped(source: Source, node: Node, at: int) -> str:
     return source.cut(source.line_end(source.line_start(start - 1)), end)
 
 
-def last_dropped(source: Source, node: Node) -> tuple[int, int]:
+def last_dropped(source: YamlText, node: YamlNode) -> tuple[int, int]:
     """What goes with the only entry of a collection that stands below its key, from the end of the line above."""
     (entry,) = source.entries(node)
     return source.line_end(source.line_start(source.head_start(entry, 0) - 1)), source.body_end(entry)
 
 
-def spans(source: Source, node: Node) -> list[tuple[int, int]]:
+def spans(source: YamlText, node: YamlNode) -> list[tuple[int, int]]:
     """What moves with each entry of a list.
 
     Raises:
@@ -63,7 +63,7 @@ def spans(source: Source, node: Node) -> list[tuple[int, int]]:
     return found
 
 
-def _first_dropped(source: Source, entry: Entry, end: int, heads_file: bool) -> str:
+def _first_dropped(source: YamlText, entry: SourceEntry, end: int, heads_file: bool) -> str:
     text = source.text
     if not source.begins_its_line(entry.start):
         return source.cut(entry.start, len(text) - len(text[end:].lstrip()))
@@ -76,7 +76,7 @@ def _first_dropped(source: Source, entry: Entry, end: int, heads_file: bool) -> 
     return source.cut(start, below)
 
 
-def _one_of_many(source: Source, entry: Entry) -> bool:
+def _one_of_many(source: YamlText, entry: SourceEntry) -> bool:
     """Whether an entry has one line and the next one stands directly below: a comment above heads both."""
     end = source.body_end(entry)
     if end != source.line_end(entry.start):

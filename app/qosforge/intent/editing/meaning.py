@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qosforge.intent.editing.changes import Change, Insert, Move, Remove, Set, refused
-from qosforge.intent.yaml_source import Document, Path_
+from qosforge.intent.yaml_source import Path_, YamlDocument
 
 _THINGS = frozenset({"applications", "classes", "children", "link_efficiency", "apply", "verify"})
 """Lists whose entries stay where nothing is left in them."""
@@ -64,7 +64,7 @@ def same(one: Any, other: Any) -> bool:
     return one == other or repr(one) == repr(other)  # .nan is nothing else
 
 
-def meant(document: Document, change: Change) -> tuple[Any, list[Step]]:
+def meant(document: YamlDocument, change: Change) -> tuple[Any, list[Step]]:
     """The data after a change, and the steps that make it in the text.
 
     Raises:
@@ -80,7 +80,7 @@ def meant(document: Document, change: Change) -> tuple[Any, list[Step]]:
     return _move(document, data, change)
 
 
-def _set(document: Document, data: Any, change: Set) -> tuple[Any, list[Step]]:
+def _set(document: YamlDocument, data: Any, change: Set) -> tuple[Any, list[Step]]:
     path, value = change.path, deepcopy(change.value)
     if not path:
         return value, list(_differing(path, data, value))
@@ -106,7 +106,7 @@ def _set(document: Document, data: Any, change: Set) -> tuple[Any, list[Step]]:
     return data, list(_differing(path[: depth + 1], before, value))
 
 
-def _insert(document: Document, data: Any, change: Insert) -> tuple[Any, list[Step]]:
+def _insert(document: YamlDocument, data: Any, change: Insert) -> tuple[Any, list[Step]]:
     found = data
     for part in change.path:
         found = _found(found, part)
@@ -120,7 +120,7 @@ def _insert(document: Document, data: Any, change: Insert) -> tuple[Any, list[St
     return _set(document, data, Set(change.path, [*entries[: change.at], change.value, *entries[change.at :]]))
 
 
-def _move(document: Document, data: Any, move: Move) -> tuple[Any, list[Step]]:
+def _move(document: YamlDocument, data: Any, move: Move) -> tuple[Any, list[Step]]:
     entries = _existing(document, data, move.path)
     if not isinstance(entries, list):
         raise refused("is no list", document.place(move.path))
@@ -131,7 +131,7 @@ def _move(document: Document, data: Any, move: Move) -> tuple[Any, list[Step]]:
     return data, [move] if move.source != move.target else []
 
 
-def _remove(document: Document, data: Any, path: Path_) -> tuple[Any, list[Step]]:
+def _remove(document: YamlDocument, data: Any, path: Path_) -> tuple[Any, list[Step]]:
     if not path:
         raise refused("is the whole policy", document.place(()))
     _existing(document, data, path)
@@ -159,7 +159,7 @@ def _found(data: Any, part: str | int) -> Any:
     return None
 
 
-def _existing(document: Document, data: Any, path: Path_, base: Path_ = ()) -> Any:
+def _existing(document: YamlDocument, data: Any, path: Path_, base: Path_ = ()) -> Any:
     """The value at a path that must be there; ``base`` is where the data itself stands."""
     for length, part in enumerate(path):
         there = (isinstance(data, dict) and part in data) or (

@@ -13,7 +13,7 @@ Kind = Literal["scalar", "sequence", "mapping"]
 
 
 @dataclass(eq=False)
-class Node:
+class YamlNode:
     """A value in the text from ``start`` to ``end``; ``name`` is what a scalar says, ``style`` what
     stands around it.
 
@@ -28,11 +28,11 @@ class Node:
     name: str = ""
     style: str = ""
     flow: bool = False
-    entries: list[tuple[Node | None, Node]] = field(default_factory=list)
+    entries: list[tuple[YamlNode | None, YamlNode]] = field(default_factory=list)
     shared: bool = False
 
 
-def composed(text: str) -> Node:
+def composed(text: str) -> YamlNode:
     """The outermost node of a text that `parse_document` has read without complaint."""
     plain = compose_plain(text)
     if plain is None:
@@ -42,12 +42,12 @@ def composed(text: str) -> Node:
     return _node(plain, {})
 
 
-def _node(raw: Any, known: dict[int, Node]) -> Node:
+def _node(raw: Any, known: dict[int, YamlNode]) -> YamlNode:
     """A node of either reader as one of ours."""
     if id(raw) in known:
         known[id(raw)].shared = True
         return known[id(raw)]
-    node = Node(raw.id, raw.start_mark.index, raw.end_mark.index, raw.start_mark.column)
+    node = YamlNode(raw.id, raw.start_mark.index, raw.end_mark.index, raw.start_mark.column)
     known[id(raw)] = node
     if raw.id == "scalar":
         node.name, node.style = str(raw.value), raw.style or ""

@@ -62,8 +62,8 @@ def _text(value: str, braces: bool, quotes: str) -> str:
     return value if plain else _ESCAPED.sub(_escape, json.dumps(value, ensure_ascii=False))
 
 
-def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 

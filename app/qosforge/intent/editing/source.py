@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from qosforge.errors import Place
 from qosforge.intent.editing.changes import NotEditable, refused
-from qosforge.intent.editing.nodes import Node, composed
+from qosforge.intent.editing.nodes import YamlNode, composed
 from qosforge.intent.yaml_source import Path_, dotted
 
 _COLON = re.compile(r"\s*:")
@@ -17,15 +17,15 @@ _BLANK = re.compile(r"[ \t\r]*(?:\n|$)")
 
 
 @dataclass(frozen=True)
-class Entry:
+class SourceEntry:
     """One entry of a collection.
 
     It begins at ``start`` with its key or dash (in brackets with its value); ``after`` is behind the colon or dash,
     ``span`` where its value stands (``None``: nothing stands there).
     """
 
-    key: Node | None
-    value: Node
+    key: YamlNode | None
+    value: YamlNode
     start: int
     after: int
     span: tuple[int, int] | None
@@ -36,7 +36,7 @@ class Entry:
         return self.span[1] if self.span else self.after
 
 
-class Source:
+class YamlText:
     """A text, its nodes, and which lines belong to what."""
 
     def __init__(self, text: str, file: str) -> None:
@@ -44,7 +44,7 @@ class Source:
         self.file = file
         self.root = composed(text)
 
-    def node(self, path: Path_) -> Node:
+    def node(self, path: Path_) -> YamlNode:
         """The node at a path that is there.
 
         Raises:
@@ -57,7 +57,7 @@ class Source:
         self._alone(node, path)
         return node
 
-    def entry(self, path: Path_) -> Entry:
+    def entry(self, path: Path_) -> SourceEntry:
         """The entry whose value is at a path.
 
         Raises:
@@ -70,25 +70,25 @@ class Source:
         """The text with something else in the place of a part of it."""
         return self.text[:start] + put + self.text[end:]
 
-    def position(self, node: Node, part: str | int) -> int:
+    def position(self, node: YamlNode, part: str | int) -> int:
         """The position of an entry among those of its collection."""
         return part if isinstance(part, int) else self.keys(node).index(part)
 
-    def keys(self, node: Node) -> list[str]:
+    def keys(self, node: YamlNode) -> list[str]:
         """The keys of a mapping."""
         return [key.name for key, _ in node.entries if key is not None]
 
-    def _alone(self, node: Node, path: Path_) -> None:
+    def _alone(self, node: YamlNode, path: Path_) -> None:
         if node.shared:
             raise self.refused("stands in several places (an anchor with its aliases)", node, path)
 
-    def refused(self, message: str, node: Node, path: Path_ = ()) -> NotEditable:
+    def refused(self, message: str, node: YamlNode, path: Path_ = ()) -> NotEditable:
         """A refusal at a node."""
         before = self.text[: node.start]
         line, column = before.count("\n") + 1, node.start - (before.rfind("\n") + 1) + 1
         return refused(message, Place(file=self.file, line=line, column=column, path=dotted(path) or None))
 
-    def entries(self, node: Node) -> list[Entry]:
+    def entries(self, node: YamlNode) -> list[SourceEntry]:
         """The entries of a collection.
 
         Raises:
@@ -102,35 +102,35 @@ class Source:
         if len(dashes) != len(node.entries) or self.text[node.start] != "-":
             raise self.refused("is a list written in an unusual way", node)
         return [
-            Entry(None, value, dash, dash + 1, self._span(value, dash + 1))
+            SourceEntry(None, value, dash, dash + 1, self._span(value, dash + 1))
             for dash, (_, value) in zip(dashes, node.entries, strict=True)
         ]
 
-    def _further_dashes(self, node: Node) -> list[int]:
+    def _further_dashes(self, node: YamlNode) -> list[int]:
         dash = re.compile(rf"^ {{{node.column}}}(?=-(?:\s|$))", re.MULTILINE)
         return [found.end() for found in dash.finditer(self.text, node.start + 1, node.end)]
 
-    def _pair(self, node: Node, key: Node, value: Node) -> Entry:
+    def _pair(self, node: YamlNode, key: YamlNode, value: YamlNode) -> SourceEntry:
         if key.shared or (not node.flow and key.column != node.column):
             raise self.refused("is a mapping written in an unusual way", node)
         colon = _COLON.match(self.text, key.end)
         if colon is None and not node.flow:
             raise self.refused("is a key without its colon", key)
         after = colon.end() if colon is not None else key.end
-        return Entry(key, value, key.start, after, self._span(value, after))
+        return SourceEntry(key, value, key.start, after, self._span(value, after))
 
-    def _listed(self, node: Node) -> list[Entry]:
-        entries: list[Entry] = []
+    def _listed(self, node: YamlNode) -> list[SourceEntry]:
+        entries: list[SourceEntry] = []
         after = node.start + 1
         for _, value in node.entries:
             span = self._span(value, after)
             if span is None:
                 raise self.refused("is a list written in an unusual way", node)
-            entries.append(Entry(None, value, span[0], span[0], span))
+            entries.append(SourceEntry(None, value, span[0], span[0], span))
             after = span[1]
         return entries
 
-    def _span(self, value: Node, after: int) -> tuple[int, int] | None:
+    def _span(self, value: YamlNode, after: int) -> tuple[int, int] | None:
         alias = _ALIAS.match(self.text, after) if value.shared and value.start < after else None
         if alias is not None:
             return alias.span(1)
@@ -140,7 +140,7 @@ class Source:
             return value.start, value.end
         return value.start, self._content_end(value)
 
-    def _content_end(self, node: Node) -> int:
+    def _content_end(self, node: YamlNode) -> int:
         """The end of the last line of a value that stands on lines of its own, without what only follows it."""
         if node.kind == "scalar" and "+" in self.text[node.start : self.line_end(node.start)]:
             return node.end  # blank lines belong to it
@@ -178,7 +178,7 @@ class Source:
         """Characters before it on its line."""
         return index - self.line_start(index)
 
-    def body_end(self, entry: Entry) -> int:
+    def body_end(self, entry: SourceEntry) -> int:
         """The end of the last line of an entry: its value's, or that of comments below that stand deeper."""
         end = self.line_end(entry.end)
         at = self.next_line(end)
@@ -192,7 +192,7 @@ class Source:
             at = self.next_line(at)
         return end
 
-    def head_start(self, entry: Entry, floor: int) -> int:
+    def head_start(self, entry: SourceEntry, floor: int) -> int:
         """The first character of the line where an entry begins, with the comment lines directly above it.
 
         ``floor`` is behind what stands before the entry.

@@ -8,13 +8,13 @@ from qosforge.intent.editing import braces, lines
 from qosforge.intent.editing.changes import Move
 from qosforge.intent.editing.layout import Layout, flow, place_of_key
 from qosforge.intent.editing.meaning import Drop, NewKey, Put, Step
-from qosforge.intent.editing.nodes import Node
+from qosforge.intent.editing.nodes import YamlNode
 from qosforge.intent.editing.scalars import scalar
-from qosforge.intent.editing.source import Entry, Source
+from qosforge.intent.editing.source import SourceEntry, YamlText
 from qosforge.intent.yaml_source import Path_
 
 
-def stepped(source: Source, step: Step) -> str:
+def stepped(source: YamlText, step: Step) -> str:
     """The text after one step.
 
     Raises:
@@ -39,7 +39,7 @@ def stepped(source: Source, step: Step) -> str:
     return lines.inserted(source, node, step.at, f"- {text}")
 
 
-def _new_key(source: Source, node: Node, step: NewKey) -> str:
+def _new_key(source: YamlText, node: YamlNode, step: NewKey) -> str:
     at = place_of_key(step.path, source.keys(node), step.key)
     if node.flow:
         return braces.inserted(source, node, at, f"{scalar(step.key)}: {flow(step.value)}")
@@ -47,7 +47,7 @@ def _new_key(source: Source, node: Node, step: NewKey) -> str:
     return lines.inserted(source, node, at, text)
 
 
-def _moved(source: Source, node: Node, move: Move) -> str:
+def _moved(source: YamlText, node: YamlNode, move: Move) -> str:
     spans = [(e.start, e.end) for e in source.entries(node)] if node.flow else lines.spans(source, node)
     parts = [source.text[start:end] for start, end in spans]
     parts.insert(move.target, parts.pop(move.source))
@@ -57,7 +57,7 @@ def _moved(source: Source, node: Node, move: Move) -> str:
     return text
 
 
-def _drop(source: Source, path: Path_) -> str:
+def _drop(source: YamlText, path: Path_) -> str:
     source.node(path)
     parent = source.node(path[:-1])
     if len(parent.entries) == 1:
@@ -66,7 +66,7 @@ def _drop(source: Source, path: Path_) -> str:
     return dropped(source, parent, source.position(parent, path[-1]))
 
 
-def _emptied(source: Source, node: Node, path: Path_) -> str:
+def _emptied(source: YamlText, node: YamlNode, path: Path_) -> str:
     """The text with nothing left in a collection that has one entry."""
     if not path:
         raise source.refused("is all that the policy has", node)
@@ -80,7 +80,7 @@ def _emptied(source: Source, node: Node, path: Path_) -> str:
     return source.text[: entry.after] + f" {text}" + source.text[entry.after : start] + source.text[end:]
 
 
-def _put(source: Source, path: Path_, value: Any) -> str:
+def _put(source: YamlText, path: Path_, value: Any) -> str:
     old = source.node(path)
     if not path:
         raise source.refused("is the whole policy", old)
@@ -103,22 +103,22 @@ def _put(source: Source, path: Path_, value: Any) -> str:
     return _put_below(source, entry, f"\n{' ' * at}{layout.lines(value, path, at)}")
 
 
-def _quotes(old: Node, braces: bool) -> str:
+def _quotes(old: YamlNode, braces: bool) -> str:
     """The quotes that a person put around a value without need, or of the other kind than ours."""
     needed = old.style == '"' and scalar(old.name, braces).startswith('"')
     return old.style if old.style in ("'", '"') and not needed else ""
 
 
-def _holds_a_remark(source: Source, old: Node) -> bool:
+def _holds_a_remark(source: YamlText, old: YamlNode) -> bool:
     """Whether something stands between brackets that hold no value."""
     return old.flow and not old.entries and bool(source.text[old.start + 1 : old.end - 1].strip())
 
 
-def _stands_below(source: Source, entry: Entry) -> bool:
+def _stands_below(source: YamlText, entry: SourceEntry) -> bool:
     return entry.span is not None and entry.span[0] > source.line_end(entry.after)
 
 
-def _put_inline(source: Source, entry: Entry, text: str, parent: Node) -> str:
+def _put_inline(source: YamlText, entry: SourceEntry, text: str, parent: YamlNode) -> str:
     if entry.span is None:
         colon = ":" if parent.kind == "mapping" and source.text[entry.after - 1] != ":" else ""
         return source.cut(entry.after, entry.after, f"{colon} {text}")
@@ -129,12 +129,12 @@ def _put_inline(source: Source, entry: Entry, text: str, parent: Node) -> str:
     return source.cut(entry.after, source.body_end(entry), f" {text}{_remark(source, entry)}")
 
 
-def _remark(source: Source, entry: Entry) -> str:
+def _remark(source: YamlText, entry: SourceEntry) -> str:
     """What stands behind a colon whose value stands below."""
     return source.text[entry.after : source.line_end(entry.after)].rstrip()
 
 
-def _put_below(source: Source, entry: Entry, text: str) -> str:
+def _put_below(source: YamlText, entry: SourceEntry, text: str) -> str:
     end = source.line_end(entry.end)
     if _stands_below(source, entry):
         return source.cut(source.line_end(entry.after), source.body_end(entry), text)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 
 from qosforge.configtree import Grammar
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 from qosforge.plan.model import Plan
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
-from qosforge.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
+from qosforge.platforms.base import Block, DeviceFamily, Direction, LoweredDevice, QueueCount
 from qosforge.platforms.catalyst_2950.blocks import blocks
 from qosforge.platforms.catalyst_2950.capabilities import capabilities
 from qosforge.platforms.catalyst_2950.counters import counter_commands, read_counters
@@ -47,11 +47,11 @@ class Catalyst2950:
 
     id = "catalyst_2950"
     grammar: Grammar = GRAMMAR
-    boxes = Boxes(
+    family = DeviceFamily(
         signs=r"wrr-queue\b.*|mls qos map (?:cos-dscp|dscp-cos) .*|(?:.*[^\w])?[Cc](?:WS-C)?295[05]\b.*",
         images=("12.1EA-EI", "12.1EA-SI"),
         driver="ios_legacy",
-        role=Role.ACCESS,
+        role=DeviceRole.ACCESS,
     )
     batfish_format: str | None = "cisco_ios"
     secrets: SecretForms = IOS_FORMS
@@ -62,15 +62,15 @@ class Catalyst2950:
 
     most_conditions: int = capabilities()["access_list_entries"]["value"]
 
-    def count_conditions(self, request: DeviceRequest, wanted: ClassRequest) -> int:
+    def count_conditions(self, request: DeviceRequest, class_request: ClassRequest) -> int:
         """See `qosforge.platforms.base.Platform`."""
-        return count_class(wanted, partial(count_entries, request))
+        return count_class(class_request, partial(count_entries, request))
 
-    def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
+    def lower(self, request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         """See `qosforge.platforms.base.Platform`."""
         return lower(request, running)
 
-    def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+    def blocks(self, plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
         """See `qosforge.platforms.base.Platform`."""
         return blocks(plan, lowered, request)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from qosforge.plan.model import Discipline, Plan
 from qosforge.plan.request import DeviceRequest
-from qosforge.platforms.base import Block, Lowered
+from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.catalyst_2950.capabilities import default_cos_to_queue
 from qosforge.platforms.ios_switch.blocks import classifier_blocks, map_blocks, trust_line
 from qosforge.templating import render
 
 
-def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
     """Maps, queues, access lists, class-maps, the policy and the ports, in the order people read them."""
     result = list(map_blocks("catalyst_2950", plan))
     if plan.system.scheduler is not None:

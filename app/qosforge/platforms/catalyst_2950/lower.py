@@ -9,14 +9,14 @@ from qosforge.findings import Finding, Severity
 from qosforge.plan.core import core
 from qosforge.plan.model import Discipline, InterfacePlan, Plan, Scheduler, Share, ShareUnit, System
 from qosforge.plan.request import DeviceRequest
-from qosforge.platforms.base import Lowered
+from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.catalyst_2950.capabilities import enhanced, supported_dscp
 from qosforge.platforms.catalyst_2950.recognise import Recognised, kind_of, port_rules
 from qosforge.platforms.catalyst_2950.scheduling import layout, round_robin, strict_priority
 from qosforge.platforms.ios_switch.marks import (
     DEFAULT_COS_TO_DSCP,
     DEFAULT_DSCP_TO_COS,
-    ClassMarks,
+    SwitchClassMarks,
     class_marks,
     cos_to_dscp,
     dscp_to_cos,
@@ -32,12 +32,12 @@ from qosforge.platforms.ios_switch.ports import (
     on_ports,
     provenance,
 )
-from qosforge.platforms.ios_switch.queues import Assignment, assign, scheduled_rates
+from qosforge.platforms.ios_switch.queues import QueueAssignment, assign, scheduled_rates
 from qosforge.platforms.share_fidelity import ClassShare, class_shares, fidelity, share_findings
 from qosforge.sharing import shared
 
 
-def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
+def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of a 2950 for a request; ``running`` is what it holds now, where it is known."""
     notes = Notes(request)
     request = on_ports(request, notes)
@@ -62,7 +62,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
         notes.extend(share_findings(request, shares))
         notes.extend(common.of_shared_marks)
         _note_box_wide(request, running, notes)
-    return Lowered(
+    return LoweredDevice(
         plan=Plan(
             device=request.device,
             platform=request.platform,
@@ -80,7 +80,7 @@ class _Common:
     """What devices have in common (see `qosforge.plan.core`), with what is to be told of each of its parts."""
 
     recognised: Recognised
-    assignment: Assignment | None
+    assignment: QueueAssignment | None
     system: System
     by_share: Scheduler | None
     called: Mapping[str, str]
@@ -121,7 +121,7 @@ def _common(request: DeviceRequest, kinds: tuple[str, ...]) -> _Common:
     )
 
 
-def _by_share(scheduler: Scheduler, assignment: Assignment) -> Scheduler:
+def _by_share(scheduler: Scheduler, assignment: QueueAssignment) -> Scheduler:
     """The scheduler as the fluid model takes it: the last of queues served in order has what the others leave."""
     if not assignment.in_order:
         return scheduler
@@ -132,7 +132,7 @@ def _by_share(scheduler: Scheduler, assignment: Assignment) -> Scheduler:
 
 
 def _system(
-    request: DeviceRequest, marks: dict[str, ClassMarks], assignment: Assignment | None, notes: Notes
+    request: DeviceRequest, marks: dict[str, SwitchClassMarks], assignment: QueueAssignment | None, notes: Notes
 ) -> System:
     queues = scheduler = None
     if assignment:

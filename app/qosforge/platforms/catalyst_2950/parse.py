@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.plan.model import Ingress, InterfacePlan, Plan, Scheduler, System, Trust
 from qosforge.platforms.abbreviations import is_number, read_tree, verbatim
 from qosforge.platforms.catalyst_2950.capabilities import default_cos_to_queue
 from qosforge.platforms.catalyst_2950.grammar import GRAMMAR
 from qosforge.platforms.catalyst_2950.scheduling import round_robin, strict_priority
 from qosforge.platforms.ios_switch.abbreviations import SYNTAX
-from qosforge.platforms.ios_switch.reader import PORT, Reading
+from qosforge.platforms.ios_switch.reader import PORT, SwitchReader
 
 _QOS = re.compile(
     r"(?:no )?(?:mls qos|wrr-queue|priority-queue|service-policy|auto qos|switchport priority|rate-limit)\b.*"
@@ -20,7 +20,7 @@ _QOS = re.compile(
 
 def parse(text: str, device: str, platform: str = "catalyst_2950") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
-    reading = Reading(read_tree(text, GRAMMAR, SYNTAX))
+    reading = SwitchReader(read_tree(text, GRAMMAR, SYNTAX))
     queues = list(default_cos_to_queue())
     scheduler = strict_priority()
     for line in reading.tree:
@@ -57,7 +57,7 @@ def _in_range(words: list[str], low: int, high: int) -> bool:
     return bool(words) and all(is_number(w, low, high) for w in words)
 
 
-def _scheduler(line: Line) -> Scheduler | None:
+def _scheduler(line: ConfigLine) -> Scheduler | None:
     match line.text.split():
         case ["no", "wrr-queue", "bandwidth"]:
             return strict_priority()
@@ -66,10 +66,10 @@ def _scheduler(line: Line) -> Scheduler | None:
     return None
 
 
-def _ingress(reading: Reading, port: Line) -> Ingress:
+def _ingress(reading: SwitchReader, port: ConfigLine) -> Ingress:
     trust, port_cos, policy, phone = Trust.NONE, 0, None, False
     rules = Ingress().rules
-    override: Line | None = None
+    override: ConfigLine | None = None
     for line in port.children:
         match line.text.split():
             case ["mls", "qos", "trust", "cos", *rest]:

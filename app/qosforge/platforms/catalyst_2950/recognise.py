@@ -9,17 +9,17 @@ from ipaddress import ip_network
 from qosforge.findings import Severity
 from qosforge.plan.model import PortRange, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
-from qosforge.plan.request import Term as Alternative
+from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.catalyst_2950.capabilities import capabilities, enhanced, policer_range, supported_dscp
 from qosforge.platforms.ios_switch.classes import (
     INPUT_POLICY,
     NAME_LENGTH,
-    Classifier,
+    ClassifierLimits,
     input_rules,
     list_kind,
     policed_on_input,
 )
-from qosforge.platforms.ios_switch.marks import ClassMarks, dscp_to_cos
+from qosforge.platforms.ios_switch.marks import SwitchClassMarks, dscp_to_cos
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.policing import policed
 from qosforge.platforms.ios_switch.ports import flat
@@ -38,22 +38,22 @@ class Recognised:
     rules: dict[str, tuple[Rule, ...]]
     by_kind: dict[str, tuple[Rule, ...]]
 
-    def of(self, wanted: InterfaceRequest) -> tuple[str, tuple[Rule, ...]]:
+    def of(self, interface_request: InterfaceRequest) -> tuple[str, tuple[Rule, ...]]:
         """Policy and rules of a port; gigabit ports have a policy of their own where their policers differ."""
-        name = wanted.input_policy or INPUT_POLICY
-        kind = kind_of(wanted)
+        name = interface_request.input_policy or INPUT_POLICY
+        kind = kind_of(interface_request)
         if kind == GIGABIT and self.by_kind.get(FAST, self.by_kind.get(kind)) != self.by_kind.get(kind):
             name = shorten(name, NAME_LENGTH - len(_SUFFIX)) + _SUFFIX
         return name, self.by_kind.get(kind, ())
 
 
-def kind_of(wanted: InterfaceRequest) -> str:
+def kind_of(interface_request: InterfaceRequest) -> str:
     """The kind of port, which decides what its policers are."""
-    return FAST if wanted.name.startswith(FAST) else GIGABIT
+    return FAST if interface_request.name.startswith(FAST) else GIGABIT
 
 
 def port_rules(
-    request: DeviceRequest, kinds: Collection[str], marks: dict[str, ClassMarks], notes: Notes
+    request: DeviceRequest, kinds: Collection[str], marks: dict[str, SwitchClassMarks], notes: Notes
 ) -> Recognised:
     """The rules that recognise, mark and police classes on such host ports; what cannot be had is noted."""
     if not kinds:
@@ -61,7 +61,9 @@ def port_rules(
     if not enhanced(request.image):
         _note_standard(request, notes)
         return Recognised({}, {})
-    box = Classifier(supported_dscp(), default_class=False, mac_beside_ip=capabilities()["mac_acl_ip"]["value"])
+    box = ClassifierLimits(
+        supported_dscp(), default_class=False, mac_beside_ip=capabilities()["mac_acl_ip"]["value"]
+    )
     rules = {
         name: tuple(_single_ports(rule) for rule in entries)
         for name, entries in input_rules(request, marks, dscp_to_cos(marks), box, notes).items()

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.platforms.catalyst_2950.capabilities import capabilities, default_cos_to_queue
-from qosforge.platforms.ios_switch.queues import Layout
+from qosforge.platforms.ios_switch.queues import QueueLayout
 
 
-def layout() -> Layout:
+def layout() -> QueueLayout:
     """The queues that lowering may use."""
     data = capabilities()
     numbers = tuple(range(1, data["queues"]["value"] + 1))
     first = data["expedite_queue"]["value"]
-    return Layout(expedite=first, weighted=numbers, cos_to_queue=default_cos_to_queue(), in_order=True)
+    return QueueLayout(expedite=first, weighted=numbers, cos_to_queue=default_cos_to_queue(), in_order=True)
 
 
 def strict_priority() -> Scheduler:

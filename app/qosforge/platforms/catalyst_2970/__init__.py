@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 
 from qosforge.configtree import Grammar
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 from qosforge.plan.model import Plan
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
-from qosforge.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
+from qosforge.platforms.base import Block, DeviceFamily, Direction, LoweredDevice, QueueCount
 from qosforge.platforms.catalyst_2970.blocks import blocks
 from qosforge.platforms.catalyst_2970.capabilities import capabilities
 from qosforge.platforms.catalyst_2970.counters import counter_commands, read_counters
@@ -52,12 +52,12 @@ class Catalyst2970:
 
     id = "catalyst_2970"
     grammar: Grammar = GRAMMAR
-    boxes = Boxes(
+    family = DeviceFamily(
         signs=r".*\bsrr-queue\b.*|.*\bqueue-set\b.*|mls qos (?:queue-set|srr-queue)\b.*|priority-queue out|"
         r"(?:.*[^\w])?[Cc](?:isco )?(?:WS-C)?(?:2970|3560|3750)\b.*",
         images=("12.2",),
         driver="ios_legacy",
-        role=Role.ACCESS,
+        role=DeviceRole.ACCESS,
     )
     batfish_format: str | None = "cisco_ios"
     secrets: SecretForms = IOS_FORMS
@@ -68,15 +68,15 @@ class Catalyst2970:
 
     most_conditions: int = capabilities()["access_list_entries"]["value"]
 
-    def count_conditions(self, request: DeviceRequest, wanted: ClassRequest) -> int:
+    def count_conditions(self, request: DeviceRequest, class_request: ClassRequest) -> int:
         """See `qosforge.platforms.base.Platform`."""
-        return count_class(wanted, partial(count_conditions, request))
+        return count_class(class_request, partial(count_conditions, request))
 
-    def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
+    def lower(self, request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         """See `qosforge.platforms.base.Platform`."""
         return lower(request, running)
 
-    def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+    def blocks(self, plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
         """See `qosforge.platforms.base.Platform`."""
         return blocks(plan, lowered, request)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from qosforge.plan.model import InputQueues, Plan, Queue, Scheduler
 from qosforge.plan.request import DeviceRequest
-from qosforge.platforms.base import Block, Lowered
+from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.catalyst_2970.capabilities import capabilities
 from qosforge.platforms.catalyst_2970.input_queues import default_input_queues
 from qosforge.platforms.catalyst_2970.levels import as_delivered, default_maps, default_queue_set, rows_of
@@ -17,7 +17,7 @@ Places = Sequence[tuple[int, int]]
 """Queue and threshold of each CoS or DSCP."""
 
 
-def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
     """Maps, queues, the switch for QoS, access lists, class-maps, the policy and the ports."""
     result = [*map_blocks("catalyst_2970", plan), *_policed_block(plan)]
     if plan.system.input_queues is not None:
@@ -73,12 +73,12 @@ def _policed_block(plan: Plan) -> Iterator[Block]:
     yield Block("map", "policed-dscp", render("catalyst_2970/policed_dscp_map.j2", rows=rows))
 
 
-def _input_blocks(held: InputQueues) -> Iterator[Block]:
+def _input_blocks(input_queues: InputQueues) -> Iterator[Block]:
     default = default_input_queues()
-    text = render("catalyst_2970/input_queues.j2", queues=held, default=default)
+    text = render("catalyst_2970/input_queues.j2", queues=input_queues, default=default)
     yield Block("scheduler", "input-queues", text)
     for kind in ("cos", "dscp"):
-        table, delivered = ([(q, 1) for q in getattr(side, f"{kind}_to_queue")] for side in (held, default))
+        table, delivered = ([(q, 1) for q in getattr(side, f"{kind}_to_queue")] for side in (input_queues, default))
         yield _map_block("input", kind, table, delivered)
 
 

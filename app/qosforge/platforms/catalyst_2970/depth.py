@@ -12,10 +12,10 @@ from qosforge.intent.models import QueueLimit, QueueSize, WredProfile
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.catalyst_2970.capabilities import capabilities
 from qosforge.platforms.catalyst_2970.levels import OutputMaps, QueueSet, Thresholds, default_queue_set, packets_at
-from qosforge.platforms.ios_switch.marks import ClassMarks
+from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.ports import note_tail_drop
-from qosforge.platforms.ios_switch.queues import Assignment, divided
+from qosforge.platforms.ios_switch.queues import QueueAssignment, divided
 
 _COLOURS = {"green": "low", "yellow": "medium", "red": "high"}
 _MOST_LEVELS = 3
@@ -61,7 +61,7 @@ class _Levels:
 
 
 def wished_levels(
-    request: DeviceRequest, assignment: Assignment, marks: dict[str, ClassMarks], notes: Notes
+    request: DeviceRequest, assignment: QueueAssignment, marks: dict[str, SwitchClassMarks], notes: Notes
 ) -> tuple[QueueSet, OutputMaps] | None:
     """The queue set and output maps for what classes ask of their queues; None where nothing is asked."""
     owner = assignment.dscp_to_queue(marks)
@@ -98,7 +98,7 @@ def own_levels(maps: OutputMaps) -> tuple[QueueSet, OutputMaps]:
     return QueueSet(default.buffers, (row,) * len(default.buffers)), maps
 
 
-def plain_maps(assignment: Assignment, marks: dict[str, ClassMarks]) -> OutputMaps:
+def plain_maps(assignment: QueueAssignment, marks: dict[str, SwitchClassMarks]) -> OutputMaps:
     """The output maps with threshold 1 for all."""
     return OutputMaps(
         tuple((queue, 1) for queue in assignment.cos_to_queue(marks)),
@@ -107,7 +107,7 @@ def plain_maps(assignment: Assignment, marks: dict[str, ClassMarks]) -> OutputMa
 
 
 def _points(
-    entry: ClassRequest, marks: dict[str, ClassMarks], owner: Sequence[int], assignment: Assignment
+    entry: ClassRequest, marks: dict[str, SwitchClassMarks], owner: Sequence[int], assignment: QueueAssignment
 ) -> tuple[int, ...]:
     """The DSCPs that a class has on this device; the default class has what no other one takes into its queue."""
     if not entry.is_default:

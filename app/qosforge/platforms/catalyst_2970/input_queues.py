@@ -9,7 +9,7 @@ from qosforge.plan.model import InputQueues
 from qosforge.plan.request import DeviceRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.platforms.catalyst_2970.capabilities import capabilities
-from qosforge.platforms.ios_switch.marks import ClassMarks
+from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.queues import scheduled_rates
 
@@ -29,7 +29,7 @@ def default_input_queues() -> InputQueues:
     )
 
 
-def input_queues(request: DeviceRequest, marks: dict[str, ClassMarks], notes: Notes) -> InputQueues | None:
+def input_queues(request: DeviceRequest, marks: dict[str, SwitchClassMarks], notes: Notes) -> InputQueues | None:
     """Ingress queues for the priority classes of a request; None where it has none.
 
     Queue 2 takes what they bring, queue 1 the rest. Queue 2 has their share of the ring first, up to the device's

@@ -57,7 +57,7 @@ def default_maps() -> OutputMaps:
 
 
 @dataclass(frozen=True)
-class Depth:
+class QueueBuffers:
     """What a queue holds: packets, its part of the buffers, and what is dropped before it is full.
 
     ``thresholds`` are empty where all marks of the queue are dropped where they are as delivered.
@@ -68,26 +68,26 @@ class Depth:
     thresholds: tuple[TailThreshold, ...]
 
 
-def depths(held: QueueSet, maps: OutputMaps) -> tuple[Depth, ...]:
+def depths(queue_set: QueueSet, maps: OutputMaps) -> tuple[QueueBuffers, ...]:
     """The depth of every queue of a port in a queue set."""
-    return tuple(_depth(held, maps, queue) for queue in range(1, len(held.buffers) + 1))
+    return tuple(_depth(queue_set, maps, queue) for queue in range(1, len(queue_set.buffers) + 1))
 
 
-def _depth(held: QueueSet, maps: OutputMaps, queue: int) -> Depth:
+def _depth(queue_set: QueueSet, maps: OutputMaps, queue: int) -> QueueBuffers:
     marks: dict[int, tuple[list[int], list[int]]] = {}
     for kind, table in enumerate((maps.cos, maps.dscp)):
         for value, (number, threshold) in enumerate(table):
             if number == queue:
-                marks.setdefault(held.percent(queue, threshold), ([], []))[kind].append(value)
-    used = sorted(marks) or [held.percent(queue, 1)]
-    buffers = held.buffers[queue - 1]
+                marks.setdefault(queue_set.percent(queue, threshold), ([], []))[kind].append(value)
+    used = sorted(marks) or [queue_set.percent(queue, 1)]
+    buffers = queue_set.buffers[queue - 1]
     thresholds: tuple[TailThreshold, ...] = ()
     if used != [default_queue_set().percent(queue, 1)]:
         thresholds = tuple(
             TailThreshold(cos=tuple(marks.get(p, ([], []))[0]), dscp=tuple(marks.get(p, ([], []))[1]), percent=p)
             for p in used
         )
-    return Depth(packets_at(buffers, used[-1]), buffers, thresholds)
+    return QueueBuffers(packets_at(buffers, used[-1]), buffers, thresholds)
 
 
 def packets_at(buffers: int, percent: int) -> int:
@@ -97,7 +97,7 @@ def packets_at(buffers: int, percent: int) -> int:
 
 
 @cache
-def default_depths() -> tuple[Depth, ...]:
+def default_depths() -> tuple[QueueBuffers, ...]:
     """The depths of a port as delivered."""
     return depths(default_queue_set(), default_maps())
 

@@ -9,11 +9,17 @@ from qosforge.findings import Finding, Severity
 from qosforge.plan.core import core, rate_in
 from qosforge.plan.model import Egress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
-from qosforge.platforms.base import Lowered
+from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.catalyst_2970.capabilities import capabilities, policer_range
 from qosforge.platforms.catalyst_2970.depth import own_levels, plain_maps, wished_levels
 from qosforge.platforms.catalyst_2970.input_queues import input_queues
-from qosforge.platforms.catalyst_2970.levels import Depth, as_delivered, default_depths, default_queue_set, depths
+from qosforge.platforms.catalyst_2970.levels import (
+    QueueBuffers,
+    as_delivered,
+    default_depths,
+    default_queue_set,
+    depths,
+)
 from qosforge.platforms.catalyst_2970.policed import PolicedMap
 from qosforge.platforms.catalyst_2970.scheduling import default_shape, default_share, layout, shaped_round_robin
 from qosforge.platforms.catalyst_2970.shaping import (
@@ -23,8 +29,8 @@ from qosforge.platforms.catalyst_2970.shaping import (
     shaped_classes,
 )
 from qosforge.platforms.catalyst_2970.shares import port_shares
-from qosforge.platforms.ios_switch.classes import Classifier, input_rules
-from qosforge.platforms.ios_switch.marks import ClassMarks, class_marks, cos_to_dscp, dscp_to_cos
+from qosforge.platforms.ios_switch.classes import ClassifierLimits, input_rules
+from qosforge.platforms.ios_switch.marks import SwitchClassMarks, class_marks, cos_to_dscp, dscp_to_cos
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.policing import policed
 from qosforge.platforms.ios_switch.ports import (
@@ -37,14 +43,14 @@ from qosforge.platforms.ios_switch.ports import (
     on_ports,
     provenance,
 )
-from qosforge.platforms.ios_switch.queues import Assignment, assign, scheduled_rates
+from qosforge.platforms.ios_switch.queues import QueueAssignment, assign, scheduled_rates
 from qosforge.platforms.share_fidelity import ClassShare, fidelity, share_findings
 from qosforge.sharing import shared
 
 _EVERY_DSCP = frozenset(range(64))
 
 
-def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
+def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of a 2970 for a request; ``running`` is what it holds now, where it is known."""
     notes = Notes(request)
     request = on_ports(request, notes)
@@ -74,7 +80,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
         notes.extend(common.of_shared_marks)
     _note_switched_on(request, running, notes)
     notes.extend(common.of_input_queues)
-    return Lowered(
+    return LoweredDevice(
         plan=Plan(
             device=request.device,
             platform=request.platform,
@@ -96,10 +102,10 @@ class _Common:
     """
 
     rules: tuple[Rule, ...]
-    assignment: Assignment | None
-    wished: tuple[Depth, ...] | None
-    own: tuple[Depth, ...]
-    elsewhere: tuple[Depth, ...]
+    assignment: QueueAssignment | None
+    wished: tuple[QueueBuffers, ...] | None
+    own: tuple[QueueBuffers, ...]
+    elsewhere: tuple[QueueBuffers, ...]
     system: System
     called: Mapping[str, str]
     of_marks: tuple[Finding, ...]
@@ -116,7 +122,7 @@ def _common(request: DeviceRequest) -> _Common:
     exceeding = PolicedMap()
     rules = _rules(request, marks, exceeding, of_classes)
     assignment = wished = None
-    own = elsewhere = tuple[Depth, ...]()
+    own = elsewhere = tuple[QueueBuffers, ...]()
     if scheduled_rates(request):
         assignment = assign(request, layout(), marks, of_classes, shaped_classes(request))
         levels = wished_levels(request, assignment, marks, of_classes)
@@ -151,16 +157,18 @@ def _common(request: DeviceRequest) -> _Common:
 
 
 def _rules(
-    request: DeviceRequest, marks: dict[str, ClassMarks], exceeding: PolicedMap, notes: Notes
+    request: DeviceRequest, marks: dict[str, SwitchClassMarks], exceeding: PolicedMap, notes: Notes
 ) -> dict[str, tuple[Rule, ...]]:
     if not any(i.recognise for i in request.interfaces):
         return {}
-    box = Classifier(_EVERY_DSCP, default_class=True, mac_beside_ip=capabilities()["mac_acl_ip"]["value"])
+    box = ClassifierLimits(_EVERY_DSCP, default_class=True, mac_beside_ip=capabilities()["mac_acl_ip"]["value"])
     rules = input_rules(request, marks, dscp_to_cos(marks), box, notes)
     return policed(request, rules, policer_range(), exceeding.write, notes)
 
 
-def _depths(request: DeviceRequest, common: _Common, running: Plan | None, notes: Notes) -> tuple[Depth, ...]:
+def _depths(
+    request: DeviceRequest, common: _Common, running: Plan | None, notes: Notes
+) -> tuple[QueueBuffers, ...]:
     """What the queues of all scheduled ports hold: as asked, else as delivered.
 
     Ports whose queue set somebody has changed get our own set: which of the two it was, a plan does not say.
@@ -188,57 +196,63 @@ def _depths(request: DeviceRequest, common: _Common, running: Plan | None, notes
 
 def _scheduler(
     request: DeviceRequest,
-    wanted: InterfaceRequest,
-    assignment: Assignment,
-    held_depths: tuple[Depth, ...],
+    interface_request: InterfaceRequest,
+    assignment: QueueAssignment,
+    held_depths: tuple[QueueBuffers, ...],
     notes: Notes,
 ) -> Scheduler:
-    shape = shape_weights(request, wanted, assignment, notes)
+    shape = shape_weights(request, interface_request, assignment, notes)
     shaped = {number for number, weight in enumerate(shape, start=1) if weight}
     return _round_robin(
-        _weights(assignment, core(request), rate_in(request.classes, wanted.usable), frozenset(shaped)),
+        _weights(assignment, core(request), rate_in(request.classes, interface_request.usable), frozenset(shaped)),
         shape,
         assignment.first is not None,
-        port_limit(wanted, notes),
+        port_limit(interface_request, notes),
         held_depths,
     )
 
 
 @shared
-def _weights(assignment: Assignment, request: DeviceRequest, rate: int, shaped: frozenset[int]) -> tuple[int, ...]:
+def _weights(
+    assignment: QueueAssignment, request: DeviceRequest, rate: int, shaped: frozenset[int]
+) -> tuple[int, ...]:
     return assignment.weights(request, (rate,), shaped)
 
 
 @shared
 def _round_robin(
-    weights: tuple[int, ...], shape: tuple[int, ...], expedite: bool, limit: int | None, held: tuple[Depth, ...]
+    weights: tuple[int, ...],
+    shape: tuple[int, ...],
+    expedite: bool,
+    limit: int | None,
+    buffers: tuple[QueueBuffers, ...],
 ) -> Scheduler:
-    return shaped_round_robin(weights, shape, expedite=expedite, limit=limit, depths=held)
+    return shaped_round_robin(weights, shape, expedite=expedite, limit=limit, depths=buffers)
 
 
 def _egress(
-    wanted: InterfaceRequest,
+    interface_request: InterfaceRequest,
     scheduler: Scheduler | None,
-    held: InterfacePlan | None,
-    elsewhere: tuple[Depth, ...],
+    current: InterfacePlan | None,
+    elsewhere: tuple[QueueBuffers, ...],
     notes: Notes,
 ) -> Egress:
     """The port's scheduler; a limit that the port has already stays, and a port not asked for is left alone.
 
     ``elsewhere`` is how deep the queues of such a port are behind the maps of the whole switch, where those change.
     """
-    known = held.egress.scheduler if held and held.ingress.trust is not Trust.KEEP else None
+    known = current.egress.scheduler if current and current.ingress.trust is not Trust.KEEP else None
     if scheduler is None:
         known = known or shaped_round_robin(default_share(), default_shape(), expedite=False)
         return Egress(scheduler=_deep(known, elsewhere) if elsewhere and as_delivered(known.queues) else known)
-    limit = held.egress.scheduler.limit_percent if held and held.egress.scheduler else None
+    limit = current.egress.scheduler.limit_percent if current and current.egress.scheduler else None
     if limit is None or scheduler.limit_percent is not None:
         return Egress(scheduler=scheduler)
     notes.add(
         Severity.WARNING,
         "port-limit-kept",
         "the port is held below its rate, so every share is one of what it may send",
-        interface=wanted.name,
+        interface=interface_request.name,
         direction="output",
         requested="100 % of the port",
         applied=f"{limit} % of the port",
@@ -247,7 +261,7 @@ def _egress(
     return Egress(scheduler=scheduler.model_copy(update={"limit_percent": limit}))
 
 
-def _deep(scheduler: Scheduler, depths: tuple[Depth, ...]) -> Scheduler:
+def _deep(scheduler: Scheduler, depths: tuple[QueueBuffers, ...]) -> Scheduler:
     queues = tuple(
         queue.model_copy(update={"limit_packets": depth.packets, "thresholds": depth.thresholds})
         for queue, depth in zip(scheduler.queues, depths, strict=True)

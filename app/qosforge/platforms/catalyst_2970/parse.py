@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, System, Trust
 from qosforge.platforms.abbreviations import is_number, read_tree, verbatim
 from qosforge.platforms.catalyst_2970.grammar import GRAMMAR
-from qosforge.platforms.catalyst_2970.levels import Depth, depths
+from qosforge.platforms.catalyst_2970.levels import QueueBuffers, depths
 from qosforge.platforms.catalyst_2970.read_queues import SwitchQueues
 from qosforge.platforms.catalyst_2970.scheduling import (
     best_effort,
@@ -18,7 +18,7 @@ from qosforge.platforms.catalyst_2970.scheduling import (
     shaped_round_robin,
 )
 from qosforge.platforms.ios_switch.abbreviations import SYNTAX
-from qosforge.platforms.ios_switch.reader import PORT, Reading
+from qosforge.platforms.ios_switch.reader import PORT, SwitchReader
 
 _QOS = re.compile(
     r"(?:no )?(?:mls qos|srr-queue|priority-queue|queue-set|service-policy|auto qos|switchport priority)\b.*"
@@ -31,7 +31,7 @@ def parse(text: str, device: str, platform: str = "catalyst_2970") -> Plan:
     While QoS is off the device changes no mark and has one queue: its maps do nothing, and the plan has none.
     """
     # What a class says nothing of gets DSCP 0: a policy stands for the trust of its port.
-    reading = Reading(read_tree(text, GRAMMAR, SYNTAX), unmarked=0)
+    reading = SwitchReader(read_tree(text, GRAMMAR, SYNTAX), unmarked=0)
     queues = SwitchQueues()
     switched_on = any(line.text == "mls qos" for line in reading.tree)
     for line in reading.tree:
@@ -71,9 +71,14 @@ def _weights(words: list[str], low: int, high: int) -> tuple[int, ...] | None:
 
 
 def _interface(
-    reading: Reading, held: Mapping[int, tuple[Depth, ...]], port: Line, name: str, *, switched_on: bool
+    reading: SwitchReader,
+    buffers: Mapping[int, tuple[QueueBuffers, ...]],
+    port: ConfigLine,
+    name: str,
+    *,
+    switched_on: bool,
 ) -> InterfacePlan:
-    """``held`` are the depths of the queues in each queue set."""
+    """``buffers`` are the depths of the queues in each queue set."""
     expedite, limit, queue_set = False, None, 1
     share, shape = default_share(), default_shape()
     rest = []
@@ -98,11 +103,11 @@ def _interface(
         # What else the port holds waits for QoS to be switched on; only the marks are left alone until then.
         waiting = Ingress(policy=ingress.policy, trust=Trust.KEEP, port_cos=ingress.port_cos)
         return InterfacePlan(name=name, ingress=waiting, egress=Egress(scheduler=best_effort(limit)))
-    scheduler = shaped_round_robin(share, shape, expedite=expedite, limit=limit, depths=held[queue_set])
+    scheduler = shaped_round_robin(share, shape, expedite=expedite, limit=limit, depths=buffers[queue_set])
     return InterfacePlan(name=name, ingress=ingress, egress=Egress(scheduler=scheduler))
 
 
-def _ingress(reading: Reading, port: Line, lines: list[Line]) -> Ingress:
+def _ingress(reading: SwitchReader, port: ConfigLine, lines: list[ConfigLine]) -> Ingress:
     trust, port_cos, phone, override = Trust.NONE, 0, False, False
     policy: str | None = None
     rules: tuple[Rule, ...] = ()

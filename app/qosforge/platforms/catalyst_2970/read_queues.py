@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.dscp import parse_dscp
 from qosforge.plan.model import InputQueues
 from qosforge.platforms.abbreviations import is_number
@@ -22,7 +22,7 @@ class SwitchQueues:
         default = default_input_queues()
         self._output = {"cos": list(default_maps().cos), "dscp": list(default_maps().dscp)}
         self._input = {"cos": list(default.cos_to_queue), "dscp": list(default.dscp_to_queue)}
-        self._input_levels: list[tuple[int, int, Line]] = []
+        self._input_levels: list[tuple[int, int, ConfigLine]] = []
         self._ingress = default
         self._sets = {1: default_queue_set(), 2: default_queue_set()}
 
@@ -41,14 +41,14 @@ class SwitchQueues:
         """A queue set."""
         return self._sets[number]
 
-    def unheld(self) -> Iterator[Line]:
+    def unheld(self) -> Iterator[ConfigLine]:
         """Lines that put marks on an ingress threshold where packets are dropped before the queue is full: plans
         hold the thresholds of ingress queues, not the marks on them."""
         for queue, threshold, line in self._input_levels:
             if threshold <= 2 and self._ingress.thresholds[queue - 1][threshold - 1] != 100:
                 yield line
 
-    def read(self, line: Line) -> bool:
+    def read(self, line: ConfigLine) -> bool:
         """Take a line; false when it is none of these, or out of range."""
         match line.text.split():
             case ["no", "mls", "qos", "srr-queue" | "queue-set", *_]:
@@ -78,7 +78,7 @@ class SwitchQueues:
             self._output[kind][mark] = place
         return True
 
-    def _take_input(self, kind: str, words: list[str], line: Line) -> bool:
+    def _take_input(self, kind: str, words: list[str], line: ConfigLine) -> bool:
         place, values = _placed(words, 2)
         marks = _marks(values, len(self._input[kind]))
         if place is None or not marks:

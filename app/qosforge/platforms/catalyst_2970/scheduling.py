@@ -10,15 +10,15 @@ from qosforge.platforms.catalyst_2970.capabilities import (
     default_cos_to_queue,
     default_dscp_to_queue,
 )
-from qosforge.platforms.catalyst_2970.levels import Depth, default_depths
-from qosforge.platforms.ios_switch.queues import Layout
+from qosforge.platforms.catalyst_2970.levels import QueueBuffers, default_depths
+from qosforge.platforms.ios_switch.queues import QueueLayout
 
 
-def layout() -> Layout:
+def layout() -> QueueLayout:
     """The queues that lowering may use."""
     numbers = tuple(range(1, capabilities()["queues"]["value"] + 1))
     first = capabilities()["expedite_queue"]["value"]
-    return Layout(first, numbers, cos_to_queue=default_cos_to_queue(), dscp_to_queue=default_dscp_to_queue())
+    return QueueLayout(first, numbers, cos_to_queue=default_cos_to_queue(), dscp_to_queue=default_dscp_to_queue())
 
 
 def default_share() -> tuple[int, ...]:
@@ -38,7 +38,7 @@ def shaped_round_robin(
     *,
     expedite: bool,
     limit: int | None = None,
-    depths: Sequence[Depth] = (),
+    depths: Sequence[QueueBuffers] = (),
 ) -> Scheduler:
     """The scheduler of a port; ``limit`` is the per cent of its rate that the port may send, ``depths`` what its
     queues hold (as delivered unless given).

@@ -7,7 +7,7 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share
 from qosforge.platforms.catalyst_2970.capabilities import capabilities
 from qosforge.platforms.ios_switch.notes import Notes
-from qosforge.platforms.ios_switch.queues import Assignment
+from qosforge.platforms.ios_switch.queues import QueueAssignment
 from qosforge.sharing import shared
 from qosforge.units import format_rate
 
@@ -26,7 +26,7 @@ def _shaped(classes: tuple[ClassRequest, ...]) -> frozenset[str]:
     )
 
 
-def bound_of(request: DeviceRequest, entry: ClassRequest, wanted: InterfaceRequest) -> int | None:
+def bound_of(request: DeviceRequest, entry: ClassRequest, interface_request: InterfaceRequest) -> int | None:
     """Bits per second that a class may send at most on a port; None where it may take what is left."""
     if entry.name not in shaped_classes(request):
         return None
@@ -34,28 +34,30 @@ def bound_of(request: DeviceRequest, entry: ClassRequest, wanted: InterfaceReque
     if entry.treatment.shape is not None:
         bounds.append(entry.treatment.shape.rate)
     if entry.treatment.bounded:
-        bounds.append(round(guaranteed_share(request.classes, entry, wanted.usable) * wanted.usable))
+        bounds.append(
+            round(guaranteed_share(request.classes, entry, interface_request.usable) * interface_request.usable)
+        )
     return max(1, min(bounds))
 
 
 def shape_weights(
-    request: DeviceRequest, wanted: InterfaceRequest, assignment: Assignment, notes: Notes
+    request: DeviceRequest, interface_request: InterfaceRequest, assignment: QueueAssignment, notes: Notes
 ) -> tuple[int, ...]:
     """``srr-queue bandwidth shape`` of a port: a queue gets one part in its weight of the port's rate, never more
     than asked; 0 where it is not shaped."""
     weights = [0] * len(assignment.layout.weighted)
     most: int = capabilities()["shape_weight"]["maximum"]
     for entry in request.classes:
-        bound = bound_of(request, entry, wanted)
-        if bound is None or bound >= wanted.rate:
+        bound = bound_of(request, entry, interface_request)
+        if bound is None or bound >= interface_request.rate:
             continue
-        weight = min(-(-wanted.rate // bound), most)
+        weight = min(-(-interface_request.rate // bound), most)
         weights[assignment.queue_of[entry.name] - 1] = weight
         shape = entry.treatment.shape
-        missed = abs(bound - wanted.rate / weight)
+        missed = abs(bound - interface_request.rate / weight)
         if missed * weight < 1:
             continue
-        beyond = missed > request.tolerance * wanted.usable
+        beyond = missed > request.tolerance * interface_request.usable
         notes.add(
             (Severity.WARNING if shape is not None and shape.prefer else Severity.ERROR)
             if beyond
@@ -63,10 +65,10 @@ def shape_weights(
             "shape-approximate",
             f"a shaped queue has one part in a whole number of the port's rate: one in {weight}",
             traffic_class=entry.name,
-            interface=wanted.name,
+            interface=interface_request.name,
             direction="output",
             requested=format_rate(bound),
-            applied=format_rate(wanted.rate / weight),
+            applied=format_rate(interface_request.rate / weight),
             hint="ask for a half, a third, a quarter ... of the port's rate" if beyond else None,
         )
     return tuple(weights)
@@ -88,21 +90,21 @@ def note_bounded_priority(request: DeviceRequest, notes: Notes) -> None:
             )
 
 
-def port_limit(wanted: InterfaceRequest, notes: Notes) -> int | None:
+def port_limit(interface_request: InterfaceRequest, notes: Notes) -> int | None:
     """``srr-queue bandwidth limit`` in per cent, never above what is asked; None where the port is not shaped."""
-    if wanted.shape is None or wanted.shape >= wanted.rate:
+    if interface_request.shape is None or interface_request.shape >= interface_request.rate:
         return None
     data = capabilities()["port_limit"]
-    exact = 100 * wanted.shape / wanted.rate
+    exact = 100 * interface_request.shape / interface_request.rate
     limit: int = min(int(exact), data["maximum"])
     if limit < data["minimum"]:
         notes.add(
-            Severity.WARNING if wanted.shape_prefer else Severity.ERROR,
+            Severity.WARNING if interface_request.shape_prefer else Severity.ERROR,
             "port-shape-unsupported",
             f"a port is limited to {data['minimum']} % to {data['maximum']} % of its rate",
-            interface=wanted.name,
+            interface=interface_request.name,
             direction="output",
-            requested=f"{format_rate(wanted.shape)} ({exact:.3g} %)",
+            requested=f"{format_rate(interface_request.shape)} ({exact:.3g} %)",
             applied="not limited",
             hint="set the port to a lower speed, or shape at another device",
         )
@@ -113,10 +115,10 @@ def port_limit(wanted: InterfaceRequest, notes: Notes) -> int | None:
             Severity.WARNING if beyond else Severity.INFO,
             "port-shape-approximate",
             f"a port is limited in whole per cent of its rate, {data['maximum']} % at most",
-            interface=wanted.name,
+            interface=interface_request.name,
             direction="output",
-            requested=f"{format_rate(wanted.shape)} ({exact:.4g} %)",
-            applied=f"{format_rate(wanted.rate * limit / 100)} ({limit} %)",
+            requested=f"{format_rate(interface_request.shape)} ({exact:.4g} %)",
+            applied=f"{format_rate(interface_request.rate * limit / 100)} ({limit} %)",
         )
     return limit
 

@@ -7,23 +7,23 @@ from qosforge.plan.model import Scheduler
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.plan.shares import expected_shares
-from qosforge.platforms.ios_switch.queues import Assignment
+from qosforge.platforms.ios_switch.queues import QueueAssignment
 from qosforge.platforms.share_fidelity import ClassShare
 from qosforge.sharing import shared
 
 
 def port_shares(
-    request: DeviceRequest, wanted: InterfaceRequest, scheduler: Scheduler, assignment: Assignment
+    request: DeviceRequest, interface_request: InterfaceRequest, scheduler: Scheduler, assignment: QueueAssignment
 ) -> tuple[ClassShare, ...]:
     """Shares of every class on one port, of the rate that it may send: asked for, and given.
 
     The scheduler's own shares are of the port's whole rate.
     """
-    requested = requested_shares(request.classes, wanted.usable)
-    scale = wanted.rate / wanted.usable if scheduler.limit_percent is not None else 1.0
+    requested = requested_shares(request.classes, interface_request.usable)
+    scale = interface_request.rate / interface_request.usable if scheduler.limit_percent is not None else 1.0
     given = _given(request.classes, tuple(requested.values()), assignment, scheduler, scale)
     return tuple(
-        ClassShare(entry, wanted.name, requested[entry.name], applied)
+        ClassShare(entry, interface_request.name, requested[entry.name], applied)
         for entry, applied in zip(request.classes, given, strict=True)
     )
 
@@ -32,7 +32,7 @@ def port_shares(
 def _given(
     classes: tuple[ClassRequest, ...],
     parts: tuple[float, ...],
-    assignment: Assignment,
+    assignment: QueueAssignment,
     scheduler: Scheduler,
     scale: float,
 ) -> tuple[float, ...]:

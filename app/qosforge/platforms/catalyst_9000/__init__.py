@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 
 from qosforge.configtree import Grammar
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 from qosforge.plan.model import Plan
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
-from qosforge.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
+from qosforge.platforms.base import Block, DeviceFamily, Direction, LoweredDevice, QueueCount
 from qosforge.platforms.catalyst_9000.blocks import blocks
 from qosforge.platforms.catalyst_9000.capabilities import capabilities
 from qosforge.platforms.catalyst_9000.counters import counter_commands, read_counters
@@ -46,13 +46,13 @@ class Catalyst9000:
 
     id = "catalyst_9000"
     grammar: Grammar = GRAMMAR
-    boxes = Boxes(
+    family = DeviceFamily(
         signs=r"priority level .*|bandwidth remaining .*|queue-buffers ratio .*|queue-limit dscp .*|"
         r"random-detect dscp.*|.*\bsystem-cpp-.*|class class-default|service-policy output .*|[Vv]ersion 1[67]\..*|"
         r"interface (?:Two|Five|Ten|TwentyFive|Forty|Hundred)Gig\w+\d/\d/\d+|.*[Cc]9[2-5]00\w*\b.*",
         images=("17.12",),
         driver="ios",
-        role=Role.ACCESS,
+        role=DeviceRole.ACCESS,
         states_image=True,
     )
     batfish_format: str | None = "cisco_ios"
@@ -64,16 +64,16 @@ class Catalyst9000:
 
     most_conditions: int = capabilities()["access_list_entries"]["value"]
 
-    def count_conditions(self, request: DeviceRequest, wanted: ClassRequest) -> int:
+    def count_conditions(self, request: DeviceRequest, class_request: ClassRequest) -> int:
         """See `qosforge.platforms.base.Platform`."""
-        return count_class(wanted, partial(count_conditions, request))
+        return count_class(class_request, partial(count_conditions, request))
 
-    def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
+    def lower(self, request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         """See `qosforge.platforms.base.Platform`."""
         del running  # ports of the request are ours as a whole, whatever they hold
         return lower(request)
 
-    def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+    def blocks(self, plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
         """See `qosforge.platforms.base.Platform`."""
         return blocks(plan, lowered, request)
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from qosforge.plan.model import Egress, Plan, Queue, Rule
 from qosforge.plan.request import DeviceRequest
-from qosforge.platforms.base import Block, Lowered
+from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.catalyst_9000.drops import in_lines
 from qosforge.platforms.catalyst_9000.names import ACL_PREFIX, CLASS_DEFAULT
 from qosforge.platforms.mqc.access_lists import ip_entries
 from qosforge.templating import render
 
 
-def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
     """Access lists, class-maps, policies and ports, each once."""
     lines = {c.name: c.line for c in request.classes}
     made: dict[tuple[str, str], Block] = {}

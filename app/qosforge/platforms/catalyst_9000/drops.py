@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.dscp import drop_precedence, dscp_name, parse_dscp
 from qosforge.findings import Severity
 from qosforge.plan.model import Red, RedProfile, TailThreshold
 from qosforge.platforms.abbreviations import is_number
 from qosforge.platforms.catalyst_9000.capabilities import capabilities
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
-from qosforge.platforms.catalyst_9000.queues import Group
+from qosforge.platforms.catalyst_9000.queues import QueueGroup
 from qosforge.platforms.ios_switch.notes import Notes
 
 Curve = tuple[int, int]
 """Per cent of a queue at which drops begin, and at which all is dropped."""
 
 
-def detectors(groups: Iterable[Group], marks: Mapping[str, ClassMarks], notes: Notes) -> dict[int, Red]:
+def detectors(groups: Iterable[QueueGroup], marks: Mapping[str, ClassMarks], notes: Notes) -> dict[int, Red]:
     """The detectors of the queues, by the queue's position; those above what the device has are noted.
 
     Classes that require one come before those that prefer one.
@@ -88,7 +88,7 @@ class DropReader:
         self._curves: dict[int, Curve] = {}
         self._tails: dict[int, int] = {}
 
-    def take(self, line: Line) -> bool:
+    def take(self, line: ConfigLine) -> bool:
         """Take a line; False where it is not understood."""
         match line.text.split():
             case ["random-detect", "dscp-based"]:

@@ -8,21 +8,21 @@ from qosforge.dscp import dscp_name
 from qosforge.findings import Severity
 from qosforge.plan.model import Ingress, InterfacePlan, Plan, Rule
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
-from qosforge.platforms.base import Lowered
+from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.catalyst_9000.marks import ClassMarks, class_marks
 from qosforge.platforms.catalyst_9000.names import CLASS_DEFAULT, INPUT_POLICY, QUEUE_SUFFIX, class_names
 from qosforge.platforms.catalyst_9000.parse import PORT
 from qosforge.platforms.catalyst_9000.policies import BEST_EFFORT
-from qosforge.platforms.catalyst_9000.queues import Group, grouped
+from qosforge.platforms.catalyst_9000.queues import QueueGroup, grouped
 from qosforge.platforms.catalyst_9000.recognition import input_rules, trust_policy
-from qosforge.platforms.catalyst_9000.scheduling import OutputPolicies, class_shares
+from qosforge.platforms.catalyst_9000.scheduling import QueuingPolicies, class_shares
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.ports import on_ports
 from qosforge.platforms.ios_switch.queues import scheduled_rates
 from qosforge.platforms.share_fidelity import ClassShare, fidelity, share_findings
 
 
-def lower(request: DeviceRequest) -> Lowered:
+def lower(request: DeviceRequest) -> LoweredDevice:
     """The plan of a Catalyst 9000 for a request.
 
     Every port of the request is ours: a policy that it has and the intent does not ask for goes. A port that
@@ -38,7 +38,7 @@ def lower(request: DeviceRequest) -> Lowered:
     _note_marks(groups, marks, notes)
     # A class that is also recognised here has two class-maps.
     queued = {name: held + QUEUE_SUFFIX if recognising else held for name, held in names.items()}
-    policies = OutputPolicies(request, groups, marks, queued, notes)
+    policies = QueuingPolicies(request, groups, marks, queued, notes)
     interfaces, shares = [], list[ClassShare]()
     for wanted in request.interfaces:
         egress = policies.lower(wanted) if wanted.schedule else BEST_EFFORT
@@ -46,7 +46,7 @@ def lower(request: DeviceRequest) -> Lowered:
             shares.extend(class_shares(request, wanted, groups, egress))
         interfaces.append(InterfacePlan(name=wanted.name, ingress=_ingress(wanted, rules, marks), egress=egress))
     notes.extend(share_findings(request, tuple(shares)))
-    return Lowered(
+    return LoweredDevice(
         plan=Plan(device=request.device, platform=request.platform, interfaces=tuple(interfaces)),
         findings=notes.findings,
         fidelity=fidelity(tuple(shares)),
@@ -54,16 +54,18 @@ def lower(request: DeviceRequest) -> Lowered:
     )
 
 
-def _ingress(wanted: InterfaceRequest, rules: tuple[Rule, ...], marks: Mapping[str, ClassMarks]) -> Ingress:
-    if wanted.recognise:
-        return Ingress(policy=wanted.input_policy or INPUT_POLICY, rules=rules)
-    found = trust_policy(wanted, marks)
+def _ingress(
+    interface_request: InterfaceRequest, rules: tuple[Rule, ...], marks: Mapping[str, ClassMarks]
+) -> Ingress:
+    if interface_request.recognise:
+        return Ingress(policy=interface_request.input_policy or INPUT_POLICY, rules=rules)
+    found = trust_policy(interface_request, marks)
     return Ingress(policy=found[0], rules=found[1]) if found else Ingress()
 
 
-def _note_marks(groups: tuple[Group, ...], marks: Mapping[str, ClassMarks], notes: Notes) -> None:
+def _note_marks(groups: tuple[QueueGroup, ...], marks: Mapping[str, ClassMarks], notes: Notes) -> None:
     """Classes that no output can tell: without a mark, or with that of another queue."""
-    by_mark: dict[int, tuple[Group, str]] = {}
+    by_mark: dict[int, tuple[QueueGroup, str]] = {}
     for group in groups:
         for entry in group.classes:
             held = marks[entry.name]
@@ -93,7 +95,7 @@ def _note_marks(groups: tuple[Group, ...], marks: Mapping[str, ClassMarks], note
 
 
 def _provenance(
-    request: DeviceRequest, names: Mapping[str, str], queued: Mapping[str, str], groups: tuple[Group, ...]
+    request: DeviceRequest, names: Mapping[str, str], queued: Mapping[str, str], groups: tuple[QueueGroup, ...]
 ) -> dict[str, str]:
     """The intent's class of every class-map; of classes in one queue, the first."""
     held = {names[c.name]: c.name for c in request.classes if not c.is_default}

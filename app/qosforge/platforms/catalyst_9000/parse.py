@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from qosforge.configtree import Line, Tree
+from qosforge.configtree import ConfigLine, Tree
 from qosforge.plan.model import Ingress, InterfacePlan, Plan, UnknownLine
 from qosforge.platforms.abbreviations import read_tree, verbatim
 from qosforge.platforms.catalyst_9000.abbreviations import SYNTAX
 from qosforge.platforms.catalyst_9000.grammar import GRAMMAR
 from qosforge.platforms.catalyst_9000.names import OWN
-from qosforge.platforms.catalyst_9000.policies import BEST_EFFORT, PolicyReader
+from qosforge.platforms.catalyst_9000.policies import BEST_EFFORT, QueuingPolicyReader
 from qosforge.platforms.mqc.access_lists import AccessLists
 from qosforge.platforms.mqc.classes import ClassReader, Matched
 
@@ -32,13 +32,13 @@ class _Reader:
         self._lists = AccessLists(tree, self._miss)
         classes = ClassReader(self._lists, self._miss)
         matched: dict[str, Matched] = {}
-        self._policies: dict[str, Line] = {}
+        self._policies: dict[str, ConfigLine] = {}
         for line in tree:
             if match := re.fullmatch(rf"class-map (?:match-(all|any) )?((?!{OWN})\S+)", line.text):
                 matched[match[2]] = classes.read(line, match[1] or "all")
             elif match := re.fullmatch(rf"policy-map ((?!{OWN})\S+)", line.text):
                 self._policies[match[1]] = line
-        self._reader = PolicyReader(self._policies, matched, self._miss)
+        self._reader = QueuingPolicyReader(self._policies, matched, self._miss)
 
     def plan(self, device: str, platform: str) -> Plan:
         interfaces = []
@@ -73,11 +73,11 @@ class _Reader:
             known |= {line: None for line in sides[0] if line in sides[1]}
         self._unknown = known
 
-    def _miss(self, line: Line, context: str, undefined: str | None = None) -> None:
+    def _miss(self, line: ConfigLine, context: str, undefined: str | None = None) -> None:
         missed = UnknownLine(line=line.number, text=line.text, context=context, undefined=undefined)
         self._unknown.setdefault(missed)
 
-    def _interface(self, port: Line, name: str) -> InterfacePlan:
+    def _interface(self, port: ConfigLine, name: str) -> InterfacePlan:
         ingress, egress = Ingress(), BEST_EFFORT
         for line in port.children:
             match line.text.split():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.dscp import parse_dscp
 from qosforge.plan.model import Discipline, Egress, Ingress, Queue, Rule, Scheduler, Share, ShareUnit, Term
 from qosforge.platforms.abbreviations import is_number
@@ -19,15 +19,15 @@ BEST_EFFORT = Egress(default_queue=0, scheduler=Scheduler(discipline=Discipline.
 """A port without an output policy: what its two own queues do beyond that is not known."""
 
 
-class PolicyReader:
+class QueuingPolicyReader:
     """Reads the policy-maps of one configuration; what is not understood goes to ``miss``."""
 
-    def __init__(self, policies: Mapping[str, Line], class_maps: Mapping[str, Matched], miss: Miss) -> None:
+    def __init__(self, policies: Mapping[str, ConfigLine], class_maps: Mapping[str, Matched], miss: Miss) -> None:
         self._policies = policies
         self._class_maps = class_maps
         self._miss = miss
 
-    def input(self, attach: Line, policy: str) -> Ingress:
+    def input(self, attach: ConfigLine, policy: str) -> Ingress:
         """What a policy attached to an input does."""
         rules = []
         for entry, name in self._classes(attach, policy):
@@ -47,7 +47,7 @@ class PolicyReader:
             rules.append(self._rule(name, **values))
         return Ingress(policy=policy, rules=tuple(rules))
 
-    def output(self, attach: Line, policy: str, above: tuple[str, ...] = ()) -> Egress:
+    def output(self, attach: ConfigLine, policy: str, above: tuple[str, ...] = ()) -> Egress:
         """How a policy attached to an output, or to a class of the policies ``above``, queues packets."""
         rules: list[Rule] = []
         queues: list[Queue] = []
@@ -63,7 +63,7 @@ class PolicyReader:
         scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues))
         return Egress(policy=policy, rules=tuple(rules), default_queue=len(queues) - 1, scheduler=scheduler)
 
-    def _classes(self, attach: Line, policy: str) -> Iterator[tuple[Line, str]]:
+    def _classes(self, attach: ConfigLine, policy: str) -> Iterator[tuple[ConfigLine, str]]:
         body = self._policies.get(policy)
         if body is None:
             self._miss(attach, "", f"policy-map {policy}")
@@ -81,7 +81,7 @@ class PolicyReader:
         taken = Matched((Term(),)) if name == CLASS_DEFAULT else self._class_maps.get(name, Matched())
         return Rule.model_validate({"name": name, "any_of": taken.any_of, "none_of": taken.none_of, **values})
 
-    def _queue(self, entry: Line, name: str, number: int, above: tuple[str, ...]) -> Queue:
+    def _queue(self, entry: ConfigLine, name: str, number: int, above: tuple[str, ...]) -> Queue:
         values: dict[str, object] = {}
         drops = DropReader()
         # What is inside a class is printed one blank further in than the line before it.
@@ -108,7 +108,7 @@ class PolicyReader:
         return Queue.model_validate({"number": number, "name": name, **drops.fields, **values})
 
 
-def _nested(action: Line) -> tuple[Line, ...]:
+def _nested(action: ConfigLine) -> tuple[ConfigLine, ...]:
     return () if action.text.startswith("police ") else action.children
 
 

@@ -18,7 +18,7 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class Group:
+class QueueGroup:
     """The classes of one queue; ``level`` is that of a priority queue."""
 
     classes: tuple[ClassRequest, ...]
@@ -30,7 +30,7 @@ class Group:
         return any(c.is_default for c in self.classes)
 
 
-def grouped(request: DeviceRequest, marks: Mapping[str, ClassMarks], notes: Notes) -> tuple[Group, ...]:
+def grouped(request: DeviceRequest, marks: Mapping[str, ClassMarks], notes: Notes) -> tuple[QueueGroup, ...]:
     """The queues of every scheduled port: priority levels first, that of everything else last."""
     levels = _levels(request, notes)
     weighted = [c for c in request.classes if not c.treatment.priority]
@@ -39,19 +39,19 @@ def grouped(request: DeviceRequest, marks: Mapping[str, ClassMarks], notes: Note
     if len(groups) > count:
         groups = _merged(request, weighted, count, marks)
         _note_merged(request, groups, notes)
-    made = [Group(tuple(c for c in weighted if c in group)) for group in groups]
+    made = [QueueGroup(tuple(c for c in weighted if c in group)) for group in groups]
     order = {c.name: position for position, c in enumerate(weighted)}
     made.sort(key=lambda group: (group.is_default, order[group.classes[0].name]))
     return (*levels, *made)
 
 
-def _levels(request: DeviceRequest, notes: Notes) -> list[Group]:
+def _levels(request: DeviceRequest, notes: Notes) -> list[QueueGroup]:
     """The first priority class has level 1 to itself, all others share level 2."""
     first = [c for c in request.classes if c.treatment.priority]
-    levels = [Group((c,), level) for level, c in enumerate(first[:1], 1)]
+    levels = [QueueGroup((c,), level) for level, c in enumerate(first[:1], 1)]
     rest = tuple(first[1:])
     if rest:
-        levels.append(Group(rest, 2))
+        levels.append(QueueGroup(rest, 2))
     if len(rest) > 1:
         uncapped = [c.name for c in rest if c.treatment.priority and not c.treatment.priority.capped]
         together = " + ".join(c.name for c in rest)

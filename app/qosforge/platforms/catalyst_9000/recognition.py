@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from qosforge.findings import Severity
 from qosforge.plan.model import DROP, TRANSMIT, Policer, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
-from qosforge.plan.request import Term as Alternative
+from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.catalyst_9000.capabilities import capabilities
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.catalyst_9000.names import CLASS_DEFAULT
@@ -41,10 +41,12 @@ def input_rules(
     return tuple(rules)
 
 
-def trust_policy(wanted: InterfaceRequest, marks: Mapping[str, ClassMarks]) -> tuple[str, tuple[Rule, ...]] | None:
+def trust_policy(
+    interface_request: InterfaceRequest, marks: Mapping[str, ClassMarks]
+) -> tuple[str, tuple[Rule, ...]] | None:
     """The policy of a port that does not simply keep the DSCPs it gets, as the device does by itself."""
     dscp_of = {m.cos: m.dscp for m in reversed(list(marks.values())) if m.cos is not None and m.dscp is not None}
-    return trust.trust_policy(wanted, dscp_of, CLASS_DEFAULT)
+    return trust.trust_policy(interface_request, dscp_of, CLASS_DEFAULT)
 
 
 def _terms(request: DeviceRequest, entry: ClassRequest, notes: Notes) -> Iterator[Term]:

@@ -15,7 +15,7 @@ from qosforge.platforms.catalyst_9000.capabilities import capabilities, name_len
 from qosforge.platforms.catalyst_9000.drops import detectors
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.catalyst_9000.names import CLASS_DEFAULT, OUTPUT_POLICY, PORT_SUFFIX
-from qosforge.platforms.catalyst_9000.queues import Group, whole_percents
+from qosforge.platforms.catalyst_9000.queues import QueueGroup, whole_percents
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.names import shorten
 from qosforge.platforms.share_fidelity import ClassShare
@@ -23,26 +23,26 @@ from qosforge.units import format_rate
 
 
 @dataclass
-class OutputPolicies:
+class QueuingPolicies:
     """The output policies of one device: one content has one name on the whole device.
 
     ``names`` are those of the class-maps that tell the classes on output.
     """
 
     request: DeviceRequest
-    groups: tuple[Group, ...]
+    groups: tuple[QueueGroup, ...]
     marks: Mapping[str, ClassMarks]
     names: Mapping[str, str]
     notes: Notes
     _held: dict[str, Egress] = field(default_factory=dict)
 
-    def lower(self, wanted: InterfaceRequest) -> Egress:
+    def lower(self, interface_request: InterfaceRequest) -> Egress:
         """The policy of a port; where the port is shaped it stands inside one that does that."""
-        policy = wanted.output_policy or OUTPUT_POLICY
-        dividing = self._named(self._dividing(wanted), policy, wanted.name)
-        if wanted.shape is None or wanted.shape >= wanted.rate:
+        policy = interface_request.output_policy or OUTPUT_POLICY
+        dividing = self._named(self._dividing(interface_request), policy, interface_request.name)
+        if interface_request.shape is None or interface_request.shape >= interface_request.rate:
             return dividing
-        rate = self._shape(wanted.shape, None, wanted, prefer=wanted.shape_prefer)
+        rate = self._shape(interface_request.shape, None, interface_request, prefer=interface_request.shape_prefer)
         if rate is None:
             return dividing
         whole = Queue(number=0, name=CLASS_DEFAULT, shape_rate=rate, child=dividing)
@@ -50,16 +50,16 @@ class OutputPolicies:
             Severity.INFO,
             "port-shaped",
             "the policy inside the one of the port divides the shaped rate",
-            interface=wanted.name,
+            interface=interface_request.name,
             direction="output",
-            requested=format_rate(wanted.shape),
+            requested=format_rate(interface_request.shape),
             applied=f"shape average {rate}",
         )
         port = Egress(default_queue=0, scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=(whole,)))
-        return self._named(port, f"{dividing.policy}{PORT_SUFFIX}", wanted.name)
+        return self._named(port, f"{dividing.policy}{PORT_SUFFIX}", interface_request.name)
 
-    def _dividing(self, wanted: InterfaceRequest) -> Egress:
-        shares = self._shares(wanted)
+    def _dividing(self, interface_request: InterfaceRequest) -> Egress:
+        shares = self._shares(interface_request)
         reds = detectors(self.groups, self.marks, self.notes)
         queues = []
         rules = []
@@ -75,7 +75,7 @@ class OutputPolicies:
                     capped=group.level is not None and share is not None,
                     share=share,
                     red=reds.get(number),
-                    shape_rate=self._bound(group, wanted),
+                    shape_rate=self._bound(group, interface_request),
                 )
             )
             if not group.is_default:
@@ -87,7 +87,7 @@ class OutputPolicies:
             scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues)),
         )
 
-    def _shares(self, wanted: InterfaceRequest) -> list[Share | None]:
+    def _shares(self, interface_request: InterfaceRequest) -> list[Share | None]:
         """Caps of the priority levels, and shares in one unit: weights where the intent speaks of weights alone."""
         weighted = [g for g in self.groups if g.level is None]
         given = [asked_share(c.treatment) for g in weighted for c in g.classes]
@@ -97,13 +97,13 @@ class OutputPolicies:
             amounts = [sum(_weight(c) for c in g.classes) for g in weighted]
             unit = ShareUnit.WEIGHT
         else:
-            requested = requested_shares(self.request.classes, wanted.usable)
+            requested = requested_shares(self.request.classes, interface_request.usable)
             amounts = whole_percents([sum(requested[c.name] for c in g.classes) for g in weighted])
             unit = ShareUnit.REMAINING_PERCENT
-        caps: list[Share | None] = [_cap(g, wanted.usable) for g in self.groups if g.level is not None]
+        caps: list[Share | None] = [_cap(g, interface_request.usable) for g in self.groups if g.level is not None]
         return caps + [Share(unit=unit, value=amount) for amount in amounts]
 
-    def _bound(self, group: Group, wanted: InterfaceRequest) -> int | None:
+    def _bound(self, group: QueueGroup, interface_request: InterfaceRequest) -> int | None:
         """What the queue of a class that is shaped, or must not borrow, sends at most."""
         (entry, *others) = group.classes
         shape = entry.treatment.shape
@@ -111,22 +111,22 @@ class OutputPolicies:
             return None
         bounds = [shape.rate] if shape else []
         if entry.treatment.bounded:
-            part = guaranteed_share(self.request.classes, entry, wanted.usable)
-            bounds.append(int(part * wanted.usable))
+            part = guaranteed_share(self.request.classes, entry, interface_request.usable)
+            bounds.append(int(part * interface_request.usable))
             self.notes.add(
                 Severity.INFO,
                 "bounded-by-shape",
                 "the class is shaped to its share and does not borrow",
                 traffic_class=entry.name,
-                interface=wanted.name,
+                interface=interface_request.name,
                 direction="output",
-                requested=f"at most {part * 100:.4g} % of {format_rate(wanted.usable)}",
+                requested=f"at most {part * 100:.4g} % of {format_rate(interface_request.usable)}",
                 applied=f"shape average {min(bounds)}",
             )
-        return self._shape(min(bounds), entry, wanted, prefer=shape is not None and shape.prefer)
+        return self._shape(min(bounds), entry, interface_request, prefer=shape is not None and shape.prefer)
 
     def _shape(
-        self, rate: int, entry: ClassRequest | None, wanted: InterfaceRequest, *, prefer: bool
+        self, rate: int, entry: ClassRequest | None, interface_request: InterfaceRequest, *, prefer: bool
     ) -> int | None:
         limits = capabilities()["shape"]
         low, high = limits["minimum"], limits["maximum"]
@@ -137,7 +137,7 @@ class OutputPolicies:
             "shape-unsupported",
             f"a shaped rate of {rate} b/s is outside {low} to {high} b/s",
             traffic_class=entry.name if entry else None,
-            interface=wanted.name,
+            interface=interface_request.name,
             direction="output",
             requested=format_rate(rate),
             applied="not shaped",
@@ -159,7 +159,7 @@ def _weight(entry: ClassRequest) -> int:
     return stated.weight if stated and stated.weight is not None else 1
 
 
-def _cap(group: Group, rate: int) -> Share | None:
+def _cap(group: QueueGroup, rate: int) -> Share | None:
     """What the priority classes of a level are policed to together; None where one of them has no cap."""
     shares = [asked_share(c.treatment) for c in group.classes]
     given = [share for share in shares if share is not None]
@@ -172,7 +172,7 @@ def _cap(group: Group, rate: int) -> Share | None:
 
 
 def class_shares(
-    request: DeviceRequest, wanted: InterfaceRequest, groups: tuple[Group, ...], egress: Egress
+    request: DeviceRequest, interface_request: InterfaceRequest, groups: tuple[QueueGroup, ...], egress: Egress
 ) -> tuple[ClassShare, ...]:
     """The share of every class of a port, asked for and given, when all have traffic.
 
@@ -180,15 +180,15 @@ def class_shares(
     """
     scheduler = egress.dividing.scheduler
     assert scheduler is not None
-    requested = requested_shares(request.classes, wanted.usable)
-    held = expected_shares(scheduler, wanted.usable, priority_load=0.0)
+    requested = requested_shares(request.classes, interface_request.usable)
+    held = expected_shares(scheduler, interface_request.usable, priority_load=0.0)
     result = []
     for group, part, queue in zip(groups, held, scheduler.queues, strict=True):
         together = sum(requested[c.name] for c in group.classes)
         for entry in group.classes:
             if queue.priority and not queue.capped:
-                result.append(ClassShare(entry, wanted.name, 1.0, 1.0))
+                result.append(ClassShare(entry, interface_request.name, 1.0, 1.0))
                 continue
             applied = part * requested[entry.name] / together if together else part / len(group.classes)
-            result.append(ClassShare(entry, wanted.name, requested[entry.name], applied))
+            result.append(ClassShare(entry, interface_request.name, requested[entry.name], applied))
     return tuple(result)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from qosforge.configtree import Grammar
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 from qosforge.plan.model import Plan
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
-from qosforge.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
+from qosforge.platforms.base import Block, DeviceFamily, Direction, LoweredDevice, QueueCount
 from qosforge.platforms.cisco_ios.blocks import blocks
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.counters import counter_commands, read_counters
@@ -64,13 +64,13 @@ class CiscoIos:
 
     id = "cisco_ios"
     grammar: Grammar = GRAMMAR
-    boxes = Boxes(
+    family = DeviceFamily(
         signs=r"interface (?:Serial|ATM|Multilink|Dialer|Tunnel|Virtual-Template|Ethernet)\S.*|rate-limit .*|"
         r"bandwidth .*|random-detect.*|fair-queue.*|priority .*|shape .*|ip cef.*|service-policy output .*|pvc .*|"
         r"map-class .*|ppp multilink.*|ip rtp .*|router .*|class class-default",
         images=("12.4", "12.2", "15.1", "12.1", "12.0", "12.0(7)T"),
         driver="ios_legacy",
-        role=Role.EDGE,
+        role=DeviceRole.EDGE,
         switches=False,
         states_image=True,
     )
@@ -83,15 +83,15 @@ class CiscoIos:
 
     most_conditions: int = capabilities()["access_list_entries"]["value"]
 
-    def count_conditions(self, request: DeviceRequest, wanted: ClassRequest) -> int:
+    def count_conditions(self, request: DeviceRequest, class_request: ClassRequest) -> int:
         """See `qosforge.platforms.base.Platform`."""
-        return count_conditions(request, wanted)
+        return count_conditions(request, class_request)
 
-    def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
+    def lower(self, request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         """See `qosforge.platforms.base.Platform`."""
         return lower(request, running)
 
-    def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+    def blocks(self, plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
         """See `qosforge.platforms.base.Platform`."""
         return blocks(plan, lowered, request)
 

@@ -8,7 +8,7 @@ from functools import cache
 from qosforge.findings import Finding, Severity
 from qosforge.intent.applications import Application, load_catalogue
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.plan.request import Term as Alternative
+from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.limits import class_finding, trusts_mark
 from qosforge.platforms.cisco_ios.trains import has
@@ -47,36 +47,36 @@ def recognised(request: DeviceRequest, findings: list[Finding]) -> DeviceRequest
     return request if classes == request.classes else request.model_copy(update={"classes": classes})
 
 
-def _class(request: DeviceRequest, wanted: ClassRequest, findings: list[Finding]) -> ClassRequest:
-    children = tuple(_class(request, child, findings) for child in wanted.children)
-    if children != wanted.children:
-        wanted = wanted.model_copy(update={"children": children})
-    both = (*wanted.terms, *wanted.none_of)
+def _class(request: DeviceRequest, class_request: ClassRequest, findings: list[Finding]) -> ClassRequest:
+    children = tuple(_class(request, child, findings) for child in class_request.children)
+    if children != class_request.children:
+        class_request = class_request.model_copy(update={"children": children})
+    both = (*class_request.terms, *class_request.none_of)
     unknown = [t for t in both if t.application and not inspected(request, t.application)]
-    if not unknown or trusts_mark(request, wanted):
-        return wanted
+    if not unknown or trusts_mark(request, class_request):
+        return class_request
     joined = [t for t in unknown if asks_flow(t)]
     if joined:
         names = ", ".join(dict.fromkeys(t.application or "" for t in joined))
         message = f"image {request.image} tells {names} by ports, which do not join with other flows in one match"
         hint = "give the ports in the match itself, match by dscp, or load a newer image"
-        findings.append(class_finding(request, wanted, "recognition-unsupported", message, hint))
-        return wanted.model_copy(update={"terms": (), "none_of": ()})
-    told = ports_only(request, wanted.model_copy(update={"terms": tuple(unknown)}))
+        findings.append(class_finding(request, class_request, "recognition-unsupported", message, hint))
+        return class_request.model_copy(update={"terms": (), "none_of": ()})
+    told = ports_only(request, class_request.model_copy(update={"terms": tuple(unknown)}))
     if told is not None:
         loose = any(request.applications[t.application].beyond_ports for t in unknown if t.application)
         findings.append(told.model_copy(update={"severity": Severity.WARNING if loose else Severity.INFO}))
 
     def told_by_ports(terms: tuple[Alternative, ...]) -> tuple[Alternative, ...]:
-        return tuple(one for t in terms for one in (by_ports(request, wanted, t) if t in unknown else (t,)))
+        return tuple(one for t in terms for one in (by_ports(request, class_request, t) if t in unknown else (t,)))
 
-    changes = {"terms": told_by_ports(wanted.terms), "none_of": told_by_ports(wanted.none_of)}
-    return wanted.model_copy(update=changes)
+    changes = {"terms": told_by_ports(class_request.terms), "none_of": told_by_ports(class_request.none_of)}
+    return class_request.model_copy(update=changes)
 
 
-def by_ports(request: DeviceRequest, wanted: ClassRequest, term: Alternative) -> tuple[Alternative, ...]:
+def by_ports(request: DeviceRequest, class_request: ClassRequest, term: Alternative) -> tuple[Alternative, ...]:
     """An alternative that asks for an application, and for no flow, as alternatives that ask for its ports."""
-    alone = wanted.model_copy(update={"terms": (Alternative(application=term.application),)})
+    alone = class_request.model_copy(update={"terms": (Alternative(application=term.application),)})
     found = header_terms(request, alone)
     return tuple(
         term.model_copy(

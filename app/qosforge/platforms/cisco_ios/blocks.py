@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from qosforge.plan.model import Egress, Plan, Rule
 from qosforge.plan.request import DeviceRequest
-from qosforge.platforms.base import Block, Lowered
+from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.cisco_ios.applications import protocol_words
 from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from qosforge.platforms.cisco_ios.interfaces import interfaces, map_classes
@@ -17,7 +17,7 @@ from qosforge.platforms.mqc.access_lists import ACL_PREFIX, ip_entries
 from qosforge.templating import render
 
 
-def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
     """Class-maps, policy-maps and interfaces, in the order people read them."""
     lines = {c.name: c.line for c in every_class(request.classes)}
     result: list[Block] = []

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.dscp import parse_dscp
 from qosforge.findings import Finding, Severity
 from qosforge.intent.models import Police, PoliceAction, Remark
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 from qosforge.plan.model import DROP, TRANSMIT, Action, InterfacePolicer, Plan, Policer, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.capabilities import capabilities
@@ -76,91 +76,97 @@ class CarLowering:
                 if child.treatment.police and child.treatment.police.direction == "output":
                     self._refuse(child, "CAR polices classes of the first level only", "police the class above it")
 
-    def _terms(self, wanted: ClassRequest, by_mark: bool) -> tuple[Term, ...] | None:
-        if wanted.recognised_by is not None and (by_mark or self._request.role is not Role.EDGE):
-            marks = wanted.recognised_by
+    def _terms(self, class_request: ClassRequest, by_mark: bool) -> tuple[Term, ...] | None:
+        if class_request.recognised_by is not None and (by_mark or self._request.role is not DeviceRole.EDGE):
+            marks = class_request.recognised_by
             return (*(Term(dscp=(d,)) for d in marks.dscp), *(Term(precedence=(p,)) for p in marks.precedence))
-        if wanted.name not in self._listed:
-            whole = self._whole[wanted.name]
+        if class_request.name not in self._listed:
+            whole = self._whole[class_request.name]
             found = whole if isinstance(whole, str) else listed(self._request, whole)
             if isinstance(found, str):
-                self._findings.append(refused_match(self._request, wanted, found))
-            elif told := ports_only(self._request, wanted):
+                self._findings.append(refused_match(self._request, class_request, found))
+            elif told := ports_only(self._request, class_request):
                 self._findings.append(told)
-            self._listed[wanted.name] = None if isinstance(found, str) else found
-        return self._listed[wanted.name]
+            self._listed[class_request.name] = None if isinstance(found, str) else found
+        return self._listed[class_request.name]
 
-    def _number(self, wanted: ClassRequest, terms: tuple[Term, ...]) -> str | None:
-        if (wanted.name, terms) not in self._numbers:
+    def _number(self, class_request: ClassRequest, terms: tuple[Term, ...]) -> str | None:
+        if (class_request.name, terms) not in self._numbers:
             number = next(self._free, None)
             if number is None:
                 limits = capabilities()["car"]["access_lists"]
                 self._tell(
-                    wanted,
+                    class_request,
                     "access-lists-exhausted",
                     f"no number from {limits['first']} to {limits['last']} is free for the class's access list",
                     "remove numbered access lists that nothing uses, or ask for fewer classes",
                 )
                 return None
-            self._numbers[wanted.name, terms] = str(number)
-            self.classes[str(number)] = wanted.name
-        return self._numbers[wanted.name, terms]
+            self._numbers[class_request.name, terms] = str(number)
+            self.classes[str(number)] = class_request.name
+        return self._numbers[class_request.name, terms]
 
-    def _policer(self, interface: InterfaceRequest, wanted: ClassRequest, side: Side) -> Policer:
+    def _policer(self, interface: InterfaceRequest, class_request: ClassRequest, side: Side) -> Policer:
         marked = TRANSMIT
-        if side == "input" and wanted.mark:
-            marked = Action(set_dscp=wanted.mark.dscp, set_precedence=wanted.mark.precedence)
-        requested = wanted.treatment.police
+        if side == "input" and class_request.mark:
+            marked = Action(set_dscp=class_request.mark.dscp, set_precedence=class_request.mark.precedence)
+        requested = class_request.treatment.police
         if requested is not None and requested.direction == side:
-            rate = self._rate(wanted, requested)
+            rate = self._rate(class_request, requested)
             if rate is not None:
                 conform, exceed = (_action(a, marked) for a in (requested.conform, requested.exceed))
-                burst = self._burst(wanted, requested.burst_bytes, rate)
+                burst = self._burst(class_request, requested.burst_bytes, rate)
                 return Policer(rate=rate, burst=burst, conform=conform, exceed=exceed)
         limits = capabilities()["car"]["rate"]
         # Conforming or not, the packets get the same mark: any rate does.
         rate = min(limits["maximum"], max(limits["step"], interface.rate // limits["step"] * limits["step"]))
         return Policer(rate=rate, burst=_least_burst(rate), conform=marked, exceed=marked)
 
-    def _rate(self, wanted: ClassRequest, requested: Police) -> int | None:
+    def _rate(self, class_request: ClassRequest, requested: Police) -> int | None:
         """The rate in the device's steps, never more than asked; None where CAR has no such policer."""
         limits = capabilities()["car"]["rate"]
         low, high, step = limits["minimum"], limits["maximum"], limits["step"]
         if requested.buckets > 1:
-            self._refuse(wanted, "CAR has one bucket", "leave out peak_rate and excess_burst")
+            self._refuse(class_request, "CAR has one bucket", "leave out peak_rate and excess_burst")
         elif any(isinstance(a, Remark) and a.cos is not None for a in (requested.conform, requested.exceed)):
-            self._refuse(wanted, "CAR writes a DSCP or a precedence, no CoS", "remark to a dscp or a precedence")
+            self._refuse(
+                class_request, "CAR writes a DSCP or a precedence, no CoS", "remark to a dscp or a precedence"
+            )
         elif not low <= requested.rate <= high:
             message = f"a policer's rate of {requested.rate} b/s is outside {low} to {high} b/s"
-            self._refuse(wanted, message, f"ask for {low} to {high} b/s")
+            self._refuse(class_request, message, f"ask for {low} to {high} b/s")
         else:
             rate: int = requested.rate // step * step
             if rate != requested.rate:
                 why = f"CAR takes rates in steps of {step} b/s"
-                self._approximate(wanted, why, f"{requested.rate} b/s", f"{rate} b/s")
+                self._approximate(class_request, why, f"{requested.rate} b/s", f"{rate} b/s")
             return rate
         return None
 
-    def _burst(self, wanted: ClassRequest, requested: int, rate: int) -> int:
+    def _burst(self, class_request: ClassRequest, requested: int, rate: int) -> int:
         limits = capabilities()["car"]["burst"]
         least = _least_burst(rate)
         burst: int = min(max(requested, least), limits["maximum"])
         if burst != requested:
             why = f"CAR takes a burst of {least} bytes at least at {rate} b/s, and of {limits['maximum']} at most"
-            self._approximate(wanted, why, f"{requested} bytes", f"{burst} bytes")
+            self._approximate(class_request, why, f"{requested} bytes", f"{burst} bytes")
         return burst
 
-    def _refuse(self, wanted: ClassRequest, message: str, hint: str) -> None:
-        requested = wanted.treatment.police
+    def _refuse(self, class_request: ClassRequest, message: str, hint: str) -> None:
+        requested = class_request.treatment.police
         prefer = requested is not None and requested.prefer
-        self._tell(wanted, "police-unsupported", message, hint, Severity.WARNING if prefer else Severity.ERROR)
+        self._tell(
+            class_request, "police-unsupported", message, hint, Severity.WARNING if prefer else Severity.ERROR
+        )
 
-    def _approximate(self, wanted: ClassRequest, message: str, requested: str, applied: str) -> None:
-        self._tell(wanted, "police-approximate", message, None, Severity.INFO, requested=requested, applied=applied)
+    def _approximate(self, class_request: ClassRequest, message: str, requested: str, applied: str) -> None:
+        self._tell(
+            class_request, "police-approximate", message, None, Severity.INFO, requested=requested, applied=applied
+        )
 
     def _tell(
         self,
-        wanted: ClassRequest,
+        class_request: ClassRequest,
         code: str,
         message: str,
         hint: str | None,
@@ -172,9 +178,9 @@ class CarLowering:
             severity=severity,
             message=message,
             device=self._request.device,
-            direction=wanted.treatment.police.direction if wanted.treatment.police else None,
-            traffic_class=wanted.name,
-            line=wanted.line,
+            direction=class_request.treatment.police.direction if class_request.treatment.police else None,
+            traffic_class=class_request.name,
+            line=class_request.line,
             hint=hint,
             requested=numbers.get("requested"),
             applied=numbers.get("applied"),
@@ -216,7 +222,7 @@ def check_replaced(plan: Plan, running: Plan | None) -> Iterator[Finding]:
 
 
 def read_rate_limit(
-    line: Line, lists: AccessLists, miss: Miss, context: str
+    line: ConfigLine, lists: AccessLists, miss: Miss, context: str
 ) -> tuple[Side, InterfacePolicer] | None:
     """A ``rate-limit`` line with its side; None where it is kept as not understood.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from qosforge.configtree import Line, Tree
+from qosforge.configtree import ConfigLine, Tree
 from qosforge.findings import Finding, Severity
-from qosforge.plan.model import Circuit, InterfacePlan, Plan
+from qosforge.plan.model import CircuitPlan, InterfacePlan, Plan
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.abbreviations import is_number
 from qosforge.platforms.cisco_ios.capabilities import capabilities
@@ -37,53 +37,57 @@ def main_interface(name: str) -> str:
     return name.partition(".")[0]
 
 
-def lower_circuit(wanted: InterfaceRequest, held: InterfacePlan | None) -> Circuit | None:
+def lower_circuit(interface_request: InterfaceRequest, current: InterfacePlan | None) -> CircuitPlan | None:
     """The circuit of an interface with its contract: an ATM circuit that has one on the device keeps it."""
-    requested = wanted.circuit
+    requested = interface_request.circuit
     if requested is None:
         return None
     if requested.dlci is not None:
-        if not wanted.schedule:
-            return Circuit(dlci=requested.dlci)
+        if not interface_request.schedule:
+            return CircuitPlan(dlci=requested.dlci)
         limits = capabilities()["frame_relay"]["burst"]
-        burst = min(max(wanted.usable // limits["rate_part"], limits["minimum"]), limits["maximum"])
-        return Circuit(dlci=requested.dlci, sustained=wanted.usable, peak=wanted.usable, burst=burst)
-    there = held.circuit if held else None
+        burst = min(max(interface_request.usable // limits["rate_part"], limits["minimum"]), limits["maximum"])
+        return CircuitPlan(
+            dlci=requested.dlci, sustained=interface_request.usable, peak=interface_request.usable, burst=burst
+        )
+    there = current.circuit if current else None
     if there is not None and (there.sustained or there.peak):
         return there.model_copy(update={"vpi": requested.vpi, "vci": requested.vci})
-    if wanted.schedule:
-        rate = wanted.usable // 1000 * 1000
+    if interface_request.schedule:
+        rate = interface_request.usable // 1000 * 1000
         burst = capabilities()["atm_burst"]["value"]
-        return Circuit(vpi=requested.vpi, vci=requested.vci, sustained=rate, peak=rate, burst=burst)
-    return Circuit(vpi=requested.vpi, vci=requested.vci)
+        return CircuitPlan(vpi=requested.vpi, vci=requested.vci, sustained=rate, peak=rate, burst=burst)
+    return CircuitPlan(vpi=requested.vpi, vci=requested.vci)
 
 
-def check_circuit(request: DeviceRequest, wanted: InterfaceRequest, running: Plan | None) -> Iterator[Finding]:
+def check_circuit(
+    request: DeviceRequest, interface_request: InterfaceRequest, running: Plan | None
+) -> Iterator[Finding]:
     """Circuits that the device does not have, or with another contract, and what shaping does to those beside."""
-    requested = wanted.circuit
-    held = running.interface(wanted.name) if running else None
+    requested = interface_request.circuit
+    held = running.interface(interface_request.name) if running else None
     if requested is None:
         return
-    if requested.dlci is not None and wanted.schedule:
-        yield from _check_frame_relay(request, wanted, running)
+    if requested.dlci is not None and interface_request.schedule:
+        yield from _check_frame_relay(request, interface_request, running)
     if held is None:
         return
-    there = held.circuit or Circuit()
-    kbps, wanted_kbps = (there.sustained or 0) // 1000, wanted.usable // 1000
+    there = held.circuit or CircuitPlan()
+    kbps, wanted_kbps = (there.sustained or 0) // 1000, interface_request.usable // 1000
     if (there.vpi, there.vci, there.dlci) != (requested.vpi, requested.vci, requested.dlci):
         yield _finding(
             request,
-            wanted,
+            interface_request,
             "circuit-missing",
             Severity.ERROR,
             f"the interface does not carry the {_words(requested.vpi, requested.vci, requested.dlci)}, or others "
             "beside it",
             hint="correct the circuit in the inventory, or give it a subinterface of its own",
         )
-    elif requested.dlci is None and wanted.schedule and kbps not in (0, wanted_kbps):
+    elif requested.dlci is None and interface_request.schedule and kbps not in (0, wanted_kbps):
         yield _finding(
             request,
-            wanted,
+            interface_request,
             "bandwidth-differs",
             Severity.ERROR,
             "the circuit's sustained rate is not the link's, so every share would be wrong",
@@ -91,10 +95,10 @@ def check_circuit(request: DeviceRequest, wanted: InterfaceRequest, running: Pla
             requested=f"{wanted_kbps} kb/s",
             applied=f"{kbps} kb/s",
         )
-    elif requested.dlci is not None and not wanted.schedule and kbps:
+    elif requested.dlci is not None and not interface_request.schedule and kbps:
         yield _finding(
             request,
-            wanted,
+            interface_request,
             "circuit-contract-dropped",
             Severity.WARNING,
             "nothing is scheduled on the circuit: its map class goes, and it is shaped to the device's own rate",
@@ -104,21 +108,23 @@ def check_circuit(request: DeviceRequest, wanted: InterfaceRequest, running: Pla
         )
 
 
-def _check_frame_relay(request: DeviceRequest, wanted: InterfaceRequest, running: Plan | None) -> Iterator[Finding]:
+def _check_frame_relay(
+    request: DeviceRequest, interface_request: InterfaceRequest, running: Plan | None
+) -> Iterator[Finding]:
     limits = capabilities()["frame_relay"]["cir"]
-    if not limits["minimum"] <= wanted.usable <= limits["maximum"]:
+    if not limits["minimum"] <= interface_request.usable <= limits["maximum"]:
         yield _finding(
             request,
-            wanted,
+            interface_request,
             "circuit-rate-out-of-range",
             Severity.ERROR,
             f"a Frame Relay circuit is shaped to {limits['minimum']} to {limits['maximum']} b/s",
             hint="use another framing at this rate",
-            requested=f"{wanted.usable} b/s",
+            requested=f"{interface_request.usable} b/s",
             applied="no shaping",
         )
     ours = {i.name for i in request.interfaces}
-    main = main_interface(wanted.name)
+    main = main_interface(interface_request.name)
     beside = [
         i.name
         for i in (running.interfaces if running else ())
@@ -129,7 +135,7 @@ def _check_frame_relay(request: DeviceRequest, wanted: InterfaceRequest, running
         rate = limits["default"] // 1000
         yield _finding(
             request,
-            wanted,
+            interface_request,
             "circuits-shaped-beside",
             Severity.WARNING,
             f"shaping {main} shapes its other circuits too, those of {', '.join(beside)} to the device's own rate",
@@ -145,7 +151,7 @@ def _words(vpi: int | None, vci: int | None, dlci: int | None) -> str:
 
 def _finding(
     request: DeviceRequest,
-    wanted: InterfaceRequest,
+    interface_request: InterfaceRequest,
     code: str,
     severity: Severity,
     message: str,
@@ -159,7 +165,7 @@ def _finding(
         severity=severity,
         message=message,
         device=request.device,
-        interface=wanted.name,
+        interface=interface_request.name,
         direction="output",
         requested=requested,
         applied=applied,
@@ -189,9 +195,9 @@ class CircuitReader:
 
     def __init__(self, tree: Tree, miss: Miss) -> None:
         self._miss = miss
-        self._map_classes: dict[str, Line] = {}
+        self._map_classes: dict[str, ConfigLine] = {}
         self._shaping: set[str] = set()
-        self._on_main: dict[str, Line] = {}
+        self._on_main: dict[str, ConfigLine] = {}
         self._read: set[str] = set()
         for line in tree:
             match line.text.split():
@@ -204,7 +210,7 @@ class CircuitReader:
                         elif child.text.startswith("frame-relay class "):
                             self._on_main[name] = child
 
-    def read(self, interface: Line, name: str) -> tuple[Circuit | None, tuple[Line, ...]]:
+    def read(self, interface: ConfigLine, name: str) -> tuple[CircuitPlan | None, tuple[ConfigLine, ...]]:
         """The circuit of an interface with the lines on it; none where it carries several: theirs are kept."""
         pvcs = [line for line in interface.children if line.text.startswith("pvc ")]
         dlcis = [line for line in interface.children if line.text.startswith("frame-relay interface-dlci ")]
@@ -224,13 +230,13 @@ class CircuitReader:
             if name not in self._read:
                 self._shaped(0, held)
 
-    def _pvc(self, pvc: Line) -> tuple[Circuit | None, tuple[Line, ...]]:
+    def _pvc(self, pvc: ConfigLine) -> tuple[CircuitPlan | None, tuple[ConfigLine, ...]]:
         vpi, _, vci = pvc.text.split()[-1].rpartition("/")
         if not (is_number(vpi or "0") and is_number(vci)):
             self._miss(pvc, "")
             return None, ()
         contract: dict[str, int] = {}
-        carried: list[Line] = []
+        carried: list[ConfigLine] = []
         for line in pvc.children:
             match line.text.split():
                 case ["vbr-nrt", peak, sustained, *burst] if all(map(is_number, (peak, sustained, *burst[:1]))):
@@ -242,9 +248,9 @@ class CircuitReader:
                     carried.append(line)
                 case [first, *_] if first in _ON_CIRCUIT:
                     self._miss(line, pvc.text)
-        return Circuit(vpi=int(vpi or 0), vci=int(vci), **contract), tuple(carried)
+        return CircuitPlan(vpi=int(vpi or 0), vci=int(vci), **contract), tuple(carried)
 
-    def _dlci(self, dlci: Line, name: str) -> tuple[Circuit | None, tuple[Line, ...]]:
+    def _dlci(self, dlci: ConfigLine, name: str) -> tuple[CircuitPlan | None, tuple[ConfigLine, ...]]:
         number = dlci.text.split()[2]
         if not is_number(number):
             self._miss(dlci, "")
@@ -253,20 +259,20 @@ class CircuitReader:
         named = next((line for line in dlci.children if line.text.startswith("class ")), None)
         named = named or self._on_main.get(name) or self._on_main.get(main)
         if named is None:
-            return Circuit(dlci=int(number)), ()
+            return CircuitPlan(dlci=int(number)), ()
         held = self._map_classes.get(named.text.split()[-1])
         if held is None or main not in self._shaping:
             # Without shaping on the main interface a map class does nothing.
             self._miss(named, dlci.text)
-            return Circuit(dlci=int(number)), ()
+            return CircuitPlan(dlci=int(number)), ()
         self._read.add(held.text.split()[-1])
         return self._shaped(int(number), held)
 
-    def _shaped(self, dlci: int, held: Line) -> tuple[Circuit, tuple[Line, ...]]:
+    def _shaped(self, dlci: int, held: ConfigLine) -> tuple[CircuitPlan, tuple[ConfigLine, ...]]:
         limits = capabilities()["frame_relay"]
         cir, burst = limits["cir"]["default"], limits["burst"]["default"]
         guaranteed: int | None = None
-        carried: list[Line] = []
+        carried: list[ConfigLine] = []
         for line in held.children:
             match [word for word in line.text.split() if word != "out"]:
                 case ["frame-relay", "cir", value] if is_number(value):
@@ -282,8 +288,8 @@ class CircuitReader:
                 case ["service-policy", "input" | "output", _]:
                     carried.append(line)
                 case ["service-policy", policy]:
-                    carried.append(Line(f"service-policy output {policy}", number=line.number))
+                    carried.append(ConfigLine(f"service-policy output {policy}", number=line.number))
                 case _:
                     self._miss(line, held.text)
         sustained = guaranteed if guaranteed is not None else cir // 2
-        return Circuit(dlci=dlci, peak=cir, sustained=sustained, burst=burst), tuple(carried)
+        return CircuitPlan(dlci=dlci, peak=cir, sustained=sustained, burst=burst), tuple(carried)

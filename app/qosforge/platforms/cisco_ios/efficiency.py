@@ -18,23 +18,23 @@ _HINTS = {"frf12": "put the line on a Frame Relay circuit", "multilink": "put th
 _VIRTUAL = ("Multilink", "Dialer", "Virtual-Template", "Tunnel", "Loopback", "BVI", "Vlan", "Port-channel")
 
 
-def efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list[Finding]) -> Efficiency:
+def efficiency(request: DeviceRequest, interface_request: InterfaceRequest, findings: list[Finding]) -> Efficiency:
     """The efficiency of an interface; what cannot be had is added to ``findings``.
 
     Fragments are made by the first method allowed that the framing has.
     """
-    bundle = wanted.framing is Framing.MLPPP
-    requested = wanted.efficiency
+    bundle = interface_request.framing is Framing.MLPPP
+    requested = interface_request.efficiency
     if requested is None:
         return Efficiency(multilink=bundle)
     compressed = requested.header_compression
-    if compressed and wanted.framing not in _COMPRESSING:
+    if compressed and interface_request.framing not in _COMPRESSING:
         findings.append(
             _finding(
                 request,
-                wanted,
+                interface_request,
                 "header-compression-unsupported",
-                f"{wanted.framing.value} framing does not compress headers",
+                f"{interface_request.framing.value} framing does not compress headers",
                 requested="RTP header compression",
                 applied="whole headers",
                 hint="leave header_compression out for this framing ('when: {framing: …}')",
@@ -44,22 +44,25 @@ def efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list[
     plain = Efficiency(header_compression=compressed, multilink=bundle)
     if requested.fragment_bytes is None or requested.blocking_delay is None:
         return plain
-    method = next((m for m in requested.methods if _FRAMED.get(m, wanted.framing) is wanted.framing), None)
+    method = next(
+        (m for m in requested.methods if _FRAMED.get(m, interface_request.framing) is interface_request.framing),
+        None,
+    )
     if method == "multilink":
-        fragmented = _multilink(request, wanted, requested, findings)
+        fragmented = _multilink(request, interface_request, requested, findings)
     elif method == "frf12":
-        fragmented = _frf12(request, wanted, requested, findings)
+        fragmented = _frf12(request, interface_request, requested, findings)
     elif method == "ip-mtu":
-        fragmented = _ip_mtu(request, wanted, requested, findings)
+        fragmented = _ip_mtu(request, interface_request, requested, findings)
     else:
         needed = " or ".join(_FRAMED[m].value for m in requested.methods)
         findings.append(
             _finding(
                 request,
-                wanted,
+                interface_request,
                 "fragmentation-needs-multilink",
-                f"{wanted.framing.value} framing allows no fragments of {requested.fragment_bytes} bytes by "
-                f"{' or '.join(requested.methods)}: they need {needed}",
+                f"{interface_request.framing.value} framing allows no fragments of {requested.fragment_bytes} bytes "
+                f"by {' or '.join(requested.methods)}: they need {needed}",
                 applied="no fragmentation",
                 hint=_HINTS[requested.methods[-1]],
             )
@@ -69,13 +72,16 @@ def efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list[
 
 
 def _multilink(
-    request: DeviceRequest, wanted: InterfaceRequest, requested: EfficiencyRequest, findings: list[Finding]
+    request: DeviceRequest,
+    interface_request: InterfaceRequest,
+    requested: EfficiencyRequest,
+    findings: list[Finding],
 ) -> dict[str, object]:
     """Interleaving on a bundle: the device takes whole milliseconds; a fragment is bandwidth × delay / 8."""
     assert requested.blocking_delay is not None
     # The device takes its own rate for that of the link, also where a policy shapes the port to less.
-    assumed_rate = wanted.usable if wanted.shape is None else wanted.rate
-    delay = int(round(requested.blocking_delay * 1000 * wanted.usable / assumed_rate, 6))
+    assumed_rate = interface_request.usable if interface_request.shape is None else interface_request.rate
+    delay = int(round(requested.blocking_delay * 1000 * interface_request.usable / assumed_rate, 6))
     limits = capabilities()["fragment_delay_ms"]
     size = assumed_rate // 1000 * min(delay, limits["maximum"]) // 8
     why = "the device sizes fragments by whole milliseconds"
@@ -83,15 +89,21 @@ def _multilink(
     if delay < limits["minimum"] or size < capabilities()["fragment_bytes_minimum"]["value"]:
         # The next larger fragment would block for longer than asked.
         findings.append(
-            _finding(request, wanted, "fragment-size-approximate", why, applied="no fragmentation", hint=hint)
+            _finding(
+                request, interface_request, "fragment-size-approximate", why, applied="no fragmentation", hint=hint
+            )
         )
         return {}
     delay = min(delay, limits["maximum"])
     if size != requested.fragment_bytes:
         findings.append(
-            _finding(request, wanted, "fragment-size-approximate", why, applied=f"{size} bytes", hint=hint)
+            _finding(
+                request, interface_request, "fragment-size-approximate", why, applied=f"{size} bytes", hint=hint
+            )
         )
-    findings.append(_size(request, wanted, f"{format_rate(assumed_rate)} × {delay} ms = {size} bytes a fragment"))
+    findings.append(
+        _size(request, interface_request, f"{format_rate(assumed_rate)} × {delay} ms = {size} bytes a fragment")
+    )
     return {
         "interleave": True,
         "multiclass": has(request, "multilink_multiclass"),
@@ -101,7 +113,10 @@ def _multilink(
 
 
 def _frf12(
-    request: DeviceRequest, wanted: InterfaceRequest, requested: EfficiencyRequest, findings: list[Finding]
+    request: DeviceRequest,
+    interface_request: InterfaceRequest,
+    requested: EfficiencyRequest,
+    findings: list[Finding],
 ) -> dict[str, object]:
     """FRF.12 fragments, given in bytes."""
     assert requested.fragment_bytes is not None
@@ -111,20 +126,29 @@ def _frf12(
     if size < limits["minimum"]:
         hint = f"ask for fragments of at least {limits['minimum']} bytes"
         findings.append(
-            _finding(request, wanted, "fragment-size-approximate", why, applied="no fragmentation", hint=hint)
+            _finding(
+                request, interface_request, "fragment-size-approximate", why, applied="no fragmentation", hint=hint
+            )
         )
         return {}
     if size != requested.fragment_bytes:
         hint = "leave fragmentation out at this rate"
         findings.append(
-            _finding(request, wanted, "fragment-size-approximate", why, applied=f"{size} bytes", hint=hint)
+            _finding(
+                request, interface_request, "fragment-size-approximate", why, applied=f"{size} bytes", hint=hint
+            )
         )
-    findings.append(_size(request, wanted, f"FRF.12 fragments of {size} bytes; the other end has to fragment too"))
+    findings.append(
+        _size(request, interface_request, f"FRF.12 fragments of {size} bytes; the other end has to fragment too")
+    )
     return {"frame_relay_fragment": size, "fragment_bytes": size}
 
 
 def _ip_mtu(
-    request: DeviceRequest, wanted: InterfaceRequest, requested: EfficiencyRequest, findings: list[Finding]
+    request: DeviceRequest,
+    interface_request: InterfaceRequest,
+    requested: EfficiencyRequest,
+    findings: list[Finding],
 ) -> dict[str, object]:
     """Packets cut by IP: they stay cut up to the receiver, and those that must not be cut are dropped."""
     assert requested.fragment_bytes is not None
@@ -134,7 +158,9 @@ def _ip_mtu(
         why = f"an IP MTU has {least} bytes at least"
         hint = f"ask for fragments of at least {least} bytes, or use a framing that fragments itself"
         findings.append(
-            _finding(request, wanted, "fragment-size-approximate", why, applied="no fragmentation", hint=hint)
+            _finding(
+                request, interface_request, "fragment-size-approximate", why, applied="no fragmentation", hint=hint
+            )
         )
         return {}
     if size >= (whole := capabilities()["packet_bytes"]["value"]):
@@ -144,7 +170,7 @@ def _ip_mtu(
                 severity=Severity.INFO,
                 message=f"no smaller IP MTU: fragments of {size} bytes hold whole packets of {whole}",
                 device=request.device,
-                interface=wanted.name,
+                interface=interface_request.name,
                 direction="output",
             )
         )
@@ -156,7 +182,7 @@ def _ip_mtu(
             message=f"an IP MTU of {size} bytes leaves packets cut up to their receivers, which have to join them, "
             "and drops longer ones that must not be fragmented (DF)",
             device=request.device,
-            interface=wanted.name,
+            interface=interface_request.name,
             direction="output",
             requested=f"fragments of {size} bytes on the link",
             applied=f"ip mtu {size}",
@@ -188,28 +214,30 @@ def read_efficiency(words: list[str]) -> dict[str, object] | None:
     return None
 
 
-def transmit_ring(request: DeviceRequest, wanted: InterfaceRequest, findings: list[Finding]) -> int | None:
+def transmit_ring(
+    request: DeviceRequest, interface_request: InterfaceRequest, findings: list[Finding]
+) -> int | None:
     """The packets that the hardware of an interface or PVC takes in advance; None where the device decides."""
-    requested = wanted.efficiency.transmit_ring if wanted.efficiency else None
-    if requested is None or wanted.efficiency is None:
+    requested = interface_request.efficiency.transmit_ring if interface_request.efficiency else None
+    if requested is None or interface_request.efficiency is None:
         return None
     limits = capabilities()["transmit_ring"]
-    on_pvc = wanted.circuit is not None and wanted.circuit.dlci is None
+    on_pvc = interface_request.circuit is not None and interface_request.circuit.dlci is None
     if not limits["minimum"] <= requested <= limits["maximum"]:
         why = f"a transmit ring has {limits['minimum']} to {limits['maximum']} packets"
         hint = f"ask for {limits['minimum']} to {limits['maximum']} packets"
-    elif not on_pvc and ("." in wanted.name or wanted.name.startswith(_VIRTUAL)):
-        why = f"{wanted.name} has no transmit ring of its own"
+    elif not on_pvc and ("." in interface_request.name or interface_request.name.startswith(_VIRTUAL)):
+        why = f"{interface_request.name} has no transmit ring of its own"
         hint = "set it on the physical interface below"
     else:
         return requested
     findings.append(
         Finding(
             code="transmit-ring-unsupported",
-            severity=Severity.WARNING if wanted.efficiency.transmit_ring_prefer else Severity.ERROR,
+            severity=Severity.WARNING if interface_request.efficiency.transmit_ring_prefer else Severity.ERROR,
             message=why,
             device=request.device,
-            interface=wanted.name,
+            interface=interface_request.name,
             direction="output",
             requested=f"{requested} packets",
             applied="the device's own length",
@@ -221,7 +249,7 @@ def transmit_ring(request: DeviceRequest, wanted: InterfaceRequest, findings: li
 
 def _finding(
     request: DeviceRequest,
-    wanted: InterfaceRequest,
+    interface_request: InterfaceRequest,
     code: str,
     message: str,
     *,
@@ -229,26 +257,26 @@ def _finding(
     hint: str,
     requested: str | None = None,
 ) -> Finding:
-    assert wanted.efficiency is not None
+    assert interface_request.efficiency is not None
     return Finding(
         code=code,
-        severity=Severity.WARNING if wanted.efficiency.prefer else Severity.ERROR,
+        severity=Severity.WARNING if interface_request.efficiency.prefer else Severity.ERROR,
         message=message,
         device=request.device,
-        interface=wanted.name,
+        interface=interface_request.name,
         direction="output",
-        requested=requested or f"{wanted.efficiency.fragment_bytes} bytes",
+        requested=requested or f"{interface_request.efficiency.fragment_bytes} bytes",
         applied=applied,
         hint=hint,
     )
 
 
-def _size(request: DeviceRequest, wanted: InterfaceRequest, message: str) -> Finding:
+def _size(request: DeviceRequest, interface_request: InterfaceRequest, message: str) -> Finding:
     return Finding(
         code="fragment-size",
         severity=Severity.INFO,
         message=message,
         device=request.device,
-        interface=wanted.name,
+        interface=interface_request.name,
         direction="output",
     )

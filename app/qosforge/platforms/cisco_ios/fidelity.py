@@ -18,7 +18,7 @@ _SAME = 1e-9
 
 
 def fidelity(
-    request: DeviceRequest, wanted: InterfaceRequest, egress: Egress
+    request: DeviceRequest, interface_request: InterfaceRequest, egress: Egress
 ) -> tuple[list[ClassFidelity], list[Finding]]:
     """Asked and realised share of every class of an interface when all have traffic, with findings where they
     differ. ``egress`` is the policy that divides the link: that inside of a port's shaping policy."""
@@ -26,11 +26,11 @@ def fidelity(
     findings: list[Finding] = []
     queues = egress.scheduler.queues if egress.scheduler else ()
     in_kbps = any(q.share is not None and q.share.unit is ShareUnit.KBPS for q in queues)
-    rate = wanted.usable if in_kbps else rate_in(request.classes, wanted.usable)
+    rate = interface_request.usable if in_kbps else rate_in(request.classes, interface_request.usable)
     for c, requested, applied, same in _parts(core(request), egress, rate):
         exact = same and abs(requested - applied) < _SAME
         kind = Fidelity.EXACT if exact else Fidelity.APPROXIMATE
-        found.append(ClassFidelity(c.name, wanted.name, kind, requested * 100, applied * 100))
+        found.append(ClassFidelity(c.name, interface_request.name, kind, requested * 100, applied * 100))
         if abs(requested - applied) < _SAME:
             continue
         within = abs(requested - applied) <= request.tolerance + _SAME
@@ -40,7 +40,7 @@ def fidelity(
                 severity=Severity.INFO if within else Severity.ERROR,
                 message="the class's share of the link when all classes have traffic",
                 device=request.device,
-                interface=wanted.name,
+                interface=interface_request.name,
                 direction="output",
                 traffic_class=c.name,
                 line=c.line,

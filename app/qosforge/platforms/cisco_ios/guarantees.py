@@ -25,7 +25,7 @@ _BITS = 1000
 
 
 @dataclass(frozen=True)
-class Level:
+class PolicyLevel:
     """Classes of one policy: they divide ``rate`` bits per second and may reserve ``reservable`` per cent of it."""
 
     request: DeviceRequest
@@ -41,7 +41,7 @@ class Level:
 
     def tell(
         self,
-        wanted: ClassRequest,
+        class_request: ClassRequest,
         code: str,
         message: str,
         requested: str | None,
@@ -58,21 +58,21 @@ class Level:
             device=self.request.device,
             interface=self.interface.name,
             direction="output",
-            traffic_class=wanted.name,
-            line=wanted.line,
+            traffic_class=class_request.name,
+            line=class_request.line,
             requested=requested,
             applied=applied,
             hint=hint,
         )
 
 
-def served_first(request: DeviceRequest, wanted: ClassRequest) -> bool:
+def served_first(request: DeviceRequest, class_request: ClassRequest) -> bool:
     """Whether a class gets the priority queue: it asks for it, and the image has one (with HQF without a cap)."""
-    requested = wanted.treatment.priority
+    requested = class_request.treatment.priority
     return requested is not None and (has(request, "priority") if requested.capped else hqf(request))
 
 
-def guarantees(level: Level, findings: list[Finding]) -> dict[str, Share | None]:
+def guarantees(level: PolicyLevel, findings: list[Finding]) -> dict[str, Share | None]:
     """What each class is given; where that is not the asked figure in its own unit, a finding has both."""
     shares = {c.name: asked_share(c.treatment) for c in level.classes}
     first = [c for c in level.classes if c.treatment.priority is not None]
@@ -99,11 +99,11 @@ def guarantees(level: Level, findings: list[Finding]) -> dict[str, Share | None]
     return shares
 
 
-def _uncapped(level: Level, wanted: ClassRequest) -> Iterator[Finding]:
+def _uncapped(level: PolicyLevel, class_request: ClassRequest) -> Iterator[Finding]:
     """An image before HQF has no priority without a rate."""
-    if not served_first(level.request, wanted):
+    if not served_first(level.request, class_request):
         yield level.tell(
-            wanted,
+            class_request,
             "priority-needs-cap",
             f"image {level.request.image} serves a class first up to a rate only",
             "priority without a cap",
@@ -130,14 +130,16 @@ def _exact(share: Share, kbps: int) -> Fraction:
     return Fraction(share.value) if share.unit is ShareUnit.KBPS else Fraction(share.value * kbps, 100)
 
 
-def _in_kbps(level: Level, wanted: ClassRequest, requested: str, exact: Fraction, held: int) -> Finding:
+def _in_kbps(
+    level: PolicyLevel, class_request: ClassRequest, requested: str, exact: Fraction, held: int
+) -> Finding:
     figure = f" = {float(exact):.6g} kb/s" if exact != held else ""
     message = f"the policy takes kb/s on image {level.request.image}, in whole numbers"
-    return level.tell(wanted, "share-in-kbps", message, f"{requested}{figure}", f"{held} kb/s")
+    return level.tell(class_request, "share-in-kbps", message, f"{requested}{figure}", f"{held} kb/s")
 
 
 def _to_kbps(
-    level: Level,
+    level: PolicyLevel,
     others: list[ClassRequest],
     shares: dict[str, Share | None],
     booked: Fraction,
@@ -183,7 +185,7 @@ def _to_kbps(
 
 
 def _to_remaining(
-    level: Level, others: list[ClassRequest], shares: dict[str, Share | None], findings: list[Finding]
+    level: PolicyLevel, others: list[ClassRequest], shares: dict[str, Share | None], findings: list[Finding]
 ) -> None:
     """Weights in per cent of what priority leaves: whole ones that sum to 100, by the largest remainders."""
     weighted = [c for c in others if (s := shares[c.name]) is not None and s.unit is ShareUnit.WEIGHT]
@@ -209,13 +211,17 @@ def _to_remaining(
         )
 
 
-def _instead(level: Level, wanted: ClassRequest, shares: dict[str, Share | None], findings: list[Finding]) -> Share:
+def _instead(
+    level: PolicyLevel, class_request: ClassRequest, shares: dict[str, Share | None], findings: list[Finding]
+) -> Share:
     """A bandwidth for a class that asks for priority: more than its rate, as far as the others leave room."""
-    share = shares[wanted.name]
+    share = shares[class_request.name]
     assert share is not None
     factor = capabilities()["priority_fallback"]["factor"]
     booked = sum(
-        _exact(s, level.kbps) for name, s in shares.items() if s and name != wanted.name and s.unit not in _RELATIVE
+        _exact(s, level.kbps)
+        for name, s in shares.items()
+        if s and name != class_request.name and s.unit not in _RELATIVE
     )
     room = math.floor(Fraction(level.kbps * level.reservable, 100) - booked)
     held = max(share.value, min(factor * share.value, room))
@@ -226,7 +232,7 @@ def _instead(level: Level, wanted: ClassRequest, shares: dict[str, Share | None]
     )
     findings.append(
         level.tell(
-            wanted,
+            class_request,
             "priority-as-bandwidth",
             message,
             f"priority {share.value} kb/s",

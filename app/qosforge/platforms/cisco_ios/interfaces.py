@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from qosforge.inventory.models import Framing
-from qosforge.plan.model import Action, Circuit, InterfacePlan, InterfacePolicer, Plan
+from qosforge.plan.model import Action, CircuitPlan, InterfacePlan, InterfacePolicer, Plan
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.cisco_ios.circuits import MapClass, main_interface, map_class
 from qosforge.platforms.cisco_ios.trains import has
@@ -62,7 +62,7 @@ def _interface(
     shaped: MapClass | None,
     shaping: bool,
 ) -> str:
-    circuit = interface.circuit or Circuit()
+    circuit = interface.circuit or CircuitPlan()
     policers = (("input", interface.ingress.policers), ("output", interface.egress.policers))
     relayed = framing is Framing.FRAME_RELAY
     return render(
@@ -82,7 +82,7 @@ def _interface(
     )
 
 
-def _contract(circuit: Circuit) -> str | None:
+def _contract(circuit: CircuitPlan) -> str | None:
     """The service category of a PVC; None where it is not known whole, and stays as it is."""
     if circuit.vci is None or None in (circuit.peak, circuit.sustained, circuit.burst):
         return None
@@ -91,11 +91,11 @@ def _contract(circuit: Circuit) -> str | None:
     return f"vbr-nrt {circuit.peak // 1000} {circuit.sustained // 1000} {circuit.burst}"
 
 
-def _rate_limit(side: str, held: InterfacePolicer) -> _RateLimit:
-    police = held.police
+def _rate_limit(side: str, policer: InterfacePolicer) -> _RateLimit:
+    police = policer.police
     return _RateLimit(
         side=side,
-        access_list=held.access_list,
+        access_list=policer.access_list,
         rate=police.rate,
         burst=police.burst,
         most=police.excess_burst or police.burst,

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from qosforge.findings import Finding, Severity
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 from qosforge.plan.model import InterfacePlan, Queue, ShareUnit
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.capabilities import capabilities
-from qosforge.platforms.cisco_ios.guarantees import Level, served_first
+from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, served_first
 from qosforge.platforms.cisco_ios.policing import check_policer
 from qosforge.platforms.cisco_ios.trains import has, hqf, uses_car
 
@@ -18,45 +18,53 @@ _LESS = "ask for less, or give shares as remaining_percent"
 _EXACT = 1e-6
 
 
-def trusts_mark(request: DeviceRequest, wanted: ClassRequest) -> bool:
+def trusts_mark(request: DeviceRequest, class_request: ClassRequest) -> bool:
     """Whether a class-map tells a class by the mark that an edge has set, and never by what the intent lists.
 
     On an edge that goes for images whose inputs have no class-maps, where every output asks for marks.
     """
     outputs_alone = uses_car(request) or not any(i.recognise for i in request.interfaces)
     set_before = outputs_alone and all(i.by_mark for i in request.interfaces if i.schedule)
-    return wanted.recognised_by is not None and (request.role is not Role.EDGE or set_before)
+    return class_request.recognised_by is not None and (request.role is not DeviceRole.EDGE or set_before)
 
 
-def may_detect(request: DeviceRequest, wanted: ClassRequest) -> bool:
+def may_detect(request: DeviceRequest, class_request: ClassRequest) -> bool:
     """Whether a class can have WRED: the device wants a bandwidth or a shape, but in the default class."""
-    treatment = wanted.treatment
-    return wanted.is_default or (not served_first(request, wanted) and bool(treatment.bandwidth or treatment.shape))
+    treatment = class_request.treatment
+    return class_request.is_default or (
+        not served_first(request, class_request) and bool(treatment.bandwidth or treatment.shape)
+    )
 
 
-def refused_match(request: DeviceRequest, wanted: ClassRequest, why: str) -> Finding:
+def refused_match(request: DeviceRequest, class_request: ClassRequest, why: str) -> Finding:
     """A match that no class-map holds: it has one condition a line, and joins its lines all in one way."""
     hint = "split the class, or match fewer things at once"
-    return class_finding(request, wanted, "match-combination-unsupported", why, hint)
+    return class_finding(request, class_request, "match-combination-unsupported", why, hint)
 
 
-def check_inputs(request: DeviceRequest, wanted: ClassRequest, held: frozenset[str] | None) -> Iterator[Finding]:
+def check_inputs(
+    request: DeviceRequest, class_request: ClassRequest, held: frozenset[str] | None
+) -> Iterator[Finding]:
     """Input interfaces that a class matches by and the device does not have; ``held`` are its own, where known."""
-    named = dict.fromkeys(name for t in (*wanted.terms, *wanted.none_of) for name in t.input_interface)
+    named = dict.fromkeys(
+        name for t in (*class_request.terms, *class_request.none_of) for name in t.input_interface
+    )
     for name in named:
         if held is not None and name not in held:
             yield class_finding(
                 request,
-                wanted,
+                class_request,
                 "interface-missing",
                 f"the device has no interface {name}",
                 "write its name as the inventory does",
             )
 
 
-def queue_limit(request: DeviceRequest, wanted: ClassRequest, findings: list[Finding]) -> dict[str, int | None]:
+def queue_limit(
+    request: DeviceRequest, class_request: ClassRequest, findings: list[Finding]
+) -> dict[str, int | None]:
     """The limit fields of a class's queue: what is asked for, else (and where the device refuses it) its own."""
-    requested = wanted.treatment.queue_limit
+    requested = class_request.treatment.queue_limit
     limits = capabilities()["class_queue_limit"]
     usual: dict[str, int | None] = {"limit_packets": limits["value"]}
     if requested is None:
@@ -70,11 +78,11 @@ def queue_limit(request: DeviceRequest, wanted: ClassRequest, findings: list[Fin
         field, unit, value = "limit_ms", "ms", int(round(requested.time * 1000, 6))
     assert value is not None
     size = capabilities()["packet_bytes"]["value"]
-    if wanted.treatment.priority and not modern:
+    if class_request.treatment.priority and not modern:
         why, hint = "a priority queue has no queue limit", "leave the limit out"
-    elif not may_detect(request, wanted) and not (modern and wanted.treatment.priority):
+    elif not may_detect(request, class_request) and not (modern and class_request.treatment.priority):
         why, hint = "a queue limit needs a bandwidth in its class", "give the class a bandwidth"
-    elif wanted.treatment.wred and not modern:
+    elif class_request.treatment.wred and not modern:
         why, hint = "early detection decides what waits, beside it there is no queue limit", "leave one of them out"
     elif unit != "packets" and not modern:
         why = f"image {request.image} counts a queue in packets, not in {unit}"
@@ -88,7 +96,7 @@ def queue_limit(request: DeviceRequest, wanted: ClassRequest, findings: list[Fin
             message = "the device takes whole milliseconds"
             finding = class_finding(
                 request,
-                wanted,
+                class_request,
                 "queue-limit-approximate",
                 message,
                 "ask for whole milliseconds",
@@ -101,11 +109,13 @@ def queue_limit(request: DeviceRequest, wanted: ClassRequest, findings: list[Fin
             )
         return {"limit_packets": None, field: value}
     severity = Severity.WARNING if requested.prefer else Severity.ERROR
-    findings.append(class_finding(request, wanted, "queue-limit-unsupported", why, hint, severity=severity))
+    findings.append(class_finding(request, class_request, "queue-limit-unsupported", why, hint, severity=severity))
     return usual
 
 
-def shape_rate(level: Level, rate: int, wanted: ClassRequest | None, findings: list[Finding]) -> int | None:
+def shape_rate(
+    level: PolicyLevel, rate: int, class_request: ClassRequest | None, findings: list[Finding]
+) -> int | None:
     """A rate in bits per second as the device shapes to it; None where it does not.
 
     Without a class it is the port's.
@@ -117,17 +127,17 @@ def shape_rate(level: Level, rate: int, wanted: ClassRequest | None, findings: l
         high = capabilities()["shape_bps_hqf"]["maximum"]
     # Without a shape a subinterface takes no policy that divides it.
     prefer = level.interface.shape_prefer and "." not in level.interface.name
-    if wanted is not None:
-        prefer = wanted.treatment.shape is not None and wanted.treatment.shape.prefer
+    if class_request is not None:
+        prefer = class_request.treatment.shape is not None and class_request.treatment.shape.prefer
     finding = Finding(
         code="shape-unsupported",
         severity=Severity.WARNING if prefer else Severity.ERROR,
         message=f"a shaped rate of {rate} b/s is outside {low} to {high} b/s",
         device=request.device,
-        interface=None if wanted is not None and wanted.treatment.shape else level.interface.name,
+        interface=None if class_request is not None and class_request.treatment.shape else level.interface.name,
         direction="output",
-        traffic_class=wanted.name if wanted else None,
-        line=wanted.line if wanted else None,
+        traffic_class=class_request.name if class_request else None,
+        line=class_request.line if class_request else None,
         hint=f"ask for {low} to {high} b/s",
     )
     if not has(request, "shape"):
@@ -155,20 +165,20 @@ def shape_rate(level: Level, rate: int, wanted: ClassRequest | None, findings: l
     return held
 
 
-def priority_burst(request: DeviceRequest, wanted: ClassRequest, findings: list[Finding]) -> int | None:
+def priority_burst(request: DeviceRequest, class_request: ClassRequest, findings: list[Finding]) -> int | None:
     """The burst in bytes of a priority class; None where none is asked for or the device does not take it."""
-    requested = wanted.treatment.priority.burst if wanted.treatment.priority else None
+    requested = class_request.treatment.priority.burst if class_request.treatment.priority else None
     if requested is None:
         return None
     low, high = (capabilities()["priority_burst"][end] for end in ("minimum", "maximum"))
-    if served_first(request, wanted) and low <= requested <= high:
+    if served_first(request, class_request) and low <= requested <= high:
         return requested
     why = f"a burst of {requested} bytes is outside {low} to {high} bytes"
-    if not served_first(request, wanted):
+    if not served_first(request, class_request):
         why = f"image {request.image} has no priority queue"
     hint = f"ask for {low} to {high} bytes, or leave the burst out"
     findings.append(
-        class_finding(request, wanted, "priority-burst-unsupported", why, hint, severity=Severity.WARNING)
+        class_finding(request, class_request, "priority-burst-unsupported", why, hint, severity=Severity.WARNING)
     )
     return None
 
@@ -196,27 +206,31 @@ def check_treatments(request: DeviceRequest, classes: Iterable[ClassRequest]) ->
 
 
 def check_bandwidth(
-    request: DeviceRequest, wanted: InterfaceRequest, held: InterfacePlan | None
+    request: DeviceRequest, interface_request: InterfaceRequest, current: InterfacePlan | None
 ) -> Iterator[Finding]:
     """Shares and fragment sizes are computed from the interface's ``bandwidth``: it must be the link's rate."""
-    if held is None or held.bandwidth_kbps is None or not (wanted.schedule or wanted.efficiency):
+    if (
+        current is None
+        or current.bandwidth_kbps is None
+        or not (interface_request.schedule or interface_request.efficiency)
+    ):
         return
-    kbps = wanted.usable // 1000
-    if held.bandwidth_kbps != kbps:
+    kbps = interface_request.usable // 1000
+    if current.bandwidth_kbps != kbps:
         yield Finding(
             code="bandwidth-differs",
             severity=Severity.ERROR,
             message="the interface's bandwidth is not the link's rate, so every share would be wrong",
             device=request.device,
-            interface=wanted.name,
+            interface=interface_request.name,
             direction="output",
             requested=f"{kbps} kb/s",
-            applied=f"{held.bandwidth_kbps} kb/s",
+            applied=f"{current.bandwidth_kbps} kb/s",
             hint=f"set 'bandwidth {kbps}' on the interface, or correct the rate in the inventory",
         )
 
 
-def check_level(level: Level, queues: tuple[Queue, ...]) -> Iterator[Finding]:
+def check_level(level: PolicyLevel, queues: tuple[Queue, ...]) -> Iterator[Finding]:
     """Ranges and sums of the queues of one policy."""
     explicit = Fraction(0)
     for queue, wanted in zip(queues, level.classes, strict=True):
@@ -249,7 +263,7 @@ def check_level(level: Level, queues: tuple[Queue, ...]) -> Iterator[Finding]:
 
 def class_finding(
     request: DeviceRequest,
-    wanted: ClassRequest,
+    class_request: ClassRequest,
     code: str,
     message: str,
     hint: str,
@@ -262,7 +276,7 @@ def class_finding(
         severity=severity,
         message=message,
         device=request.device,
-        traffic_class=wanted.name,
-        line=wanted.line,
+        traffic_class=class_request.name,
+        line=class_request.line,
         hint=hint,
     )

@@ -16,7 +16,7 @@ from qosforge.plan.model import (
     Scheduler,
 )
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
-from qosforge.platforms.base import ClassFidelity, Lowered
+from qosforge.platforms.base import ClassFidelity, LoweredDevice
 from qosforge.platforms.cisco_ios.capabilities import capabilities, default_bandwidth
 from qosforge.platforms.cisco_ios.car import CarLowering, check_replaced
 from qosforge.platforms.cisco_ios.circuits import check_circuit, lower_circuit
@@ -34,7 +34,7 @@ from qosforge.sharing import shared
 INPUT_POLICY = "QOSFORGE-IN"
 
 
-def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
+def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of an IOS router for a request."""
     told = classification(core(request), frozenset(i.name for i in running.interfaces) if running else None)
     request = request.model_copy(update={"classes": told.classes})
@@ -81,7 +81,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     whole = Plan(device=request.device, platform=request.platform, interfaces=tuple(interfaces))
     findings.extend(check_forwarding(whole, running))
     findings.extend(check_replaced(whole, running))
-    return Lowered(
+    return LoweredDevice(
         plan=whole,
         findings=tuple(dict.fromkeys(findings)),
         fidelity=tuple(nearness),
@@ -96,14 +96,18 @@ def _with(egress: Egress, policers: tuple[InterfacePolicer, ...], ring: int | No
 
 
 def _ingress(
-    request: DeviceRequest, wanted: InterfaceRequest, marking: tuple[Rule, ...], car: CarLowering
+    request: DeviceRequest, interface_request: InterfaceRequest, marking: tuple[Rule, ...], car: CarLowering
 ) -> Ingress:
-    if not wanted.recognise:
-        policy = trust_policy(request, wanted)
-        return Ingress() if policy is None else Ingress(policy=wanted.input_policy or policy[0], rules=policy[1])
+    if not interface_request.recognise:
+        policy = trust_policy(request, interface_request)
+        return (
+            Ingress()
+            if policy is None
+            else Ingress(policy=interface_request.input_policy or policy[0], rules=policy[1])
+        )
     if uses_car(request):
-        return Ingress(policers=car.policers(wanted, "input"))
-    return Ingress(policy=wanted.input_policy or INPUT_POLICY, rules=marking) if marking else Ingress()
+        return Ingress(policers=car.policers(interface_request, "input"))
+    return Ingress(policy=interface_request.input_policy or INPUT_POLICY, rules=marking) if marking else Ingress()
 
 
 def default_egress(interface: str, bandwidth_kbps: int | None) -> Egress:
@@ -121,7 +125,7 @@ def _one_queue(discipline: Discipline, limit: int) -> Egress:
     return Egress(default_queue=0, scheduler=Scheduler(discipline=discipline, queues=(queue,)))
 
 
-def _cos_findings(request: DeviceRequest, wanted: InterfaceRequest) -> list[Finding]:
+def _cos_findings(request: DeviceRequest, interface_request: InterfaceRequest) -> list[Finding]:
     if not any(c.mark and c.mark.cos is not None for c in request.classes):
         return []
     return [
@@ -130,7 +134,7 @@ def _cos_findings(request: DeviceRequest, wanted: InterfaceRequest) -> list[Find
             severity=Severity.INFO,
             message="the port carries no 802.1Q tag: the DSCP is marked, the switches derive the CoS from it",
             device=request.device,
-            interface=wanted.name,
+            interface=interface_request.name,
             direction="input",
         )
     ]

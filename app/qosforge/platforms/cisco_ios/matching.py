@@ -11,7 +11,7 @@ from qosforge.expansion import combine, count_combinations
 from qosforge.findings import Finding
 from qosforge.plan.model import PortRange, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.plan.request import Term as Alternative
+from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms import recognition
 from qosforge.platforms.cisco_ios.applications import by_ports, inspected
 from qosforge.platforms.cisco_ios.capabilities import capabilities
@@ -73,13 +73,13 @@ class ClassMap:
 
 
 def lower_match(
-    wanted: ClassRequest, *, marks_in_list: bool = False
+    class_request: ClassRequest, *, marks_in_list: bool = False
 ) -> tuple[tuple[Term, ...], tuple[Term, ...]] | str:
     """What a class matches and what not, as the device reads it back; or why no class-map can hold it.
 
     ``marks_in_list`` where class-maps look at DSCPs and precedences through access lists only (`matches_marks`).
     """
-    return _lowered(wanted.terms, wanted.none_of, marks_in_list)
+    return _lowered(class_request.terms, class_request.none_of, marks_in_list)
 
 
 @shared
@@ -116,33 +116,33 @@ def _lowered(
     return tuple(dict.fromkeys(any_of)), tuple(dict.fromkeys(none_of))
 
 
-def listed(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...] | str:
+def listed(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...] | str:
     """What a class matches as entries of one access list, applications by their ports; or why none holds it."""
-    if wanted.none_of:
+    if class_request.none_of:
         return "an access list alone does not hold what a class is not"
     terms: list[Alternative] = []
-    for term in wanted.terms:
+    for term in class_request.terms:
         if term.application is None:
             terms.append(term)
             continue
         if _flow(term):
             return f"an access list cannot join {_words(term)}: it tells applications by their ports"
-        terms.extend(by_ports(request, wanted, term))
+        terms.extend(by_ports(request, class_request, term))
     for term in terms:
         if not _in_list(term) or version(Term(source=next(iter((*term.source, *term.destination)), None))) == 6:
             return f"a numbered access list cannot ask for {_words(term)}"
     return tuple(dict.fromkeys(entry for term in terms for entry in _entries_of(term)))
 
 
-def check_match(request: DeviceRequest, wanted: ClassRequest) -> Iterator[Finding]:
+def check_match(request: DeviceRequest, class_request: ClassRequest) -> Iterator[Finding]:
     """What this router cannot look at, whatever the lines: IPv6 prefixes on old images."""
-    terms = (*wanted.terms, *wanted.none_of)
+    terms = (*class_request.terms, *class_request.none_of)
     prefixes = [p for t in terms for p in (*t.source, *t.destination)]
     if any(ip_network(p).version == 6 for p in prefixes) and not has(request, "match_ipv6"):
         since = capabilities()["features"]["match_ipv6"]["since"]
         message = f"image {request.image} cannot match prefixes of IPv6: they came with {since}"
         hint = "load a newer image, or match by dscp"
-        yield class_finding(request, wanted, "match-ipv6-unsupported", message, hint)
+        yield class_finding(request, class_request, "match-ipv6-unsupported", message, hint)
 
 
 def _joined(terms: tuple[Alternative, ...]) -> list[Term] | str:
@@ -205,7 +205,7 @@ def _expanded(term: Alternative, marks_in_list: bool) -> Iterator[Term]:
         yield Term.model_validate({name: values[start] if name in _SCALAR else values[start : start + most]})
 
 
-def count_conditions(request: DeviceRequest, wanted: ClassRequest) -> int:
+def count_conditions(request: DeviceRequest, class_request: ClassRequest) -> int:
     """How many lines and entries a class becomes, by arithmetic."""
     marks_in_list = not matches_marks(request)
 
@@ -214,9 +214,9 @@ def count_conditions(request: DeviceRequest, wanted: ClassRequest) -> int:
             return recognition.count_conditions(request, term)
         return _count(term, marks_in_list)
 
-    alone = len(wanted.terms) == 1 and not wanted.terms[0].application
-    taken = _entered(wanted.terms, marks_in_list) if alone else sum(map(count, wanted.terms))
-    return max(taken, sum(map(count, wanted.none_of)))
+    alone = len(class_request.terms) == 1 and not class_request.terms[0].application
+    taken = _entered(class_request.terms, marks_in_list) if alone else sum(map(count, class_request.terms))
+    return max(taken, sum(map(count, class_request.none_of)))
 
 
 def _entered(terms: tuple[Alternative, ...], marks_in_list: bool) -> int:

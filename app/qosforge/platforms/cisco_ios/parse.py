@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from qosforge.configtree import Line, Tree
+from qosforge.configtree import ConfigLine, Tree
 from qosforge.plan.model import Efficiency, Ingress, InterfacePlan, InterfacePolicer, Plan, System, UnknownLine
 from qosforge.platforms.abbreviations import is_number, read_tree, verbatim
 from qosforge.platforms.cisco_ios.abbreviations import SYNTAX, astray, cleaned
@@ -35,7 +35,7 @@ class _Reader:
         self.unknown: list[UnknownLine] = []
         self.lists = AccessLists(tree, self._miss)
         self.class_maps: dict[str, Matched] = {}
-        self.policies: dict[str, Line] = {}
+        self.policies: dict[str, ConfigLine] = {}
         self.circuits = CircuitReader(tree, self._miss)
         self.reader = PolicyReader(self.policies, self.class_maps, self._miss)
 
@@ -78,10 +78,10 @@ class _Reader:
             known.extend(line for line in sides[0] if line in sides[1])
         self.unknown = known
 
-    def _miss(self, line: Line, context: str, undefined: str | None = None) -> None:
+    def _miss(self, line: ConfigLine, context: str, undefined: str | None = None) -> None:
         self.unknown.append(UnknownLine(line=line.number, text=line.text, context=context, undefined=undefined))
 
-    def _interface(self, interface: Line, name: str) -> InterfacePlan:
+    def _interface(self, interface: ConfigLine, name: str) -> InterfacePlan:
         bandwidth = default_bandwidth(name)
         ingress, egress = Ingress(), None
         efficiency: dict[str, object] = {}

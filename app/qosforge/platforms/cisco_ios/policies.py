@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.dscp import parse_dscp
 from qosforge.plan.model import Discipline, Egress, Ingress, Policer, Queue, Rule, Scheduler, Term
 from qosforge.platforms.abbreviations import is_number
@@ -22,12 +22,12 @@ _LIMITS = {"packets": "limit_packets", "bytes": "limit_bytes", "ms": "limit_ms"}
 class PolicyReader:
     """Reads the policy-maps of one configuration; what is not understood goes to ``miss``."""
 
-    def __init__(self, policies: Mapping[str, Line], class_maps: Mapping[str, Matched], miss: Miss) -> None:
+    def __init__(self, policies: Mapping[str, ConfigLine], class_maps: Mapping[str, Matched], miss: Miss) -> None:
         self._policies = policies
         self._class_maps = class_maps
         self._miss = miss
 
-    def input(self, attach: Line, policy: str) -> Ingress:
+    def input(self, attach: ConfigLine, policy: str) -> Ingress:
         """What a policy attached to an input does."""
         rules = []
         for entry, name in self._classes(attach, policy):
@@ -51,7 +51,7 @@ class PolicyReader:
             rules.append(Rule(name=name, any_of=taken.any_of, none_of=taken.none_of, police=police, **values))
         return Ingress(policy=policy, rules=tuple(rules))
 
-    def output(self, attach: Line, policy: str, above: tuple[str, ...] = ()) -> Egress:
+    def output(self, attach: ConfigLine, policy: str, above: tuple[str, ...] = ()) -> Egress:
         """How a policy attached to an output, or to a class of the policies ``above``, queues packets."""
         rules: list[Rule] = []
         queues: list[Queue] = []
@@ -81,7 +81,7 @@ class PolicyReader:
             scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues)),
         )
 
-    def _classes(self, line: Line, policy: str) -> Iterator[tuple[Line, str]]:
+    def _classes(self, line: ConfigLine, policy: str) -> Iterator[tuple[ConfigLine, str]]:
         body = self._policies.get(policy)
         if body is None:
             self._miss(line, "")
@@ -96,7 +96,9 @@ class PolicyReader:
     def _taken(self, name: str) -> Matched:
         return Matched((Term(),)) if name == CLASS_DEFAULT else self._class_maps.get(name, Matched())
 
-    def _queue(self, entry: Line, name: str, number: int, above: tuple[str, ...]) -> tuple[Queue, Policer | None]:
+    def _queue(
+        self, entry: ConfigLine, name: str, number: int, above: tuple[str, ...]
+    ) -> tuple[Queue, Policer | None]:
         police: Policer | None = None
         values: dict[str, object] = {"limit_packets": capabilities()["class_queue_limit"]["value"]}
         red = RedReader()

@@ -15,10 +15,17 @@ from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.trains import has, uses_car
 
 
-def policer(request: DeviceRequest, wanted: ClassRequest, side: Literal["input", "output"]) -> Policer | None:
+def policer(
+    request: DeviceRequest, class_request: ClassRequest, side: Literal["input", "output"]
+) -> Policer | None:
     """The policer of a class on one side of the device; None where none is asked for or the device refuses it."""
-    requested = wanted.treatment.police
-    if requested is None or requested.direction != side or uses_car(request) or any(check_policer(request, wanted)):
+    requested = class_request.treatment.police
+    if (
+        requested is None
+        or requested.direction != side
+        or uses_car(request)
+        or any(check_policer(request, class_request))
+    ):
         return None
     exceed = _action(requested.exceed)
     violate = _action(requested.violate) if requested.violate is not None else exceed
@@ -73,9 +80,9 @@ def police_lines(request: DeviceRequest, policer: Policer) -> PoliceLines:
     )
 
 
-def check_policer(request: DeviceRequest, wanted: ClassRequest) -> Iterator[Finding]:
+def check_policer(request: DeviceRequest, class_request: ClassRequest) -> Iterator[Finding]:
     """What the image does not take of a policer."""
-    requested = wanted.treatment.police
+    requested = class_request.treatment.police
     if requested is None or not any(
         i.recognise if requested.direction == "input" else i.schedule for i in request.interfaces
     ):
@@ -92,36 +99,36 @@ def check_policer(request: DeviceRequest, wanted: ClassRequest) -> Iterator[Find
         low, high = limits[name]["minimum"], limits[name]["maximum"]
         if value is not None and not low <= value <= high:
             message = f"a policer's {name} of {value} {unit} is outside {low} to {high} {unit}"
-            yield _refused(request, wanted, message, f"ask for {low} to {high} {unit}")
+            yield _refused(request, class_request, message, f"ask for {low} to {high} {unit}")
     if requested.peak_rate is not None and not has(request, "police_actions_below"):
         message = f"image {request.image} has no policer of two rates"
-        yield _refused(request, wanted, message, "leave the peak_rate out, or load a newer image")
-    yield from _check_actions(request, wanted, requested)
+        yield _refused(request, class_request, message, "leave the peak_rate out, or load a newer image")
+    yield from _check_actions(request, class_request, requested)
 
 
-def _check_actions(request: DeviceRequest, wanted: ClassRequest, requested: Police) -> Iterator[Finding]:
+def _check_actions(request: DeviceRequest, class_request: ClassRequest, requested: Police) -> Iterator[Finding]:
     marks = [a for a in (requested.conform, requested.exceed, requested.violate) if isinstance(a, Remark)]
     if any(m.remark is not None for m in marks) and any(m.precedence is not None for m in marks):
         message = "a policer marks DSCPs or precedences, not both"
-        yield _refused(request, wanted, message, "mark dscps alone: cs0 to cs7 are the precedences")
+        yield _refused(request, class_request, message, "mark dscps alone: cs0 to cs7 are the precedences")
     if requested.violate == "transmit" and requested.exceed != "transmit":
         message = "what violates would be sent as it is while what exceeds is not"
-        yield _refused(request, wanted, message, "give violate what exceed has, or less")
+        yield _refused(request, class_request, message, "give violate what exceed has, or less")
     untagged = [i.name for i in request.interfaces if i.schedule and not i.tagged]
     if any(m.cos is not None for m in marks) and (requested.direction == "input" or untagged):
         where = "on input" if requested.direction == "input" else f"at {', '.join(untagged)}, which is not tagged"
-        yield _refused(request, wanted, f"a policer cannot mark a CoS {where}", "mark a dscp")
+        yield _refused(request, class_request, f"a policer cannot mark a CoS {where}", "mark a dscp")
 
 
-def _refused(request: DeviceRequest, wanted: ClassRequest, message: str, hint: str) -> Finding:
-    requested = wanted.treatment.police
+def _refused(request: DeviceRequest, class_request: ClassRequest, message: str, hint: str) -> Finding:
+    requested = class_request.treatment.police
     return Finding(
         code="police-unsupported",
         severity=Severity.WARNING if requested and requested.prefer else Severity.ERROR,
         message=message,
         device=request.device,
         direction=requested.direction if requested else None,
-        traffic_class=wanted.name,
-        line=wanted.line,
+        traffic_class=class_request.name,
+        line=class_request.line,
         hint=hint,
     )

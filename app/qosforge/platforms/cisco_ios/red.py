@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.dscp import DSCP_NAMES, drop_precedence, dscp_name, parse_dscp
 from qosforge.findings import Finding, Severity
 from qosforge.intent.models import Remark
@@ -59,19 +59,23 @@ def default_red(by_dscp: bool = False) -> Red:
     return made(by_dscp, default_rows(by_dscp), capabilities()["red"]["weight_exponent"]["value"], ecn=False)
 
 
-def lower_red(request: DeviceRequest, wanted: ClassRequest, rate: float, findings: list[Finding]) -> Red | None:
+def lower_red(
+    request: DeviceRequest, class_request: ClassRequest, rate: float, findings: list[Finding]
+) -> Red | None:
     """The detector of a class whose queue drains at ``rate`` bits per second; None where the image lacks it."""
-    requested = wanted.treatment.wred
+    requested = class_request.treatment.wred
     assert requested is not None
     by_dscp = any(p.dscp or p.colour for p in requested.profiles) or (
-        not requested.profiles and _tells_drops(wanted)
+        not requested.profiles and _tells_drops(class_request)
     )
     for feature, needed, what in (
         ("red_by_dscp", by_dscp, "early detection by DSCP"),
         ("ecn", requested.ecn, "ECN"),
     ):
         if needed and not has(request, feature):
-            findings.append(_refused(request, wanted, f"image {request.image} has no {what}", "load a newer image"))
+            findings.append(
+                _refused(request, class_request, f"image {request.image} has no {what}", "load a newer image")
+            )
             return None
     if not requested.profiles and requested.weight_exponent is None and not requested.ecn:
         return default_red(by_dscp)
@@ -82,26 +86,26 @@ def lower_red(request: DeviceRequest, wanted: ClassRequest, rate: float, finding
         minimum, maximum = (_packets(depth, rate) for depth in (profile.minimum, profile.maximum))
         if not low <= minimum <= maximum <= high:
             message = f"thresholds of {minimum} and {maximum} packets are outside {low} to {high} packets"
-            findings.append(_refused(request, wanted, message, f"ask for {low} to {high} packets"))
+            findings.append(_refused(request, class_request, message, f"ask for {low} to {high} packets"))
             return None
         denominator = round(1 / profile.probability)
         if denominator > data["denominator"]["maximum"]:
             message = f"a drop probability of 1/{denominator} is below 1/{data['denominator']['maximum']}"
-            findings.append(_refused(request, wanted, message, "ask for a higher probability"))
+            findings.append(_refused(request, class_request, message, "ask for a higher probability"))
             return None
         row = (minimum, maximum, denominator)
-        findings.extend(_approximations(request, wanted, profile, row))
+        findings.extend(_approximations(request, class_request, profile, row))
         for mark in _marks(profile):
             rows[mark] = row
     weight = data["weight_exponent"]["value"] if requested.weight_exponent is None else requested.weight_exponent
     return made(by_dscp, rows, weight, ecn=requested.ecn)
 
 
-def _tells_drops(wanted: ClassRequest) -> bool:
+def _tells_drops(class_request: ClassRequest) -> bool:
     """Whether a class has code points that differ in their drop precedence alone: precedences do not tell them."""
-    police = wanted.treatment.police
-    marks = {d for t in wanted.terms for d in t.dscp}
-    marks |= {wanted.mark.dscp} if wanted.mark and wanted.mark.dscp is not None else set()
+    police = class_request.treatment.police
+    marks = {d for t in class_request.terms for d in t.dscp}
+    marks |= {class_request.mark.dscp} if class_request.mark and class_request.mark.dscp is not None else set()
     for action in (police.conform, police.exceed, police.violate) if police else ():
         marks |= {action.remark} if isinstance(action, Remark) and action.remark is not None else set()
     assured = [mark for mark in marks if drop_precedence(mark) is not None]
@@ -125,13 +129,13 @@ def _marks(profile: WredProfile) -> tuple[int, ...]:
 
 
 def _approximations(
-    request: DeviceRequest, wanted: ClassRequest, profile: WredProfile, row: Row
+    request: DeviceRequest, class_request: ClassRequest, profile: WredProfile, row: Row
 ) -> Iterator[Finding]:
     if profile.colour:
         names = ", ".join(dscp_name(mark) for mark in _marks(profile))
         yield _told(
             request,
-            wanted,
+            class_request,
             "wred-colour-as-dscp",
             "colours are told by code points",
             requested=profile.colour,
@@ -142,7 +146,7 @@ def _approximations(
         size = capabilities()["packet_bytes"]["value"]
         yield _told(
             request,
-            wanted,
+            class_request,
             "wred-approximate",
             f"the device counts packets, taken for {size} bytes each",
             requested=f"{profile.minimum.value} and {profile.maximum.value} {unit}",
@@ -151,11 +155,11 @@ def _approximations(
     if abs(profile.probability * row[2] - 1) > 1e-9:
         requested, held = f"{profile.probability * 100:.4g} %", f"1/{row[2]} ({100 / row[2]:.4g} %)"
         message = "the device drops one packet of a whole number"
-        yield _told(request, wanted, "wred-approximate", message, requested=requested, applied=held)
+        yield _told(request, class_request, "wred-approximate", message, requested=requested, applied=held)
 
 
 def _told(
-    request: DeviceRequest, wanted: ClassRequest, code: str, message: str, *, requested: str, applied: str
+    request: DeviceRequest, class_request: ClassRequest, code: str, message: str, *, requested: str, applied: str
 ) -> Finding:
     return Finding(
         code=code,
@@ -163,23 +167,23 @@ def _told(
         message=message,
         device=request.device,
         direction="output",
-        traffic_class=wanted.name,
-        line=wanted.line,
+        traffic_class=class_request.name,
+        line=class_request.line,
         requested=requested,
         applied=applied,
     )
 
 
-def _refused(request: DeviceRequest, wanted: ClassRequest, message: str, hint: str) -> Finding:
-    prefer = wanted.treatment.wred is not None and wanted.treatment.wred.prefer
+def _refused(request: DeviceRequest, class_request: ClassRequest, message: str, hint: str) -> Finding:
+    prefer = class_request.treatment.wred is not None and class_request.treatment.wred.prefer
     return Finding(
         code="wred-unsupported",
         severity=Severity.WARNING if prefer else Severity.ERROR,
         message=message,
         device=request.device,
         direction="output",
-        traffic_class=wanted.name,
-        line=wanted.line,
+        traffic_class=class_request.name,
+        line=class_request.line,
         applied="no early detection",
         hint=hint,
     )
@@ -222,7 +226,7 @@ class RedReader:
         self._ecn = False
         self._any = False
 
-    def take(self, line: Line) -> bool:
+    def take(self, line: ConfigLine) -> bool:
         """Take a line; False where it is not understood."""
         match line.text.split()[1:]:
             case [] | ["prec-based"]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from qosforge.expansion import combine
 from qosforge.findings import Finding, Severity
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 from qosforge.plan.model import Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.plan.request import Term as Alternative
+from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from qosforge.platforms.cisco_ios.limits import check_inputs, refused_match, trusts_mark
@@ -69,9 +69,9 @@ def marked_rules(request: DeviceRequest, rules: Mapping[str, Rule], names: Mappi
     return marked
 
 
-def _marks(wanted: ClassRequest) -> tuple[Term, ...]:
+def _marks(class_request: ClassRequest) -> tuple[Term, ...]:
     """The marks of a class and of those below it, each for itself."""
-    marks = [c.recognised_by for c in every_class((wanted,))]
+    marks = [c.recognised_by for c in every_class((class_request,))]
     return tuple(
         dict.fromkeys(
             term
@@ -107,9 +107,9 @@ def inside_parents(
         yield from inside_parents(c.children, c if isinstance(whole, str) else whole)
 
 
-def _acts(wanted: ClassRequest) -> bool:
-    police = wanted.treatment.police
-    return wanted.mark is not None or (police is not None and police.direction == "input")
+def _acts(class_request: ClassRequest) -> bool:
+    police = class_request.treatment.police
+    return class_request.mark is not None or (police is not None and police.direction == "input")
 
 
 def _with_actions_of(parent: ClassRequest, rest: ClassRequest) -> ClassRequest:
@@ -119,17 +119,17 @@ def _with_actions_of(parent: ClassRequest, rest: ClassRequest) -> ClassRequest:
     return parent.model_copy(update={"mark": rest.mark or parent.mark, "treatment": treatment})
 
 
-def _handled_on_input(request: DeviceRequest, wanted: ClassRequest) -> bool:
-    acts = any(_acts(c) for c in every_class((wanted,)))
-    return acts and not trusts_mark(request, wanted) and any(i.recognise for i in request.interfaces)
+def _handled_on_input(request: DeviceRequest, class_request: ClassRequest) -> bool:
+    acts = any(_acts(c) for c in every_class((class_request,)))
+    return acts and not trusts_mark(request, class_request) and any(i.recognise for i in request.interfaces)
 
 
-def _within(above: ClassRequest, wanted: ClassRequest) -> ClassRequest | str:
+def _within(above: ClassRequest, class_request: ClassRequest) -> ClassRequest | str:
     """A class as an input tells it that looks at all packets: it is its parent's match and its own."""
     if above.is_default:
-        return wanted
+        return class_request
     terms = []
-    for parent, own in combine(above.terms or (Alternative(),), wanted.terms or (Alternative(),)):
+    for parent, own in combine(above.terms or (Alternative(),), class_request.terms or (Alternative(),)):
         joined = _both(parent, own)
         if joined is None:
             return "its match and that of the class above it ask for one field in ways that no line joins"
@@ -137,8 +137,8 @@ def _within(above: ClassRequest, wanted: ClassRequest) -> ClassRequest | str:
             terms.append(joined[0])
     if not terms:
         return "no packet of the class above it can match"
-    return wanted.model_copy(
-        update={"terms": tuple(dict.fromkeys(terms)), "none_of": (*above.none_of, *wanted.none_of)}
+    return class_request.model_copy(
+        update={"terms": tuple(dict.fromkeys(terms)), "none_of": (*above.none_of, *class_request.none_of)}
     )
 
 
@@ -161,32 +161,36 @@ def _both(parent: Alternative, own: Alternative) -> tuple[Alternative, ...] | No
 
 
 def _rule(
-    request: DeviceRequest, wanted: ClassRequest, name: str, held: frozenset[str] | None, findings: list[Finding]
+    request: DeviceRequest,
+    class_request: ClassRequest,
+    name: str,
+    held: frozenset[str] | None,
+    findings: list[Finding],
 ) -> Rule:
     """What a class's class-map matches here: the mark where an edge has set it, else what the intent lists."""
-    if wanted.is_default:
+    if class_request.is_default:
         return Rule(name=name, any_of=(Term(),))
-    if trusts_mark(request, wanted):
-        return Rule(name=name, any_of=_marks(wanted))
-    if request.role is not Role.EDGE and any(t.application for t in wanted.terms):
+    if trusts_mark(request, class_request):
+        return Rule(name=name, any_of=_marks(class_request))
+    if request.role is not DeviceRole.EDGE and any(t.application for t in class_request.terms):
         findings.append(
             Finding(
                 code="recognised-again",
                 severity=Severity.INFO,
                 message="the class carries no mark, so this device recognises its applications again",
                 device=request.device,
-                traffic_class=wanted.name,
-                line=wanted.line,
+                traffic_class=class_request.name,
+                line=class_request.line,
                 hint="give the class a mark",
             )
         )
-    findings.extend(check_inputs(request, wanted, held))
-    unknown = tuple(check_match(request, wanted))
+    findings.extend(check_inputs(request, class_request, held))
+    unknown = tuple(check_match(request, class_request))
     if unknown:
         findings.extend(unknown)
         return Rule(name=name)
-    matched = lower_match(wanted, marks_in_list=not matches_marks(request))
+    matched = lower_match(class_request, marks_in_list=not matches_marks(request))
     if isinstance(matched, str):
-        findings.append(refused_match(request, wanted, matched))
+        findings.append(refused_match(request, class_request, matched))
         return Rule(name=name)
     return Rule(name=name, any_of=matched[0], none_of=matched[1])

@@ -13,7 +13,7 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share, requested_shares
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
-from qosforge.platforms.cisco_ios.guarantees import Level, guarantees, served_first
+from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, guarantees, served_first
 from qosforge.platforms.cisco_ios.limits import check_level, may_detect, priority_burst, queue_limit, shape_rate
 from qosforge.platforms.cisco_ios.policing import policer
 from qosforge.platforms.cisco_ios.red import lower_red
@@ -42,23 +42,30 @@ class OutputPolicies:
     findings: list[Finding]
     _held: dict[str, Egress] = field(default_factory=dict)
 
-    def lower(self, wanted: InterfaceRequest, held: InterfacePlan | None) -> tuple[Egress, Egress]:
+    def lower(self, interface_request: InterfaceRequest, current: InterfacePlan | None) -> tuple[Egress, Egress]:
         """The policy at an interface's output, and the one that divides its rate among the classes.
 
-        They are the same unless the port is shaped. ``held`` is what the device holds there now, where it is known.
+        They are the same unless the port is shaped. ``current`` is what the device holds there now, where it is
+        known.
         """
         request = self.request
-        shaped = port_rate(wanted)
-        level = Level(request, wanted, request.classes, wanted.usable, reservable_percent(request, held))
+        shaped = port_rate(interface_request)
+        level = PolicyLevel(
+            request,
+            interface_request,
+            request.classes,
+            interface_request.usable,
+            reservable_percent(request, current),
+        )
         told: list[Finding] = []
         rate = shape_rate(level, shaped, None, told) if shaped is not None else None
         if rate is not None:
             level = replace(level, reservable=capabilities()["max_reserved_nested_percent"]["value"])
         served = self._dividing(level, 1 if rate is None else 2)
         self.findings.extend(told)
-        name = wanted.output_policy or OUTPUT_POLICY
+        name = interface_request.output_policy or OUTPUT_POLICY
         if rate is None:
-            served = self._named(served, name, wanted.name)
+            served = self._named(served, name, interface_request.name)
             return served, served
         self.findings.append(
             Finding(
@@ -66,18 +73,18 @@ class OutputPolicies:
                 severity=Severity.INFO,
                 message="the policy inside the one of the port divides the shaped rate",
                 device=request.device,
-                interface=wanted.name,
+                interface=interface_request.name,
                 direction="output",
-                requested=format_rate(wanted.usable),
+                requested=format_rate(interface_request.usable),
                 applied=f"shape average {rate}",
             )
         )
-        inside = self._named(served, f"{name}{SHAPED_SUFFIX}", wanted.name)
+        inside = self._named(served, f"{name}{SHAPED_SUFFIX}", interface_request.name)
         whole = Queue(number=0, name=CLASS_DEFAULT, limit_packets=_usual_limit(), shape_rate=rate, child=inside)
         parent = Egress(default_queue=0, scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=(whole,)))
-        return self._named(parent, f"{name}{PORT_SUFFIX}", wanted.name), inside
+        return self._named(parent, f"{name}{PORT_SUFFIX}", interface_request.name), inside
 
-    def _dividing(self, level: Level, depth: int) -> Egress:
+    def _dividing(self, level: PolicyLevel, depth: int) -> Egress:
         """The policy that divides a rate, the same for all rates where it holds none and nothing is to be told."""
         if not depends_on_rate(level.classes):
             alike = core(self.request)
@@ -88,7 +95,7 @@ class OutputPolicies:
                 return made
         return self._policy(level, depth)
 
-    def _policy(self, level: Level, depth: int) -> Egress:
+    def _policy(self, level: PolicyLevel, depth: int) -> Egress:
         """One policy, not named yet; ``depth`` counts from the interface."""
         given = guarantees(level, self.findings)
         fractions = requested_shares(level.classes, level.rate)
@@ -104,7 +111,7 @@ class OutputPolicies:
         self.findings.extend(check_level(level, tuple(queues)))
         return egress
 
-    def _rules(self, level: Level) -> list[Rule]:
+    def _rules(self, level: PolicyLevel) -> list[Rule]:
         """What chooses the queues; what no rule takes has one only where it is policed."""
         made = []
         for number, c in enumerate(level.classes):
@@ -114,50 +121,56 @@ class OutputPolicies:
             made.append(self._rule(level, c).model_copy(update={"queue": number, "police": police}))
         return made
 
-    def _rule(self, level: Level, wanted: ClassRequest) -> Rule:
-        return (self.marked if level.interface.by_mark else self.rules)[wanted.name]
+    def _rule(self, level: PolicyLevel, class_request: ClassRequest) -> Rule:
+        return (self.marked if level.interface.by_mark else self.rules)[class_request.name]
 
-    def _queue(self, level: Level, number: int, wanted: ClassRequest, share: Share | None, part: float) -> Queue:
-        treatment = wanted.treatment
-        first = served_first(level.request, wanted)
-        limits = queue_limit(level.request, wanted, self.findings)
-        detects = treatment.wred is not None and may_detect(level.request, wanted)
+    def _queue(
+        self, level: PolicyLevel, number: int, class_request: ClassRequest, share: Share | None, part: float
+    ) -> Queue:
+        treatment = class_request.treatment
+        first = served_first(level.request, class_request)
+        limits = queue_limit(level.request, class_request, self.findings)
+        detects = treatment.wred is not None and may_detect(level.request, class_request)
         shaped = treatment.shape.rate if treatment.shape else None
         queue = Queue(
             number=number,
-            name=self._rule(level, wanted).name,
+            name=self._rule(level, class_request).name,
             priority=first,
             capped=first and share is not None,
             share=share,
-            burst=priority_burst(level.request, wanted, self.findings),
-            red=lower_red(level.request, wanted, level.rate * part, self.findings) if detects else None,
-            shape_rate=shape_rate(level, shaped, wanted, self.findings) if shaped is not None else None,
+            burst=priority_burst(level.request, class_request, self.findings),
+            red=lower_red(level.request, class_request, level.rate * part, self.findings) if detects else None,
+            shape_rate=shape_rate(level, shaped, class_request, self.findings) if shaped is not None else None,
         )
         return queue.model_copy(update=limits)
 
-    def _divided(self, level: Level, wanted: ClassRequest, queue: Queue, part: float, depth: int) -> Queue:
+    def _divided(
+        self, level: PolicyLevel, class_request: ClassRequest, queue: Queue, part: float, depth: int
+    ) -> Queue:
         """The queue of a class, bounded where it is asked for or a policy inside it needs that."""
-        if not wanted.treatment.bounded and not wanted.children:
+        if not class_request.treatment.bounded and not class_request.children:
             return queue
         if queue.priority:
-            self.findings.append(self._bounded_priority(level, wanted))
+            self.findings.append(self._bounded_priority(level, class_request))
             return queue
-        if wanted.treatment.bounded:
-            part = guaranteed_share(level.classes, wanted, level.rate)
+        if class_request.treatment.bounded:
+            part = guaranteed_share(level.classes, class_request, level.rate)
         # Down to whole bits per second, but not for the last digit of a fraction.
         own = int(round(part * level.rate, 3))
-        rate = shape_rate(level, min(queue.shape_rate or level.rate, own), wanted, self.findings)
+        rate = shape_rate(level, min(queue.shape_rate or level.rate, own), class_request, self.findings)
         if rate is None:
             return queue
         requested = f"{part * 100:.4g} % of {format_rate(level.rate)}"
         shaped = f"shape average {rate}"
-        if wanted.treatment.bounded:
+        if class_request.treatment.bounded:
             message = "the class is shaped to its share and does not borrow"
-            self.findings.append(level.tell(wanted, "bounded-by-shape", message, f"at most {requested}", shaped))
+            self.findings.append(
+                level.tell(class_request, "bounded-by-shape", message, f"at most {requested}", shaped)
+            )
         else:
             self.findings.append(
                 level.tell(
-                    wanted,
+                    class_request,
                     "parent-bounded",
                     "a policy inside a class works only where the class is shaped: it does not borrow what others "
                     "leave",
@@ -168,13 +181,13 @@ class OutputPolicies:
                 )
             )
         bounded = queue.model_copy(update={"shape_rate": rate})
-        if not wanted.children:
+        if not class_request.children:
             return bounded
         deepest = capabilities()["policy_depth"]["hqf" if hqf(level.request) else "value"]
         if depth >= deepest:
             self.findings.append(
                 level.tell(
-                    wanted,
+                    class_request,
                     "policy-too-deep",
                     f"image {level.request.image} takes policies {deepest} deep, that of the port among them",
                     f"{depth + 1} levels",
@@ -185,13 +198,13 @@ class OutputPolicies:
             )
             return bounded
         nested = capabilities()["max_reserved_nested_percent"]["value"]
-        below = replace(level, classes=wanted.children, rate=rate, reservable=nested)
+        below = replace(level, classes=class_request.children, rate=rate, reservable=nested)
         return bounded.model_copy(update={"child": self._policy(below, depth + 1)})
 
-    def _bounded_priority(self, level: Level, wanted: ClassRequest) -> Finding:
-        if wanted.children:
+    def _bounded_priority(self, level: PolicyLevel, class_request: ClassRequest) -> Finding:
+        if class_request.children:
             return level.tell(
-                wanted,
+                class_request,
                 "children-unsupported",
                 "a priority class has one queue and no policy inside it",
                 "classes below it",
@@ -200,7 +213,7 @@ class OutputPolicies:
                 hint="give each of the children priority at the top level",
             )
         return level.tell(
-            wanted,
+            class_request,
             "bounded-under-congestion",
             "a priority class is held to its share only while the link is congested",
             "at most its share at any time",
@@ -248,27 +261,33 @@ def _policy_at_any_rate(
     None where there is something to tell of it: the image holds the shares in kb/s, or an interface is to be named.
     """
     findings: list[Finding] = []
-    level = Level(request, port, request.classes, port.usable, reservable)
+    level = PolicyLevel(request, port, request.classes, port.usable, reservable)
     made = OutputPolicies(request, rules, rules, findings)._policy(level, depth)
     return None if findings else made
 
 
-def port_rate(wanted: InterfaceRequest) -> int | None:
+def port_rate(interface_request: InterfaceRequest) -> int | None:
     """The rate in bits per second that the whole interface is shaped to; None where no policy does it.
 
     A subinterface has no queue of its own that could back up: without a shape no policy schedules there. A
     circuit (ATM, Frame Relay) is shaped by its contract instead.
     """
-    if wanted.circuit is not None or not wanted.schedule:
+    if interface_request.circuit is not None or not interface_request.schedule:
         return None
-    return wanted.shape if wanted.shape is not None else wanted.usable if "." in wanted.name else None
+    return (
+        interface_request.shape
+        if interface_request.shape is not None
+        else interface_request.usable
+        if "." in interface_request.name
+        else None
+    )
 
 
-def reservable_percent(request: DeviceRequest, held: InterfacePlan | None) -> int:
+def reservable_percent(request: DeviceRequest, current: InterfacePlan | None) -> int:
     """What classes may reserve of an interface's bandwidth: all with HQF, else what the device says or 75 %."""
     if hqf(request):
         return 100
-    stated = held.reservable_percent if held else None
+    stated = current.reservable_percent if current else None
     usual: int = capabilities()["max_reserved_percent"]["value"]
     return usual if stated is None else stated
 

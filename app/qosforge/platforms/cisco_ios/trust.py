@@ -12,33 +12,35 @@ from qosforge.platforms.cisco_ios.trains import uses_car
 from qosforge.platforms.mqc import trust
 
 
-def trust_policy(request: DeviceRequest, wanted: InterfaceRequest) -> tuple[str, tuple[Rule, ...]] | None:
+def trust_policy(
+    request: DeviceRequest, interface_request: InterfaceRequest
+) -> tuple[str, tuple[Rule, ...]] | None:
     """The input policy, by name and rules, that does what an interface is to trust; None where it needs none."""
     if uses_car(request):
         return None
     marks = [c.mark for c in request.classes if c.mark]
     dscp_of = {m.cos: m.dscp for m in reversed(marks) if m.cos is not None and m.dscp is not None}
-    return trust.trust_policy(wanted, dscp_of, CLASS_DEFAULT)
+    return trust.trust_policy(interface_request, dscp_of, CLASS_DEFAULT)
 
 
-def check_trust(request: DeviceRequest, wanted: InterfaceRequest) -> Iterator[Finding]:
+def check_trust(request: DeviceRequest, interface_request: InterfaceRequest) -> Iterator[Finding]:
     """``trust-unsupported``: what the image cannot trust, and a CoS that no packet carries."""
-    if not wanted.trust or wanted.trust_in in (None, "dscp"):
+    if not interface_request.trust or interface_request.trust_in in (None, "dscp"):
         return
     finding = Finding(
         code="trust-unsupported",
         severity=Severity.ERROR,
         message=f"image {request.image} has no class-based marking: its inputs keep the DSCP they get",
         device=request.device,
-        interface=wanted.name,
+        interface=interface_request.name,
         direction="input",
-        requested=f"trust {wanted.trust_in}",
+        requested=f"trust {interface_request.trust_in}",
         applied="trust dscp",
         hint="trust dscp, or load a newer image",
     )
     if uses_car(request):
         yield finding
-    elif wanted.trust_in == "cos" and not wanted.tagged:
+    elif interface_request.trust_in == "cos" and not interface_request.tagged:
         yield finding.model_copy(
             update={
                 "severity": Severity.WARNING,

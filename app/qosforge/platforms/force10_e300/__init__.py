@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 
 from qosforge.configtree import Grammar
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 from qosforge.plan.model import Plan
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
-from qosforge.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
+from qosforge.platforms.base import Block, DeviceFamily, Direction, LoweredDevice, QueueCount
 from qosforge.platforms.force10_e300.blocks import blocks
 from qosforge.platforms.force10_e300.capabilities import capabilities
 from qosforge.platforms.force10_e300.counters import counter_commands, read_counters
@@ -32,14 +32,14 @@ class Force10E300:
 
     id = "force10_e300"
     grammar: Grammar = GRAMMAR
-    boxes = Boxes(
+    family = DeviceFamily(
         signs=r"(?:qos-policy-(?:input|output)|policy-map-(?:input|output)|wred-profile|class-map match-\w+ "
         r"\S+ cam-\S+)\b.*|.*\bservice-class\b.*|interface (?:Ten)?GigabitEthernet \d.*|.*FTOS.*|"
         r"service-queue \d.*|(?:strict-priority|scheduler) .*|dot1p-priority \d|"
         r"service-policy (?:in|out)put \S+ layer2",
         images=("6.5",),
         driver="force10",
-        role=Role.CORE,
+        role=DeviceRole.CORE,
         states_image=True,
     )
     batfish_format: str | None = "force10"
@@ -67,15 +67,15 @@ class Force10E300:
 
     most_conditions: int = capabilities()["access_list_entries"]["value"]
 
-    def count_conditions(self, request: DeviceRequest, wanted: ClassRequest) -> int:
+    def count_conditions(self, request: DeviceRequest, class_request: ClassRequest) -> int:
         """See `qosforge.platforms.base.Platform`."""
-        return count_class(wanted, partial(count_conditions, request))
+        return count_class(class_request, partial(count_conditions, request))
 
-    def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
+    def lower(self, request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         """See `qosforge.platforms.base.Platform`."""
         return lower(request, running)
 
-    def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+    def blocks(self, plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
         """See `qosforge.platforms.base.Platform`."""
         return blocks(plan, lowered, request)
 

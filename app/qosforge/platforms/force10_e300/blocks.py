@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qosforge.plan.model import Ingress, InterfacePlan, Plan, PortRange, Rule, Term
 from qosforge.plan.request import DeviceRequest
-from qosforge.platforms.base import Block, Lowered
+from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.force10_e300.capabilities import default_wred, family, name_limit
 from qosforge.platforms.force10_e300.matching import entries, is_layer2, mark_lines, orders, together
 from qosforge.platforms.force10_e300.policing import meter_text
@@ -23,7 +23,7 @@ _KINDS = (
 class _Blocks:
     """Blocks gathered once each, with the class they come from."""
 
-    def __init__(self, lowered: Lowered, request: DeviceRequest) -> None:
+    def __init__(self, lowered: LoweredDevice, request: DeviceRequest) -> None:
         self._classes = lowered.classes
         self._lines = {c.name: c.line for c in request.classes}
         self._found: dict[tuple[str, str], Block] = {}
@@ -44,7 +44,7 @@ class _Blocks:
         return tuple(sorted(self._found.values(), key=lambda block: _KINDS.index(block.kind)))
 
 
-def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
     """Access lists, class maps, policies, policy maps, the strict queue and interfaces, in that order."""
     result = _Blocks(lowered, request)
     wanted = {i.name: i for i in request.interfaces}

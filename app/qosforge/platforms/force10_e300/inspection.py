@@ -33,12 +33,12 @@ def inspect(answers: Mapping[str, str], platform: str) -> Inspection:
     )
 
 
-def _moment(told: re.Match[str]) -> datetime | None:
+def _moment(match: re.Match[str]) -> datetime | None:
     """The time in UTC; what zones of one's own are away from it, no sample tells."""
-    if told[2] not in {"UTC", "GMT"}:
+    if match[2] not in {"UTC", "GMT"}:
         return None
     try:
-        local = datetime.strptime(f"{' '.join(told[3].split())} {told[1]}", "%b %d %Y %H:%M:%S")  # noqa: DTZ007
+        local = datetime.strptime(f"{' '.join(match[3].split())} {match[1]}", "%b %d %Y %H:%M:%S")  # noqa: DTZ007
     except ValueError:
         return None
     return local.replace(tzinfo=UTC)

@@ -24,7 +24,7 @@ from qosforge.plan.model import (
 )
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import requested_shares
-from qosforge.platforms.base import Lowered
+from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.force10_e300.capabilities import (
     capabilities,
     default_scheduler,
@@ -40,7 +40,7 @@ from qosforge.platforms.force10_e300.naming import COS, MARK, Names
 from qosforge.platforms.force10_e300.policing import policer, shape_rate
 from qosforge.platforms.force10_e300.policing import rate_findings as class_rate_findings
 from qosforge.platforms.force10_e300.queues import (
-    Assignment,
+    QueueChoice,
     assign,
     dscp_of,
     effective_mark,
@@ -78,7 +78,7 @@ _TEN = "-te"
 _L2 = "-L2"
 
 
-def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
+def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of an E300 for a request."""
     lowering = _lowering(core(request))
     interfaces = tuple(_interface(lowering, request, wanted, running) for wanted in request.interfaces)
@@ -92,7 +92,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     families = tuple(sorted({family(i.name, request.device) for i in request.interfaces if i.schedule}))
     table = lowering.scheduler("GigabitEthernet")
     shares = class_shares(request, table, lowering.chosen.queue_of) if scheduled else ()
-    return Lowered(
+    return LoweredDevice(
         plan=Plan(device=request.device, platform=request.platform, system=system, interfaces=interfaces),
         findings=(
             *lowering.queueing_findings,
@@ -110,32 +110,32 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
 
 
 def _interface(
-    lowering: _Lowering, request: DeviceRequest, wanted: InterfaceRequest, running: Plan | None
+    lowering: _Lowering, request: DeviceRequest, interface_request: InterfaceRequest, running: Plan | None
 ) -> InterfacePlan:
     """The plan of one port."""
-    port_family = family(wanted.name, request.device)
-    held = running.interface(wanted.name) if running else None
+    port_family = family(interface_request.name, request.device)
+    held = running.interface(interface_request.name) if running else None
     ingress = held.ingress if held else Ingress()
     egress = held.egress if held else Egress(default_queue=0)
-    if wanted.recognise:
-        ingress = lowering.recognising(wanted.input_policy)
-    elif wanted.trust:
-        ingress = lowering.trusting_ingress(_trust_policy(request, wanted), wanted.trust_in)
-    if wanted.schedule:
-        egress = lowering.egress(wanted.output_policy, port_family)
-    return InterfacePlan(name=wanted.name, ingress=ingress, egress=egress)
+    if interface_request.recognise:
+        ingress = lowering.recognising(interface_request.input_policy)
+    elif interface_request.trust:
+        ingress = lowering.trusting_ingress(_trust_policy(request, interface_request), interface_request.trust_in)
+    if interface_request.schedule:
+        egress = lowering.egress(interface_request.output_policy, port_family)
+    return InterfacePlan(name=interface_request.name, ingress=ingress, egress=egress)
 
 
-def _trust_policy(request: DeviceRequest, wanted: InterfaceRequest) -> str | None:
+def _trust_policy(request: DeviceRequest, interface_request: InterfaceRequest) -> str | None:
     """The name that the intent gives to the policy of an input that trusts marks.
 
     Inputs that recognise classes, or trust other marks, may have been given the same name: it has an ending then.
     """
-    own = wanted.input_policy
+    own = interface_request.input_policy
     named = [i for i in request.interfaces if i.input_policy == own and (i.recognise or i.trust)]
     if own is None or len({(i.recognise, i.trust_in) for i in named}) == 1:
         return own
-    return f"{own}-{wanted.trust_in or 'trust'}"
+    return f"{own}-{interface_request.trust_in or 'trust'}"
 
 
 @shared
@@ -155,7 +155,7 @@ class _Lowering:
         self.layer2 = layer2(request)
         rate = min(wanted.usable for wanted in request.interfaces)
         requested = requested_shares(request.classes, rate)
-        self.chosen: Assignment = assign(request, requested)
+        self.chosen: QueueChoice = assign(request, requested)
         self.shares = percentages(request.classes, requested, self.chosen)
         self.host_rules = in_box_order(tuple(self._edge_rules()))
         self.provenance = self._provenance()

@@ -11,7 +11,7 @@ from qosforge.findings import Finding, Severity
 from qosforge.intent.ports import WELL_KNOWN
 from qosforge.plan.model import PortRange, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.plan.request import Term as Alternative
+from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms import recognition
 from qosforge.platforms.force10_e300.capabilities import capabilities, since_8
 from qosforge.sharing import shared
@@ -76,28 +76,28 @@ def mark_lines(rule: Rule) -> tuple[tuple[str, tuple[int, ...]], ...]:
     return tuple(dict.fromkeys(found))
 
 
-def expressible(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...]:
+def expressible(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...]:
     """The alternatives of a class that one class map can hold: entries first, then marks."""
-    return _split(request, wanted)[0]
+    return _split(request, class_request)[0]
 
 
-def _split(request: DeviceRequest, wanted: ClassRequest) -> tuple[tuple[Term, ...], tuple[Alternative, ...]]:
+def _split(request: DeviceRequest, class_request: ClassRequest) -> tuple[tuple[Term, ...], tuple[Alternative, ...]]:
     """What a class map holds, and what is left out."""
     kept: list[tuple[Alternative, tuple[Term, ...]]] = []
     refused: list[Alternative] = []
-    for term in wanted.terms:
+    for term in class_request.terms:
         if _reason(request, term) is None:
             kept.append((term, tuple(_singles(request, term))))
         else:
             refused.append(term)
     terms = [t for _, singles in kept for t in singles]
-    joined = Rule(name=wanted.name, any_of=tuple(terms))
+    joined = Rule(name=class_request.name, any_of=tuple(terms))
     if together(joined):
         alike = {tuple(marks_of(t).items()) for t in terms}
         bare = sum(entry_of(t) == Term() for t in terms)
         most_vlans = max(len(t.vlan) for t in terms)
         if len(alike) > 1 or (bare and len(terms) > 1) or most_vlans > 1:
-            mixed = [term for term, singles in kept if together(Rule(name=wanted.name, any_of=singles))]
+            mixed = [term for term, singles in kept if together(Rule(name=class_request.name, any_of=singles))]
             refused += mixed
             terms = [t for term, singles in kept if term not in mixed for t in singles]
         else:

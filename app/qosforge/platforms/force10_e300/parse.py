@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from qosforge.configtree import Line, Tree
+from qosforge.configtree import ConfigLine, Tree
 from qosforge.plan.model import (
     Discipline,
     Egress,
@@ -69,7 +69,7 @@ class _Reader:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.unknown: dict[UnknownLine, None] = {}
-        self.objects: dict[tuple[str, str], Line] = {}
+        self.objects: dict[tuple[str, str], ConfigLine] = {}
         self.profiles = dict(predefined_wred())
         self.strict: int | None = None
         self.switched: list[str] = []
@@ -128,17 +128,17 @@ class _Reader:
                     if _QOS_ON_PORT.fullmatch(below.text):
                         self._miss(below, line.text)
 
-    def _miss(self, line: Line, context: str) -> None:
+    def _miss(self, line: ConfigLine, context: str) -> None:
         self.unknown[UnknownLine(line=line.number, text=line.text, context=context)] = None
 
-    def _thresholds(self, profile: Line) -> tuple[int, int]:
+    def _thresholds(self, profile: ConfigLine) -> tuple[int, int]:
         for line in profile.children:
             if match := re.fullmatch(r"threshold min ([0-9]{1,9}) max ([0-9]{1,9})", line.text):
                 return int(match[1]), int(match[2])
             self._miss(line, profile.text)
         return self.profiles["wred_ge_g"]
 
-    def _interface(self, interface: Line, name: str) -> InterfacePlan:
+    def _interface(self, interface: ConfigLine, name: str) -> InterfacePlan:
         ingress, egress = Ingress(), Egress(default_queue=0)
         for line in interface.children:
             match line.text.split():
@@ -171,9 +171,9 @@ class _Reader:
             self._inputs[name] = self._ingress(self.objects["input-map", name], name)
         return self._inputs[name]
 
-    def _ingress(self, policy: Line, name: str) -> Ingress:
+    def _ingress(self, policy: ConfigLine, name: str) -> Ingress:
         trust, fallback = Trust.KEEP, False
-        services: dict[int, tuple[Line, str, str]] = {}
+        services: dict[int, tuple[ConfigLine, str, str]] = {}
         for line in policy.children:
             match line.text.split():
                 case ["trust", "diffserv", *rest] if rest in ([], ["fallback"]):
@@ -195,7 +195,7 @@ class _Reader:
         rules = tuple(self._rule(queue, *services[queue]) for queue in looked_at)
         return Ingress(policy=name, trust=trust, rules=rules)
 
-    def _rule(self, queue: int, line: Line, class_map: str, marker: str) -> Rule:
+    def _rule(self, queue: int, line: ConfigLine, class_map: str, marker: str) -> Rule:
         values = self._actions(marker)
         if marker and ("input-policy", marker) not in self.objects:
             self._miss(line, "")
@@ -217,7 +217,7 @@ class _Reader:
                     self._miss(action, f"qos-policy-input {marker}")
         return values
 
-    def _terms(self, service: Line, name: str) -> Iterator[Term]:
+    def _terms(self, service: ConfigLine, name: str) -> Iterator[Term]:
         both = self.objects.get(("class-map-all", name))
         body = both or self.objects.get(("class-map", name))
         if body is None:
@@ -237,7 +237,7 @@ class _Reader:
             joined = [{**old, **part} for old in joined for part in parts]
         yield from (Term.model_validate(values) for values in joined)
 
-    def _term(self, line: Line, context: str) -> Iterator[Term]:
+    def _term(self, line: ConfigLine, context: str) -> Iterator[Term]:
         match line.text.split():
             case ["match", "ip", "dscp", *values] if _all_in(values, 63):
                 yield Term(dscp=_numbers(values))
@@ -282,7 +282,7 @@ class _Reader:
             self._outputs[name, family] = self._egress(self.objects["output-map", name], name, family)
         return self._outputs[name, family]
 
-    def _egress(self, policy: Line, name: str, family: str) -> Egress:
+    def _egress(self, policy: ConfigLine, name: str, family: str) -> Egress:
         chosen: dict[int, str] = {}
         for line in policy.children:
             match line.text.split():

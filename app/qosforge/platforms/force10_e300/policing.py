@@ -29,9 +29,9 @@ def refusal(police: Police) -> str | None:
     return None if sent else "what exceeds is sent and what violates is dropped, with two buckets"
 
 
-def policer(wanted: ClassRequest, side: str) -> Policer | None:
+def policer(class_request: ClassRequest, side: str) -> Policer | None:
     """The policer of a class on one side; None where none is asked for or the device has none like it."""
-    police = wanted.treatment.police
+    police = class_request.treatment.police
     if police is None or police.direction != side or refusal(police) is not None:
         return None
     rate, burst = _rate(police.rate), _burst(police.burst_bytes)
@@ -97,12 +97,12 @@ def read_shape(words: list[str]) -> tuple[int, int] | None:
     return _read_rate(words, capabilities()["shape"]["default_burst"])
 
 
-def shape_rate(wanted: ClassRequest) -> int | None:
+def shape_rate(class_request: ClassRequest) -> int | None:
     """The rate (b/s) that a class is shaped to; None where none is asked for or it is below the lowest."""
-    if wanted.treatment.shape is None:
+    if class_request.treatment.shape is None:
         return None
     step = capabilities()["shape"]["step"] * _MEGA
-    return wanted.treatment.shape.rate // step * step or None
+    return class_request.treatment.shape.rate // step * step or None
 
 
 def rate_findings(request: DeviceRequest) -> Iterator[Finding]:

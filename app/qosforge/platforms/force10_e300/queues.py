@@ -23,7 +23,7 @@ _LEAST_PART = 0.75
 
 
 @dataclass(frozen=True)
-class Assignment:
+class QueueChoice:
     """The queue of every class; ``by_map`` says that the fixed map of ``trust diffserv`` agrees with it.
 
     ``merged`` are classes that share a queue, ``error`` the largest part of the link by which that may make a share
@@ -40,36 +40,36 @@ class Assignment:
     with_control: str | None = None
 
 
-def dscp_of(wanted: ClassRequest) -> int | None:
+def dscp_of(class_request: ClassRequest) -> int | None:
     """The DSCP that a class is marked with, a precedence as its class selector; None where it has no such mark."""
-    mark = wanted.mark
+    mark = class_request.mark
     if mark is None or mark.dscp is not None:
         return mark.dscp if mark else None
     return None if mark.precedence is None else 8 * mark.precedence
 
 
-def marks(wanted: ClassRequest) -> tuple[int, ...]:
+def marks(class_request: ClassRequest) -> tuple[int, ...]:
     """DSCPs that a class carries behind the edge: its mark and what its policer writes, else those it matches."""
-    mark = dscp_of(wanted)
+    mark = dscp_of(class_request)
     if mark is not None:
-        return tuple(dict.fromkeys((mark, *wanted.remarked)))
-    if wanted.is_default:
+        return tuple(dict.fromkeys((mark, *class_request.remarked)))
+    if class_request.is_default:
         return (0,)
-    alone = [t for t in wanted.terms if set(t.given) <= {"dscp", "precedence"}]
+    alone = [t for t in class_request.terms if set(t.given) <= {"dscp", "precedence"}]
     listed = {d for t in alone for d in t.dscp if not t.precedence or d >> 3 in t.precedence}
     return tuple(
         sorted(listed | {8 * p + low for t in alone if not t.dscp for p in t.precedence for low in range(8)})
     )
 
 
-def priorities(wanted: ClassRequest) -> tuple[int, ...]:
+def priorities(class_request: ClassRequest) -> tuple[int, ...]:
     """802.1p priorities that a class carries behind the edge: its mark, else those it matches."""
-    if wanted.mark is not None and wanted.mark.cos is not None:
-        return (wanted.mark.cos,)
-    return tuple(sorted({cos for t in wanted.terms if t.given == ("cos",) for cos in t.cos}))
+    if class_request.mark is not None and class_request.mark.cos is not None:
+        return (class_request.mark.cos,)
+    return tuple(sorted({cos for t in class_request.terms if t.given == ("cos",) for cos in t.cos}))
 
 
-def assign(request: DeviceRequest, requested: Mapping[str, float]) -> Assignment:
+def assign(request: DeviceRequest, requested: Mapping[str, float]) -> QueueChoice:
     """The fixed map where it keeps the classes apart and the default class in queue 0, else queues by order.
 
     ``requested`` are shares of the link (0-1).
@@ -83,7 +83,7 @@ def assign(request: DeviceRequest, requested: Mapping[str, float]) -> Assignment
     if recognisable and apart and single.get(default) == _DEFAULT_QUEUE and not layer2(request):
         strict = single[strict_class.name] if strict_class is not None else None
         queues = {dscp_to_queue()[d] for d in capabilities()["control_dscps"]["value"]}
-        return Assignment(single, strict, by_map=True, control=tuple(sorted(queues - set(single.values()))))
+        return QueueChoice(single, strict, by_map=True, control=tuple(sorted(queues - set(single.values()))))
     groups, error = _groups(request, requested)
     many = len(groups) > len(_WEIGHTED_QUEUES)
     strict = _LAST_QUEUE if many else _STRICT_QUEUE
@@ -94,7 +94,7 @@ def assign(request: DeviceRequest, requested: Mapping[str, float]) -> Assignment
     # A policy of layer 2 sees no DSCPs: what has no CoS of a class goes to queue 0.
     ethernet = layer2(request)
     free = set() if ethernet else {_CONTROL_QUEUE} - set(queue_of.values())
-    return Assignment(
+    return QueueChoice(
         queue_of={c.name: queue_of[c.name] for c in request.classes},
         strict=strict if strict_class is not None else None,
         by_map=False,
@@ -134,19 +134,19 @@ def _error(group: Sequence[str], requested: Mapping[str, float]) -> float:
     return sum(requested[name] for name in group) - min(requested[name] for name in group)
 
 
-def effective_mark(wanted: ClassRequest) -> int | None:
+def effective_mark(class_request: ClassRequest) -> int | None:
     """The DSCP that has to be written; None where the class has no mark or nothing but that mark."""
-    mark = dscp_of(wanted)
-    same = wanted.terms and all(t.given == ("dscp",) and t.dscp == (mark,) for t in wanted.terms)
+    mark = dscp_of(class_request)
+    same = class_request.terms and all(t.given == ("dscp",) and t.dscp == (mark,) for t in class_request.terms)
     return None if same else mark
 
 
-def _unmarked(wanted: ClassRequest) -> bool:
+def _unmarked(class_request: ClassRequest) -> bool:
     """Whether something other than marks tells the class from others."""
-    return dscp_of(wanted) is None and any(not (t.dscp or t.precedence) for t in wanted.terms)
+    return dscp_of(class_request) is None and any(not (t.dscp or t.precedence) for t in class_request.terms)
 
 
-def queue_findings(request: DeviceRequest, chosen: Assignment) -> Iterator[Finding]:
+def queue_findings(request: DeviceRequest, chosen: QueueChoice) -> Iterator[Finding]:
     """What the choice means."""
     if chosen.merged:
         bearable = chosen.error <= request.tolerance
@@ -189,7 +189,7 @@ def queue_findings(request: DeviceRequest, chosen: Assignment) -> Iterator[Findi
         )
 
 
-def _merged_marks(request: DeviceRequest, chosen: Assignment) -> Iterator[Finding]:
+def _merged_marks(request: DeviceRequest, chosen: QueueChoice) -> Iterator[Finding]:
     """Classes of one queue that have marks of their own: the queue's policy writes one."""
     groups: dict[int, list[ClassRequest]] = {}
     for c in request.classes:
@@ -208,7 +208,7 @@ def _merged_marks(request: DeviceRequest, chosen: Assignment) -> Iterator[Findin
             )
 
 
-def _fixed_map_findings(request: DeviceRequest, chosen: Assignment) -> Iterator[Finding]:
+def _fixed_map_findings(request: DeviceRequest, chosen: QueueChoice) -> Iterator[Finding]:
     for c in request.classes:
         queue = chosen.queue_of[c.name]
         astray = sorted({d for t in c.terms for d in t.dscp if dscp_to_queue()[d] != queue})
@@ -251,7 +251,7 @@ def _finding(
 
 
 def percentages(
-    classes: Sequence[ClassRequest], requested: Mapping[str, float], chosen: Assignment
+    classes: Sequence[ClassRequest], requested: Mapping[str, float], chosen: QueueChoice
 ) -> tuple[int, ...]:
     """Whole percentages of the eight queues that sum to 100 and meet the weighted classes' shares best.
 

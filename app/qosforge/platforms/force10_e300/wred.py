@@ -29,12 +29,12 @@ class Detection:
         return red({**usual, **self.own})
 
 
-def detection(wanted: ClassRequest) -> Detection | None:
+def detection(class_request: ClassRequest) -> Detection | None:
     """The early detection of a class; None where none is asked for."""
-    if wanted.treatment.wred is None:
+    if class_request.treatment.wred is None:
         return None
     found: dict[str, tuple[int, int]] = {}
-    for profile in wanted.treatment.wred.profiles:
+    for profile in class_request.treatment.wred.profiles:
         for colour in _colours(profile) if _reason(profile) is None else ():
             found.setdefault(colour, _thresholds(profile))
     return Detection(found)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from qosforge.plan.model import Ingress, Plan, Trust
 from qosforge.plan.request import DeviceRequest
-from qosforge.platforms.base import Block, Lowered
+from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.ios_switch.acl import entries
 from qosforge.platforms.ios_switch.classes import ACL_PREFIX, CLASS_DEFAULT, list_kind
 from qosforge.platforms.ios_switch.mac_acl import mac_entries
 from qosforge.templating import render
 
 
-def classifier_blocks(platform: str, plan: Plan, lowered: Lowered, request: DeviceRequest) -> Iterator[Block]:
+def classifier_blocks(platform: str, plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> Iterator[Block]:
     """Access lists, then class-maps, then policies of the ports that recognise classes, each once."""
     lines = {c.name: c.line for c in request.classes}
     recognising = {i.name for i in request.interfaces if i.recognise}

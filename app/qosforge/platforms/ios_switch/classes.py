@@ -9,8 +9,8 @@ from typing import Literal
 from qosforge.findings import Severity
 from qosforge.plan.model import Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.plan.request import Term as Alternative
-from qosforge.platforms.ios_switch.marks import ClassMarks, points_of
+from qosforge.plan.request import TermRequest as Alternative
+from qosforge.platforms.ios_switch.marks import SwitchClassMarks, points_of
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.names import short_names
 from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, ports_only
@@ -28,7 +28,7 @@ VALUES_PER_MATCH = 8
 
 
 @dataclass(frozen=True)
-class Classifier:
+class ClassifierLimits:
     """What a family's class-maps look at.
 
     ``supported`` are the DSCPs it knows; ``default_class`` whether a policy takes ``class-default``;
@@ -41,7 +41,11 @@ class Classifier:
 
 
 def input_rules(
-    request: DeviceRequest, marks: dict[str, ClassMarks], cos_of: tuple[int, ...], box: Classifier, notes: Notes
+    request: DeviceRequest,
+    marks: dict[str, SwitchClassMarks],
+    cos_of: tuple[int, ...],
+    limits: ClassifierLimits,
+    notes: Notes,
 ) -> dict[str, tuple[Rule, ...]]:
     """The rules that recognise and mark each class on a host port, in the order of the classes.
 
@@ -54,14 +58,14 @@ def input_rules(
     result = {
         entry.name: tuple(
             _rule(f"{names[entry.name]}-{suffix}", terms, dscp, cos_of)
-            for suffix, terms, dscp in _matches(request, entry, marks[entry.name], box, notes)
+            for suffix, terms, dscp in _matches(request, entry, marks[entry.name], limits, notes)
         )
         for entry in request.classes
         if not entry.is_default
     }
     default = request.classes[-1]
     if policed_on_input(default):
-        name = CLASS_DEFAULT if box.default_class else f"{names[default.name]}-A"
+        name = CLASS_DEFAULT if limits.default_class else f"{names[default.name]}-A"
         result[default.name] = (_rule(name, (Term(),), 0, cos_of),)
     return result
 
@@ -92,10 +96,10 @@ def _rule(name: str, terms: tuple[Term, ...], dscp: int | None, cos_of: tuple[in
 
 
 def _matches(
-    request: DeviceRequest, entry: ClassRequest, marks: ClassMarks, box: Classifier, notes: Notes
+    request: DeviceRequest, entry: ClassRequest, marks: SwitchClassMarks, limits: ClassifierLimits, notes: Notes
 ) -> Iterator[tuple[str, tuple[Term, ...], int | None]]:
     """Suffix, terms and DSCP to set of every class-map of a class."""
-    flows, macs = _flow_terms(request, entry, box.supported, notes), _mac_terms(entry, box, notes)
+    flows, macs = _flow_terms(request, entry, limits.supported, notes), _mac_terms(entry, limits, notes)
     if (flows or macs) and marks.dscp is None:
         notes.add(
             Severity.ERROR,
@@ -123,7 +127,7 @@ def _matches(
         yield suffix, (term,), marks.dscp
 
 
-def _by_marks(marks: ClassMarks) -> Iterator[tuple[str, Term]]:
+def _by_marks(marks: SwitchClassMarks) -> Iterator[tuple[str, Term]]:
     for position in range(0, len(marks.listed), VALUES_PER_MATCH):
         suffix = "D" if position == 0 else f"D{position // VALUES_PER_MATCH + 1}"
         yield suffix, Term(dscp=marks.listed[position : position + VALUES_PER_MATCH])
@@ -167,13 +171,13 @@ def _asks_mac(term: Alternative) -> bool:
     return bool(term.source_mac or term.destination_mac)
 
 
-def _mac_terms(entry: ClassRequest, box: Classifier, notes: Notes) -> tuple[Term, ...]:
+def _mac_terms(entry: ClassRequest, limits: ClassifierLimits, notes: Notes) -> tuple[Term, ...]:
     alone = [
         t
         for t in entry.terms
         if _asks_mac(t) and not (t.application or asks_flow(t) or t.cos or t.dscp or t.precedence)
     ]
-    if alone and not box.mac_beside_ip:
+    if alone and not limits.mac_beside_ip:
         notes.add(
             Severity.WARNING,
             "mac-match-without-ip",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from qosforge.dscp import drop_precedence, dscp_name
 from qosforge.findings import Severity
-from qosforge.plan.request import ClassRequest, DeviceRequest, Term
+from qosforge.plan.request import ClassRequest, DeviceRequest, TermRequest
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.recognition import asks_flow
 
@@ -23,7 +23,7 @@ _EVERY_DSCP = frozenset(range(64))
 
 
 @dataclass(frozen=True)
-class ClassMarks:
+class SwitchClassMarks:
     """Marks of one class that the device can hold.
 
     ``dscp`` is set where the class is recognised, ``listed`` are the DSCPs it is recognised by and ``precedences``
@@ -37,7 +37,7 @@ class ClassMarks:
     precedences: tuple[int, ...] = ()
 
 
-def points_of(term: Term) -> frozenset[int] | None:
+def points_of(term: TermRequest) -> frozenset[int] | None:
     """The DSCPs that an alternative's marks allow; None where it asks for none."""
     by_precedence = {8 * p + low for p in term.precedence for low in range(8)}
     if term.dscp and term.precedence:
@@ -45,13 +45,13 @@ def points_of(term: Term) -> frozenset[int] | None:
     return frozenset(term.dscp) | by_precedence if term.dscp or term.precedence else None
 
 
-def class_marks(request: DeviceRequest, supported: frozenset[int], notes: Notes) -> dict[str, ClassMarks]:
+def class_marks(request: DeviceRequest, supported: frozenset[int], notes: Notes) -> dict[str, SwitchClassMarks]:
     """The marks of every class but the default one; what the device cannot carry is noted.
 
     A device that knows every DSCP matches precedences as such, another one the DSCPs it knows of them.
     """
     _check_default(request.classes[-1], notes)
-    result: dict[str, ClassMarks] = {}
+    result: dict[str, SwitchClassMarks] = {}
     set_by: dict[int, str] = {}
     taken = {c.mark.dscp for c in request.classes if c.mark}
     for entry in request.classes:
@@ -70,7 +70,7 @@ def class_marks(request: DeviceRequest, supported: frozenset[int], notes: Notes)
         stated = entry.mark.cos if entry.mark else None
         own = (stated,) if stated is not None else ((dscp // 8,) if dscp is not None else ())
         cos = tuple(dict.fromkeys((*own, *sorted(c for t in plain if not points_of(t) for c in t.cos))))
-        result[entry.name] = ClassMarks(
+        result[entry.name] = SwitchClassMarks(
             dscp=dscp,
             listed=tuple(sorted(listed)),
             code_points=points,
@@ -124,13 +124,13 @@ def _one_of(supported: frozenset[int]) -> str:
 
 
 def _known(
-    entry: ClassRequest, dscp: int | None, supported: frozenset[int], taken: set[int | None], notes: Notes
+    entry: ClassRequest, dscp: int | None, supported: frozenset[int], used: set[int | None], notes: Notes
 ) -> int | None:
     """The mark itself, or the one the device knows that says the same but for the drop precedence."""
     if dscp is None or dscp in supported:
         return dscp
     near = min((s for s in supported if s >> 3 == dscp >> 3), key=lambda s: (abs(s - dscp), s))
-    same_group = drop_precedence(dscp) is not None and drop_precedence(near) is not None and near not in taken
+    same_group = drop_precedence(dscp) is not None and drop_precedence(near) is not None and near not in used
     notes.add(
         Severity.WARNING if same_group else Severity.ERROR,
         "dscp-rounded",
@@ -186,7 +186,7 @@ def _check_default(default: ClassRequest, notes: Notes) -> None:
         )
 
 
-def cos_to_dscp(marks: dict[str, ClassMarks]) -> tuple[int, ...]:
+def cos_to_dscp(marks: dict[str, SwitchClassMarks]) -> tuple[int, ...]:
     """DSCP of every CoS: the class's mark where a class has that CoS; CoS 0 stays the default class's."""
     table = list(DEFAULT_COS_TO_DSCP)
     for entry in reversed(marks.values()):
@@ -196,7 +196,7 @@ def cos_to_dscp(marks: dict[str, ClassMarks]) -> tuple[int, ...]:
     return tuple(table)
 
 
-def dscp_to_cos(marks: dict[str, ClassMarks]) -> tuple[int, ...]:
+def dscp_to_cos(marks: dict[str, SwitchClassMarks]) -> tuple[int, ...]:
     """CoS of every DSCP: the class's CoS where a class has that DSCP."""
     table = list(DEFAULT_DSCP_TO_COS)
     for entry in marks.values():

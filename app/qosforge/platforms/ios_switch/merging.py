@@ -18,7 +18,7 @@ MIXED = 10_000
 
 
 @dataclass(frozen=True)
-class Kept:
+class MergeConstraints:
     """What to look at where classes share queues: those that should have theirs alone, pairs that the device cannot
     tell apart, and those with the marks of routing, which should not go with everything else."""
 
@@ -34,13 +34,17 @@ class Merging:
     """
 
     def __init__(
-        self, names: Sequence[str], queues: int, requested: Sequence[Mapping[str, float]], kept: Kept
+        self,
+        names: Sequence[str],
+        queues: int,
+        requested: Sequence[Mapping[str, float]],
+        constraints: MergeConstraints,
     ) -> None:
         self._queues = queues
         self._asked = requested
-        self._kept = kept
+        self._kept = constraints
         places = {name: at for at, name in enumerate(names)}
-        ends = [max(places[one], places[other]) for one, other in kept.twins]
+        ends = [max(places[one], places[other]) for one, other in constraints.twins]
         self._split = {name: ends.count(at) for at, name in enumerate(names)}
         one = [requested[0][name] for name in names]
         # What is still to be placed from each class on: together, and at most in one.

@@ -46,7 +46,11 @@ class PolicerRange:
 
 
 def policed(
-    request: DeviceRequest, rules: dict[str, tuple[Rule, ...]], box: PolicerRange, write: Write, notes: Notes
+    request: DeviceRequest,
+    rules: dict[str, tuple[Rule, ...]],
+    policer_range: PolicerRange,
+    write: Write,
+    notes: Notes,
 ) -> dict[str, tuple[Rule, ...]]:
     """The rules of every class with its policer; what the device cannot hold is noted with numbers."""
     result = dict(rules)
@@ -60,8 +64,8 @@ def policed(
         if refusal is not None:
             _refuse(entry, police, refusal, notes)
             continue
-        rate, burst = box.rate(police.rate), box.burst(police.burst_bytes)
-        _note_numbers(entry, police, box, request.tolerance, notes)
+        rate, burst = policer_range.rate(police.rate), policer_range.burst(police.burst_bytes)
+        _note_numbers(entry, police, policer_range, request.tolerance, notes)
         if len(mine) > 1:
             _note_apart(entry, police, rate, len(mine), notes)
         result[entry.name] = tuple(
@@ -70,15 +74,15 @@ def policed(
             if isinstance(action, Action)
         )
     count = sum(rule.police is not None for entries in result.values() for rule in entries)
-    if count > box.per_port:
+    if count > policer_range.per_port:
         notes.add(
             Severity.ERROR,
             "too-many-policers",
-            f"a {box.ports} port has {box.per_port} policers",
+            f"a {policer_range.ports} port has {policer_range.per_port} policers",
             direction="input",
             requested=f"{count} policers",
-            applied=f"{box.per_port} policers at most",
-            hint=f"police {box.per_port} classes at most, each matched in one way",
+            applied=f"{policer_range.per_port} policers at most",
+            hint=f"police {policer_range.per_port} classes at most, each matched in one way",
         )
     return result
 
@@ -113,15 +117,17 @@ def _refuse(entry: ClassRequest, police: Police, reason: str, notes: Notes) -> N
     )
 
 
-def _note_numbers(entry: ClassRequest, police: Police, box: PolicerRange, tolerance: float, notes: Notes) -> None:
-    rate, burst = box.rate(police.rate), box.burst(police.burst_bytes)
+def _note_numbers(
+    entry: ClassRequest, police: Police, policer_range: PolicerRange, tolerance: float, notes: Notes
+) -> None:
+    rate, burst = policer_range.rate(police.rate), policer_range.burst(police.burst_bytes)
     if rate != police.rate:
         beyond = abs(rate - police.rate) > tolerance * police.rate
         notes.add(
             _severity(police) if beyond else Severity.INFO,
             "police-rate-approximate",
-            f"policers of {box.ports} ports have rates from {format_rate(box.lowest)} to "
-            f"{format_rate(box.highest)} in steps of {format_rate(box.step)}",
+            f"policers of {policer_range.ports} ports have rates from {format_rate(policer_range.lowest)} to "
+            f"{format_rate(policer_range.highest)} in steps of {format_rate(policer_range.step)}",
             traffic_class=entry.name,
             direction="input",
             requested=format_rate(police.rate),
@@ -132,8 +138,8 @@ def _note_numbers(entry: ClassRequest, police: Police, box: PolicerRange, tolera
         notes.add(
             Severity.INFO,
             "police-burst-approximate",
-            f"policers of {box.ports} ports have bursts from {box.bursts[0]} to {box.bursts[-1]} bytes"
-            + ("" if box.any_burst else ", doubling"),
+            f"policers of {policer_range.ports} ports have bursts from {policer_range.bursts[0]} to "
+            f"{policer_range.bursts[-1]} bytes" + ("" if policer_range.any_burst else ", doubling"),
             traffic_class=entry.name,
             direction="input",
             requested=f"{police.burst} bytes",

@@ -12,11 +12,11 @@ from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.model import Ingress, InterfacePlan, Rule, Trust
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.ios_switch.classes import INPUT_POLICY
-from qosforge.platforms.ios_switch.marks import ClassMarks
+from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
-from qosforge.platforms.ios_switch.queues import Assignment, scheduled_rates
+from qosforge.platforms.ios_switch.queues import QueueAssignment, scheduled_rates
 from qosforge.platforms.ios_switch.reader import PORT
-from qosforge.platforms.share_fidelity import ClassShare, percent, priority_findings, queue_names
+from qosforge.platforms.share_fidelity import ClassShare, format_percent, priority_findings, queue_names
 from qosforge.units import format_rate
 
 
@@ -44,9 +44,9 @@ def on_ports(request: DeviceRequest, notes: Notes, port: re.Pattern[str] = PORT)
 
 
 def ingress(
-    wanted: InterfaceRequest,
+    interface_request: InterfaceRequest,
     rules: tuple[Rule, ...],
-    held: InterfacePlan | None,
+    current: InterfacePlan | None,
     dscp_to_cos: tuple[int, ...] | None,
     notes: Notes,
 ) -> Ingress:
@@ -56,59 +56,59 @@ def ingress(
     Packets that no rule matches become DSCP 0 and CoS 0. The CoS of the port itself is left alone.
     ``dscp_to_cos`` is the map that the switch is to have: what a port marks already gets its CoS from it too.
     """
-    port_cos = held.ingress.port_cos if held else 0
-    if wanted.recognise:
+    port_cos = current.ingress.port_cos if current else 0
+    if interface_request.recognise:
         if port_cos and not rules:
             notes.add(
                 Severity.WARNING,
                 "port-cos-kept",
                 "the port gives its own CoS to what it receives",
-                interface=wanted.name,
+                interface=interface_request.name,
                 direction="input",
                 requested="CoS 0",
                 applied=f"CoS {port_cos}",
                 hint="enter 'no mls qos cos' on the port",
             )
-        policy = (wanted.input_policy or INPUT_POLICY) if rules else None
-        _note_foreign_policy(wanted, policy, held, notes)
+        policy = (interface_request.input_policy or INPUT_POLICY) if rules else None
+        _note_foreign_policy(interface_request, policy, current, notes)
         return Ingress(policy=policy, trust=Trust.NONE, port_cos=port_cos, rules=rules)
-    if wanted.trust:
-        _note_foreign_policy(wanted, None, held, notes)
-        return Ingress(trust=Trust(wanted.trust_in or Trust.DSCP), port_cos=port_cos)
-    if held is None or held.ingress.trust is Trust.KEEP:
+    if interface_request.trust:
+        _note_foreign_policy(interface_request, None, current, notes)
+        return Ingress(trust=Trust(interface_request.trust_in or Trust.DSCP), port_cos=port_cos)
+    if current is None or current.ingress.trust is Trust.KEEP:
         return Ingress(trust=Trust.NONE, port_cos=port_cos)
-    return _under_map(held, dscp_to_cos, notes) if dscp_to_cos else held.ingress
+    return _under_map(current, dscp_to_cos, notes) if dscp_to_cos else current.ingress
 
 
-def _under_map(held: InterfacePlan, dscp_to_cos: tuple[int, ...], notes: Notes) -> Ingress:
+def _under_map(current: InterfacePlan, dscp_to_cos: tuple[int, ...], notes: Notes) -> Ingress:
     rules = []
-    for rule in held.ingress.rules:
+    for rule in current.ingress.rules:
         cos = rule.set_cos if rule.set_dscp is None else dscp_to_cos[rule.set_dscp]
         if cos != rule.set_cos:
             notes.add(
                 Severity.WARNING,
                 "map-shared",
                 f"class {rule.name} of the policy on this port is marked by the switch-wide map, which changes",
-                interface=held.name,
+                interface=current.name,
                 direction="input",
                 requested=f"CoS {rule.set_cos}, as now",
                 applied=f"CoS {cos}",
                 hint="put the port under an input scope too",
             )
         rules.append(rule.model_copy(update={"set_cos": cos}))
-    return held.ingress.model_copy(update={"rules": tuple(rules)})
+    return current.ingress.model_copy(update={"rules": tuple(rules)})
 
 
 def _note_foreign_policy(
-    wanted: InterfaceRequest, policy: str | None, held: InterfacePlan | None, notes: Notes
+    interface_request: InterfaceRequest, policy: str | None, current: InterfacePlan | None, notes: Notes
 ) -> None:
-    present = held.ingress.policy if held else None
+    present = current.ingress.policy if current else None
     if present and policy is None:
         notes.add(
             Severity.ERROR,
             "policy-in-the-way",
             f"policy {present} on the port supersedes its trust",
-            interface=wanted.name,
+            interface=interface_request.name,
             direction="input",
             hint=f"enter 'no service-policy input {present}' on the port",
         )
@@ -119,7 +119,9 @@ def note_rates(request: DeviceRequest, notes: Notes) -> None:
     for entry in request.classes:
         share = entry.treatment.bandwidth
         if share is not None and share.rate is not None:
-            parts = [f"{percent(share.rate / rate)} of {format_rate(rate)}" for rate in scheduled_rates(request)]
+            parts = [
+                f"{format_percent(share.rate / rate)} of {format_rate(rate)}" for rate in scheduled_rates(request)
+            ]
             notes.add(
                 Severity.INFO,
                 "rate-as-weight",
@@ -131,7 +133,7 @@ def note_rates(request: DeviceRequest, notes: Notes) -> None:
             )
 
 
-def note_priority(request: DeviceRequest, assignment: Assignment, notes: Notes) -> None:
+def note_priority(request: DeviceRequest, assignment: QueueAssignment, notes: Notes) -> None:
     """What the strict queues mean for the priority classes: a class without a cap gets what it asks for."""
     uncapped = {c.name for c in request.classes if c.treatment.priority and not c.treatment.priority.capped}
     for finding in priority_findings(request):
@@ -164,7 +166,9 @@ def note_tail_drop(entry: ClassRequest, notes: Notes) -> None:
         )
 
 
-def note_shared_marks(marks: dict[str, ClassMarks], assignment: Assignment, only_cos: bool, notes: Notes) -> None:
+def note_shared_marks(
+    marks: dict[str, SwitchClassMarks], assignment: QueueAssignment, only_cos: bool, notes: Notes
+) -> None:
     """Classes of different queues with one mark; one CoS is an error where it alone chooses the queue.
 
     CoS 0 is the default class's: untagged and unmarked packets have it.
@@ -202,7 +206,7 @@ def flat(rules: dict[str, tuple[Rule, ...]]) -> tuple[Rule, ...]:
     return tuple(rule for entries in rules.values() for rule in entries)
 
 
-def provenance(rules: dict[str, tuple[Rule, ...]], assignment: Assignment | None) -> dict[str, str]:
+def provenance(rules: dict[str, tuple[Rule, ...]], assignment: QueueAssignment | None) -> dict[str, str]:
     """The intent's class of every class-map and queue; of classes in one queue, the first."""
     named = {rule.name: name for name, entries in rules.items() for rule in entries}
     if assignment is None:

@@ -12,8 +12,8 @@ from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.request import DeviceRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.platforms.ios_switch.grouping import best_groups
-from qosforge.platforms.ios_switch.marks import CONTROL_COS, CONTROL_DSCP, ClassMarks
-from qosforge.platforms.ios_switch.merging import Kept, Merging
+from qosforge.platforms.ios_switch.marks import CONTROL_COS, CONTROL_DSCP, SwitchClassMarks
+from qosforge.platforms.ios_switch.merging import MergeConstraints, Merging
 from qosforge.platforms.ios_switch.notes import Notes
 
 CONTROL_WEIGHT = 3
@@ -29,7 +29,7 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class Layout:
+class QueueLayout:
     """Queues that a device offers: the one that may be served first, and all of them in the order to fill.
 
     ``cos_to_queue`` and ``dscp_to_queue`` are the maps as delivered, none where the device has no such map.
@@ -44,10 +44,10 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Assignment:
+class QueueAssignment:
     """Which queue serves which class; ``control`` serves network control, ``first`` is the expedite one in use."""
 
-    layout: Layout
+    layout: QueueLayout
     queue_of: dict[str, int]
     groups: dict[int, tuple[str, ...]]
     control: int
@@ -74,7 +74,7 @@ class Assignment:
         found = dict(zip(numbers, whole_weights(targets), strict=True)) if numbers else {}
         return tuple(found.get(number, 1) for number in range(1, len(self.layout.weighted) + 1))
 
-    def cos_to_queue(self, marks: dict[str, ClassMarks]) -> tuple[int, ...]:
+    def cos_to_queue(self, marks: dict[str, SwitchClassMarks]) -> tuple[int, ...]:
         """Queue of every CoS; what no class has goes with the default one."""
         table = [self.queue_of[_DEFAULT]] * 8
         for cos in CONTROL_COS:
@@ -84,7 +84,7 @@ class Assignment:
                 table[cos] = self.queue_of[name] if cos else table[0]
         return tuple(table)
 
-    def changes(self, marks: dict[str, ClassMarks]) -> int:
+    def changes(self, marks: dict[str, SwitchClassMarks]) -> int:
         """Entries of the device's maps that are not as delivered."""
         cos, dscp = self.layout.cos_to_queue, self.layout.dscp_to_queue
         pairs = [
@@ -93,7 +93,7 @@ class Assignment:
         ]
         return sum(delivered != ours for delivered, ours in pairs)
 
-    def dscp_to_queue(self, marks: dict[str, ClassMarks]) -> tuple[int, ...]:
+    def dscp_to_queue(self, marks: dict[str, SwitchClassMarks]) -> tuple[int, ...]:
         """Queue of every DSCP; what no class has goes with the default one."""
         table = [self.queue_of[_DEFAULT]] * 64
         for point in CONTROL_DSCP:
@@ -111,11 +111,11 @@ def scheduled_rates(request: DeviceRequest) -> tuple[int, ...]:
 
 def assign(
     request: DeviceRequest,
-    layout: Layout,
-    marks: dict[str, ClassMarks],
+    layout: QueueLayout,
+    marks: dict[str, SwitchClassMarks],
     notes: Notes,
     apart: frozenset[str] = frozenset(),
-) -> Assignment:
+) -> QueueAssignment:
     """Queues for the classes of a request; classes in ``apart`` share theirs with no other. What cannot be had is
     noted."""
     first = [c for c in request.classes if c.treatment.priority]
@@ -123,11 +123,13 @@ def assign(
         return _in_order(request, layout, marks, notes)
     ideal = _ideal_weights(request, scheduled_rates(request)[0])
     free = [n for n in layout.weighted if not (first and n == layout.expedite)]
-    kept = Kept(apart, _twins(list(ideal), layout, marks), frozenset(n for n in marks if _is_routing(marks[n])))
+    kept = MergeConstraints(
+        apart, _twins(list(ideal), layout, marks), frozenset(n for n in marks if _is_routing(marks[n]))
+    )
     groups = [tuple(group) for group in _groups(request, list(ideal), len(free), kept, notes)]
     at_once = {c.name: layout.expedite for c in first}
 
-    def placed(numbers: tuple[int, ...]) -> Assignment:
+    def placed(numbers: tuple[int, ...]) -> QueueAssignment:
         """Groups in these queues; a number beyond them is the queue of network control alone."""
         by_queue = dict(zip(numbers, groups, strict=False))
         queue_of = at_once | {name: number for number, group in by_queue.items() for name in group}
@@ -135,7 +137,7 @@ def assign(
             control = numbers[-1]
         else:
             control = max(by_queue, key=lambda n: _suits_control(by_queue[n], marks, apart, ideal))
-        return Assignment(layout, queue_of, by_queue, control, layout.expedite if first else None)
+        return QueueAssignment(layout, queue_of, by_queue, control, layout.expedite if first else None)
 
     # Queues by weight are alike, so those are taken that the device chooses by itself for most marks.
     ways = permutations(free, min(len(groups) + 1, len(free)))
@@ -145,7 +147,7 @@ def assign(
 
 
 def _suits_control(
-    group: Collection[str], marks: dict[str, ClassMarks], apart: frozenset[str], ideal: dict[str, float]
+    group: Collection[str], marks: dict[str, SwitchClassMarks], apart: frozenset[str], ideal: dict[str, float]
 ) -> tuple[bool, bool, bool, float]:
     """How well network control goes with classes: best with routing, not with the default class or a shaped one."""
     free = apart.isdisjoint(group)
@@ -153,12 +155,14 @@ def _suits_control(
     return routing and free, _DEFAULT not in group, free, sum(ideal[name] for name in group)
 
 
-def _is_routing(marks: ClassMarks) -> bool:
+def _is_routing(marks: SwitchClassMarks) -> bool:
     """Whether a class has the marks of routing protocols."""
     return CONTROL_DSCP[0] in marks.code_points or CONTROL_COS[0] in marks.cos
 
 
-def _twins(names: Sequence[str], layout: Layout, marks: dict[str, ClassMarks]) -> tuple[tuple[str, str], ...]:
+def _twins(
+    names: Sequence[str], layout: QueueLayout, marks: dict[str, SwitchClassMarks]
+) -> tuple[tuple[str, str], ...]:
     """Pairs of classes with a CoS in common, where it alone chooses the queue; CoS 0 is the default class's."""
     if layout.dscp_to_queue:
         return ()
@@ -166,14 +170,16 @@ def _twins(names: Sequence[str], layout: Layout, marks: dict[str, ClassMarks]) -
     return tuple(pair for pair in combinations(names, 2) if cos_of[pair[0]] & cos_of[pair[1]])
 
 
-def _in_order(request: DeviceRequest, layout: Layout, marks: dict[str, ClassMarks], notes: Notes) -> Assignment:
+def _in_order(
+    request: DeviceRequest, layout: QueueLayout, marks: dict[str, SwitchClassMarks], notes: Notes
+) -> QueueAssignment:
     """Every class in a queue of its own, the first in the highest; network control goes with no class if it can."""
     highest = sorted(layout.weighted, reverse=True)
     queue_of = {c.name: number for c, number in zip(request.classes[:-1], highest, strict=False)}
     queue_of[_DEFAULT] = layout.weighted[0]
     free = [n for n in highest if n not in queue_of.values()]
     control = free[0] if free else highest[0]
-    assignment = Assignment(layout, queue_of, {}, control, layout.expedite, in_order=True)
+    assignment = QueueAssignment(layout, queue_of, {}, control, layout.expedite, in_order=True)
     _note_control(assignment, marks, notes)
     return assignment
 
@@ -187,14 +193,16 @@ def _ideal_weights(request: DeviceRequest, rate: int) -> dict[str, float]:
     return {c.name: 100 * requested[c.name] / total for c in weighted}
 
 
-def _groups(request: DeviceRequest, names: list[str], queues: int, kept: Kept, notes: Notes) -> list[list[str]]:
+def _groups(
+    request: DeviceRequest, names: list[str], queues: int, constraints: MergeConstraints, notes: Notes
+) -> list[list[str]]:
     """Classes by queue: one each if there are enough, else merged so that the largest share error is smallest."""
     if len(names) <= queues:
         return [[name] for name in names]
     requested = [requested_shares(request.classes, rate) for rate in scheduled_rates(request)]
 
     heaviest = sorted(names, key=lambda name: -max(at[name] for at in requested))
-    merging = Merging(heaviest, queues, requested, kept)
+    merging = Merging(heaviest, queues, requested, constraints)
     found = best_groups(heaviest, queues, merging.price, merging.cost, merging.least)
     best = sorted((sorted(group, key=names.index) for group in found), key=lambda group: names.index(group[0]))
     error = merging.cost([merging.price(group) for group in found])[1]
@@ -270,7 +278,7 @@ def _middle(parts: Sequence[Sequence[float]]) -> tuple[float, ...]:
     return tuple(a + part * (b - a) for a, b in held)
 
 
-def _note_control(assignment: Assignment, marks: dict[str, ClassMarks], notes: Notes) -> None:
+def _note_control(assignment: QueueAssignment, marks: dict[str, SwitchClassMarks], notes: Notes) -> None:
     """Where those marks of network control go that no class has."""
     cos = sorted(set(CONTROL_COS) - {c for m in marks.values() for c in m.cos})
     points = sorted(set(CONTROL_DSCP) - {d for m in marks.values() for d in m.code_points})

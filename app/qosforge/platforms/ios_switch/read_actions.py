@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.dscp import parse_dscp
 from qosforge.plan.model import DROP, Action, Policer, Term
 from qosforge.platforms.abbreviations import is_number
@@ -19,11 +19,11 @@ class Actions:
     set_precedence: int | None
     trusted: bool
     police: Policer | None
-    unread: tuple[Line, ...]
+    unread: tuple[ConfigLine, ...]
 
 
 def read_actions(
-    entry: Line, aggregates: Mapping[str, Line], policed_dscp: Sequence[int], terms: tuple[Term, ...]
+    entry: ConfigLine, aggregates: Mapping[str, ConfigLine], policed_dscp: Sequence[int], terms: tuple[Term, ...]
 ) -> Actions:
     """The actions below ``class NAME``.
 
@@ -33,8 +33,8 @@ def read_actions(
     dscp: int | None = None
     precedence: int | None = None
     trusted = False
-    unread: list[Line] = []
-    policers: list[Line] = []
+    unread: list[ConfigLine] = []
+    policers: list[ConfigLine] = []
     for action in entry.children:
         match action.text.split():
             case ["set", "dscp", value] | ["set", "ip", "dscp", value] if (found := _dscp(value)) is not None:
@@ -66,7 +66,7 @@ def _dscp(value: str) -> int | None:
         return None
 
 
-def _policer(words: list[str], aggregates: Mapping[str, Line], policed: set[int]) -> Policer | None:
+def _policer(words: list[str], aggregates: Mapping[str, ConfigLine], policed: set[int]) -> Policer | None:
     """The policer of ``RATE BURST [exceed-action ...]`` or ``aggregate NAME``; None where plans hold none such.
 
     ``policed`` are the DSCPs that the map gives to what exceeds: one, or the policer does no single thing.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from qosforge.configtree import Line, Tree
+from qosforge.configtree import ConfigLine, Tree
 from qosforge.dscp import parse_dscp
 from qosforge.plan.model import Ingress, Rule, Term, Trust, UnknownLine
 from qosforge.platforms.abbreviations import is_number
@@ -20,7 +20,7 @@ OVERRIDE = "cos-override"
 """Name of the rule that stands for ``mls qos cos override``."""
 
 
-class Reading:
+class SwitchReader:
     """One running configuration: its classifiers, the maps so far, and what was not understood."""
 
     def __init__(self, tree: Tree, *, unmarked: int | None = None) -> None:
@@ -31,18 +31,18 @@ class Reading:
         self.cos_to_dscp = list(DEFAULT_COS_TO_DSCP)
         self.dscp_to_cos = list(DEFAULT_DSCP_TO_COS)
         self._unknown: dict[UnknownLine, None] = {}
-        self._lists: dict[str, list[Line]] = {}
-        self._mac_lists: dict[str, Line] = {}
-        self._aggregates: dict[str, Line] = {}
-        self._class_maps: dict[str, Line] = {}
-        self._policies: dict[str, Line] = {}
+        self._lists: dict[str, list[ConfigLine]] = {}
+        self._mac_lists: dict[str, ConfigLine] = {}
+        self._aggregates: dict[str, ConfigLine] = {}
+        self._class_maps: dict[str, ConfigLine] = {}
+        self._policies: dict[str, ConfigLine] = {}
         self._rules: dict[str, tuple[Rule, ...]] = {}
         for line in tree:
             match line.text.split():
                 case ["ip", "access-list", "extended", name]:
                     self._lists.setdefault(name, []).extend(line.children)
                 case ["access-list", name, *entry]:
-                    self._lists.setdefault(name, []).append(Line(" ".join(entry), number=line.number))
+                    self._lists.setdefault(name, []).append(ConfigLine(" ".join(entry), number=line.number))
                 case ["mac", "access-list", "extended", name]:
                     self._mac_lists[name] = line
                 case ["mls", "qos", "aggregate-policer", name, *_]:
@@ -57,11 +57,11 @@ class Reading:
         """Lines that were not understood, in the order of the text."""
         return tuple(sorted(self._unknown, key=lambda entry: entry.line))
 
-    def miss(self, line: Line, context: str = "") -> None:
+    def miss(self, line: ConfigLine, context: str = "") -> None:
         """Keep a line that is not understood."""
         self._unknown.setdefault(UnknownLine(line=line.number, text=line.text, context=context))
 
-    def read_map(self, line: Line) -> bool:
+    def read_map(self, line: ConfigLine) -> bool:
         """Take a line of the maps between CoS and DSCP; false when it is none."""
         match line.text.split():
             case ["no", "mls", "qos", "map", "cos-dscp" | "dscp-cos" | "policed-dscp"]:
@@ -82,7 +82,7 @@ class Reading:
                 return True
         return False
 
-    def _numbers(self, line: Line, values: Sequence[str]) -> list[int]:
+    def _numbers(self, line: ConfigLine, values: Sequence[str]) -> list[int]:
         try:
             return [parse_dscp(v) for v in values]
         except ValueError:
@@ -95,7 +95,7 @@ class Reading:
         everything = Rule(name=OVERRIDE, any_of=(Term(),), set_dscp=dscp, set_cos=port_cos)
         return Ingress(trust=Trust.NONE, port_cos=port_cos, rules=(everything,))
 
-    def phone(self, trust: Trust, port: Line) -> Trust:
+    def phone(self, trust: Trust, port: ConfigLine) -> Trust:
         """The trust of a port that looks for a phone: plans hold that of its CoS; none without a mark to trust."""
         if trust is Trust.DSCP:
             for line in port.children:
@@ -116,7 +116,7 @@ class Reading:
         for name in self._class_maps:
             self._terms(name)
 
-    def rules(self, attach: Line, policy: str, port: str) -> tuple[Rule, ...]:
+    def rules(self, attach: ConfigLine, policy: str, port: str) -> tuple[Rule, ...]:
         """Rules of the policy that a line attaches; the maps are read before, as the CoS follows from the DSCP."""
         body = self._policies.get(policy)
         if body is None:
@@ -126,7 +126,7 @@ class Reading:
             self._rules[policy] = self._rules_of(body)
         return self._rules[policy]
 
-    def _rules_of(self, body: Line) -> tuple[Rule, ...]:
+    def _rules_of(self, body: ConfigLine) -> tuple[Rule, ...]:
         result = []
         shared = [line.text for entry in body.children for line in entry.children]
         for entry in body.children:
@@ -139,7 +139,7 @@ class Reading:
                     self.miss(entry, body.text)
         return tuple(result)
 
-    def _rule(self, entry: Line, name: str, shared: Sequence[str]) -> Rule:
+    def _rule(self, entry: ConfigLine, name: str, shared: Sequence[str]) -> Rule:
         # A policer that several classes share is no policer of one: such a line is not understood.
         own = {
             name: line for name, line in self._aggregates.items() if shared.count(f"police aggregate {name}") == 1
@@ -179,7 +179,7 @@ class Reading:
             return ()
         return tuple(term for entry in matches for term in self._match(entry, line.text))
 
-    def _match(self, entry: Line, context: str) -> tuple[Term, ...]:
+    def _match(self, entry: ConfigLine, context: str) -> tuple[Term, ...]:
         match entry.text.split():
             case ["match", "access-group", "name", name] | ["match", "access-group", name] if name in self._lists:
                 return self._list(name)
@@ -203,11 +203,11 @@ class Reading:
                 self.miss(entry, f"ip access-list extended {name}")
         return tuple(terms)
 
-    def _mac_list(self, held: Line) -> tuple[Term, ...]:
+    def _mac_list(self, line: ConfigLine) -> tuple[Term, ...]:
         terms = []
-        for entry in held.children:
+        for entry in line.children:
             try:
                 terms.append(read_mac_entry(entry.text))
             except ValueError:
-                self.miss(entry, held.text)
+                self.miss(entry, line.text)
         return tuple(terms)

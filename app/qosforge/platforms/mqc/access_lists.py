@@ -6,7 +6,7 @@ import ipaddress
 import re
 from typing import Protocol
 
-from qosforge.configtree import Line, Tree
+from qosforge.configtree import ConfigLine, Tree
 from qosforge.plan.model import Term
 from qosforge.platforms.ios_switch.acl import entries, read_entry
 
@@ -20,7 +20,7 @@ _LOGGING = {"log", "log-input"}
 class Miss(Protocol):
     """Keeps a line that is not understood, with its context and what it refers to in vain."""
 
-    def __call__(self, line: Line, context: str, undefined: str | None = None) -> None:
+    def __call__(self, line: ConfigLine, context: str, undefined: str | None = None) -> None:
         """Keep the line."""
 
 
@@ -35,8 +35,8 @@ def ip_entries(terms: tuple[Term, ...]) -> tuple[str, ...]:
     return tuple(re.sub(r"(?<= precedence )[0-7]$", _precedence, line) for line in entries(terms))
 
 
-def _precedence(found: re.Match[str]) -> str:
-    return _PRECEDENCES[int(found[0])]
+def _precedence(match: re.Match[str]) -> str:
+    return _PRECEDENCES[int(match[0])]
 
 
 def ipv6_entries(terms: tuple[Term, ...]) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ class AccessLists:
 
     def __init__(self, tree: Tree, miss: Miss) -> None:
         self._miss = miss
-        self._lists: dict[str, tuple[str, list[Line]]] = {}
+        self._lists: dict[str, tuple[str, list[ConfigLine]]] = {}
         for line in tree:
             match line.text.split():
                 case ["ip", "access-list", "extended" | "standard" as kind, name]:
@@ -132,7 +132,7 @@ class AccessLists:
                     self._lists.setdefault(name, ("ipv6", []))[1].extend(line.children)
                 case ["access-list", number, *entry] if number.isdecimal() and entry:
                     kind = "standard" if any(int(number) in numbers for numbers in _STANDARD) else "extended"
-                    below = Line(" ".join(entry), number=line.number)
+                    below = ConfigLine(" ".join(entry), number=line.number)
                     self._lists.setdefault(number, (kind, []))[1].append(below)
 
     def __contains__(self, name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.dscp import parse_dscp
 from qosforge.plan.model import Term
 from qosforge.platforms.mqc.access_lists import AccessLists, Miss
@@ -37,7 +37,7 @@ class ClassReader:
         self._application = application
         self._lists = lists
 
-    def read(self, class_map: Line, mode: str) -> Matched:
+    def read(self, class_map: ConfigLine, mode: str) -> Matched:
         """What a class-map of ``mode`` (``any`` or ``all``) takes."""
         any_of: list[Term] = []
         none_of: list[Term] = []
@@ -63,7 +63,7 @@ class ClassReader:
             joined = (Term(),)
         return Matched((*any_of, *(joined or ())), tuple(none_of))
 
-    def _condition(self, words: list[str], line: Line, context: str) -> tuple[Term, ...] | None:
+    def _condition(self, words: list[str], line: ConfigLine, context: str) -> tuple[Term, ...] | None:
         """The alternatives of one line; None where it is not understood, or none."""
         try:
             match words:

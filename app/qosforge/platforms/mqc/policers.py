@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.dscp import parse_dscp
 from qosforge.plan.model import DROP, TRANSMIT, Action, Policer
 
@@ -17,7 +17,7 @@ _ACTION = re.compile(r"(conform|exceed|violate)-action (transmit|drop|set-(?:dsc
 _PRECEDENCES = ("routine", "priority", "immediate", "flash", "flash-override", "critical", "internet", "network")
 
 
-def read_policer(line: Line) -> Policer | None:
+def read_policer(line: ConfigLine) -> Policer | None:
     """The policer of a ``police`` line with its actions; None where plans hold no such policer.
 
     An excess burst of the size of the burst is what the device prints for a single bucket where nothing violates.

@@ -14,7 +14,7 @@ COS_POLICY = "QOSFORGE-COS"
 
 
 def trust_policy(
-    wanted: InterfaceRequest, dscp_of: Mapping[int, int], default: str
+    interface_request: InterfaceRequest, dscp_of: Mapping[int, int], default: str
 ) -> tuple[str, tuple[Rule, ...]] | None:
     """The policy, by name and rules, of an input that does not simply keep the DSCPs it gets; else None.
 
@@ -22,9 +22,9 @@ def trust_policy(
     device calls the class of everything else.
     """
     nothing = Rule(name=default, any_of=(Term(),), set_dscp=0)
-    if not wanted.trust or wanted.trust_in in (None, "dscp"):
+    if not interface_request.trust or interface_request.trust_in in (None, "dscp"):
         return None
-    if wanted.trust_in == "none":
+    if interface_request.trust_in == "none":
         return UNTRUSTED_POLICY, (nothing,)
     by_cos = (
         Rule(name=f"{COS_CLASS}{cos}", any_of=(Term(cos=(cos,)),), set_dscp=dscp_of.get(cos, 8 * cos))

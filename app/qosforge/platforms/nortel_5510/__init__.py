@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 
 from qosforge.configtree import Grammar
-from qosforge.inventory.models import Role
+from qosforge.inventory.models import DeviceRole
 from qosforge.plan.model import Plan
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
-from qosforge.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
+from qosforge.platforms.base import Block, DeviceFamily, Direction, LoweredDevice, QueueCount
 from qosforge.platforms.inspection import Inspection
 from qosforge.platforms.nortel_5510.blocks import blocks
 from qosforge.platforms.nortel_5510.capabilities import capabilities
@@ -31,12 +31,12 @@ class Nortel5510:
 
     id = "nortel_5510"
     grammar: Grammar = GRAMMAR
-    boxes = Boxes(
+    family = DeviceFamily(
         signs=r"qos (?:agent|if-group|if-assign|ip-element|l2-element|classifier|meter|action|policy|acl|ip-acl|"
         r"l2-acl|queue-set)\b.*|vlan (?:members|ports|configcontrol)\b.*|.*ASCII Configuration Generator.*",
         images=("5.1",),
         driver="ers",
-        role=Role.ACCESS,
+        role=DeviceRole.ACCESS,
     )
     batfish_format: str | None = None
     secrets: SecretForms = FORMS
@@ -63,15 +63,15 @@ class Nortel5510:
 
     most_conditions: int = capabilities()["filter_limits"]["value"]["classifiers"]
 
-    def count_conditions(self, request: DeviceRequest, wanted: ClassRequest) -> int:
+    def count_conditions(self, request: DeviceRequest, class_request: ClassRequest) -> int:
         """See `qosforge.platforms.base.Platform`."""
-        return count_class(wanted, partial(count_filters, request))
+        return count_class(class_request, partial(count_filters, request))
 
-    def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
+    def lower(self, request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         """See `qosforge.platforms.base.Platform`."""
         return lower(request, running)
 
-    def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+    def blocks(self, plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
         """See `qosforge.platforms.base.Platform`."""
         return blocks(plan, lowered, request)
 

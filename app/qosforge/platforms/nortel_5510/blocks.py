@@ -6,8 +6,8 @@ from ipaddress import ip_network
 
 from qosforge.plan.model import Plan, PortRange, Term, Trust
 from qosforge.plan.request import DeviceRequest
-from qosforge.platforms.base import Block, Lowered
-from qosforge.platforms.nortel_5510.filters import SECOND, Filter, Filters, numbered
+from qosforge.platforms.base import Block, LoweredDevice
+from qosforge.platforms.nortel_5510.filters import SECOND, Filter, FilterPlan, numbered
 from qosforge.platforms.nortel_5510.marks import egress_rows, high_drop, ingress_rows
 from qosforge.platforms.nortel_5510.metering import typed
 from qosforge.templating import render
@@ -19,7 +19,7 @@ _CLASSES = {Trust.NONE: "untrusted", Trust.DSCP: "trusted", Trust.KEEP: "unrestr
 class _Blocks:
     """Blocks in order, with the class they come from."""
 
-    def __init__(self, lowered: Lowered, request: DeviceRequest) -> None:
+    def __init__(self, lowered: LoweredDevice, request: DeviceRequest) -> None:
         self._classes = lowered.classes
         self._lines = {c.name: c.line for c in request.classes}
         self.made: list[Block] = []
@@ -30,7 +30,7 @@ class _Blocks:
         self.made.append(Block(kind, name, text, traffic_class, self._lines.get(traffic_class or "")))
 
 
-def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
     """Groups, filters, assignments, maps, queues and shapers, in the order people read them."""
     result = _Blocks(lowered, request)
     wanted = {i.name: i for i in request.interfaces}
@@ -58,23 +58,23 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
     return tuple(result.made)
 
 
-def _filters(result: _Blocks, group: str | None, made: Filters) -> None:
-    for entry in made.filters:
+def _filters(result: _Blocks, group: str | None, filters: FilterPlan) -> None:
+    for entry in filters.filters:
         if entry.ip:
             result.add("ip-element", entry.name, entry.rule, entry=entry, fields=_ip_fields(entry.term))
         if entry.l2:
             result.add("l2-element", entry.name, entry.rule, entry=entry, fields=_l2_fields(entry.term))
-    for entry in made.filters:
+    for entry in filters.filters:
         result.add("classifier", entry.name, entry.rule, entry=entry, elements=_elements(entry))
-    for action in made.actions:
+    for action in filters.actions:
         result.add("action", action.name, action.rule, action=action)
-    for meter in made.meters:
+    for meter in filters.meters:
         bucket = typed(meter.police.rate, meter.police.burst)
         result.add("meter", meter.rule, meter.rule, meter=meter, typed=bucket)
-    for policy in made.policies:
+    for policy in filters.policies:
         for entry in policy.filters if policy.block is not None else ():
             result.add("classifier-block", entry.name, entry.rule, entry=entry, block=policy.block)
-    for policy in made.policies:
+    for policy in filters.policies:
         rules = {entry.rule for entry in policy.filters}
         called = rules.pop() if len(rules) == 1 else None
         result.add("policy", policy.name, called, policy=policy, group=group)

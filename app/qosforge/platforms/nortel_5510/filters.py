@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import ip_network
 
-from qosforge.plan.model import Action as Mark
-from qosforge.plan.model import Policer, PortRange, Rule, Term
+from qosforge.plan.model import Action, Policer, PortRange, Rule, Term
 from qosforge.platforms.names import shorten
 from qosforge.platforms.nortel_5510.capabilities import capabilities
 from qosforge.sharing import shared
@@ -25,7 +24,7 @@ DROP_TRAFFIC = 1
 
 
 @dataclass(frozen=True)
-class Action:
+class FilterAction:
     """What happens to packets: ``marks`` are the DSCP, the 802.1p priority and the drop precedence that are set."""
 
     number: int
@@ -37,7 +36,7 @@ class Action:
 
 
 @dataclass(frozen=True)
-class Meter:
+class FilterMeter:
     """A meter of a class; ``inside`` and ``outside`` are numbers of actions."""
 
     number: int
@@ -70,7 +69,7 @@ class Filter:
 
 
 @dataclass(frozen=True)
-class Policy:
+class FilterPolicy:
     """One precedence of the ports: a filter, or a ``block`` of several that look at the same bits."""
 
     number: int
@@ -81,12 +80,12 @@ class Policy:
 
 
 @dataclass(frozen=True)
-class Filters:
+class FilterPlan:
     """All that the rules of host ports become."""
 
-    actions: tuple[Action, ...] = ()
-    meters: tuple[Meter, ...] = ()
-    policies: tuple[Policy, ...] = ()
+    actions: tuple[FilterAction, ...] = ()
+    meters: tuple[FilterMeter, ...] = ()
+    policies: tuple[FilterPolicy, ...] = ()
 
     @property
     def filters(self) -> tuple[Filter, ...]:
@@ -165,16 +164,16 @@ def blocks_of(rules: tuple[Rule, ...]) -> list[list[Alternative]]:
     return blocks
 
 
-def _placed(blocks: list[list[Alternative]], wanted: Alternative) -> None:
-    position, term = wanted
+def _placed(blocks: list[list[Alternative]], alternative: Alternative) -> None:
+    position, term = alternative
     for index in range(len(blocks) - 1, -1, -1):
         if mask(blocks[index][0][1]) == mask(term):
-            blocks[index].append(wanted)
+            blocks[index].append(alternative)
             return
         # Nothing goes before what an earlier rule may claim.
         if any(p != position and not apart(t, term) for p, t in blocks[index]):
             break
-    blocks.append([wanted])
+    blocks.append([alternative])
 
 
 def gathered(found: Iterable[tuple[Rule, Term]]) -> tuple[Rule, ...]:
@@ -213,22 +212,22 @@ def _grouped(rules: tuple[Rule, ...]) -> list[list[Alternative]]:
 
 
 @shared
-def numbered(rules: tuple[Rule, ...]) -> Filters:
+def numbered(rules: tuple[Rule, ...]) -> FilterPlan:
     """Actions, meters and policies of the rules; the first alternative has the highest precedence."""
     first: int = capabilities()["first_id"]["value"]
     name_limit: int = capabilities()["name_limit"]["value"]
     actions = [
-        Action(first + at, r.name, r.name, r.set_dscp, r.set_cos, r.set_drop_precedence == "high")
+        FilterAction(first + at, r.name, r.name, r.set_dscp, r.set_cos, r.set_drop_precedence == "high")
         for at, r in enumerate(rules)
     ]
-    meters: list[Meter] = []
+    meters: list[FilterMeter] = []
     meter_of: dict[int, int] = {}
     for at, rule in enumerate(rules):
         if rule.police is not None:
             outside = _outside(rule, actions, actions[at].number)
             meter_of[at] = first + len(meters)
-            meters.append(Meter(meter_of[at], rule.name, rule.police, actions[at].number, outside))
-    policies: list[Policy] = []
+            meters.append(FilterMeter(meter_of[at], rule.name, rule.police, actions[at].number, outside))
+    policies: list[FilterPolicy] = []
     counts: dict[int, int] = {}
     number = first
     for group in _grouped(rules):
@@ -241,17 +240,17 @@ def numbered(rules: tuple[Rule, ...]) -> Filters:
         block = None if len(filters) == 1 else first + sum(p.block is not None for p in policies)
         precedence = capabilities()["precedences"]["value"] - len(policies)
         name = filters[0].name if block is None else f"qosforge-b{block - first + 1}"
-        policies.append(Policy(first + len(policies), name, precedence, tuple(filters), block))
-    return Filters(tuple(actions), tuple(meters), tuple(policies))
+        policies.append(FilterPolicy(first + len(policies), name, precedence, tuple(filters), block))
+    return FilterPlan(tuple(actions), tuple(meters), tuple(policies))
 
 
-def _outside(rule: Rule, actions: list[Action], inside: int) -> int:
+def _outside(rule: Rule, actions: list[FilterAction], inside: int) -> int:
     """The action for what exceeds a meter, which is made where there is none of the kind."""
-    exceed = rule.police.exceed if rule.police else Mark()
+    exceed = rule.police.exceed if rule.police else Action()
     if exceed.drop:
         return DROP_TRAFFIC
-    if exceed == Mark():
+    if exceed == Action():
         return inside
     number = actions[0].number + len(actions)
-    actions.append(Action(number, f"{rule.name}-x", rule.name, exceed.set_dscp, exceed.set_cos))
+    actions.append(FilterAction(number, f"{rule.name}-x", rule.name, exceed.set_dscp, exceed.set_cos))
     return number

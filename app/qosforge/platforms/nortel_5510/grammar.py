@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from qosforge.configtree import Grammar, Line, LineRule, Tree
+from qosforge.configtree import ConfigLine, Grammar, LineRule, Tree
 
 _OURS = r"(?P<id>50\d\d\d)"
 _ANY = r"(?P<id>\d+)"
@@ -110,16 +110,16 @@ class FlatGrammar(Grammar):
         The mode of interfaces is always there: what the device prints of it in several places is one block, the
         last.
         """
-        lines: list[Line] = []
-        ports: list[Line] = []
+        lines: list[ConfigLine] = []
+        ports: list[ConfigLine] = []
         number = 0
         for line in super().parse(text):
             if _PORTS.fullmatch(line.text):
                 number = number or line.number
-                ports.extend(Line(s, c.children, c.number) for c in line.children for s in _spelt(c.text))
+                ports.extend(ConfigLine(s, c.children, c.number) for c in line.children for s in _spelt(c.text))
             else:
-                lines.extend(Line(spelt, line.children, line.number) for spelt in _spelt(line.text))
-        return (*lines, Line("interface FastEthernet ALL", tuple(ports), number))
+                lines.extend(ConfigLine(spelt, line.children, line.number) for spelt in _spelt(line.text))
+        return (*lines, ConfigLine("interface FastEthernet ALL", tuple(ports), number))
 
 
 _PORTS = re.compile(r"interface (?:fast)?ethernet all", re.IGNORECASE)

@@ -9,7 +9,7 @@ from qosforge.findings import Finding, Severity
 from qosforge.plan.core import core
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
-from qosforge.platforms.base import Lowered
+from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.names import short_names
 from qosforge.platforms.nortel_5510.capabilities import capabilities, check_port, queue_set_known, scheduler
 from qosforge.platforms.nortel_5510.filters import in_box_order
@@ -41,7 +41,7 @@ _TRUSTING = {
 """Groups of ports that no rule looks at, by what they trust: an unrestricted port leaves all marks alone."""
 
 
-def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
+def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of a 5510 for a request."""
     for wanted in request.interfaces:
         check_port(wanted.name, request.device)
@@ -60,7 +60,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
             _interface(wanted, held.get(wanted.name), common.host_rules) for wanted in request.interfaces
         ),
     )
-    return Lowered(
+    return LoweredDevice(
         plan=plan,
         findings=(
             *common.queue_findings,
@@ -140,18 +140,20 @@ def default_ingress() -> Ingress:
     return Ingress(policy=capabilities()["default_group"]["value"], trust=Trust.NONE)
 
 
-def _interface(wanted: InterfaceRequest, held: InterfacePlan | None, host_rules: tuple[Rule, ...]) -> InterfacePlan:
-    ingress = held.ingress if held else default_ingress()
-    if wanted.recognise:
+def _interface(
+    interface_request: InterfaceRequest, current: InterfacePlan | None, host_rules: tuple[Rule, ...]
+) -> InterfacePlan:
+    ingress = current.ingress if current else default_ingress()
+    if interface_request.recognise:
         ingress = Ingress(policy=HOST_GROUP, trust=Trust.NONE, rules=host_rules)
-    elif wanted.trust:
-        group, trust = _TRUSTING[wanted.trust_in or "dscp"]
+    elif interface_request.trust:
+        group, trust = _TRUSTING[interface_request.trust_in or "dscp"]
         ingress = Ingress(policy=group, trust=trust)
-    rate, bucket = shaped(wanted)
+    rate, bucket = shaped(interface_request)
     egress = Egress(shape_rate=rate, shape_burst=bucket)
-    if rate is None and held is not None:
-        egress = held.egress
-    return InterfacePlan(name=wanted.name, ingress=ingress, egress=egress)
+    if rate is None and current is not None:
+        egress = current.egress
+    return InterfacePlan(name=interface_request.name, ingress=ingress, egress=egress)
 
 
 def _queue_findings(request: DeviceRequest, chosen: Choice, rate: int, told: int | None) -> Iterator[Finding]:

@@ -141,14 +141,14 @@ def _unmarked(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
 
 
 def _finding(
-    request: DeviceRequest, wanted: ClassRequest, code: str, severity: Severity, message: str, *, hint: str
+    request: DeviceRequest, class_request: ClassRequest, code: str, severity: Severity, message: str, *, hint: str
 ) -> Finding:
     return Finding(
         code=code,
         severity=severity,
         message=message,
         device=request.device,
-        traffic_class=wanted.name,
-        line=wanted.line,
+        traffic_class=class_request.name,
+        line=class_request.line,
         hint=hint,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from qosforge.configtree import Line
+from qosforge.configtree import ConfigLine
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, System, Term, Trust, UnknownLine
 from qosforge.platforms.abbreviations import is_number, read_tree
 from qosforge.platforms.nortel_5510.abbreviations import SYNTAX
@@ -42,7 +42,7 @@ class _Reader:
         self._of_group: dict[str, Ingress] = {}
         self.groups = {capabilities()["default_group"]["value"]: Trust.NONE}
         self.assigned: dict[str, str] = {}
-        self.objects: dict[str, dict[str, tuple[Line, Options]]] = {kind: {} for kind in KEYS}
+        self.objects: dict[str, dict[str, tuple[ConfigLine, Options]]] = {kind: {} for kind in KEYS}
         self.queue_set: int = capabilities()["factory_queue_set"]["value"]
         self.to_cos = list(factory_dscp_to_cos())
         self.to_dscp = list(factory_cos_to_dscp())
@@ -83,10 +83,10 @@ class _Reader:
             ingress = self._of_group[group]
         return InterfacePlan(name=name, ingress=ingress, egress=self.shaped.get(name, Egress()))
 
-    def _miss(self, line: Line) -> None:
+    def _miss(self, line: ConfigLine) -> None:
         self.unknown[UnknownLine(line=line.number, text=line.text)] = None
 
-    def _below(self, line: Line) -> None:
+    def _below(self, line: ConfigLine) -> None:
         """A line of the interfaces' mode."""
         options = dict(zip(line.text.split()[2::2], line.text.split()[3::2], strict=False))
         rates = [options.get(key, "") for key in ("shape-rate", "max-burst-rate")]
@@ -99,7 +99,7 @@ class _Reader:
         bucket = bucket_of(rate, burst_rate, int(duration) if duration else None)
         self.shaped[options["port"]] = Egress(shape_rate=rate * 1000, shape_burst=bucket)
 
-    def _line(self, line: Line) -> None:
+    def _line(self, line: ConfigLine) -> None:
         for below in line.children:
             if below.text.startswith("qos "):
                 self._below(below)
@@ -135,9 +135,9 @@ class _Reader:
         return FilterTable({kind: {n: o for n, (_, o) in held.items()} for kind, held in self.objects.items()})
 
     @cached_property
-    def _policies(self) -> dict[tuple[str, str], list[tuple[Line, Options]]]:
+    def _policies(self) -> dict[tuple[str, str], list[tuple[ConfigLine, Options]]]:
         """The policies in force by their port group or port; others are told."""
-        held: dict[tuple[str, str], list[tuple[Line, Options]]] = {}
+        held: dict[tuple[str, str], list[tuple[ConfigLine, Options]]] = {}
         groups = {*self.groups, *self.assigned.values()}
         for line, options in self.objects["policy"].values():
             group, port = options.get("if-group"), options.get("port", "")

@@ -13,9 +13,9 @@ from qosforge.platforms.nortel_5510.metering import buckets, nearest_bucket, nea
 from qosforge.units import format_rate
 
 
-def policer(wanted: ClassRequest, dscp: int | None, cos: int) -> Policer | None:
+def policer(class_request: ClassRequest, dscp: int | None, cos: int) -> Policer | None:
     """The meter of a class that is marked with these; None where none is asked for on input."""
-    police = wanted.treatment.police
+    police = class_request.treatment.police
     if police is None or police.direction != "input":
         return None
     return Policer(
@@ -76,9 +76,9 @@ def police_findings(request: DeviceRequest) -> Iterator[Finding]:
             )
 
 
-def shaped(wanted: InterfaceRequest) -> tuple[int | None, int | None]:
+def shaped(interface_request: InterfaceRequest) -> tuple[int | None, int | None]:
     """Rate (b/s) and bucket (bytes) of a port's shaper; nothing where none is asked for or the device has none."""
-    rate = rate_below(wanted.shape) if wanted.shape is not None else None
+    rate = rate_below(interface_request.shape) if interface_request.shape is not None else None
     if rate is None:
         return None, None
     return rate, nearest_bucket(rate / 8000 * capabilities()["shaper_bucket_ms"]["value"])

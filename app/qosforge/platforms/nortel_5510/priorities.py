@@ -12,19 +12,19 @@ _ORDER = (1, 3, 4, 2, 5, 6, 7, 0)
 """Priorities for classes that name none, in the order they are given out; those of network control late."""
 
 
-def dscp_of(wanted: ClassRequest) -> int | None:
+def dscp_of(class_request: ClassRequest) -> int | None:
     """The DSCP that a class is marked with, a precedence as its class selector; None where it has no such mark."""
-    mark = wanted.mark
+    mark = class_request.mark
     if mark is None or mark.dscp is not None:
         return mark.dscp if mark else None
     return None if mark.precedence is None else 8 * mark.precedence
 
 
-def dscps(wanted: ClassRequest) -> tuple[int, ...]:
+def dscps(class_request: ClassRequest) -> tuple[int, ...]:
     """DSCPs that belong to a class where marks are trusted: its mark, what its policer writes, what it matches."""
-    own = dscp_of(wanted)
-    listed = (d for t in wanted.terms if set(t.given) <= {"dscp", "precedence"} for d in dscps_of(t) or ())
-    return tuple(dict.fromkeys((*(() if own is None else (own,)), *wanted.remarked, *listed)))
+    own = dscp_of(class_request)
+    listed = (d for t in class_request.terms if set(t.given) <= {"dscp", "precedence"} for d in dscps_of(t) or ())
+    return tuple(dict.fromkeys((*(() if own is None else (own,)), *class_request.remarked, *listed)))
 
 
 def stated(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, ...]]:
@@ -41,26 +41,26 @@ def stated(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, ...]]:
     return result
 
 
-def picked(wanted: ClassRequest, free: Collection[int], spared: Collection[int] = ()) -> int | None:
+def picked(class_request: ClassRequest, free: Collection[int], spared: Collection[int] = ()) -> int | None:
     """The free priority that suits a class best: that of its class selector, else of its DSCP; None where none is
     free.
 
     Those in ``spared`` go to classes alone whose selector they are.
     """
-    selectors = [d >> 3 for d in dscps(wanted) if d and d % 8 == 0]
-    own = [factory_dscp_to_cos()[d] for d in dscps(wanted) if factory_dscp_to_cos()[d]]
+    selectors = [d >> 3 for d in dscps(class_request) if d and d % 8 == 0]
+    own = [factory_dscp_to_cos()[d] for d in dscps(class_request) if factory_dscp_to_cos()[d]]
     suiting = (*selectors, *(cos for cos in (*own, *_ORDER) if cos not in spared))
     return next((cos for cos in suiting if cos in free), None)
 
 
 def completed(
-    classes: Sequence[ClassRequest], given: Mapping[str, tuple[int, ...]], queue_of: Mapping[str, int]
+    classes: Sequence[ClassRequest], preset: Mapping[str, tuple[int, ...]], queue_of: Mapping[str, int]
 ) -> dict[str, tuple[int, ...]]:
     """Priorities of all classes: one for every queue that has none yet, then others as long as there are any.
 
     A class for which none is left has that of another one in its queue, or none at all.
     """
-    result = dict(given)
+    result = dict(preset)
     free = set(range(8)) - {cos for values in result.values() for cos in values}
     control = set(capabilities()["control_cos"]["value"])
     open_classes = [c for c in classes if c.name not in result]

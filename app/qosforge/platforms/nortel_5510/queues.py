@@ -13,7 +13,7 @@ from qosforge.plan.requested import requested_shares
 from qosforge.platforms.nortel_5510.assignment import MOST_UNITS, nearest, unit_error
 from qosforge.platforms.nortel_5510.capabilities import capabilities, queue_sets, scheduler
 from qosforge.platforms.nortel_5510.priorities import completed, picked, stated
-from qosforge.platforms.share_fidelity import percent
+from qosforge.platforms.share_fidelity import format_percent
 
 _WORTH = 0.005
 """Another queue set is named when it comes nearer by at least this part of the link."""
@@ -91,15 +91,15 @@ def _found(
     requested: Sequence[tuple[float, ...]],
     weighted: Sequence[Queue],
     left: float,
-    given: Mapping[str, tuple[int, ...]],
+    preset: Mapping[str, tuple[int, ...]],
     *,
     bearable: float,
 ) -> tuple[float, tuple[int, ...]] | None:
     """The best queues of the units; None where there are no weighted queues, or too few priorities to tell them."""
     if not weighted or len(units) > max(len(weighted), MOST_UNITS):
         return None
-    free = 8 - len({cos for values in given.values() for cos in values})
-    bound = tuple(unit[0] in given for unit in units)
+    free = 8 - len({cos for values in preset.values() for cos in values})
+    bound = tuple(unit[0] in preset for unit in units)
     error, places = nearest(
         tuple(requested), tuple(_weight(q) for q in weighted), left, bound, free, bearable=bearable
     )
@@ -143,12 +143,12 @@ def _priorities_first(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, .
     return given
 
 
-def _units(rest: Sequence[str], given: Mapping[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
+def _units(rest: Sequence[str], preset: Mapping[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
     """Classes that must be in one queue, having an 802.1p priority in common."""
     units: list[list[str]] = []
     for name in rest:
-        mine = set(given.get(name, ()))
-        joined = [u for u in units if any(mine & set(given.get(other, ())) for other in u)]
+        mine = set(preset.get(name, ()))
+        joined = [u for u in units if any(mine & set(preset.get(other, ())) for other in u)]
         units = [u for u in units if u not in joined]
         units.append([*(n for u in joined for n in u), name])
     return [tuple(unit) for unit in units]
@@ -248,8 +248,8 @@ def _weight_findings(
         "queue-weights-unconfirmed",
         Severity.WARNING,
         f"the weights of queue set {number} ({weights}) have no published source",
-        requested=", ".join(f"{c.name} {percent(requested[c.name])}" for c in weighted),
-        applied=", ".join(f"{c.name} {percent(chosen.shares[c.name])}" for c in weighted),
+        requested=", ".join(f"{c.name} {format_percent(requested[c.name])}" for c in weighted),
+        applied=", ".join(f"{c.name} {format_percent(chosen.shares[c.name])}" for c in weighted),
         hint="compare with 'show qos queue-set'",
     )
     if better is not None and not better.merged and better.error < chosen.error - _WORTH:
@@ -258,8 +258,8 @@ def _weight_findings(
             "queue-set-better",
             Severity.INFO,
             f"queue set {better.queue_set} would come nearer to the shares, and needs a reset of the switch",
-            requested=", ".join(f"{c.name} {percent(requested[c.name])}" for c in weighted),
-            applied=", ".join(f"{c.name} {percent(better.shares[c.name])}" for c in weighted)
+            requested=", ".join(f"{c.name} {format_percent(requested[c.name])}" for c in weighted),
+            applied=", ".join(f"{c.name} {format_percent(better.shares[c.name])}" for c in weighted)
             + f" with set {better.queue_set}",
             hint=f"'qos agent queue-set {better.queue_set}' and a reset of the switch",
         )
@@ -271,11 +271,11 @@ def _change(request: DeviceRequest, chosen: Choice, better: Choice) -> Finding:
         request,
         "queue-set-change",
         Severity.WARNING,
-        f"queue set {better.queue_set} would serve the classes within {percent(better.error)} of the link; "
+        f"queue set {better.queue_set} would serve the classes within {format_percent(better.error)} of the link; "
         "it holds after a reset, which stops the whole switch, and is no part of this configuration",
         requested=f"queue set {better.queue_set}",
         applied=f"queue set {chosen.queue_set} until then"
-        + (f", within {percent(chosen.error)} of the link" if chosen.fits else ""),
+        + (f", within {format_percent(chosen.error)} of the link" if chosen.fits else ""),
         hint=f"when the switch may stop: enter 'qos agent queue-set {better.queue_set}', save with 'copy config "
         "nvram', reset with 'boot', then compile against its running configuration",
     )

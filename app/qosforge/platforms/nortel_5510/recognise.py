@@ -9,7 +9,7 @@ from qosforge.findings import Finding, Severity
 from qosforge.intent.ports import WELL_KNOWN
 from qosforge.plan.model import PortRange, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.plan.request import Term as Alternative
+from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.names import shorten
 from qosforge.platforms.nortel_5510.capabilities import capabilities
 from qosforge.platforms.nortel_5510.filters import numbered
@@ -51,11 +51,11 @@ def joins_too_much(term: Alternative) -> bool:
     return term.application is not None and bool(term.protocol or term.source_port or term.destination_port)
 
 
-def element_terms(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...]:
+def element_terms(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...]:
     """The alternatives of a class, each as one IP element and one L2 element can hold it; flows first."""
     flows: dict[Term, None] = {}
     marks: dict[Term, None] = {}
-    for term in wanted.terms:
+    for term in class_request.terms:
         if joins_too_much(term):
             continue
         asks_flow = term.application or term.protocol or term.source or term.destination
@@ -212,7 +212,7 @@ def _match_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding
                 "match-combination-unsupported",
                 Severity.ERROR,
                 "an application brings its protocol and its ports, and cannot have others beside",
-                wanted=c,
+                class_request=c,
                 hint="match the application, or the protocol and the ports",
             )
     precedences = [p for t in c.terms for p in t.precedence]
@@ -223,7 +223,7 @@ def _match_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding
             "precedence-as-dscps",
             Severity.WARNING,
             "the filters see whole DSCPs: a precedence is matched by its eight code points",
-            wanted=c,
+            class_request=c,
             requested=f"precedence {listed}",
             applied=f"{8 * len(set(precedences))} elements",
         )
@@ -237,7 +237,7 @@ def _match_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding
                 "range-as-blocks",
                 Severity.INFO,
                 "an element holds ports that one mask covers: a power of two of them, from a multiple of that",
-                wanted=c,
+                class_request=c,
                 requested=f"ports {first} to {last}",
                 applied=f"{len(blocks)} elements",
             )
@@ -247,7 +247,7 @@ def _match_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding
             "drop-precedence-rounded",
             Severity.INFO,
             "the device knows a low and a high drop precedence",
-            wanted=c,
+            class_request=c,
             requested="medium",
             applied="high",
         )
@@ -257,7 +257,7 @@ def _match_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding
             "precedence-carried-as-dscp",
             Severity.INFO,
             "the device writes whole DSCPs: a precedence is written as its class selector",
-            wanted=c,
+            class_request=c,
             requested=f"precedence {c.mark.precedence}",
             applied=f"DSCP {8 * c.mark.precedence}",
         )
@@ -269,7 +269,7 @@ def _finding(
     severity: Severity,
     message: str,
     *,
-    wanted: ClassRequest | None = None,
+    class_request: ClassRequest | None = None,
     requested: str | None = None,
     applied: str | None = None,
     hint: str | None = None,
@@ -280,8 +280,8 @@ def _finding(
         message=message,
         device=request.device,
         direction="input",
-        traffic_class=wanted.name if wanted else None,
-        line=wanted.line if wanted else None,
+        traffic_class=class_request.name if class_request else None,
+        line=class_request.line if class_request else None,
         requested=requested,
         applied=applied,
         hint=hint,

@@ -15,19 +15,19 @@ _BY_HAND = "describe the link in links.yaml by hand"
 
 
 @dataclass
-class Links:
+class CableLinks:
     """Links by their two ends, in the order in which they were met."""
 
     found: list[tuple[End, End]] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
 
-def read_links(records: Mapping[End, Record], names: Mapping[int, str]) -> Links:
+def read_links(records: Mapping[End, Record], names: Mapping[int, str]) -> CableLinks:
     """The links between these interfaces, whose devices are named by NetBox's ids.
 
     An interface whose path is not complete, or has a cable that is not connected yet, has none.
     """
-    links = Links()
+    links = CableLinks()
     peers: dict[End, set[End]] = {}
     elsewhere: dict[str, dict[str, str]] = {}
     for end, record in records.items():

@@ -14,7 +14,7 @@ from qosforge.units import shortened
 
 
 @dataclass
-class Devices:
+class NetBoxDevices:
     """The devices that can be described. ``names`` are by NetBox's ids: those of a virtual chassis share its
     master's.
     """
@@ -24,9 +24,9 @@ class Devices:
     notes: list[Note] = field(default_factory=list)
 
 
-def read_devices(records: Iterable[Record], image_field: str | None) -> Devices:
+def read_devices(records: Iterable[Record], image_field: str | None) -> NetBoxDevices:
     """The devices of NetBox's answers; ``image_field`` is the custom field with their software's release."""
-    devices = Devices()
+    devices = NetBoxDevices()
     members: list[tuple[Record, int]] = []
     for record in records:
         master = _master(record)

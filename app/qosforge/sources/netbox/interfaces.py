@@ -23,7 +23,7 @@ _PORT_NAME: TypeAdapter[str] = TypeAdapter(PortName)
 
 
 @dataclass
-class Ports:
+class NetBoxPorts:
     """Ports by device and name; ``records`` are NetBox's own of the ports that are read, ``unmanaged`` the names of
     those that it has and that are not.
     """
@@ -36,9 +36,9 @@ class Ports:
 
 def read_interfaces(
     records: Iterable[Record], names: Mapping[int, str], contracted: Mapping[End, int], framing_field: str | None
-) -> Ports:
+) -> NetBoxPorts:
     """The ports of devices whose names are given by NetBox's ids; ``contracted`` are rates that circuits carry."""
-    ports = Ports({name: {} for name in names.values()}, {name: set() for name in names.values()})
+    ports = NetBoxPorts({name: {} for name in names.values()}, {name: set() for name in names.values()})
     without_rate: dict[str, list[str]] = {}
     for record in records:
         device, name = names[int(record["device"]["id"])], str(record["name"])

@@ -13,7 +13,7 @@ from qosforge.sources.model import SourceNetwork
 from qosforge.sources.netbox.cables import read_links
 from qosforge.sources.netbox.circuits import contracted_rates, termination_ids
 from qosforge.sources.netbox.client import FilterRefused, NetBox, Record
-from qosforge.sources.netbox.devices import Devices, read_devices
+from qosforge.sources.netbox.devices import NetBoxDevices, read_devices
 from qosforge.sources.netbox.interfaces import read_interfaces
 from qosforge.sources.netbox.options import NetBoxOptions
 from qosforge.sources.plugins import SourceFile
@@ -62,7 +62,7 @@ def _filtered(netbox: NetBox, options: NetBoxOptions, file: SourceFile) -> list[
         raise InputErrors(error.message, file.place("filter"), "", list(problems)) from None
 
 
-def _network(netbox: NetBox, devices: Devices, options: NetBoxOptions) -> SourceNetwork:
+def _network(netbox: NetBox, devices: NetBoxDevices, options: NetBoxOptions) -> SourceNetwork:
     records = list(netbox.records_of("dcim", "interfaces", "device_id", devices.names))
     contracted = contracted_rates(netbox, _cabled_to_circuits(records, devices.names))
     ports = read_interfaces(records, devices.names, contracted, options.custom_fields.encapsulation)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from qosforge.dscp import dscp_name
-from qosforge.intent.differences import Change
+from qosforge.intent.differences import PolicyChange
 from qosforge.units import format_rate, format_seconds
 
 Sign = Literal["added", "removed", "kept", "place"]
@@ -37,7 +37,7 @@ _CANONICAL = re.compile(r"([0-9.]+) (b/s|s)")
 _SIGNS: dict[str, Sign] = {"+": "added", "-": "removed", "@": "place"}
 
 
-def told(change: Change) -> ToldChange:
+def told(change: PolicyChange) -> ToldChange:
     """A change in words."""
     place = tuple(change.path.split("."))
     return ToldChange(place, _value(change.before, place[-1]), _value(change.after, place[-1]))

@@ -8,7 +8,7 @@ from typing import Any
 from qosforge.deltaq.presets import Preset, presets
 from qosforge.dscp import DSCP_NAMES
 from qosforge.intent.models import FramingName
-from qosforge.inventory.models import Network, Role
+from qosforge.inventory.models import DeviceRole, Network
 from qosforge.units import format_rate, format_ratio, format_seconds
 from qosforge.web.views.class_cards import ports_of, recognised
 from qosforge.web.views.policy_form import PolicyForm
@@ -36,7 +36,7 @@ def choices(text: Callable[..., str], form: PolicyForm, network: Network | None)
             (name, f"{name} – {ports_of(form.catalogue, name)}") for name in sorted(form.catalogue)
         ),
         "framings": tuple((name, name) for name in FramingName.__args__),  # type: ignore[attr-defined]
-        "roles": tuple((role.value, role.value) for role in Role),
+        "roles": tuple((role.value, role.value) for role in DeviceRole),
         "tags": tuple((tag, tag) for tag in sorted(tags)),
         "devices": tuple(
             (one.name, f"{one.name} – {one.platform}") for one in (network.devices if network else ())

@@ -22,7 +22,7 @@ from qosforge.intent.models import Intent
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
-from qosforge.prediction.predict import Simulated, predict
+from qosforge.prediction.predict import SimulatedTime, predict
 from qosforge.reports.evidence import interval, observed
 from qosforge.reports.figures import Figure, figures_of
 from qosforge.reports.table import amount
@@ -50,7 +50,7 @@ class PredictionView:
     outcome: Outcome
     rows: tuple[VerdictRow, ...]
     confidences: str
-    simulated: tuple[Simulated, ...]
+    simulated: tuple[SimulatedTime, ...]
     findings: tuple[Finding, ...]
     titles: Mapping[str, str]
     figures: Mapping[str, tuple[Figure, ...]]
@@ -66,7 +66,7 @@ class PredictionView:
         return any("before" in row.sides for row in self.rows)
 
     @property
-    def cut_short(self) -> tuple[Simulated, ...]:
+    def cut_short(self) -> tuple[SimulatedTime, ...]:
         """The scenarios that were simulated for less time than the policy wants them measured."""
         return tuple(each for each in self.simulated if each.seconds < each.wanted)
 
