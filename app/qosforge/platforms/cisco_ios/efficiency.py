@@ -61,8 +61,8 @@ def efficiency(request: DeviceRequest, interface_request: InterfaceRequest, find
                 request,
                 interface_request,
                 "fragmentation-needs-multilink",
-                f"{interface_request.framing.value} framing allows no fragments of {requested.fragment_bytes} bytes "
-                f"by {' or '.join(requested.methods)}: they need {needed}",
+                f"{interface_request.framing.value} framing allows no fragments of {requested.fragment_bytes} "
+                f"bytes by {' or '.join(requested.methods)}: they need {needed}",
                 applied="no fragmentation",
                 hint=_HINTS[requested.methods[-1]],
             )
