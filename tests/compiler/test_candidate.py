@@ -8,7 +8,7 @@ import pytest
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from qosforge.compiler.candidate import differences, make_candidate, undo, unlike
+from qosforge.compiler.candidate import find_plan_differences, make_candidate, plan_differences, rollback_lines
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.findings import has_errors
 from qosforge.intent.loader import parse_intent
@@ -36,7 +36,7 @@ SETTINGS = settings(
 
 def parsed(wanted: CompiledDevice, text: str) -> tuple[str, ...]:
     """Where a running configuration is not the plan."""
-    return differences(wanted.plan, PLATFORM.parse(text, wanted.name, wanted.request.image))
+    return find_plan_differences(wanted.plan, PLATFORM.parse(text, wanted.name, wanted.request.image))
 
 
 def push(box: Box, wanted: CompiledDevice) -> str:
@@ -57,7 +57,7 @@ def test_a_shipped_intent_is_pushed_and_undone(name: str, router: str) -> None:
 
     before = push(box, wanted)
     assert box.running_text() != before
-    assert sorted(undo("cisco_ios", box.running_text(), before)) == sorted(candidate.inverse)
+    assert sorted(rollback_lines("cisco_ios", box.running_text(), before)) == sorted(candidate.inverse)
     assert box.configure(candidate.inverse) == []
 
     assert box.running_text() == before
@@ -69,7 +69,7 @@ def test_one_shipped_intent_replaces_the_other_and_back(router: str) -> None:
     push(box, device(compiled("itesm-paper"), router))
 
     before = push(box, device(compiled("campus-collaboration"), router))
-    assert box.configure(undo("cisco_ios", box.running_text(), before)) == []
+    assert box.configure(rollback_lines("cisco_ios", box.running_text(), before)) == []
 
     assert box.running_text() == before
 
@@ -116,7 +116,7 @@ def test_any_intent_reads_back_as_its_plan_and_can_be_undone(intent: str, router
     box = emulated(router)
     before = push(box, wanted)
 
-    assert box.configure(undo("cisco_ios", box.running_text(), before)) == []
+    assert box.configure(rollback_lines("cisco_ios", box.running_text(), before)) == []
 
     assert box.running_text() == before
 
@@ -134,7 +134,7 @@ def test_any_intent_replaces_any_other(first: str, second: str, router: str) -> 
         if line.startswith(" no service-policy output"):
             following = delta[delta.index(line) + 1]
             assert re.fullmatch(r" service-policy output \S+", following), delta
-    assert box.configure(undo("cisco_ios", box.running_text(), before)) == []
+    assert box.configure(rollback_lines("cisco_ios", box.running_text(), before)) == []
 
     assert box.running_text() == before
 
@@ -181,10 +181,10 @@ def test_a_difference_names_the_innermost_place_and_both_values() -> None:
     push(box, wanted)
     text = box.running_text().replace("remaining percent 70", "remaining percent 7")
 
-    (difference,) = unlike(wanted, text)
+    (difference,) = plan_differences(wanted, text)
 
     assert difference == "Serial0/0 egress.scheduler.queues[1].share.value: meant 70, holds 7"
     # Without its policy a whole side differs: told in words of bounded length.
-    bare = unlike(wanted, text.replace(" service-policy output QOSFORGE-OUT\n", ""))
+    bare = plan_differences(wanted, text.replace(" service-policy output QOSFORGE-OUT\n", ""))
     assert bare
     assert max(map(len, bare)) < 500

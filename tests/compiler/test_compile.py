@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qosforge.compiler.candidate import differences
+from qosforge.compiler.candidate import find_plan_differences
 from qosforge.compiler.compile import compile_intent
 from qosforge.findings import Finding, Severity, has_errors
 from qosforge.intent.loader import load_intent
@@ -252,7 +252,7 @@ def test_a_router_without_policy_holds_what_it_does_not_print() -> None:
     assert ethernet.egress.scheduler.discipline is Discipline.FIFO
     assert any(
         "no such interface" in d or "egress" in d
-        for d in differences(device(compiled("itesm-paper"), "r1").plan, held)
+        for d in find_plan_differences(device(compiled("itesm-paper"), "r1").plan, held)
     )
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from benchmarks.fleet import fleet, flow_classes, recognised_classes
 from qosforge.compiler import compile as compiling
 from qosforge.compiler.compile import CompiledDevice, Compiler, compile_devices, compile_intent
-from qosforge.compiler.features import refusals, within
+from qosforge.compiler.features import find_unsupported, without_unsupported
 from qosforge.compiler.resolve import resolve
 from qosforge.errors import InputError
 from qosforge.findings import Finding
@@ -46,13 +46,13 @@ def unplaced(findings: tuple[Finding, ...]) -> list[Finding]:
 def check_as_alone(made: CompiledDevice, request: DeviceRequest) -> None:
     """A device is what its platform makes of its own request, with its own name."""
     box = platform(request.platform)
-    inside = within(request, box.features)
+    inside = without_unsupported(request, box.features)
     lowered = box.lower(inside, None)
     assert made.request == inside
     assert made.plan == lowered.plan
     assert made.plan.device == request.device
     assert made.blocks == box.blocks(lowered.plan, lowered, inside)
-    assert unplaced(made.findings) == unplaced((*refusals(request, box.features), *lowered.findings))
+    assert unplaced(made.findings) == unplaced((*find_unsupported(request, box.features), *lowered.findings))
     assert all(f.device in (request.device, None) for f in made.findings)
     assert made.fidelity == lowered.fidelity
     assert made.classes == lowered.classes

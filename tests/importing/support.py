@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from qosforge.compiler.candidate import differences
+from qosforge.compiler.candidate import find_plan_differences
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.configtree import ConfigLine, merge
 from qosforge.importing import ImportResult, import_configurations, read_configuration
@@ -57,4 +57,4 @@ def compiled_again(found: ImportResult, folder: Path) -> list[CompiledDevice]:
 
 def unlike(made: Plan, held: Plan) -> tuple[str, ...]:
     """Where a compiled plan is not the held one; the numbers of access lists mean nothing."""
-    return tuple(text for text in differences(made, held) if not re.search(r"\.access_list: ", text))
+    return tuple(text for text in find_plan_differences(made, held) if not re.search(r"\.access_list: ", text))

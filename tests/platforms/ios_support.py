@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from qosforge.compiler.candidate import differences
+from qosforge.compiler.candidate import find_plan_differences
 from qosforge.configtree import merge, transition
 from qosforge.findings import Finding, Severity
 from qosforge.intent.applications import load_catalogue
@@ -180,7 +180,7 @@ def pushed(request: DeviceRequest, startup: str = STARTUP) -> tuple[LoweredDevic
 
     assert box.configure(delta) == []
     after = box.running_text()
-    assert differences(result.plan, PLATFORM.parse(after, "r9", request.image)) == ()
+    assert find_plan_differences(result.plan, PLATFORM.parse(after, "r9", request.image)) == ()
     assert PLATFORM.parse(after, "r9", request.image).unknown == held.unknown
     for lines in (inverse, transition(grammar.parse(after), current, grammar)):
         assert box.configure(lines) == []

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qosforge.compiler.candidate import make_candidate, unlike
+from qosforge.compiler.candidate import make_candidate, plan_differences
 from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
 from qosforge.findings import Finding, Severity, has_errors
 from qosforge.importing import import_configurations, read_configuration
@@ -136,7 +136,7 @@ def pushed(box: Box, device: CompiledDevice) -> tuple[str, ...]:
     candidate = make_candidate(device, box.running_text())
     assert box.configure(candidate.delta) == []
     running = box.running_text()
-    assert unlike(device, running) == ()
+    assert plan_differences(device, running) == ()
     assert make_candidate(device, running).empty
     assert PLATFORM.parse(running, "sw", "17.12").unknown == ()
     return candidate.inverse

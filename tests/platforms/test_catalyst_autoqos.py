@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import compile_intent
 from qosforge.plan.model import Action, Policer, TailThreshold, Trust
 
@@ -118,6 +118,6 @@ def test_an_intent_goes_over_it_and_back(device: str, kind: str, tmp_path: Path)
     candidate = make_candidate(result, before)
     assert box.configure(candidate.delta) == []
     after = BOXES[device].parse(box.running_text(), device, "12.1EA-EI")
-    assert differences(result.plan, after) == ()
+    assert find_plan_differences(result.plan, after) == ()
     assert box.configure(candidate.inverse) == []
     assert box.running_text() == before

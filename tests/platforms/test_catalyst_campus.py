@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.compiler.candidate import differences
+from qosforge.compiler.candidate import find_plan_differences
 from qosforge.configtree import transition
 from qosforge.plan.model import Discipline, Trust
 from qoslab.packets import Packets
@@ -100,7 +100,7 @@ def test_round_trip_over_what_the_box_holds(device: str, before: str) -> None:
     request, result = lowered(device, campus(), running)
     _, target = delta(BOXES[device].grammar, running, rendered(device, request, result))
     held = BOXES[device].parse(as_config(target), device, request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     assert held.unknown == ()
 
 
@@ -118,7 +118,7 @@ def test_the_emulated_box_takes_delta_and_inverse(device: str, before: str, tmp_
     assert box.configure(forward) == []
     running = box.running_text()
     held = platform.parse(running, device, request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     assert held.unknown == ()
     assert delta(platform.grammar, running, wanted)[0] == []
 

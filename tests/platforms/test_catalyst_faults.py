@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.compiler.candidate import differences
+from qosforge.compiler.candidate import find_plan_differences
 
 from .catalyst_support import BOXES, booted, campus, delta, lowered, rendered, startup
 
@@ -42,6 +42,6 @@ def test_a_planted_fault_is_seen(device: str, pattern: str, instead: str, where:
     assert box.configure(forward) == []
     text, count = re.subn(pattern, instead, box.running_text(), count=1)
     assert count == 1
-    found = differences(result.plan, BOXES[device].parse(text, device, request.image))
+    found = find_plan_differences(result.plan, BOXES[device].parse(text, device, request.image))
     assert found
     assert any(re.match(rf"(\S+ )?{where}[.\[:]", difference) for difference in found)

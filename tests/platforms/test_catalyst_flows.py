@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import compile_intent
 from qosforge.findings import Severity
 from qosforge.platforms.catalyst_2970 import PLATFORM
@@ -39,7 +39,7 @@ def test_flows_are_taken_by_the_box_and_read_back(tmp_path: Path) -> None:
 
     candidate = make_candidate(device, before)
     assert box.configure(candidate.delta) == []
-    assert differences(device.plan, PLATFORM.parse(box.running_text(), "s2970", "12.2")) == ()
+    assert find_plan_differences(device.plan, PLATFORM.parse(box.running_text(), "s2970", "12.2")) == ()
     assert box.configure(candidate.inverse) == []
     assert box.running_text() == before
 

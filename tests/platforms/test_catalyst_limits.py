@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.findings import Finding, Severity
 
@@ -36,7 +36,7 @@ def pushed(
     candidate = make_candidate(result, original)
     assert box.configure(candidate.delta) == []
     held = BOXES[device].parse(box.running_text(), device, result.request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     assert held.unknown == ()
     assert make_candidate(compiled(device, classes, box.running_text(), **more), box.running_text()).empty
     assert box.configure(candidate.inverse) == []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qosforge.compiler.candidate import differences
+from qosforge.compiler.candidate import find_plan_differences
 from qosforge.configtree import merge, transition
 from qosforge.plan.model import PortRange, Term
 from qosforge.platforms.catalyst_2950 import PLATFORM as C2950
@@ -128,6 +128,6 @@ def test_any_intent_reads_back_and_can_be_taken_back(
     request, result = lowered(device, intent(*classes), running)
     _, target = delta(grammar, running, rendered(device, request, result))
     held = BOXES[device].parse(as_config(target), device, request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     undone = transition(target, grammar.parse(running), grammar)
     assert all(line.strip().startswith(("no ", "interface ")) for line in undone)

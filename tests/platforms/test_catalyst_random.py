@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import Compiler
 
 from .catalyst_support import BOXES, booted, intent, request_for, startup
@@ -70,7 +70,7 @@ def test_any_intent_is_taken_held_and_given_back(
         candidate = make_candidate(switch, before)
         assert box.configure(candidate.delta) == []
         held = BOXES[device].parse(box.running_text(), device, switch.request.image)
-        assert differences(switch.plan, held) == ()
+        assert find_plan_differences(switch.plan, held) == ()
         assert held.unknown == ()
         assert box.configure(candidate.inverse) == []
         assert box.running_text() == before

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.findings import Finding
 from qosforge.intent.loader import LoadedIntent, parse_intent
@@ -58,7 +58,7 @@ def test_trust_is_taken_held_and_given_back(device: str, trust: Trust, tmp_path:
     assert box.configure(candidate.delta) == []
     held = BOXES[device].parse(box.running_text(), device, result.request.image)
     assert port(held, host).ingress.trust is trust
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     assert box.configure(candidate.inverse) == []
     assert box.running_text() == before
 
@@ -107,7 +107,7 @@ def test_a_2970_limits_a_port_in_per_cent(tmp_path: Path) -> None:
 
     candidate = make_candidate(result, before)
     assert box.configure(candidate.delta) == []
-    assert differences(result.plan, BOXES["s2970"].parse(box.running_text(), "s2970", "12.2")) == ()
+    assert find_plan_differences(result.plan, BOXES["s2970"].parse(box.running_text(), "s2970", "12.2")) == ()
     assert box.configure(candidate.inverse) == []
     assert box.running_text() == before
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.compiler.candidate import differences
+from qosforge.compiler.candidate import find_plan_differences
 from qosforge.configtree import transition
 from qosforge.plan.model import Discipline, Trust
 from qoslab.packets import Packets
@@ -104,7 +104,7 @@ def test_round_trip_over_what_the_box_holds(before: str) -> None:
     request, result = lowered(DEVICE, campus(), BEFORE[before])
     _, target = delta(DEVICE, BEFORE[before], rendered(DEVICE, request, result))
     held = BOXES[DEVICE].parse(as_config(target), DEVICE, request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     assert held.unknown == ()
 
 
@@ -121,7 +121,7 @@ def test_the_emulated_box_takes_delta_and_inverse(before: str, tmp_path: Path) -
     assert box.configure(forward) == []
     running = box.running_text()
     held = platform.parse(running, DEVICE, request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     assert held.unknown == ()
     assert delta(DEVICE, running, wanted)[0] == []
 
@@ -141,7 +141,7 @@ def test_another_intent_leaves_nothing_of_the_first_in_force(tmp_path: Path) -> 
     other = intent(marked("calls", 46, 5, priority={"percent": 20}), WEB, REST)
     request, result = push(DEVICE, box, other)
     held = BOXES[DEVICE].parse(box.running_text(), DEVICE, request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     assert box.configure(undo(DEVICE, box.running_text(), first)) == []
     assert box.running_text() == first
 
@@ -267,7 +267,7 @@ def test_without_the_fixed_map_every_port_matches_marks(tmp_path: Path) -> None:
     request, result = push(DEVICE, box, loaded)
     assert codes(result)["trust-map-not-used"] == "info"
     held = BOXES[DEVICE].parse(box.running_text(), DEVICE, request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     trunk = port(result.plan, "GigabitEthernet 0/1").ingress
     assert [(r.any_of[0].dscp, r.queue, r.set_dscp) for r in trunk.rules] == [
         ((48, 56), 6, None),

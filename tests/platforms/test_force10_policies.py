@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qosforge.compiler.candidate import differences
+from qosforge.compiler.candidate import find_plan_differences
 from qosforge.findings import Fidelity
 from qosforge.intent.loader import LoadedIntent, parse_intent
 from qosforge.plan.model import TRANSMIT, Policer, Rule, Term
@@ -118,7 +118,7 @@ def test_round_trip_and_the_box_takes_it(case: str, tmp_path: Path) -> None:
     _, target = delta(DEVICE, original, wanted)
     for text in (box.running_text(), tree_text(target, PLATFORM.grammar)):
         held = PLATFORM.parse(text, DEVICE, request.image)
-        assert differences(result.plan, held) == ()
+        assert find_plan_differences(result.plan, held) == ()
         assert held.unknown == ()
     assert delta(DEVICE, box.running_text(), wanted)[0] == []
     assert box.configure(undo(DEVICE, box.running_text(), original)) == []
@@ -131,7 +131,7 @@ def test_from_layer_3_to_layer_2_and_back(tmp_path: Path) -> None:
     first = box.running_text()
     request, result = push(DEVICE, box, by_ethernet())
     held = PLATFORM.parse(box.running_text(), DEVICE, request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     assert box.configure(undo(DEVICE, box.running_text(), first)) == []
     assert box.running_text() == first
 
@@ -362,5 +362,5 @@ def test_any_intent_round_trips(loaded: LoadedIntent) -> None:
     request, result = lowered(DEVICE, loaded)
     text = rendered(DEVICE, request, result)
     held = PLATFORM.parse(text, DEVICE, request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     assert held.unknown == ()

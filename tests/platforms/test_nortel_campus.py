@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.compiler.candidate import differences
+from qosforge.compiler.candidate import find_plan_differences
 from qosforge.configtree import transition
 from qosforge.plan.model import Discipline, Trust
 from qosforge.validation.tree_text import tree_text
@@ -74,7 +74,7 @@ def test_round_trip_over_what_the_box_holds(before: str) -> None:
     request, result = lowered(DEVICE, campus(), BEFORE[before])
     _, target = delta(DEVICE, BEFORE[before], rendered(DEVICE, request, result))
     held = BOXES[DEVICE].parse(tree_text(target, BOXES[DEVICE].grammar), DEVICE, request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     assert held.unknown == ()
 
 
@@ -89,7 +89,7 @@ def test_the_emulated_box_takes_delta_and_inverse(before: str, tmp_path: Path) -
 
     assert box.configure(forward) == []
     held = platform.parse(box.running_text(), DEVICE, request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     assert held.unknown == ()
 
     assert box.configure(inverse) == []
@@ -108,7 +108,7 @@ def test_another_intent_replaces_the_filters_as_a_whole(tmp_path: Path) -> None:
     other = intent(VOICE | {"name": "calls"}, marked("bulk", 10, 1, bandwidth={"remaining_percent": 70}), REST)
     request, result = push(DEVICE, box, other)
     held = BOXES[DEVICE].parse(box.running_text(), DEVICE, request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     assert "web-and-file" not in box.running_text()
     assert box.configure(undo(DEVICE, box.running_text(), first)) == []
     assert box.running_text() == first

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qosforge.compiler.candidate import differences
+from qosforge.compiler.candidate import find_plan_differences
 from qosforge.intent.loader import LoadedIntent, parse_intent
 from qosforge.plan.model import Action, PortRange, Rule, Term, Trust
 from qosforge.platforms.nortel_5510 import PLATFORM
-from qosforge.platforms.nortel_5510.filters import apart, gathered, in_box_order, mask, numbered
+from qosforge.platforms.nortel_5510.filters import apart, group_filters, in_box_order, mask, number_filters
 from qosforge.platforms.nortel_5510.metering import bucket_of, nearest_bucket, nearest_rate, typed
 from qosforge.validation.tree_text import tree_text
 from qoslab.packets import Packets
@@ -83,7 +83,7 @@ def test_everything_at_once_round_trips_and_the_box_takes_it(tmp_path: Path) -> 
     _, target = delta(DEVICE, original, wanted)
     for text in (box.running_text(), tree_text(target, PLATFORM.grammar)):
         held = PLATFORM.parse(text, DEVICE, "5.1")
-        assert differences(result.plan, held) == ()
+        assert find_plan_differences(result.plan, held) == ()
         assert held.unknown == ()
     assert box.configure(undo(DEVICE, box.running_text(), original)) == []
     assert box.running_text() == original
@@ -183,7 +183,7 @@ def test_what_a_port_trusts(trust: str, line: str, held: Trust, tmp_path: Path) 
     assert line in rendered(DEVICE, request, result)
     plan = PLATFORM.parse(box.running_text(), DEVICE, "5.1")
     assert port(plan, "1").ingress.trust is held
-    assert differences(result.plan, plan) == ()
+    assert find_plan_differences(result.plan, plan) == ()
     assert "priority-cap-not-enforced" not in codes(result)
     offered = [[Packets(count=1, bytes=99, cos=cos, tagged=True)] for cos in (7, 6, 0)]
     queues = [box.offer("1", "2", packets, 0.0)[0].queue for packets in offered]
@@ -229,7 +229,7 @@ def test_blocks_keep_the_order_of_the_rules(rules: tuple[Rule, ...]) -> None:
         for cos in (5, 0)
         for far in (80, 20000, 5)
     ]
-    made = numbered(rules)
+    made = number_filters(rules)
     boxes = tuple(Rule(name=f.rule, any_of=(f.term,)) for f in made.filters)
     for packet in packets:
         assert first_match(boxes, packet) == first_match(rules, packet) == first_match(read, packet)
@@ -240,8 +240,8 @@ def test_the_box_reads_back_as_the_plan_says(rules: tuple[Rule, ...]) -> None:
     plan = in_box_order(rules)
     bare = {r.name: r.model_copy(update={"any_of": ()}) for r in plan}
     # What is made of the plan reads back as the plan, and its blocks look at the same bits.
-    made = numbered(plan)
-    read = gathered((bare[f.rule], f.term) for f in made.filters)
+    made = number_filters(plan)
+    read = group_filters((bare[f.rule], f.term) for f in made.filters)
     assert [(r.name, set(r.any_of)) for r in read] == [(r.name, set(r.any_of)) for r in plan]
     for policy in made.policies:
         assert len({mask(f.term) for f in policy.filters}) == 1
@@ -343,7 +343,7 @@ def test_any_intent_round_trips(loaded: LoadedIntent) -> None:
     request, result = lowered(DEVICE, loaded, QUEUES)
     text = QUEUES + rendered(DEVICE, request, result)
     held = PLATFORM.parse(text, DEVICE, request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
     assert held.unknown == ()
 
 
@@ -371,7 +371,7 @@ def test_rules_that_are_put_into_blocks_twice_read_back_in_their_order() -> None
     default = {"name": "default", "treatment": {"bandwidth": {"weight": 2}}}
     request, result = lowered(DEVICE, rich(*classes, default), QUEUES)
     held = PLATFORM.parse(QUEUES + rendered(DEVICE, request, result), DEVICE, request.image)
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()
 
 
 def test_a_priority_that_a_later_class_has_too_reads_back() -> None:
@@ -382,4 +382,4 @@ def test_a_priority_that_a_later_class_has_too_reads_back() -> None:
     # Both mark priority 2, whose DSCP is the first one's; DSCP 4 has the priority of the class that it marks.
     request, result = lowered(DEVICE, rich(*twins, {"name": "default", "mark": {"dscp": 17, "cos": 1}}), QUEUES)
     held = PLATFORM.parse(QUEUES + rendered(DEVICE, request, result), DEVICE, "5.1")
-    assert differences(result.plan, held) == ()
+    assert find_plan_differences(result.plan, held) == ()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import Compilation, compile_intent
 from qosforge.findings import Severity
 from qosforge.intent.loader import load_intent, parse_intent
@@ -141,7 +141,7 @@ def test_the_routers_take_every_line_and_give_it_back(name: str, router: str) ->
     candidate = make_candidate(made, before)
     assert box.configure(candidate.delta) == []
     held = PLATFORM.parse(box.running_text(), router, made.request.image)
-    assert differences(made.plan, held) == ()
+    assert find_plan_differences(made.plan, held) == ()
     assert held.unknown == ()
     assert box.configure(candidate.inverse) == []
     assert box.running_text() == before

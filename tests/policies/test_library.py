@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import has_errors
 from qosforge.intent.loader import load_intent
@@ -88,7 +88,7 @@ def test_the_box_takes_every_line_and_gives_it_back(policy: str, name: str) -> N
     candidate = make_candidate(made, before)
     assert box.configure(candidate.delta) == []
     held = platform(device.platform).parse(box.running_text(), name, device.image)
-    assert differences(made.plan, held) == ()
+    assert find_plan_differences(made.plan, held) == ()
     assert held.unknown == ()
     assert box.configure(candidate.inverse) == []
     assert box.running_text() == before

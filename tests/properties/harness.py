@@ -11,11 +11,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from qosforge.compiler.candidate import differences, make_candidate, undo
+from qosforge.compiler.candidate import find_plan_differences, make_candidate, rollback_lines
 from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
 from qosforge.finding_codes import load_codes
 from qosforge.findings import Finding, Severity, has_errors
-from qosforge.intent.applications import extended, load_catalogue
+from qosforge.intent.applications import extend_catalogue, load_catalogue
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import Intent
 from qosforge.intent.yaml_source import YamlDocument
@@ -60,7 +60,7 @@ def loaded(document: dict[str, Any]) -> LoadedIntent | None:
         intent=intent,
         document=YamlDocument("made.yaml", document, {(): (1, 1)}),
         version="made",
-        catalogue=extended(load_catalogue(), intent.applications),
+        catalogue=extend_catalogue(load_catalogue(), intent.applications),
         included={},
         settings=(),
         findings=(),
@@ -129,7 +129,7 @@ def push(site: Site, box: Box, made: CompiledDevice) -> None:
         assert any(line in span for span in spans), f"{interface} {side} has no policy after line {line + 1}"
     after = box.running_text()
     plan = held(site, after)
-    unlike = differences(made.plan, plan)
+    unlike = find_plan_differences(made.plan, plan)
     assert not unlike, f"{unlike}\n{candidate.text}"
     assert {u.text for u in plan.unknown} <= {u.text for u in held(site, before).unknown}
     assert make_candidate(made, after).empty
@@ -138,7 +138,7 @@ def push(site: Site, box: Box, made: CompiledDevice) -> None:
     assert box.running_text() == before, "\n".join(candidate.inverse)
     enter(site, box, candidate.delta)
     assert box.running_text() == after
-    back = undo(site.device.platform, after, before)
+    back = rollback_lines(site.device.platform, after, before)
     enter(site, box, back)
     assert box.running_text() == before, "\n".join(back)
     enter(site, box, candidate.delta)

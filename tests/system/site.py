@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from qosforge.compiler.candidate import differences, make_candidate, undo
+from qosforge.compiler.candidate import find_plan_differences, make_candidate, rollback_lines
 from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
 from qosforge.deltaq.error_spending import LOOKS
 from qosforge.deploy.fleet import Fleet
@@ -61,9 +61,9 @@ class Site:
         """What a device was given."""
         return next(device for device in self.compilation.devices if device.name == name)
 
-    def differences(self, name: str, plan: Plan) -> tuple[str, ...]:
+    def find_plan_differences(self, name: str, plan: Plan) -> tuple[str, ...]:
         """How a plan that was read back differs from the one meant."""
-        return differences(self.device(name).plan, plan)
+        return find_plan_differences(self.device(name).plan, plan)
 
     def read_plan(self, name: str) -> Plan:
         """What a device holds now."""
@@ -77,7 +77,7 @@ class Site:
             yield self.read_plan(name)
         finally:
             now = self._read([name])[name]
-            back = undo(self.campus.network.device(name).platform, now, self.held[name])
+            back = rollback_lines(self.campus.network.device(name).platform, now, self.held[name])
             said = self.campus.type(name, *back)
             assert (said, self._read([name])[name]) == ([], self.held[name])
 

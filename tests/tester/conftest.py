@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.compiler.candidate import differences, make_candidate
+from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import compile_intent
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import lab_route
@@ -77,7 +77,7 @@ def campus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Campus]:
             texts = _held(fleet, names)
             plans = {d.name: parse_running(d.platform, texts[d.name], d.name, d.image) for d in network.devices}
             for device in compilation.devices:
-                assert not differences(device.plan, plans[device.name])
+                assert not find_plan_differences(device.plan, plans[device.name])
             yield Campus(network, state, fleet, plans)
     finally:
         control.stop(state)

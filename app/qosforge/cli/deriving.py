@@ -17,7 +17,7 @@ from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
 from qosforge.deploy.traits import require_installed
-from qosforge.discovery.measured_scenario import MeasuredScenario, differences, scenario_of_counters
+from qosforge.discovery.measured_scenario import MeasuredScenario, scenario_differences, scenario_of_counters
 from qosforge.discovery.port_traffic import MeasuredTraffic, measure_stations
 from qosforge.discovery.stations import Derivation, DerivedStation, derive_stations
 from qosforge.errors import InputError, Place
@@ -95,7 +95,7 @@ def traffic(
     writes = found is not None and known is None and (write or not net.traffic)
     if writes and found is not None:
         append_entries(network, TRAFFIC, "scenarios", [_scenario_entry(found)])
-    changes = differences(known, found) if known and found else ()
+    changes = scenario_differences(known, found) if known and found else ()
     if as_json:
         print_json(_traffic_document(network, measured, found, changes, written=writes))
     else:

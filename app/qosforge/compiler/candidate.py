@@ -45,48 +45,48 @@ class Candidate:
 
 def make_candidate(device: CompiledDevice, running: Configuration) -> Candidate:
     """The candidate that brings a device from ``running`` to the device's plan."""
-    if not unlike(device, running):
+    if not plan_differences(device, running):
         return Candidate(device.name, (), ())
-    box = platform(device.request.platform, device.name)
-    current = box.grammar.parse(unblotted(running))
-    desired = box.grammar.parse("\n".join(block.text for block in device.blocks))
-    target = merge(current, desired, box.grammar)
-    delta = tuple(transition(current, target, box.grammar))
+    dialect = platform(device.request.platform, device.name)
+    current = dialect.grammar.parse(unblotted(running))
+    desired = dialect.grammar.parse("\n".join(block.text for block in device.blocks))
+    target = merge(current, desired, dialect.grammar)
+    delta = tuple(transition(current, target, dialect.grammar))
     return Candidate(
         device.name,
         delta,
-        tuple(transition(target, current, box.grammar)),
-        gaps(delta, current, target, box.grammar),
+        tuple(transition(target, current, dialect.grammar)),
+        gaps(delta, current, target, dialect.grammar),
     )
 
 
-def undo(platform_id: str, running: Configuration, original: Configuration) -> tuple[str, ...]:
+def rollback_lines(platform_id: str, running: Configuration, original: Configuration) -> tuple[str, ...]:
     """Lines that bring a device from what it holds now back to its original configuration."""
-    box = platform(platform_id)
-    now, then = (box.grammar.parse(unblotted(text)) for text in (running, original))
-    return tuple(transition(now, then, box.grammar))
+    target = platform(platform_id)
+    now, then = (target.grammar.parse(unblotted(text)) for text in (running, original))
+    return tuple(transition(now, then, target.grammar))
 
 
-def unlike(device: CompiledDevice, running: Configuration) -> tuple[str, ...]:
+def plan_differences(device: CompiledDevice, running: Configuration) -> tuple[str, ...]:
     """Where a running configuration is not the device's plan, in words."""
     request = device.request
-    return differences(device.plan, parse_running(request.platform, running, device.name, request.image))
+    return find_plan_differences(device.plan, parse_running(request.platform, running, device.name, request.image))
 
 
-def differences(plan: Plan, running: Plan) -> tuple[str, ...]:
+def find_plan_differences(plan: Plan, running: Plan) -> tuple[str, ...]:
     """Where what a device holds is not the plan, in words; only what the plan speaks of is compared."""
     found: list[str] = []
-    for wanted in plan.interfaces:
-        got = running.interface(wanted.name)
+    for planned in plan.interfaces:
+        got = running.interface(planned.name)
         if got is None:
-            found.append(f"{wanted.name}: the device has no such interface")
+            found.append(f"{planned.name}: the device has no such interface")
             continue
         for field in InterfacePlan.model_fields:
-            meant, there = getattr(wanted, field), getattr(got, field)
+            meant, there = getattr(planned, field), getattr(got, field)
             if meant == there:
                 continue
             meant, there = _comparable(meant), _comparable(there)
-            found.extend(_leaves(f"{wanted.name} {field}", meant, there))
+            found.extend(_leaves(f"{planned.name} {field}", meant, there))
     for field in System.model_fields:
         meant = getattr(plan.system, field)
         if meant is not None:

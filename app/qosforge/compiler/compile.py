@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from qosforge.compiler.features import refusals, within
+from qosforge.compiler.features import find_unsupported, without_unsupported
 from qosforge.compiler.resolve import resolve
 from qosforge.compiler.shared_policy_check import find_shared_policies
-from qosforge.compiler.size import bare, oversized
+from qosforge.compiler.size import find_oversized, without_matches
 from qosforge.errors import QosforgeError
 from qosforge.findings import Finding, Severity
 from qosforge.intent.loader import LoadedIntent
@@ -118,12 +118,12 @@ class Compiler:
             InputError: the platform is not installed, or does not know the image or an interface.
         """
         if running is not None:
-            return self._lowered(request, running)
+            return self._lower(request, running)
         # The platform does not see the name: what it makes cannot depend on it, and serves every box of the shape.
         try:
             made = self._of_shape(_Shape(request.model_copy(update={"device": ""})))
         except QosforgeError:
-            return self._lowered(request, None)  # raises it again, of this device
+            return self._lower(request, None)  # raises it again, of this device
         name = request.device
         return replace(
             made,
@@ -136,7 +136,7 @@ class Compiler:
         made = self._kept.get(shape)
         if made is not None:
             return made
-        made = self._lowered(shape.request, None)
+        made = self._lower(shape.request, None)
         # What was met once only is not kept: where all devices differ, none is worth its room.
         if hash(shape) in self._met:
             if len(self._kept) >= SHAPES:
@@ -146,33 +146,37 @@ class Compiler:
             self._met.add(hash(shape))
         return made
 
-    def _lowered(self, request: DeviceRequest, running: Configuration | None) -> CompiledDevice:
-        box = platform(request.platform, request.device)
-        held = (
+    def _lower(self, request: DeviceRequest, running: Configuration | None) -> CompiledDevice:
+        target = platform(request.platform, request.device)
+        running_plan = (
             parse_running(request.platform, running, request.device, request.image) if running is not None else None
         )
-        refused = tuple(refusals(request, box.features))
-        request = within(request, box.features)
-        too_much = oversized(request, box)
+        refused = tuple(find_unsupported(request, target.features))
+        request = without_unsupported(request, target.features)
+        too_much = find_oversized(request, target)
         if too_much:
-            request = bare(request)
-        lowered = box.lower(request, held)
+            request = without_matches(request)
+        lowered = target.lower(request, running_plan)
         unread = (
             ()
-            if held is None
-            else (*_missing(request, held), *_unread(held), *find_shared_policies(lowered.plan, held))
+            if running_plan is None
+            else (
+                *_find_missing(request, running_plan),
+                *_find_unread(running_plan),
+                *find_shared_policies(lowered.plan, running_plan),
+            )
         )
-        unnamed = _unnamed(request, lowered.plan)
+        unnamed = _without_names(request, lowered.plan)
         return CompiledDevice(
             request=request,
             plan=lowered.plan,
-            blocks=box.blocks(lowered.plan, lowered, request),
-            findings=tuple(map(self._located, (*refused, *too_much, *lowered.findings, *unnamed, *unread))),
+            blocks=target.blocks(lowered.plan, lowered, request),
+            findings=tuple(map(self._locate, (*refused, *too_much, *lowered.findings, *unnamed, *unread))),
             fidelity=lowered.fidelity,
             classes=lowered.classes,
         )
 
-    def _located(self, finding: Finding) -> Finding:
+    def _locate(self, finding: Finding) -> Finding:
         if finding.file or finding.traffic_class is None:
             return finding
         place = self._place(finding.traffic_class, finding.line)
@@ -194,13 +198,13 @@ class _Shape:
         return isinstance(other, _Shape) and self.request == other.request
 
 
-def _unnamed(request: DeviceRequest, plan: Plan) -> Iterator[Finding]:
+def _without_names(request: DeviceRequest, plan: Plan) -> Iterator[Finding]:
     """Names of policies that nothing on the device carries."""
-    for wanted in request.interfaces:
-        made = plan.interface(wanted.name)
+    for interface_request in request.interfaces:
+        made = plan.interface(interface_request.name)
         for direction, name, side in (
-            ("input", wanted.input_policy, made.ingress if made else None),
-            ("output", wanted.output_policy, made.egress if made else None),
+            ("input", interface_request.input_policy, made.ingress if made else None),
+            ("output", interface_request.output_policy, made.egress if made else None),
         ):
             if name is not None and side is not None and not (side.policy or "").startswith(name[:NAMED]):
                 yield Finding(
@@ -208,29 +212,29 @@ def _unnamed(request: DeviceRequest, plan: Plan) -> Iterator[Finding]:
                     severity=Severity.INFO,
                     message="the device has no policy here that could be called so",
                     device=request.device,
-                    interface=wanted.name,
+                    interface=interface_request.name,
                     direction=direction,
                     requested=name,
                     applied="no name",
                 )
 
 
-def _missing(request: DeviceRequest, running: Plan) -> tuple[Finding, ...]:
+def _find_missing(request: DeviceRequest, running: Plan) -> tuple[Finding, ...]:
     return tuple(
         Finding(
             code="interface-missing",
             severity=Severity.ERROR,
-            message=f"the device has no interface {wanted.name}",
+            message=f"the device has no interface {interface_request.name}",
             device=request.device,
-            interface=wanted.name,
+            interface=interface_request.name,
             hint="correct its name in the inventory",
         )
-        for wanted in request.interfaces
-        if running.interface(wanted.name) is None
+        for interface_request in request.interfaces
+        if running.interface(interface_request.name) is None
     )
 
 
-def _unread(running: Plan) -> tuple[Finding, ...]:
+def _find_unread(running: Plan) -> tuple[Finding, ...]:
     return tuple(
         Finding(
             code="access-group-undefined" if line.undefined else "line-not-understood",

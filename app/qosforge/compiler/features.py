@@ -59,16 +59,18 @@ _HINTS = {
 }
 
 
-def refusals(request: DeviceRequest, known: frozenset[Feature]) -> Iterator[Finding]:
+def find_unsupported(request: DeviceRequest, known: frozenset[Feature]) -> Iterator[Finding]:
     """One finding for every class or interface and feature that the platform does not know; a warning where it is
     preferred."""
     sides = _Sides.of(request)
-    for wanted, feature, prefer in _lacking(request.classes, sides.recognises, sides.schedules, sides.edge, known):
-        yield _refusal(request, feature, prefer, class_request=wanted)
+    for class_request, feature, prefer in _find_lacking(
+        request.classes, sides.recognises, sides.schedules, sides.edge, known
+    ):
+        yield _unsupported_finding(request, feature, prefer, class_request=class_request)
     for i in request.interfaces:
         for requirement in interface_requirements(i):
             if requirement.feature not in known:
-                yield _refusal(
+                yield _unsupported_finding(
                     request, requirement.feature, requirement.prefer, interface=i.name, direction=requirement.side
                 )
 
@@ -92,22 +94,22 @@ class _Sides:
 
 
 @shared
-def _lacking(
+def _find_lacking(
     classes: tuple[ClassRequest, ...], recognises: bool, schedules: bool, edge: bool, known: frozenset[Feature]
 ) -> tuple[tuple[ClassRequest, Feature, bool], ...]:
     """What classes and those below them ask for in vain, each with whether it is only preferred."""
     sides, found = _Sides(recognises, schedules, edge), list[tuple[ClassRequest, Feature, bool]]()
     for c in classes:
-        wanted = dict(_wanted(sides, c, known))
+        wanted = dict(_required_features(sides, c, known))
         found += [
             (c, feature, wanted[feature]) for feature in Feature if feature in wanted and feature not in known
         ]
         if Feature.CHILDREN in known:
-            found += _lacking(c.children, recognises, schedules, edge, known)
+            found += _find_lacking(c.children, recognises, schedules, edge, known)
     return tuple(found)
 
 
-def _refusal(
+def _unsupported_finding(
     request: DeviceRequest,
     feature: Feature,
     prefer: bool,
@@ -131,36 +133,36 @@ def _refusal(
     )
 
 
-def within(request: DeviceRequest, known: frozenset[Feature]) -> DeviceRequest:
+def without_unsupported(request: DeviceRequest, known: frozenset[Feature]) -> DeviceRequest:
     """The request without what the platform does not know."""
     return request.model_copy(
         update={
-            "classes": _within(request.classes, known),
-            "interfaces": tuple(_kept_interface(i, known) for i in request.interfaces),
+            "classes": _without_unsupported(request.classes, known),
+            "interfaces": tuple(_reduce_interface(i, known) for i in request.interfaces),
         }
     )
 
 
 @shared
-def _within(classes: tuple[ClassRequest, ...], known: frozenset[Feature]) -> tuple[ClassRequest, ...]:
-    return tuple(_kept(c, known) for c in classes)
+def _without_unsupported(classes: tuple[ClassRequest, ...], known: frozenset[Feature]) -> tuple[ClassRequest, ...]:
+    return tuple(_reduce_class(c, known) for c in classes)
 
 
-def _kept(class_request: ClassRequest, known: frozenset[Feature]) -> ClassRequest:
+def _reduce_class(class_request: ClassRequest, known: frozenset[Feature]) -> ClassRequest:
     # One at a time: each tells how the class looks without it alone.
     while requirement := next((r for r in class_requirements(class_request) if r.feature not in known), None):
         class_request = requirement.without
     terms, none_of = (
-        tuple(t for t in ts if known.issuperset(_asked_of(t)))
+        tuple(t for t in ts if known.issuperset(_term_features(t)))
         for ts in (class_request.terms, class_request.none_of)
     )
     if Feature.MATCH_NONE not in known or (class_request.terms and not terms):
         none_of = ()  # without its alternatives a class would be everything else
-    children = _within(class_request.children, known)
+    children = _without_unsupported(class_request.children, known)
     return class_request.model_copy(update={"terms": terms, "none_of": none_of, "children": children})
 
 
-def _kept_interface(interface_request: InterfaceRequest, known: frozenset[Feature]) -> InterfaceRequest:
+def _reduce_interface(interface_request: InterfaceRequest, known: frozenset[Feature]) -> InterfaceRequest:
     while requirement := next(
         (r for r in interface_requirements(interface_request) if r.feature not in known), None
     ):
@@ -168,7 +170,7 @@ def _kept_interface(interface_request: InterfaceRequest, known: frozenset[Featur
     return interface_request
 
 
-def _wanted(
+def _required_features(
     sides: _Sides, class_request: ClassRequest, known: frozenset[Feature]
 ) -> Iterator[tuple[Feature, bool]]:
     """Features that a class asks a device for, each with whether it is only preferred."""
@@ -177,7 +179,7 @@ def _wanted(
             yield requirement.feature, requirement.prefer
     if _recognises(sides, class_request):
         for term in (*class_request.terms, *class_request.none_of):
-            yield from ((feature, False) for feature in _asked_of(term))
+            yield from ((feature, False) for feature in _term_features(term))
         if class_request.none_of:
             yield Feature.MATCH_NONE, False
 
@@ -196,7 +198,7 @@ def _recognises(sides: _Sides, class_request: ClassRequest) -> bool:
     return sides.edge or sides.recognises or class_request.recognised_by is None
 
 
-def _asked_of(term: TermRequest) -> Iterator[Feature]:
+def _term_features(term: TermRequest) -> Iterator[Feature]:
     for name in term.given:
         if name in CORE_MATCH:
             continue

@@ -51,7 +51,7 @@ def claims(classes: Sequence[TrafficClass], base: Path_ = _TOP) -> Iterator[Mark
             terms = [(_points(term), _by_mark_alone(term)) for term in entry.match.alternatives()]
             alone = [points for points, only in terms if only and not entry.match.none]
             yield MarkClaim(
-                path, entry.name, _joined(alone), _joined([points for points, _ in terms]) - _joined(alone)
+                path, entry.name, _union(alone), _union([points for points, _ in terms]) - _union(alone)
             )
         yield from claims(entry.treatment.children, (*path, "treatment", "children"))
     if base == _TOP and all(entry.name != RESERVED_CLASS for entry in classes):
@@ -179,7 +179,7 @@ def _by_mark_alone(term: MatchTerm) -> bool:
     return set(term.given) <= {"dscp", "precedence"}
 
 
-def _joined(sets: Sequence[frozenset[int]]) -> frozenset[int]:
+def _union(sets: Sequence[frozenset[int]]) -> frozenset[int]:
     return frozenset().union(*sets)
 
 

@@ -28,7 +28,7 @@ class _Size:
     most: int
 
 
-def oversized(request: DeviceRequest, target: Platform) -> tuple[Finding, ...]:
+def find_oversized(request: DeviceRequest, target: Platform) -> tuple[Finding, ...]:
     """``match-too-large`` for each class that comes to more than its platform enters, else for the device that does
     with all its classes together. It is arithmetic: nothing is expanded."""
     sizes = tuple(_sizes(request, target, request.classes, 1))
@@ -43,28 +43,30 @@ def oversized(request: DeviceRequest, target: Platform) -> tuple[Finding, ...]:
     return (_finding(request, largest, message, total, MOST_OF_A_DEVICE),)
 
 
-def bare(request: DeviceRequest) -> DeviceRequest:
+def without_matches(request: DeviceRequest) -> DeviceRequest:
     """The request without what its classes match: what is left of one that is too large."""
-    return request.model_copy(update={"classes": tuple(map(_bare, request.classes))})
+    return request.model_copy(update={"classes": tuple(map(_class_without_matches, request.classes))})
 
 
-def _bare(class_request: ClassRequest) -> ClassRequest:
+def _class_without_matches(class_request: ClassRequest) -> ClassRequest:
     return class_request.model_copy(
-        update={"terms": (), "none_of": (), "children": tuple(map(_bare, class_request.children))}
+        update={"terms": (), "none_of": (), "children": tuple(map(_class_without_matches, class_request.children))}
     )
 
 
 def _sizes(
     request: DeviceRequest, target: Platform, classes: tuple[ClassRequest, ...], above: int
 ) -> Iterator[_Size]:
-    for wanted in classes:
-        conditions = target.count_conditions(request, wanted)
-        joined = above * (len(wanted.terms) or 1)
+    for class_request in classes:
+        conditions = target.count_conditions(request, class_request)
+        joined = above * (len(class_request.terms) or 1)
         most = (
-            target.most_conditions if recognises(request, wanted) else max(target.most_conditions, MOST_OF_A_CLASS)
+            target.most_conditions
+            if recognises(request, class_request)
+            else max(target.most_conditions, MOST_OF_A_CLASS)
         )
-        yield _Size(wanted, conditions, joined if above > 1 else 0, most)
-        yield from _sizes(request, target, wanted.children, joined)
+        yield _Size(class_request, conditions, joined if above > 1 else 0, most)
+        yield from _sizes(request, target, class_request.children, joined)
 
 
 def _of_class(request: DeviceRequest, size: _Size) -> Finding:

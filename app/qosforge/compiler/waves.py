@@ -44,16 +44,16 @@ def joined_ends(
     """
     found = set()
     for name, plan in after.items():
-        held = before.get(name)
-        if held is None:
+        earlier = before.get(name)
+        if earlier is None:
             continue  # what it holds is unknown: whether it has to change with it, the other end says
-        for wanted in plan.interfaces:
-            there = held.interface(wanted.name)
-            if there is not None and there.efficiency == wanted.efficiency:
+        for planned in plan.interfaces:
+            there = earlier.interface(planned.name)
+            if there is not None and there.efficiency == planned.efficiency:
                 continue
-            if there is None and wanted.efficiency == type(wanted.efficiency)():
+            if there is None and planned.efficiency == type(planned.efficiency)():
                 continue
-            link = network.neighbour((name, wanted.name))
+            link = network.neighbour((name, planned.name))
             if link is not None and (link[1][0] in after or link[1][0] in unread) and link[1][0] != name:
                 found.add(frozenset((name, link[1][0])))
     return frozenset(found)

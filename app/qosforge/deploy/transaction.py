@@ -14,7 +14,7 @@ from typing import Protocol
 
 from cli_candidate.pending import PendingCommit
 
-from qosforge.compiler.candidate import undo
+from qosforge.compiler.candidate import rollback_lines
 from qosforge.configtree import as_text, unmanaged
 from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.deploy.not_saved import CHOICES, difference
@@ -198,7 +198,7 @@ def _require_saved(driver: DeviceDriver, target: Target, held: DeviceText) -> No
 def _to_save(driver: DeviceDriver, target: Target, held: DeviceText) -> tuple[str, ...]:
     """Lines we manage that lead from startup to ``held``; none where startup cannot be read."""
     startup = comparable(driver.get_config("startup"))
-    return () if startup.is_blank else undo(target.platform, startup, held)
+    return () if startup.is_blank else rollback_lines(target.platform, startup, held)
 
 
 def confirm(driver: DeviceDriver, target: Target, journal: Journal) -> None:
@@ -259,7 +259,7 @@ def _restored(driver: DeviceDriver, target: Target, journal: Journal) -> DeviceT
     elif pending and target.traits.native_rollback:
         # The driver takes no further commit while one is pending; the inverse follows at once.
         driver.confirm_commit()
-    lines = undo(target.platform, touched, target.original)
+    lines = rollback_lines(target.platform, touched, target.original)
     if lines:
         _enter(driver, lines, target)
         journal.record(target.device, "inverse_applied", delta=as_text(lines))
@@ -293,7 +293,7 @@ def require_as_before(target: Target, held: DeviceText) -> str:
     if held == target.original:
         return ""
     difference = first_difference(target.original, held)
-    if _ours_alone(target, held) or undo(target.platform, held, target.original):
+    if _ours_alone(target, held) or rollback_lines(target.platform, held, target.original):
         raise DeviceError(
             f"does not read as before: {difference}",
             Place(device=target.device),

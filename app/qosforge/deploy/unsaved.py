@@ -6,7 +6,7 @@ from cli_candidate.unsaved import unsaved_lines
 from napalm_force10.force10 import FTOS
 from napalm_ios_legacy.ios_legacy import IOS
 
-from qosforge.compiler.candidate import undo
+from qosforge.compiler.candidate import rollback_lines
 from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.deploy.traits import Traits, traits
 from qosforge.inventory.models import Device
@@ -37,7 +37,7 @@ def in_the_way(how: Traits, platform: str, startup: DeviceText, running: DeviceT
         return unsaved(how, startup, running)
     if startup.is_blank:
         return ()
-    return tuple(running.saying(f"+{line.strip()}") for line in undo(platform, startup, running))
+    return tuple(running.saying(f"+{line.strip()}") for line in rollback_lines(platform, startup, running))
 
 
 def read_in_the_way(device: Device, driver: DeviceDriver, running: DeviceText) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from qosforge.artifacts.store import Artifacts
-from qosforge.compiler.candidate import differences
+from qosforge.compiler.candidate import find_plan_differences
 from qosforge.inventory.models import Network
 from qosforge.plan.description import port_facts, system_facts
 from qosforge.plan.model import InterfacePlan, Plan, System
@@ -86,7 +86,7 @@ def settled_text(artifacts: Artifacts, network: Network, device: str, found: Set
 def drift_words(network: Network, device: str, before: DeviceText, now: DeviceText) -> tuple[str, ...]:
     """Where one configuration of a device differs from another in what qosforge reads of it, without secrets."""
     words = now.words.with_secrets_of(before.words)
-    found = differences(held_plan(network, device, before), held_plan(network, device, now))
+    found = find_plan_differences(held_plan(network, device, before), held_plan(network, device, now))
     return tuple(map(words.shown, found))
 
 
@@ -98,13 +98,13 @@ def settled(store: RunStore, network: Network) -> dict[str, Settled]:
 
 
 def port_differences(before: Plan, now: Plan, port: str) -> tuple[str, ...]:
-    """What `differences` says of one port."""
-    return differences(_only(before, port), now)
+    """What `find_plan_differences` says of one port."""
+    return find_plan_differences(_only(before, port), now)
 
 
 def system_differences(before: Plan, now: Plan) -> tuple[str, ...]:
-    """What `differences` says of the device as a whole."""
-    return differences(before.model_copy(update={"interfaces": ()}), now)
+    """What `find_plan_differences` says of the device as a whole."""
+    return find_plan_differences(before.model_copy(update={"interfaces": ()}), now)
 
 
 def port_changes(before: Plan, now: Plan, port: str) -> tuple[Change, ...]:

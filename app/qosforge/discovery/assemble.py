@@ -107,7 +107,7 @@ class _Assembly:
     # -- links -------------------------------------------------------------------------------------------
 
     def _links(self) -> Iterator[FoundLink]:
-        seen = self._seen()
+        seen = self._collect_links()
         crowded = [end for end in self._ends(seen) if [*self._ends(seen)].count(end) > 1]
         for end in dict.fromkeys(crowded):
             others = [one.ends[one.ends[0] == end] for one in seen if end in one.ends]
@@ -124,7 +124,7 @@ class _Assembly:
     def _ends(seen: list[_Seen]) -> Iterator[End]:
         return (end for one in seen for end in one.ends)
 
-    def _seen(self) -> list[_Seen]:
+    def _collect_links(self) -> list[_Seen]:
         found: dict[frozenset[End], _Seen] = {}
         for name, visit in self._visits.items():
             for neighbour, address in visit.neighbours:

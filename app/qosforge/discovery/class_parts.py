@@ -46,10 +46,10 @@ def class_parts(
 
     Counters that went backwards divide nothing.
     """
-    held = plan.interface(port)
-    if held is None or "input" not in platform(plan.platform, plan.device).counts:
+    interface = plan.interface(port)
+    if interface is None or "input" not in platform(plan.platform, plan.device).counts:
         return ()
-    rules = {rule.name: rule for rule in held.ingress.rules}
+    rules = {rule.name: rule for rule in interface.ingress.rules}
     before = {_key(count): count for count in first}
     grown: dict[str, tuple[int, int | None]] = {}
     for count in second:

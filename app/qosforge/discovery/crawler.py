@@ -142,7 +142,7 @@ class _Crawler:
             if reader is None:
                 raise UnknownPlatform(f"a command line that is called {line!r}")
             facts = reader(ask)
-            return replace(facts, notes=tuple(_shown(note, shown) for note in facts.notes))
+            return replace(facts, notes=tuple(_mask_note(note, shown) for note in facts.notes))
         except UnknownPlatform as error:
             hint = "leave it out, or describe it in hosts.yaml with a platform of its own"
             message = f"{address} is of no known platform: {shown(str(error))}"
@@ -213,5 +213,5 @@ def _identity(facts: DeviceFacts) -> tuple[object, ...]:
     return facts.platform, label(facts.hostname), facts.serial, facts.mac, facts.addresses
 
 
-def _shown(note: Note, mask: Callable[[str], str]) -> Note:
+def _mask_note(note: Note, mask: Callable[[str], str]) -> Note:
     return replace(note, line=mask(note.line), message=mask(note.message), hint=mask(note.hint))

@@ -67,7 +67,7 @@ EVERY_FIELD = Fields(
 )
 
 
-def differences(known: Network, discovered: Network, fields: Fields = DEVICES_TELL) -> tuple[InventoryChange, ...]:
+def find_changes(known: Network, discovered: Network, fields: Fields = DEVICES_TELL) -> tuple[InventoryChange, ...]:
     """Every difference in these fields: devices first, each with its ports, then links."""
     return (*_devices(known, discovered, fields), *_links(known, discovered, fields))
 

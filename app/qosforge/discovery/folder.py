@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qosforge.discovery.difference import EVERY_FIELD, InventoryChange, differences
+from qosforge.discovery.difference import EVERY_FIELD, InventoryChange, find_changes
 from qosforge.discovery.documents import NOTHING, documents
 from qosforge.discovery.file_changes import WRITTEN_FILES, write_changes
 from qosforge.discovery.hosts_text import by_hand
@@ -53,7 +53,7 @@ def compare(folder: Path, discovery: Discovery) -> tuple[InventoryChange, ...]:
         InputError, InputErrors: the folder holds no network.
     """
     known = load_network(folder)
-    return differences(known, discovery.network(known.name))
+    return find_changes(known, discovery.network(known.name))
 
 
 def add(folder: Path, discovery: Discovery) -> tuple[InventoryChange, ...]:
@@ -66,7 +66,7 @@ def add(folder: Path, discovery: Discovery) -> tuple[InventoryChange, ...]:
     """
     known = load_network(folder)
     found = discovery.network(known.name)
-    added = tuple(change for change in differences(known, found) if change.kind == "added")
+    added = tuple(change for change in find_changes(known, found) if change.kind == "added")
     if added:
         write_draft(folder, draft(folder, added, known, found))
     return added
@@ -113,7 +113,7 @@ def draft(
             network = load_network(made)
         except InputError as error:
             raise located(error, made, folder) from None
-        if whole and differences(network, discovered, EVERY_FIELD):
+        if whole and find_changes(network, discovered, EVERY_FIELD):
             raise by_hand(str(folder / "hosts.yaml"))
         return FolderDraft(before, {name: (made / name).read_bytes() for name in WRITTEN_FILES})
 

@@ -165,7 +165,7 @@ def _notes(network: Network, measured: MeasuredTraffic, pairs: Sequence[Pair]) -
         yield f"packet sizes of class {listed(same)}: they have the mean of their port, and bytes are divided alike"
 
 
-def differences(known: TrafficScenario, discovered: MeasuredScenario) -> tuple[str, ...]:
+def scenario_differences(known: TrafficScenario, discovered: MeasuredScenario) -> tuple[str, ...]:
     """How the flows of a scenario that is there differ from those of a new measurement, in this order: added,
     changed, gone."""
     now = {_key(flow["from"], flow["to"], flow.get("dscp", 0), flow["dst_port"]): flow for flow in discovered.flows}

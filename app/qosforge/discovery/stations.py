@@ -150,10 +150,10 @@ def _facts(driver: DeviceDriver, device: Device) -> DeviceFacts | Note:
         return Note(
             Topic.NOT_UNDERSTOOD, device.name, shown(str(error)), "its answers cannot be read: no stations", hint
         )
-    return replace(facts, notes=tuple(_shown(note, shown) for note in facts.notes))
+    return replace(facts, notes=tuple(_mask_note(note, shown) for note in facts.notes))
 
 
-def _shown(note: Note, mask: Callable[[str], str]) -> Note:
+def _mask_note(note: Note, mask: Callable[[str], str]) -> Note:
     return replace(note, line=mask(note.line), message=mask(note.message), hint=mask(note.hint))
 
 

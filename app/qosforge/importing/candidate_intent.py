@@ -17,7 +17,7 @@ from qosforge.importing.hosts import Host, host, network
 from qosforge.importing.observed import ObservedSide
 from qosforge.importing.running_configuration import RunningConfiguration
 from qosforge.importing.to_intent import IntentData, NoteUnmapped, rate
-from qosforge.intent.applications import extended, load_catalogue
+from qosforge.intent.applications import extend_catalogue, load_catalogue
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import RESERVED_CLASS, Intent, TrafficClass
 from qosforge.intent.yaml_source import YamlDocument
@@ -47,7 +47,7 @@ class CandidateIntent:
 
     def intent(self, name: str) -> IntentData:
         """The intent as YAML holds it."""
-        classes = [*map(_complete, _matched(self.classes))] or [{"name": RESERVED_CLASS}]
+        classes = [*map(_complete_class, _matching_classes(self.classes))] or [{"name": RESERVED_CLASS}]
         words: IntentData = {"version": 1, "intent": name, "classes": classes}
         if self.efficiency:
             words["link_efficiency"] = list(self.efficiency)
@@ -59,7 +59,7 @@ class CandidateIntent:
         return replace(self, classes=(*self.classes[:position], words, *self.classes[position + 1 :]))
 
 
-def _matched(classes: Iterable[IntentData]) -> Iterator[IntentData]:
+def _matching_classes(classes: Iterable[IntentData]) -> Iterator[IntentData]:
     """The classes that match something."""
     return (words for words in classes if "match" in words or words["name"] == RESERVED_CLASS)
 
@@ -71,12 +71,12 @@ def every_class(classes: Iterable[IntentData]) -> Iterator[IntentData]:
         yield from every_class(words.get("treatment", {}).get("children", ()))
 
 
-def _complete(words: IntentData) -> IntentData:
+def _complete_class(words: IntentData) -> IntentData:
     """A class whose children match something too."""
     children = words.get("treatment", {}).get("children")
     if children is None:
         return words
-    below = [*map(_complete, _matched(children))]
+    below = [*map(_complete_class, _matching_classes(children))]
     return {**words, "treatment": {**words["treatment"], "children": below}}
 
 
@@ -105,8 +105,8 @@ def hosts_of(
         if side.boundary:
             boundary.setdefault(side.device, set()).update(side.ports)
     return tuple(
-        host(configurations[name], images.get(name, configurations[name].images[0]), held, boundary.get(name, ()))
-        for name, held in ports.items()
+        host(configurations[name], images.get(name, configurations[name].images[0]), names, boundary.get(name, ()))
+        for name, names in ports.items()
     )
 
 
@@ -117,7 +117,7 @@ def load_candidate(words: IntentData, name: str) -> LoadedIntent:
         ValidationError: it is none.
     """
     intent = Intent.model_validate(words, context=WRITTEN)
-    catalogue = extended(load_catalogue(), intent.applications)
+    catalogue = extend_catalogue(load_catalogue(), intent.applications)
     return LoadedIntent(intent, YamlDocument(f"{name}.yaml", words), "", catalogue, {}, (), ())
 
 
@@ -158,13 +158,13 @@ def drop_invalid(words: IntentData, note: NoteUnmapped) -> IntentData:
         stand_in = {"match": {"any": [{"cos": 0}]}}
     for _ in range(_MOST_REFUSALS):
         try:
-            TrafficClass.model_validate({**stand_in, **_complete(words)}, context=WRITTEN)
+            TrafficClass.model_validate({**stand_in, **_complete_class(words)}, context=WRITTEN)
         except ValidationError as error:
             path, why = _refused_at(words, error.errors()[0])
             note(f"{'.'.join(map(str, path)) or 'this class'}: {why}")
             if not path or path == ("name",):
                 return {"name": words["name"]}
-            words = _dropped(words, path)
+            words = _drop(words, path)
         else:
             break
     return words
@@ -181,7 +181,7 @@ def _refused_at(words: IntentData, details: ErrorDetails) -> tuple[tuple[str | i
     return tuple(path), details["msg"].removeprefix("Value error, ")
 
 
-def _dropped(words: IntentData, path: tuple[str | int, ...]) -> IntentData:
+def _drop(words: IntentData, path: tuple[str | int, ...]) -> IntentData:
     changed = copy.deepcopy(words)
     inner: Any = changed
     for part in path[:-1]:

@@ -64,7 +64,7 @@ def host(
             try:
                 interfaces.append(_interface(configuration, plan, known, plan.name in boundary, findings))
             except ValidationError as error:
-                findings.append(_refused(configuration, plan, error))
+                findings.append(_port_refusal(configuration, plan, error))
     if len(configuration.images) > 1:
         findings.append(
             Finding(
@@ -90,7 +90,7 @@ def host(
     )
 
 
-def _refused(configuration: RunningConfiguration, plan: InterfacePlan, error: ValidationError) -> Finding:
+def _port_refusal(configuration: RunningConfiguration, plan: InterfacePlan, error: ValidationError) -> Finding:
     """An interface that an inventory cannot hold."""
     return Finding(
         code="import-not-expressed",
@@ -140,10 +140,12 @@ def _interface(
 
 
 def _circuit(plan: InterfacePlan) -> Circuit | None:
-    held = plan.circuit
-    if held is None or (held.dlci is None and held.vci is None):
+    circuit = plan.circuit
+    if circuit is None or (circuit.dlci is None and circuit.vci is None):
         return None
-    return Circuit(dlci=held.dlci) if held.dlci is not None else Circuit(vpi=held.vpi or 0, vci=held.vci)
+    return (
+        Circuit(dlci=circuit.dlci) if circuit.dlci is not None else Circuit(vpi=circuit.vpi or 0, vci=circuit.vci)
+    )
 
 
 def _framing(plan: InterfacePlan, settings: PortSettings) -> Framing:
@@ -195,12 +197,12 @@ def host_entry(device: Device) -> dict[str, Any]:
             "role": device.role.value,
             "image": device.image,
             "driver": device.driver,
-            "interfaces": {entry.name: dict(_written(entry)) for entry in device.interfaces},
+            "interfaces": {entry.name: dict(_interface_entry(entry)) for entry in device.interfaces},
         },
     }
 
 
-def _written(entry: Interface) -> Iterator[tuple[str, Any]]:
+def _interface_entry(entry: Interface) -> Iterator[tuple[str, Any]]:
     yield "rate", rate(entry.rate)
     if entry.tags:
         yield "tags", sorted(entry.tags)

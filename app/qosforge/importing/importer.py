@@ -84,7 +84,7 @@ def import_configurations(configurations: Sequence[RunningConfiguration], name: 
             Place(file=configurations[0].file if configurations else None),
             "give the running configuration of a device that serves classes",
         )
-    refused = tuple(_refused(entry, by_device) for entry in judged if entry.cost >= NO_INTENT)
+    refused = tuple(_rejection_finding(entry, by_device) for entry in judged if entry.cost >= NO_INTENT)
     judged = tuple(entry for entry in judged if entry.cost < NO_INTENT)
     names = [name if position == 1 else f"{name}-{position}" for position in range(1, len(judged) + 1)]
     sides = [side for entry in judged for side in entry.draft.sides]
@@ -94,24 +94,24 @@ def import_configurations(configurations: Sequence[RunningConfiguration], name: 
         *(f for h in hosts for f in h.findings),
         *notes,
         *refused,
-        *(f for entry in judged for f in _lacking(entry, by_device)),
-        *_split(judged, names),
-        *_whole_boxes(judged, by_device),
-        *(f for entry in configurations for f in (*_unattached(entry), *_unread(entry))),
+        *(f for entry in judged for f in _find_gaps(entry, by_device)),
+        *_explain_split(judged, names),
+        *_device_wide_findings(judged, by_device),
+        *(f for entry in configurations for f in (*_find_unattached(entry), *_find_unread(entry))),
     )
     return ImportResult(
-        tuple(_written(entry.draft, called, judged) for entry, called in zip(judged, names, strict=True)),
+        tuple(_write_intent(entry.draft, called, judged) for entry, called in zip(judged, names, strict=True)),
         network(name, hosts),
         _files(hosts),
         shown_findings(
-            _together(findings),
+            _join_findings(findings),
             {entry.device: entry.text for entry in configurations},
             {entry.device: entry.platform for entry in configurations},
         ),
     )
 
 
-def _together(findings: Iterable[Finding]) -> Iterator[Finding]:
+def _join_findings(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Findings that differ in their interfaces alone as one, which names them all."""
     ports: dict[Finding, list[str]] = {}
     for finding in findings:
@@ -122,7 +122,7 @@ def _together(findings: Iterable[Finding]) -> Iterator[Finding]:
         yield finding.model_copy(update={"interface": ", ".join(places) or None})
 
 
-def _written(draft: CandidateIntent, name: str, candidates: Sequence[ScoredCandidate]) -> ImportedIntent:
+def _write_intent(draft: CandidateIntent, name: str, candidates: Sequence[ScoredCandidate]) -> ImportedIntent:
     words = draft.intent(name)
     heading = f"Read from the configurations of {', '.join(draft.devices)}."
     if len(candidates) > 1:
@@ -137,7 +137,7 @@ def _files(hosts: Sequence[Host]) -> dict[str, str]:
     }
 
 
-def _lacking(scored: ScoredCandidate, configurations: Mapping[str, RunningConfiguration]) -> Iterator[Finding]:
+def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConfiguration]) -> Iterator[Finding]:
     """What a draft does not give; information where a push would leave it as it is."""
     draft = scored.draft
     for name in draft.guessed:
@@ -161,17 +161,17 @@ def _lacking(scored: ScoredCandidate, configurations: Mapping[str, RunningConfig
     if left and (made := compile_candidate(draft, configurations, running)) is not None:
         left = set(find_differences(draft.sides, made, plans))
     for difference in scored.differences:
-        yield _difference(difference, configurations[difference.device].file, kept=difference not in left)
+        yield _difference_finding(difference, configurations[difference.device].file, kept=difference not in left)
 
 
-def _refused(scored: ScoredCandidate, configurations: Mapping[str, RunningConfiguration]) -> Finding:
+def _rejection_finding(scored: ScoredCandidate, configurations: Mapping[str, RunningConfiguration]) -> Finding:
     """Sides whose classes are no intent at all."""
     where = "; ".join(side.where for side in scored.draft.sides)
     finding = _not_expressed(f"{where}: its classes are no intent: {explain_refusal(scored.draft, configurations)}")
     return finding.model_copy(update={"severity": Severity.ERROR, "device": scored.draft.devices[0]})
 
 
-def _difference(difference: PlanDifference, file: str, *, kept: bool) -> Finding:
+def _difference_finding(difference: PlanDifference, file: str, *, kept: bool) -> Finding:
     what = f"{difference.place} is not what the intent compiles to"
     finding = _not_expressed(what + (": a push leaves it as it is" if kept else ""))
     return finding.model_copy(
@@ -196,7 +196,7 @@ def _not_expressed(message: str) -> Finding:
     )
 
 
-def _split(candidates: Sequence[ScoredCandidate], names: Sequence[str]) -> Iterator[Finding]:
+def _explain_split(candidates: Sequence[ScoredCandidate], names: Sequence[str]) -> Iterator[Finding]:
     """Why there is more than one intent."""
     for position, entry in enumerate(candidates[1:], start=1):
         for other, name in zip(candidates[:position], names, strict=False):
@@ -214,7 +214,7 @@ def _split(candidates: Sequence[ScoredCandidate], names: Sequence[str]) -> Itera
             )
 
 
-def _whole_boxes(
+def _device_wide_findings(
     candidates: Sequence[ScoredCandidate], configurations: Mapping[str, RunningConfiguration]
 ) -> Iterator[Finding]:
     """Device-wide settings that are not as delivered and that no intent speaks of."""
@@ -223,17 +223,17 @@ def _whole_boxes(
         for device in compile_candidate(entry.draft, configurations) or ():
             said = {name for name in System.model_fields if getattr(device.plan.system, name) is not None}
             given.setdefault(device.name, set()).update(said)
-    for name, held in configurations.items():
-        for setting in changed_system(held.plan, held.images[0]):
+    for name, configuration in configurations.items():
+        for setting in changed_system(configuration.plan, configuration.images[0]):
             if setting not in given.get(name, set()) | _NOT_ASKED:
                 finding = _not_expressed(f"the device's {setting.replace('_', ' ')} is not as delivered")
-                yield finding.model_copy(update={"device": name, "file": held.file})
+                yield finding.model_copy(update={"device": name, "file": configuration.file})
 
 
-def _unattached(configuration: RunningConfiguration) -> Iterator[Finding]:
+def _find_unattached(configuration: RunningConfiguration) -> Iterator[Finding]:
     """Policies that no interface has."""
     tree = platform(configuration.platform).grammar.parse(configuration.text)
-    named = {word for line in _every(tree) if "service-policy" in line.text for word in line.text.split()}
+    named = {word for line in _walk_lines(tree) if "service-policy" in line.text for word in line.text.split()}
     for line in tree:
         found = _POLICY.fullmatch(line.text)
         if found is not None and found[1] not in named:
@@ -249,13 +249,13 @@ def _unattached(configuration: RunningConfiguration) -> Iterator[Finding]:
             )
 
 
-def _every(tree: Iterable[ConfigLine]) -> Iterator[ConfigLine]:
+def _walk_lines(tree: Iterable[ConfigLine]) -> Iterator[ConfigLine]:
     for line in tree:
         yield line
-        yield from _every(line.children)
+        yield from _walk_lines(line.children)
 
 
-def _unread(configuration: RunningConfiguration) -> Iterator[Finding]:
+def _find_unread(configuration: RunningConfiguration) -> Iterator[Finding]:
     """Every line that is not understood, with its number."""
     for line in configuration.plan.unknown:
         context = f" (in {line.context})" if line.context else ""

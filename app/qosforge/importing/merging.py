@@ -32,14 +32,14 @@ def by_name(one: Classes, other: Classes) -> MergedClasses | None:
         order = [*(name for name in order if name != RESERVED_CLASS), RESERVED_CLASS]
     merged = []
     for name in order:
-        words = _joined(mine.get(name), theirs.get(name))
+        words = _join_classes(mine.get(name), theirs.get(name))
         if words is None:
             return None
         merged.append(words)
     return MergedClasses(tuple(merged))
 
 
-def _joined(one: IntentData | None, other: IntentData | None) -> IntentData | None:
+def _join_classes(one: IntentData | None, other: IntentData | None) -> IntentData | None:
     """Two views of a class; None where they contradict each other."""
     if one is None or other is None:
         return one or other
@@ -96,7 +96,7 @@ def by_mark(output: Classes, inputs: Classes) -> MergedClasses | None:
         return None
     for words in inputs:
         if words["name"] == RESERVED_CLASS:
-            merged = [_joined(w, words) or w if w["name"] == RESERVED_CLASS else w for w in merged]
+            merged = [_join_classes(w, words) or w if w["name"] == RESERVED_CLASS else w for w in merged]
     return MergedClasses(tuple(merged), by_mark=True, guessed=tuple(guessed)) if setting else None
 
 
@@ -119,4 +119,4 @@ def _set(words: IntentData) -> tuple[str, object] | None:
 def differing_classes(one: Sequence[IntentData], other: Sequence[IntentData]) -> tuple[str, ...]:
     """Names of the classes that two lists have and that do not agree."""
     theirs = {words["name"]: words for words in other}
-    return tuple(w["name"] for w in one if w["name"] in theirs and _joined(w, theirs[w["name"]]) is None)
+    return tuple(w["name"] for w in one if w["name"] in theirs and _join_classes(w, theirs[w["name"]]) is None)

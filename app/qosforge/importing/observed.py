@@ -160,13 +160,13 @@ def class_name(rule: Rule) -> str:
 
 def _policed(policers: Iterable[InterfacePolicer], direction: Direction, about: About) -> Iterator[IntentData]:
     """Classes of an interface's own policers: the mark of what conforms is that of the class."""
-    for position, held in enumerate(policers, start=1):
-        name = RESERVED_CLASS if not held.any_of else intent_name(f"{LISTED}{held.access_list or position}")
+    for position, policer in enumerate(policers, start=1):
+        name = RESERVED_CLASS if not policer.any_of else intent_name(f"{LISTED}{policer.access_list or position}")
         words: IntentData = {"name": name}
-        rule = Rule(name=name, any_of=held.any_of)
-        if held.any_of and (match := match_of(rule, load_catalogue(), about(name))):
+        rule = Rule(name=name, any_of=policer.any_of)
+        if policer.any_of and (match := match_of(rule, load_catalogue(), about(name))):
             words["match"] = match
-        police: Policer = held.police
+        police: Policer = policer.police
         conform = police.conform
         if direction == "input" and (conform.set_dscp is not None or conform.set_precedence is not None):
             words["mark"] = mark_of(

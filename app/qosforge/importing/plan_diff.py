@@ -82,7 +82,11 @@ def find_differences(
         if device in plans:
             system = plans[device].system
             whole = (
-                (field, _weighed(getattr(running[device].system, field)), _weighed(getattr(system, field)))
+                (
+                    field,
+                    _reduce_weights(getattr(running[device].system, field)),
+                    _reduce_weights(getattr(system, field)),
+                )
                 for field in System.model_fields
             )
             found += [
@@ -144,22 +148,22 @@ def _parts(
 def _inputs(running: Ingress, compiled: Ingress) -> tuple[Ingress, Ingress]:
     one = running.model_copy(
         update={
-            "policy": _named(running.policy),
+            "policy": _intent_policy_name(running.policy),
             "rules": tuple(map(_plain, running.rules)),
-            "policers": _unnumbered(running.policers),
+            "policers": _without_numbers(running.policers),
         }
     )
     other = compiled.model_copy(
         update={
-            "policy": _named(compiled.policy),
+            "policy": _intent_policy_name(compiled.policy),
             "rules": tuple(map(_plain, compiled.rules)),
-            "policers": _unnumbered(compiled.policers),
+            "policers": _without_numbers(compiled.policers),
         }
     )
-    return _ordered(one, other)
+    return _align_order(one, other)
 
 
-def _ordered(running: Ingress, compiled: Ingress) -> tuple[Ingress, Ingress]:
+def _align_order(running: Ingress, compiled: Ingress) -> tuple[Ingress, Ingress]:
     """The compiled input with its rules in the held order, where only an order differs that means nothing."""
     update: dict[str, object] = {}
     if sorted(map(repr, running.rules)) == sorted(map(repr, compiled.rules)) and _commute(
@@ -224,13 +228,13 @@ def _egress(egress: Egress) -> Egress:
             )
             for queue in scheduler.queues
         )
-        scheduler = _weighed(scheduler.model_copy(update={"queues": queues}))
+        scheduler = _reduce_weights(scheduler.model_copy(update={"queues": queues}))
     return egress.model_copy(
         update={
-            "policy": _named(egress.policy),
+            "policy": _intent_policy_name(egress.policy),
             "rules": tuple(map(_plain, egress.rules)),
             "scheduler": scheduler,
-            "policers": _unnumbered(egress.policers),
+            "policers": _without_numbers(egress.policers),
         }
     )
 
@@ -238,7 +242,7 @@ def _egress(egress: Egress) -> Egress:
 T = TypeVar("T")
 
 
-def _weighed(value: T) -> T:
+def _reduce_weights(value: T) -> T:
     """A scheduler with its weights in lowest terms, any other value as it is."""
     if not isinstance(value, Scheduler):
         return value
@@ -253,7 +257,7 @@ def _weighed(value: T) -> T:
     return value.model_copy(update={"queues": queues})
 
 
-def _named(policy: str | None) -> str | None:
+def _intent_policy_name(policy: str | None) -> str | None:
     return None if policy is None else intent_name(policy)
 
 
@@ -263,7 +267,7 @@ def _plain(rule: Rule) -> Rule:
     return rule.model_copy(update={**change, "name": intent_name(rule.name)})
 
 
-def _unnumbered(policers: Iterable[InterfacePolicer]) -> tuple[InterfacePolicer, ...]:
+def _without_numbers(policers: Iterable[InterfacePolicer]) -> tuple[InterfacePolicer, ...]:
     """Policers without the numbers of their access lists, which are but names."""
     return tuple(
         p.model_copy(update={"access_list": None, "any_of": tuple(sorted(p.any_of, key=repr))}) for p in policers
@@ -272,8 +276,8 @@ def _unnumbered(policers: Iterable[InterfacePolicer]) -> tuple[InterfacePolicer,
 
 def changed_system(plan: Plan, image: str) -> tuple[str, ...]:
     """Fields of a device's device-wide state that are not as delivered."""
-    box = platform(plan.platform)
-    usual = [box.parse(text, plan.device, image).system for text in _DELIVERED]
+    target = platform(plan.platform)
+    usual = [target.parse(text, plan.device, image).system for text in _DELIVERED]
     return tuple(
         f for f in System.model_fields if all(getattr(plan.system, f) != getattr(known, f) for known in usual)
     )

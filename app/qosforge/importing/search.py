@@ -74,8 +74,8 @@ class Search:
                 known, plan = devices[side.device].interface(port), self._plans[side.device].interface(port)
                 if plan is not None:
                     usable = min(known.usable, side.shape or known.usable)
-                    held = efficiency_of(plan, self._about(replace(side, ports=(port,))))
-                    links.append((known.encapsulation.value, usable, held))
+                    efficiency = efficiency_of(plan, self._about(replace(side, ports=(port,))))
+                    links.append((known.encapsulation.value, usable, efficiency))
         return rules(links)
 
     # -- one device ------------------------------------------------------------------------------------------
@@ -111,7 +111,9 @@ class Search:
             return
         every = [ObservedSide(name, tuple(i.name for i in plan.interfaces), "output")]
         known = {i.name: i for h in hosts_of(every, {}, self._read) for i in h.device.interfaces}
-        usual = {port: held for port in known if (held := self._usual(entry, port, known[port].rate)) is not None}
+        usual = {
+            port: factory for port in known if (factory := self._usual(entry, port, known[port].rate)) is not None
+        }
         changed = changed_system(plan, entry.images[0])
         whole = with_rates(plan, {port: i.rate for port, i in known.items()})
         for reading in list_readings(plan):
@@ -119,7 +121,7 @@ class Search:
 
     def _usual(self, entry: RunningConfiguration, port: str, speed: int) -> InterfacePlan | None:
         """A port as the platform leaves it where nobody asks for anything; None where it has no such port."""
-        wanted = InterfaceRequest.model_validate(
+        interface_request = InterfaceRequest.model_validate(
             {"name": port, "rate": speed, "usable": speed, "framing": "ethernet"}
         )
         request = DeviceRequest(
@@ -130,7 +132,7 @@ class Search:
             intent="none",
             tolerance=0.05,
             classes=(ClassRequest(name="default"),),
-            interfaces=(wanted,),
+            interfaces=(interface_request,),
             applications={},
         )
         try:

@@ -51,11 +51,11 @@ def match_of(rule: Rule, catalogue: Catalogue, note: NoteUnmapped) -> IntentData
     if none_of:
         found["none"] = none_of
     if any_of and not (none_of and rule.any_of == (Term(),)):
-        found = {"any": _joined(any_of), **found}
+        found = {"any": _join_terms(any_of), **found}
     return found or None
 
 
-def _joined(terms: list[IntentData]) -> list[IntentData]:
+def _join_terms(terms: list[IntentData]) -> list[IntentData]:
     """Neighbours that ask for an application alone as one list of applications."""
     result: list[IntentData] = []
     for term in terms:

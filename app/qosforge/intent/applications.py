@@ -42,7 +42,7 @@ class OwnApplication(IntentModel):
 Catalogue = dict[str, Application]
 
 
-def extended(catalogue: Catalogue, own: Iterable[OwnApplication]) -> Catalogue:
+def extend_catalogue(catalogue: Catalogue, own: Iterable[OwnApplication]) -> Catalogue:
     """The catalogue with an intent's own applications; of two of one name the later holds."""
     added = {
         a.name: Application(protocol=a.protocol, ports=merge_services(a.ports), source="the intent") for a in own

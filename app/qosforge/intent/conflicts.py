@@ -32,25 +32,25 @@ def find_conflicts(document: YamlDocument, catalogue: Catalogue) -> Iterator[Inp
     tree = branches(data)
     apply = _mappings(data, "apply")
     policies = [(_text(entry.get("direction")), _text(entry.get("policy"))) for entry in apply]
-    yield from _placed(document, conflicts(tree))
-    yield from _placed(document, policy_conflicts(policies))
+    yield from _with_places(document, conflicts(tree))
+    yield from _with_places(document, policy_conflicts(policies))
     names = list(_names(tree))
     known = [name for name in names if name is not None]
     # Which class a reference means cannot be told while a class has no proper name: that is told already.
     named = all(name is not None and is_name(name) for name in names)
     for position, entry in enumerate(_mappings(data, "verify") if named else ()):
         judged = _texts(entry, "classes")
-        yield from _placed(document, unknown_classes(position, judged, _texts(entry, "beside"), known))
+        yield from _with_places(document, unknown_classes(position, judged, _texts(entry, "beside"), known))
         objective = entry.get("objective")
         bounds = objective if isinstance(objective, dict) else ()
-        yield from _placed(document, unjudged(position, bounds, judged))
+        yield from _with_places(document, unjudged(position, bounds, judged))
     own = [_text(entry.get("name")) for entry in _mappings(data, "applications")]
     yield from _twice(document, own)
     known_applications = dict.fromkeys([*catalogue, *(name for name in own if name is not None)])
     yield from _unknown_applications(document, classes, known_applications)
 
 
-def _placed(document: YamlDocument, conflicts: Iterable[Conflict]) -> Iterator[InputError]:
+def _with_places(document: YamlDocument, conflicts: Iterable[Conflict]) -> Iterator[InputError]:
     return (InputError(c.message, document.place(c.path), c.hint) for c in conflicts)
 
 

@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.findings import Finding
-from qosforge.intent.applications import Catalogue, extended, load_catalogue
+from qosforge.intent.applications import Catalogue, extend_catalogue, load_catalogue
 from qosforge.intent.conflicts import find_conflicts
 from qosforge.intent.includes import FolderFiles, IncludeSource, Sheets, TextFiles, WrittenIntent
 from qosforge.intent.models import RESERVED_CLASS, Intent, TrafficClass
@@ -78,7 +78,7 @@ def load_intent(path: Path, settings: Sequence[str] = ()) -> LoadedIntent:
         InputError: the file cannot be read or is not YAML.
         InputErrors: it is not a valid intent; carries every problem found.
     """
-    return _checked(read_document(path), FolderFiles(), settings)
+    return _check_document(read_document(path), FolderFiles(), settings)
 
 
 def parse_intent(
@@ -89,7 +89,7 @@ def parse_intent(
     Raises:
         InputError, InputErrors: as `load_intent`.
     """
-    return _checked(parse_document(text, name), TextFiles(included or {}), settings)
+    return _check_document(parse_document(text, name), TextFiles(included or {}), settings)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def assemble(own: YamlDocument, source: IncludeSource, settings: Sequence[str]) 
     return Assembled(document, problems, findings, resolution, declared, sheets.complete, included)
 
 
-def _checked(own: YamlDocument, source: IncludeSource, settings: Sequence[str]) -> LoadedIntent:
+def _check_document(own: YamlDocument, source: IncludeSource, settings: Sequence[str]) -> LoadedIntent:
     assembled = assemble(own, source, settings)
     document, resolution, problems = assembled.document, assembled.resolution, list(assembled.problems)
     catalogue = load_catalogue()
@@ -151,12 +151,12 @@ def _checked(own: YamlDocument, source: IncludeSource, settings: Sequence[str]) 
     found = (resolution.explained(p) for p in wrong if spot(p.where) not in resolution.failed)
     problems += islice(found, max(0, MOST_PROBLEMS + 1 - len(problems)))
     if problems or intent is None:
-        raise InputErrors("not a valid intent", Place(file=own.file), "", _told(problems, own.file))
+        raise InputErrors("not a valid intent", Place(file=own.file), "", _limit_problems(problems, own.file))
     return LoadedIntent(
         intent,
         document,
         hashlib.sha256(intent.model_dump_json(by_alias=True).encode()).hexdigest(),
-        extended(catalogue, intent.applications),
+        extend_catalogue(catalogue, intent.applications),
         assembled.included,
         tuple(settings),
         (*assembled.findings, *resolution.unused(assembled.declared)),
@@ -170,7 +170,7 @@ def _follows(details: ErrorDetails, complete: bool) -> bool:
     return details["type"] == "missing" and not complete
 
 
-def _told(problems: list[InputError], first: str) -> list[InputError]:
+def _limit_problems(problems: list[InputError], first: str) -> list[InputError]:
     """As many problems as a person reads, in order; a last one says that there are more."""
     told = _in_order(problems[:MOST_PROBLEMS], first)
     if len(problems) > MOST_PROBLEMS:

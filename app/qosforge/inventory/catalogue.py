@@ -56,7 +56,7 @@ class Networks:
 
     def names(self) -> tuple[str, ...]:
         """The names, sorted: of the folders that have a ``hosts.yaml``."""
-        return tuple(self._listed())
+        return tuple(self._list_networks())
 
     def network(self, name: str) -> Network:
         """The network of this name.
@@ -76,7 +76,7 @@ class Networks:
             network = load_network(folder).model_copy(update={"name": name})
         except InputError as error:
             raise InventoryBroken(
-                f"the inventory of {name} cannot be used: {_told(error, folder)}",
+                f"the inventory of {name} cannot be used: {_explain(error, folder)}",
                 hint=f"correct it: qosforge lint POLICY --network …/{name} names every problem",
             ) from error
         with self._lock:
@@ -116,14 +116,14 @@ class Networks:
             yield folder
 
     def _of(self, name: str) -> Path:
-        folder = self._listed().get(name)
+        folder = self._list_networks().get(name)
         if folder is None:
             raise NetworkUnknown(
                 f"there is no network {name[:64]!r}", Place(path="network"), "GET /api/v1/networks lists them"
             )
         return folder
 
-    def _listed(self) -> dict[str, Path]:
+    def _list_networks(self) -> dict[str, Path]:
         try:
             folders = sorted(self._folder.iterdir())
             return {f.name: f for f in folders if is_name(f.name) and (f / "hosts.yaml").is_file()}
@@ -155,7 +155,7 @@ def _stamp(folder: Path) -> Stamp:
     return tuple((name, found.st_ino, found.st_size, found.st_mtime_ns) for name, found in files)
 
 
-def _told(error: InputError, folder: Path) -> str:
+def _explain(error: InputError, folder: Path) -> str:
     """The problems, by files of the inventory and not by places of this machine."""
     problems = error.errors if isinstance(error, InputErrors) else [error]
     return "; ".join(str(problem) for problem in problems).replace(f"{folder}/", "")

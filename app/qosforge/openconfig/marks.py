@@ -9,10 +9,10 @@ from qosforge.plan.model import Ingress, Rule, Scheduler, System, Term, Trust
 DSCPS = range(64)
 
 
-def note_maps(system: System, ledger: UnmappedFields) -> None:
+def note_maps(system: System, unmapped: UnmappedFields) -> None:
     """Tell that the device's maps are no part of the document."""
     if any((system.cos_to_dscp, system.dscp_to_cos, system.cos_to_queue, system.dscp_to_queue)):
-        ledger.add(
+        unmapped.add(
             "openconfig-map-as-rules",
             Severity.INFO,
             "the maps between marks and queues are not in the document: what they make of DSCPs stands as rules, "
@@ -20,20 +20,20 @@ def note_maps(system: System, ledger: UnmappedFields) -> None:
         )
 
 
-def carried_input(system: System, ingress: Ingress, ledger: UnmappedFields, interface: str) -> Ingress:
+def carried_input(system: System, ingress: Ingress, unmapped: UnmappedFields, interface: str) -> Ingress:
     """An input whose trust is a rule where it can be one; rules without marks get those that a port gives."""
-    ledger.others(ingress, ("policy", "trust", "port_cos", "rules"), "the input", interface)
+    unmapped.others(ingress, ("policy", "trust", "port_cos", "rules"), "the input", interface)
     rules = ingress.rules
     match ingress.trust:
         case Trust.NONE:
             rules = _untrusted(system, ingress)
-            _as_rules(ledger, interface, "an untrusted port gives packets the marks of the port")
+            _as_rules(unmapped, interface, "an untrusted port gives packets the marks of the port")
         case Trust.DSCP:
             if system.queue_on_input and system.dscp_to_queue:
                 rules = (*rules, *_by_dscp(system.dscp_to_queue, None))
-            _as_rules(ledger, interface, "a trusted DSCP is one that no rule sets")
+            _as_rules(unmapped, interface, "a trusted DSCP is one that no rule sets")
         case Trust.COS:
-            ledger.add(
+            unmapped.add(
                 "openconfig-trust-not-carried",
                 Severity.WARNING,
                 "trust in the CoS is left out: the model does not match it",
@@ -44,7 +44,7 @@ def carried_input(system: System, ingress: Ingress, ledger: UnmappedFields, inte
         case Trust.KEEP:
             pass
     if ingress.port_cos and ingress.trust is not Trust.NONE:
-        ledger.add(
+        unmapped.add(
             "openconfig-trust-not-carried",
             Severity.WARNING,
             f"the port's own CoS {ingress.port_cos} is left out",
@@ -70,12 +70,12 @@ def _untrusted(system: System, ingress: Ingress) -> tuple[Rule, ...]:
     return (*marked, Rule(name="untrusted", any_of=(Term(),), set_dscp=dscp, set_cos=cos))
 
 
-def _as_rules(ledger: UnmappedFields, interface: str, message: str) -> None:
-    ledger.add("openconfig-trust-as-rules", Severity.INFO, message, interface=interface, direction="input")
+def _as_rules(unmapped: UnmappedFields, interface: str, message: str) -> None:
+    unmapped.add("openconfig-trust-as-rules", Severity.INFO, message, interface=interface, direction="input")
 
 
 def output_by_marks(
-    system: System, scheduler: Scheduler | None, ledger: UnmappedFields, interface: str
+    system: System, scheduler: Scheduler | None, unmapped: UnmappedFields, interface: str
 ) -> tuple[Rule, ...]:
     """Rules that choose the queues of an output as the device's maps do, by DSCP; none where queues are chosen on
     input or the device has no maps.
@@ -87,7 +87,7 @@ def output_by_marks(
         table = tuple(system.cos_to_queue[cos] for cos in system.dscp_to_cos)
     if table is None:
         if system.cos_to_queue is not None:
-            ledger.add(
+            unmapped.add(
                 "openconfig-map-not-carried",
                 Severity.WARNING,
                 "the map from CoS to queue is left out: the model does not match the CoS",

@@ -71,12 +71,12 @@ def import_document(text: str, *, device: str, platform: str = PLATFORM, file: s
     document = parse_document(text, file)
     name = QOS if QOS in document else "qos"
     top = JsonNode(file, f"/{name}", document[name])
-    ledger = UnmappedFields(device)
-    reader = _Reader(top, ledger)
+    unmapped = UnmappedFields(device)
+    reader = _Reader(top, unmapped)
     plan = Plan(device=device, platform=platform, interfaces=reader.interfaces())
     reader.unused()
     for path in leftovers(document, ""):
-        ledger.add(
+        unmapped.add(
             "openconfig-part-not-read",
             Severity.WARNING,
             f"{path} has no place in a plan",
@@ -86,7 +86,7 @@ def import_document(text: str, *, device: str, platform: str = PLATFORM, file: s
         raise top.problems[0]
     if top.problems:
         raise InputErrors(f"{len(top.problems)} problems", Place(file=file), errors=top.problems)
-    return ImportedPlan(plan, ledger.findings())
+    return ImportedPlan(plan, unmapped.findings())
 
 
 @dataclass
@@ -94,7 +94,7 @@ class _Reader:
     """The lists of a document, and which of their entries interfaces refer to."""
 
     qos: JsonNode
-    ledger: UnmappedFields
+    unmapped: UnmappedFields
     queues: dict[str, QueueName] = field(init=False)
     groups: dict[str, int | None] = field(init=False)
     profiles: dict[str, Red | None] = field(init=False)
@@ -103,11 +103,11 @@ class _Reader:
     attached: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.queues = read_queues(self.qos, self.ledger)
+        self.queues = read_queues(self.qos, self.unmapped)
         self.groups = read_groups(self.qos, self.queues)
-        self.profiles = read_profiles(self.qos, self.ledger)
+        self.profiles = read_profiles(self.qos, self.unmapped)
         self.classifiers = read_classifiers(self.qos)
-        self.policies = read_policies(self.qos, self.queues, self.ledger)
+        self.policies = read_policies(self.qos, self.queues, self.unmapped)
         for name, classifier in self.classifiers.items():
             for term in classifier.terms:
                 if term.group is not None and term.group not in self.groups:
@@ -198,7 +198,7 @@ class _Reader:
         for kind, entries in defined.items():
             for name in entries:
                 if f"{kind} {name}" not in self.attached:
-                    self.ledger.add(
+                    self.unmapped.add(
                         "openconfig-not-attached",
                         Severity.INFO,
                         f"{kind} {name} stands at no interface and is not in the plan",

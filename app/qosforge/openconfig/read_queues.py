@@ -25,7 +25,7 @@ class QueueName:
     name: str | None
 
 
-def read_queues(qos: JsonNode, ledger: UnmappedFields) -> dict[str, QueueName]:
+def read_queues(qos: JsonNode, unmapped: UnmappedFields) -> dict[str, QueueName]:
     """Queues by name; one without an id gets the lowest number that is free."""
     rows = [(key, node.child("config").number("queue-id", LAST_QUEUE)) for key, node in _rows(qos, "queue")]
     used = {number for _, number in rows if number is not None}
@@ -35,7 +35,7 @@ def read_queues(qos: JsonNode, ledger: UnmappedFields) -> dict[str, QueueName]:
         if number is None:
             number = next(n for n in range(len(rows) + len(used) + 1) if n not in used)
             used.add(number)
-            ledger.add(
+            unmapped.add(
                 "openconfig-queue-number-chosen",
                 Severity.INFO,
                 f"queue {key} has no queue-id and is counted as {number}",
@@ -61,7 +61,7 @@ def read_groups(qos: JsonNode, queues: dict[str, QueueName]) -> dict[str, int | 
     return found
 
 
-def read_profiles(qos: JsonNode, ledger: UnmappedFields) -> dict[str, Red | None]:
+def read_profiles(qos: JsonNode, unmapped: UnmappedFields) -> dict[str, Red | None]:
     """Drop profiles by name; None where the thresholds are not in bytes, or incomplete (they stay unread)."""
     found: dict[str, Red | None] = {}
     for name, node in _rows(qos, "queue-management-profile"):
@@ -80,7 +80,7 @@ def read_profiles(qos: JsonNode, ledger: UnmappedFields) -> dict[str, Red | None
             continue
         denominator = drop_denominator(percent)
         if drop_percent(denominator) != percent:
-            ledger.add(
+            unmapped.add(
                 "openconfig-value-approximate",
                 Severity.WARNING,
                 f"drop profile {name}: a plan holds drop probabilities as one in a whole number",
@@ -94,7 +94,7 @@ def read_profiles(qos: JsonNode, ledger: UnmappedFields) -> dict[str, Red | None
     return found
 
 
-def read_policies(qos: JsonNode, queues: dict[str, QueueName], ledger: UnmappedFields) -> dict[str, Scheduler]:
+def read_policies(qos: JsonNode, queues: dict[str, QueueName], unmapped: UnmappedFields) -> dict[str, Scheduler]:
     """Scheduler policies by name: strict queues in the order of service, then those with weights."""
     found = {}
     for name, node in qos.child("scheduler-policies").entries("scheduler-policy", "name"):
@@ -103,7 +103,7 @@ def read_policies(qos: JsonNode, queues: dict[str, QueueName], ledger: UnmappedF
         ordered = [row for _, row in sorted(numbered, key=lambda pair: pair[0] or 0)]
         strict = [_is_strict(row) for row in ordered]
         if strict != sorted(strict, reverse=True):
-            ledger.add(
+            unmapped.add(
                 "openconfig-value-approximate",
                 Severity.WARNING,
                 f"scheduler policy {name}: a strict scheduler after one with weights is served before it in a plan",

@@ -44,26 +44,28 @@ def restrict(plan: Plan, applications: Mapping[str, Application]) -> RestrictedP
     Raises:
         InputError: a queue's number does not fit into the model.
     """
-    ledger = UnmappedFields(plan.device)
-    ledger.others(plan.system, _SYSTEM_USED, "the device")
-    note_maps(plan.system, ledger)
+    unmapped = UnmappedFields(plan.device)
+    unmapped.others(plan.system, _SYSTEM_USED, "the device")
+    note_maps(plan.system, unmapped)
     if plan.unknown:
-        ledger.add(
+        unmapped.add(
             "openconfig-lines-not-carried",
             Severity.WARNING,
             f"{len(plan.unknown)} lines of the configuration are not understood and not in the document",
             hint="look at them with `qosforge validate --live`",
         )
-    plain = [_interface(plan, entry, applications, ledger) for entry in plan.interfaces]
-    return RestrictedPlan(plan.model_copy(update=_named(plain)), ledger.findings())
+    plain = [_interface(plan, entry, applications, unmapped) for entry in plan.interfaces]
+    return RestrictedPlan(plan.model_copy(update=_named(plain)), unmapped.findings())
 
 
 def _interface(
-    plan: Plan, entry: InterfacePlan, applications: Mapping[str, Application], ledger: UnmappedFields
+    plan: Plan, entry: InterfacePlan, applications: Mapping[str, Application], unmapped: UnmappedFields
 ) -> InterfacePlan:
-    ledger.others(entry, ("name", "bandwidth_kbps", "ingress", "egress", "efficiency"), "the interface", entry.name)
+    unmapped.others(
+        entry, ("name", "bandwidth_kbps", "ingress", "egress", "efficiency"), "the interface", entry.name
+    )
     if entry.efficiency != type(entry.efficiency)():
-        ledger.add(
+        unmapped.add(
             "openconfig-link-efficiency-not-carried",
             Severity.WARNING,
             "header compression, multilink and fragmentation have no place in the model",
@@ -72,21 +74,21 @@ def _interface(
             hint="configure them on the device by other means",
         )
     if entry.bandwidth_kbps is not None:
-        ledger.add(
+        unmapped.add(
             "openconfig-bandwidth-not-carried",
             Severity.INFO,
             "the bandwidth that a device believes an interface to have is no part of the model",
             interface=entry.name,
         )
-    ingress = carried_input(plan.system, entry.ingress, ledger, entry.name)
-    rules = _rules(ingress.rules, applications, ledger, entry.name, "input")
-    egress = _egress(plan, entry, applications, ledger)
+    ingress = carried_input(plan.system, entry.ingress, unmapped, entry.name)
+    rules = _rules(ingress.rules, applications, unmapped, entry.name, "input")
+    egress = _egress(plan, entry, applications, unmapped)
     for direction, policy, held in (
         ("input", ingress.policy, bool(rules)),
-        ("output", egress.policy, _held(egress)),
+        ("output", egress.policy, _has_output(egress)),
     ):
         if policy is not None and not held:
-            ledger.add(
+            unmapped.add(
                 "openconfig-policy-not-carried",
                 Severity.INFO,
                 f"nothing of policy {policy} is in the document",
@@ -96,20 +98,20 @@ def _interface(
     return InterfacePlan(name=entry.name, ingress=Ingress(policy=ingress.policy, rules=rules), egress=egress)
 
 
-def _held(egress: Egress) -> bool:
+def _has_output(egress: Egress) -> bool:
     """Whether there is anything at an output for its policy to name."""
     return bool(egress.rules) or egress.scheduler is not None or egress.default_queue is not None
 
 
 def _egress(
-    plan: Plan, entry: InterfacePlan, applications: Mapping[str, Application], ledger: UnmappedFields
+    plan: Plan, entry: InterfacePlan, applications: Mapping[str, Application], unmapped: UnmappedFields
 ) -> Egress:
     egress = entry.egress
-    ledger.others(egress, ("policy", "rules", "default_queue", "scheduler"), "the output", entry.name)
+    unmapped.others(egress, ("policy", "rules", "default_queue", "scheduler"), "the output", entry.name)
     scheduler = egress.scheduler
     if scheduler is None and plan.system.scheduler is not None:
         scheduler = plan.system.scheduler
-        ledger.add(
+        unmapped.add(
             "openconfig-scheduler-per-interface",
             Severity.INFO,
             "the scheduler of the whole device stands at every interface: the model has none for a device",
@@ -118,11 +120,11 @@ def _egress(
         )
     carried = None
     if scheduler is not None:
-        carried = carried_scheduler(scheduler, entry.bandwidth_kbps, ledger, entry.name)
-    rules = egress.rules or output_by_marks(plan.system, scheduler, ledger, entry.name)
+        carried = carried_scheduler(scheduler, entry.bandwidth_kbps, unmapped, entry.name)
+    rules = egress.rules or output_by_marks(plan.system, scheduler, unmapped, entry.name)
     return Egress(
         policy=egress.policy,
-        rules=_rules(rules, applications, ledger, entry.name, "output"),
+        rules=_rules(rules, applications, unmapped, entry.name, "output"),
         default_queue=egress.default_queue,
         scheduler=carried,
     )
@@ -131,16 +133,16 @@ def _egress(
 def _rules(
     rules: tuple[Rule, ...],
     applications: Mapping[str, Application],
-    ledger: UnmappedFields,
+    unmapped: UnmappedFields,
     interface: str,
     direction: str,
 ) -> tuple[Rule, ...]:
     """The rules that still match something, with their marks and queues."""
     found = []
     for rule in rules:
-        ledger.others(rule, RULE_CARRIED, f"class {rule.name}", interface)
+        unmapped.others(rule, RULE_CARRIED, f"class {rule.name}", interface)
         if rule.police is not None:
-            ledger.add(
+            unmapped.add(
                 "openconfig-police-not-carried",
                 Severity.WARNING,
                 f"the policer of {rule.police.rate} b/s is left out: the model polices queues, not classes",
@@ -149,10 +151,10 @@ def _rules(
                 traffic_class=rule.name,
                 hint="police the class on the device by other means",
             )
-        terms = carried_terms(rule, applications, ledger, interface, direction)
+        terms = carried_terms(rule, applications, unmapped, interface, direction)
         if rule.none_of or (rule.any_of and not terms):
             what = "the model has no exceptions" if rule.none_of else "none of its alternatives can be carried"
-            ledger.add(
+            unmapped.add(
                 "openconfig-class-not-carried",
                 Severity.ERROR,
                 f"the class is left out: {what}",
@@ -187,9 +189,9 @@ def _named(interfaces: list[InterfacePlan]) -> dict[str, object]:
     for entry in interfaces:
         ingress, egress = entry.ingress, entry.egress
         if egress.scheduler is not None:
-            egress = egress.model_copy(update={"scheduler": _renamed(egress.scheduler, names)})
+            egress = egress.model_copy(update={"scheduler": _rename_queues(egress.scheduler, names)})
         content = (egress.rules, egress.default_queue, egress.scheduler)
-        outgoing = assigned.name(egress.policy or "output", content) if _held(egress) else None
+        outgoing = assigned.name(egress.policy or "output", content) if _has_output(egress) else None
         incoming = assigned.name(ingress.policy or "input", ingress.rules) if ingress.rules else None
         result.append(
             InterfacePlan(
@@ -201,6 +203,6 @@ def _named(interfaces: list[InterfacePlan]) -> dict[str, object]:
     return {"interfaces": tuple(result), "system": Plan.model_fields["system"].default, "unknown": ()}
 
 
-def _renamed(scheduler: Scheduler, names: Mapping[tuple[int, str | None], str | None]) -> Scheduler:
+def _rename_queues(scheduler: Scheduler, names: Mapping[tuple[int, str | None], str | None]) -> Scheduler:
     queues = tuple(q.model_copy(update={"name": names[q.number, q.name]}) for q in scheduler.queues)
     return scheduler.model_copy(update={"queues": queues})

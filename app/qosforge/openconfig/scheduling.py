@@ -23,30 +23,30 @@ def discipline(queues: tuple[Queue, ...]) -> Discipline:
 
 
 def carried_scheduler(
-    scheduler: Scheduler, bandwidth_kbps: int | None, ledger: UnmappedFields, interface: str
+    scheduler: Scheduler, bandwidth_kbps: int | None, unmapped: UnmappedFields, interface: str
 ) -> Scheduler | None:
     """The scheduler in the model's terms; None where it has no queues. ``bandwidth_kbps`` is the link's rate."""
-    ledger.others(scheduler, ("discipline", "queues"), "the scheduler", interface)
+    unmapped.others(scheduler, ("discipline", "queues"), "the scheduler", interface)
     strict = scheduler.discipline is Discipline.STRICT
     queues = [q.model_copy(update={"priority": True}) if strict else q for q in scheduler.queues]
     ordered = [q for q in queues if q.priority] + [q for q in queues if not q.priority]
     weights = _weights(scheduler, ordered, bandwidth_kbps)
-    carried = tuple(_queue(q, weights.get(q.number), ledger, interface) for q in ordered)
+    carried = tuple(_queue(q, weights.get(q.number), unmapped, interface) for q in ordered)
     if scheduler.discipline is Discipline.FLOW_WFQ:
-        _scheduling(ledger, interface, scheduler.discipline.value, "first in, first out")
+        _scheduling(unmapped, interface, scheduler.discipline.value, "first in, first out")
     if not carried or (scheduler.discipline is Discipline.FLOW_WFQ and len(carried) > 1):
         return None
     chosen = discipline(carried)
     if chosen is not scheduler.discipline and scheduler.discipline not in (Discipline.FIFO, Discipline.FLOW_WFQ):
         mixed = "strict queues, then weights" if any(q.priority for q in carried) else "weights"
-        _scheduling(ledger, interface, scheduler.discipline.value, mixed)
+        _scheduling(unmapped, interface, scheduler.discipline.value, mixed)
     if chosen is Discipline.FIFO:
         carried = tuple(q.model_copy(update={"share": None}) for q in carried)
     return Scheduler(discipline=chosen, queues=carried)
 
 
-def _scheduling(ledger: UnmappedFields, interface: str, requested: str, applied: str) -> None:
-    ledger.add(
+def _scheduling(unmapped: UnmappedFields, interface: str, requested: str, applied: str) -> None:
+    unmapped.add(
         "openconfig-scheduling-approximate",
         Severity.INFO,
         "the model has strict priority and weights only",
@@ -85,10 +85,10 @@ def _in(share: Share, kbps: bool, bandwidth_kbps: int | None) -> int:
     return share.value
 
 
-def _queue(queue: Queue, weight: int | None, ledger: UnmappedFields, interface: str) -> Queue:
-    ledger.others(queue, QUEUE_CARRIED, f"queue {queue.name or queue.number}", interface)
+def _queue(queue: Queue, weight: int | None, unmapped: UnmappedFields, interface: str) -> Queue:
+    unmapped.others(queue, QUEUE_CARRIED, f"queue {queue.name or queue.number}", interface)
     if queue.limit_packets is not None:
-        ledger.add(
+        unmapped.add(
             "openconfig-queue-limit-not-carried",
             Severity.INFO,
             "queue limits in packets have no place in the model",
@@ -101,7 +101,7 @@ def _queue(queue: Queue, weight: int | None, ledger: UnmappedFields, interface: 
         share = Share(unit=ShareUnit.WEIGHT, value=weight)
     requested = queue.share
     if requested is not None and share is None:
-        ledger.add(
+        unmapped.add(
             "openconfig-share-not-carried",
             Severity.INFO,
             "a share of a strict queue that is not policed has no effect in the model",
@@ -111,7 +111,7 @@ def _queue(queue: Queue, weight: int | None, ledger: UnmappedFields, interface: 
             requested=f"{requested.value} {requested.unit.value}",
         )
     if requested is not None and share is not None and requested.unit is not share.unit:
-        ledger.add(
+        unmapped.add(
             "openconfig-share-as-weight",
             Severity.INFO,
             "a guaranteed share becomes a weight beside the others",
@@ -121,9 +121,11 @@ def _queue(queue: Queue, weight: int | None, ledger: UnmappedFields, interface: 
             requested=f"{requested.value} {requested.unit.value}",
             applied=f"weight {share.value}",
         )
-    red = None if queue.red is None else _red(queue.red, queue.name or str(queue.number), ledger, interface)
+    red = None if queue.red is None else _red(queue.red, queue.name or str(queue.number), unmapped, interface)
     if queue.burst is not None and not capped:
-        ledger.others(Queue(number=queue.number, burst=queue.burst), ("number",), f"queue {queue.name}", interface)
+        unmapped.others(
+            Queue(number=queue.number, burst=queue.burst), ("number",), f"queue {queue.name}", interface
+        )
     return Queue(
         number=queue.number,
         name=queue.name,
@@ -145,11 +147,11 @@ def drop_denominator(percent: int) -> int:
     return round(100 / percent)
 
 
-def _red(red: Red, name: str, ledger: UnmappedFields, interface: str) -> Red | None:
+def _red(red: Red, name: str, unmapped: UnmappedFields, interface: str) -> Red | None:
     """One profile for all packets: that of unmarked traffic where the device has several."""
     unit = _BYTES_A_UNIT.get(red.unit)
     if not red.profiles or unit is None:
-        ledger.add(
+        unmapped.add(
             "openconfig-wred-not-carried",
             Severity.WARNING,
             f"thresholds in {red.unit} cannot be told in bytes" if red.profiles else "the thresholds are not known",
@@ -167,19 +169,19 @@ def _red(red: Red, name: str, ledger: UnmappedFields, interface: str) -> Red | N
     )
     carried = Red(weight_exponent=red.weight_exponent, unit="bytes", profiles=(profile,), ecn=red.ecn)
     if carried != red:
-        ledger.add(
+        unmapped.add(
             "openconfig-wred-approximate",
             Severity.WARNING,
             "the model has one drop profile for all packets of a queue, in bytes and whole per cents",
             interface=interface,
             direction="output",
             traffic_class=name,
-            requested=f"{len(red.profiles)} profiles, {_told(chosen, red.unit)} for unmarked packets",
-            applied=_told(profile, "bytes"),
+            requested=f"{len(red.profiles)} profiles, {_profile_words(chosen, red.unit)} for unmarked packets",
+            applied=_profile_words(profile, "bytes"),
             hint="leave WRED out, or accept one profile",
         )
     return carried
 
 
-def _told(profile: RedProfile, unit: str) -> str:
+def _profile_words(profile: RedProfile, unit: str) -> str:
     return f"{profile.minimum} to {profile.maximum} {unit}, 1 in {profile.denominator}"

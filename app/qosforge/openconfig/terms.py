@@ -33,14 +33,14 @@ _PRECEDENCE_BITS = 3
 
 
 def carried_terms(
-    rule: Rule, applications: Mapping[str, Application], ledger: UnmappedFields, interface: str, direction: str
+    rule: Rule, applications: Mapping[str, Application], unmapped: UnmappedFields, interface: str, direction: str
 ) -> tuple[Term, ...]:
     """What the model can say of a rule's alternatives, none twice; what it cannot is noted and left out."""
     found: dict[Term, None] = {}
     for term in rule.any_of:
-        reason = _refused(term, applications)
+        reason = _unmapped_reason(term, applications)
         if reason:
-            ledger.add(
+            unmapped.add(
                 "openconfig-match-not-carried",
                 Severity.WARNING,
                 f"an alternative is left out: {reason}",
@@ -51,7 +51,7 @@ def carried_terms(
             )
             continue
         if term.application:
-            ledger.add(
+            unmapped.add(
                 "openconfig-application-by-ports",
                 Severity.WARNING,
                 f"{term.application} is recognised by transport ports only: the model knows no applications",
@@ -65,7 +65,7 @@ def carried_terms(
     return tuple(found)
 
 
-def _refused(term: Term, applications: Mapping[str, Application]) -> str | None:
+def _unmapped_reason(term: Term, applications: Mapping[str, Application]) -> str | None:
     """Why a term cannot be carried; None where it can."""
     lacking = [
         name

@@ -249,8 +249,8 @@ def _in_facts(ingress: Ingress) -> Iterator[tuple[str, str]]:
     for rule in ingress.rules:
         matches, done = rule_words(rule)
         yield f"in, packets of {rule.name}", f"{matches}: {done}"
-    for number, held in enumerate(ingress.policers, 1):
-        yield f"in, policer {number}", car_words(held)
+    for number, policer in enumerate(ingress.policers, 1):
+        yield f"in, policer {number}", car_words(policer)
 
 
 def _out_facts(egress: Egress, scheduler: Scheduler | None) -> Iterator[tuple[str, str]]:
@@ -259,8 +259,8 @@ def _out_facts(egress: Egress, scheduler: Scheduler | None) -> Iterator[tuple[st
     for rule in egress.rules:
         matches, done = rule_words(rule)
         yield f"out, packets of {rule.name}", f"{matches}: {done}"
-    for number, held in enumerate(egress.policers, 1):
-        yield f"out, policer {number}", car_words(held)
+    for number, policer in enumerate(egress.policers, 1):
+        yield f"out, policer {number}", car_words(policer)
     for number, words in enumerate(sending_words(egress), 1):
         yield f"out, whole port {number}", words
     if scheduler is not None:

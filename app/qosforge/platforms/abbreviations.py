@@ -80,7 +80,7 @@ class CommandSyntax:
         match = re.fullmatch(r"([A-Za-z][A-Za-z-]*) ?(\d\S*)(| .+)", " ".join(words))
         if match is None:
             return words
-        found = _completed(match[1], self.families)
+        found = _complete_word(match[1], self.families)
         if found is None:
             return words
         return [found + (" " if self.spaced else "") + match[2] + match[3]]
@@ -93,7 +93,7 @@ class CommandSyntax:
 def _walk(node: Node, words: list[str]) -> list[str] | None:
     full: list[str] = []
     for position, word in enumerate(words):
-        found = _completed(word, [key for key in node if key not in (_WORD, _REST, _END)])
+        found = _complete_word(word, [key for key in node if key not in (_WORD, _REST, _END)])
         if found is not None:
             full.append(found)
             node = node[found]
@@ -107,7 +107,7 @@ def _walk(node: Node, words: list[str]) -> list[str] | None:
     return full if full and (_END in node or _REST in node) else None
 
 
-def _completed(word: str, known: tuple[str, ...] | list[str]) -> str | None:
+def _complete_word(word: str, known: tuple[str, ...] | list[str]) -> str | None:
     """The one known word that a word abbreviates; ``class`` does not abbreviate ``class-map``."""
     if word in known:
         return word
@@ -134,18 +134,18 @@ def is_number(word: str, low: int = 0, high: int = 10**12) -> bool:
 
 def read_tree(text: str, grammar: Grammar, dialect: CommandSyntax) -> Tree:
     """The tree of a configuration that a device printed or a person wrote; objects opened twice are one."""
-    return _joined(grammar.parse(tidy(text, dialect)))
+    return _merge_objects(grammar.parse(tidy(text, dialect)))
 
 
 def tidy(text: str, dialect: CommandSyntax) -> str:
     """The text as the device would print it, line for line."""
     lines = text.splitlines()
     if dialect.widths:
-        lines = _unwrapped(lines, dialect)
-    return "\n".join(_tidied(lines, dialect)) + "\n"
+        lines = _unwrap(lines, dialect)
+    return "\n".join(_tidy_lines(lines, dialect)) + "\n"
 
 
-def _tidied(lines: list[str], dialect: CommandSyntax) -> Iterator[str]:
+def _tidy_lines(lines: list[str], dialect: CommandSyntax) -> Iterator[str]:
     stack: list[tuple[int, str]] = []  # headings that stand open: their indentation and the mode below them
     flat = False  # whether the open headings may have lines below them that are not indented
     skipping = False  # whether what follows is what a command printed
@@ -201,7 +201,7 @@ def _depth(mode: str) -> int:
     return 2 if mode.endswith("-c") else 1
 
 
-def _unwrapped(lines: list[str], dialect: CommandSyntax) -> list[str]:
+def _unwrap(lines: list[str], dialect: CommandSyntax) -> list[str]:
     """Lines that the screen broke, joined again; each broken piece leaves an empty line."""
     result: list[str] = []
     head, last = -1, 0
@@ -226,7 +226,7 @@ def _unwrapped(lines: list[str], dialect: CommandSyntax) -> list[str]:
     return result
 
 
-def _joined(tree: Tree) -> Tree:
+def _merge_objects(tree: Tree) -> Tree:
     opened: dict[str, list[ConfigLine]] = {}
     heads: list[ConfigLine] = []
     for line in tree:
@@ -238,6 +238,6 @@ def _joined(tree: Tree) -> Tree:
             opened[line.text] = list(line.children)
         heads.append(line)
     return tuple(
-        ConfigLine(line.text, _joined(tuple(opened[line.text])), line.number) if line.children else line
+        ConfigLine(line.text, _merge_objects(tuple(opened[line.text])), line.number) if line.children else line
         for line in heads
     )

@@ -44,7 +44,7 @@ def inspect(answers: Mapping[str, str], running: str, driver: str) -> Inspection
     version = answers["show version"]
     software, model = _SOFTWARE.search(version), _MODEL.search(version)
     platform = platform_of(software[1]) if software else None
-    told = _CLOCK.search(answers["show clock"])
+    clock = _CLOCK.search(answers["show clock"])
     timer = _archive(answers) if driver == _ARCHIVING else _reload(answers[_RELOAD])
     return Inspection(
         platform=platform,
@@ -54,8 +54,8 @@ def inspect(answers: Mapping[str, str], running: str, driver: str) -> Inspection
         timer=timer,
         lacks=_lacks(timer, running) if driver == _ARCHIVING else (),
         flash_free=number(r"\((\d+) bytes free\)", answers["dir"]),
-        clock=_moment(told, running) if told else None,
-        clock_text=told[0].strip() if told else "",
+        clock=_moment(clock, running) if clock else None,
+        clock_text=clock[0].strip() if clock else "",
     )
 
 

@@ -46,11 +46,11 @@ def class_shares(
     classes = request.classes
     queues = tuple(queue_of[c.name] for c in classes)
     return tuple(
-        ClassShare(c, wanted.name, requested, applied)
-        for wanted in request.interfaces
-        if wanted.schedule
+        ClassShare(c, interface_request.name, requested, applied)
+        for interface_request in request.interfaces
+        if interface_request.schedule
         for c, (requested, applied) in zip(
-            classes, _served(classes, queues, scheduler, rate_in(classes, wanted.usable)), strict=True
+            classes, _served(classes, queues, scheduler, rate_in(classes, interface_request.usable)), strict=True
         )
     )
 

@@ -92,7 +92,7 @@ def predict(
         )
     part = measured_part(intent, network)
     tester = TwinTester(part, project_state(compilation, running or {}, [d.name for d in part.devices]), seed)
-    timed = _timed(intent, at_most_seconds)
+    timed = _limit_seconds(intent, at_most_seconds)
     longest = max(check.seconds for check in timed.verify)
     looks = 1 if at_most_seconds is None else LOOKS
     measurement = tester.measure(timed, "predicted", looks=looks)
@@ -110,7 +110,7 @@ def predict(
     return Prediction(measurement, found, overall(found), _simulated(compilation, measurement), open_for_good)
 
 
-def _timed(intent: Intent, most: int | None) -> Intent:
+def _limit_seconds(intent: Intent, most: int | None) -> Intent:
     """The intent, verified for no longer than allowed."""
     if most is None:
         return intent

@@ -27,19 +27,19 @@ def project_state(
     for device in compilation.network.devices:
         if devices is not None and device.name not in devices:
             continue
-        text = running.get(device.name, _as_delivered(device))
-        held = parse_running(device.platform, text, device.name, device.image)
+        text = running.get(device.name, _factory_configuration(device))
+        running_plan = parse_running(device.platform, text, device.name, device.image)
         plan = made.get(device.name)
-        plans[device.name] = held if plan is None else _over(plan, held)
+        plans[device.name] = running_plan if plan is None else _merge_plan(plan, running_plan)
     return plans
 
 
-def _as_delivered(device: Device) -> str:
+def _factory_configuration(device: Device) -> str:
     """A configuration that sets nothing: every platform heads an interface like this."""
     return "".join(f"interface {interface.name}\n!\n" for interface in device.interfaces)
 
 
-def _over(plan: Plan, running: Plan) -> Plan:
+def _merge_plan(plan: Plan, running: Plan) -> Plan:
     spoken_of = {interface.name for interface in plan.interfaces}
     left = tuple(interface for interface in running.interfaces if interface.name not in spoken_of)
     settings = {

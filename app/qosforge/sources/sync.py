@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qosforge.discovery.difference import EVERY_FIELD, InventoryChange, differences
+from qosforge.discovery.difference import EVERY_FIELD, InventoryChange, find_changes
 from qosforge.discovery.facts import Note
 from qosforge.discovery.folder import FolderDraft, draft, write_draft
 from qosforge.errors import Place, SourceError
@@ -48,7 +48,7 @@ def compare_with_source(folder: Path) -> SourceComparison:
         SourceError: the source cannot be read.
     """
     source = read_source(folder)
-    known = _known(folder)
+    known = _known_network(folder)
     found = map_network(source.plugin.read(source.options, source.file), source.description)
     if known.devices and not (found.devices or found.undescribed):
         # Such as for a token that may see none: then everything would count as gone.
@@ -58,7 +58,7 @@ def compare_with_source(folder: Path) -> SourceComparison:
         )
     target = target_network(known, found, source.reach)
     shared = _shared(folder, {key: getattr(source.reach, key) for key in OWN})
-    changes = differences(known, target.network, EVERY_FIELD)
+    changes = find_changes(known, target.network, EVERY_FIELD)
     return SourceComparison(folder, known, target.network, changes, target.notes, shared)
 
 
@@ -72,7 +72,7 @@ def without_removals(comparison: SourceComparison) -> SourceComparison:
         link for link in comparison.known.links if {link.a[0], link.b[0]} & gone and not {link.a, link.b} & used
     ]
     network = target.model_copy(update={"devices": (*target.devices, *kept), "links": (*target.links, *links)})
-    changes = differences(comparison.known, network, EVERY_FIELD)
+    changes = find_changes(comparison.known, network, EVERY_FIELD)
     return SourceComparison(
         comparison.folder, comparison.known, network, changes, comparison.notes, comparison.shared
     )
@@ -85,10 +85,10 @@ def write_comparison(comparison: SourceComparison) -> None:
         InputError: a file is not laid out so that this can be done, was changed meanwhile or cannot be written.
         InputErrors: the folder would hold no consistent network; nothing is written then.
     """
-    write_draft(comparison.folder, _drafted(comparison))
+    write_draft(comparison.folder, _draft(comparison))
 
 
-def _drafted(comparison: SourceComparison) -> FolderDraft:
+def _draft(comparison: SourceComparison) -> FolderDraft:
     return draft(
         comparison.folder,
         comparison.changes,
@@ -160,7 +160,7 @@ def plan_sync(folder: Path, *, remove: bool = False) -> SyncPlan:
     comparison = compare_with_source(folder)
     gone = comparison.gone_devices
     wanted = comparison if remove or not gone else without_removals(comparison)
-    drafted = _drafted(wanted) if wanted.changes else FolderDraft({}, {})
+    drafted = _draft(wanted) if wanted.changes else FolderDraft({}, {})
     devices, links = len(wanted.target.devices), len(wanted.target.links)
     return SyncPlan(remove, wanted.changes, gone, wanted.notes, devices, links, drafted)
 
@@ -175,7 +175,7 @@ def write_plan(folder: Path, plan: SyncPlan) -> None:
         write_draft(folder, plan.draft)
 
 
-def _known(folder: Path) -> Network:
+def _known_network(folder: Path) -> Network:
     if (folder / "hosts.yaml").exists():
         return load_network(folder)
     return Network(name=folder.resolve().name, devices=(), links=(), stations=())

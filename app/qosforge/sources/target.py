@@ -53,13 +53,13 @@ class _Merging:
 
     def target(self) -> TargetNetwork:
         old = {device.name: device for device in self._known.devices}
-        told = {device.name: device for device in self._found.devices}
+        mapped = {device.name: device for device in self._found.devices}
         kept = [
-            self._merged(device, told[name]) if name in told else device
+            self._merged(device, mapped[name]) if name in mapped else device
             for name, device in old.items()
-            if name in told or name in self._found.undescribed
+            if name in mapped or name in self._found.undescribed
         ]
-        new = (self._new(device) for name, device in told.items() if name not in old)
+        new = (self._new(device) for name, device in mapped.items() if name not in old)
         devices = (*kept, *(device for device in new if device is not None))
         links = tuple(self._links({device.name: device for device in devices}))
         network = self._known.model_copy(update={"devices": devices, "links": links})

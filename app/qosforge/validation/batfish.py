@@ -80,12 +80,12 @@ def check_with_batfish(
         message = f"Batfish did not check: nothing answers at {host}:{port} ({reason})"
         return (Finding(code="batfish-unreachable", severity=severity, message=message, hint=START_HINT), *missing)
     try:
-        answers = _asked(host, port, snapshots, answer_seconds)
+        answers = _ask(host, port, snapshots, answer_seconds)
     except BatfishFailed as error:
         message = f"Batfish did not check: the service at {host}:{port} {error}"
         hint = "see the service's log ('docker compose -f docker-compose.batfish.yml logs')"
         return (Finding(code="batfish-failed", severity=severity, message=message, hint=hint), *missing)
-    return (*new_rows(answers), _checked(snapshots), *missing)
+    return (*new_rows(answers), _read_answers(snapshots), *missing)
 
 
 def make_snapshots(compilation: Compilation, running: Mapping[str, Configuration]) -> Snapshots:
@@ -95,15 +95,15 @@ def make_snapshots(compilation: Compilation, running: Mapping[str, Configuration
     """
     before, after = {}, {}
     for device in compilation.devices:
-        box = platform(device.request.platform, device.name)
-        if box.batfish_format is None:
+        target = platform(device.request.platform, device.name)
+        if target.batfish_format is None:
             continue
         file, text = f"{device.name}.cfg", running.get(device.name)
         current = None if text is None else running_tree(device, text)
-        held = tree_text(current or (), box.grammar)
-        coming = tree_text(merged_tree(device, current), box.grammar)
-        before[file] = analysis_copy(held, box.batfish_format)
-        after[file] = analysis_copy(coming, box.batfish_format)
+        held = tree_text(current or (), target.grammar)
+        coming = tree_text(merged_tree(device, current), target.grammar)
+        before[file] = analysis_copy(held, target.batfish_format)
+        after[file] = analysis_copy(coming, target.batfish_format)
     return Snapshots(before, after)
 
 
@@ -127,7 +127,7 @@ def _bounded(parent: int, seconds: float) -> None:
     signal.alarm(ceil(seconds) + _ALARM_SECONDS)
 
 
-def _asked(host: str, port: int, snapshots: Snapshots, seconds: float) -> Answers:
+def _ask(host: str, port: int, snapshots: Snapshots, seconds: float) -> Answers:
     command = [sys.executable, "-m", "qosforge.validation.batfish_questions", host, str(port)]
     # The service is named outright: no proxy stands before it.
     environment = {**os.environ, "NO_PROXY": host, "no_proxy": host}
@@ -156,7 +156,7 @@ def _asked(host: str, port: int, snapshots: Snapshots, seconds: float) -> Answer
     return answers
 
 
-def _checked(snapshots: Snapshots) -> Finding:
+def _read_answers(snapshots: Snapshots) -> Finding:
     return Finding(
         code="batfish-checked",
         severity=Severity.INFO,

@@ -55,7 +55,7 @@ def check_bursts(known: ValidationContext) -> Iterator[Finding]:
         tight = [queue for queue in of_class if queue.frame > queue.burst]
         for queue in tight:
             if queue.described:
-                yield _finding(known, queue, needed, Severity.WARNING, _dropped(queue))
+                yield _finding(known, queue, needed, Severity.WARNING, _queue_drops(queue))
         if perhaps := [queue for queue in tight if not queue.described]:
             first = min(perhaps, key=lambda queue: queue.burst)
             yield _finding(known, first, needed, Severity.INFO, _perhaps(first, len(perhaps)))
@@ -63,7 +63,7 @@ def check_bursts(known: ValidationContext) -> Iterator[Finding]:
 
 def _with_packets(known: ValidationContext) -> Iterator[_Policed]:
     sent = list(_sent(known))
-    for port, name, burst in _policed(known):
+    for port, name, burst in _policed_classes(known):
         inside = known.compilation.intent.intent.within(name)
         own = [each for each in sent if each.name in inside]
         if here := [each for each in own if each.port == port]:
@@ -76,7 +76,7 @@ def _with_packets(known: ValidationContext) -> Iterator[_Policed]:
             yield _Policed(port, name, burst, packet, frame, described=False)
 
 
-def _policed(known: ValidationContext) -> Iterator[tuple[Port, str, int]]:
+def _policed_classes(known: ValidationContext) -> Iterator[tuple[Port, str, int]]:
     """Every policed priority queue that the intent makes: its port, class, and bytes that pass at once."""
     for device in known.compilation.devices:
         for requested in device.request.interfaces:
@@ -103,7 +103,7 @@ def _bursts(known: ValidationContext, device: CompiledDevice, plan: InterfacePla
 _LIMIT = "while packets wait at the port, the priority queue lets none through that is larger than its burst"
 
 
-def _dropped(queue: _Policed) -> str:
+def _queue_drops(queue: _Policed) -> str:
     return (
         f"{_LIMIT} of {queue.burst} bytes: the packets of {queue.packet} bytes that the class has here "
         f"({queue.frame} with framing) are all dropped"

@@ -36,7 +36,7 @@ class ValidationContext:
         entry, text = self._devices.get(device), self.running.get(device)
         if entry is None or text is None or entry.platform not in installed():
             return None
-        return _parsed(entry, text)
+        return _parse(entry, text)
 
     def plan(self, device: str) -> Plan | None:
         """What a device will do: its compiled plan, or what it does now where the intent leaves it alone."""
@@ -72,5 +72,5 @@ class ValidationContext:
         return requested is not None and requested.schedule
 
 
-def _parsed(device: Device, text: Configuration) -> Plan:
+def _parse(device: Device, text: Configuration) -> Plan:
     return parse_running(device.platform, text, device.name, device.image)

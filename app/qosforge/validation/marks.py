@@ -42,7 +42,7 @@ def check_marks(known: ValidationContext) -> Iterator[Finding]:
     """
     losses: dict[tuple[str, _Loss], list[str]] = {}
     for check in known.compilation.intent.intent.verify:
-        for entry, packet, loss in _followed(known, check):
+        for entry, packet, loss in _follow_class(known, check):
             kinds = losses.setdefault((entry.name, loss), [])
             if (kind := _kind(packet)) not in kinds:
                 kinds.append(kind)
@@ -62,7 +62,7 @@ def check_marks(known: ValidationContext) -> Iterator[Finding]:
         )
 
 
-def _followed(known: ValidationContext, check: Verify) -> Iterator[tuple[TrafficClass, Packet, _Loss]]:
+def _follow_class(known: ValidationContext, check: Verify) -> Iterator[tuple[TrafficClass, Packet, _Loss]]:
     network, intent = known.compilation.network, known.compilation.intent.intent
     try:
         path = hops(network, check.from_, check.to)
@@ -216,7 +216,7 @@ def _follow(
         elif mark is not None and before == mark:
             what = f"the mark {dscp_name(mark)} is rewritten to {dscp_name(packet.dscp)} here"
             rewritten = _Loss(hop.entry, "input", f"{what}, before {_name(hop.exit)} serves the class")
-        if known.schedules(hop.exit) and not _served(known, hop, plan.system, levels, packet):
+        if known.schedules(hop.exit) and not _served_as_class(known, hop, plan.system, levels, packet):
             return rewritten or _unread(hop, mark, packet)
     return None
 
@@ -234,7 +234,9 @@ def _name(port: Port) -> str:
     return f"{port[0]} {port[1]}"
 
 
-def _served(known: ValidationContext, hop: Hop, system: System, levels: tuple[_Level, ...], packet: Packet) -> bool:
+def _served_as_class(
+    known: ValidationContext, hop: Hop, system: System, levels: tuple[_Level, ...], packet: Packet
+) -> bool:
     """Whether the queue that a packet takes is one that serves its class, and inside it that of the class below."""
     interface, scheduler = known.interface(hop.exit), known.scheduler(hop.exit)
     if interface is None or scheduler is None or scheduler.discipline in _UNCLASSIFIED:
@@ -243,7 +245,7 @@ def _served(known: ValidationContext, hop: Hop, system: System, levels: tuple[_L
     classes = known.compiled[hop.device].classes
     for _, entry in levels:
         taken = queue_of(system, egress, scheduler, packet)
-        wanted = _wanted(classes, egress, scheduler, entry)
+        wanted = _requested_treatment(classes, egress, scheduler, entry)
         if not wanted and entry.mark is not None and entry.mark.dscp is not None:
             ideal = marked(system, packet, entry.mark.dscp, entry.mark.cos)
             wanted = {queue_of(system, egress, scheduler, ideal)}
@@ -256,7 +258,7 @@ def _served(known: ValidationContext, hop: Hop, system: System, levels: tuple[_L
     return True
 
 
-def _wanted(
+def _requested_treatment(
     classes: Mapping[str, str], egress: Egress, scheduler: Scheduler, entry: TrafficClass
 ) -> set[int | None]:
     """The queues that may carry a class; none where only its mark tells.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from qosforge.compiler.candidate import differences
+from qosforge.compiler.candidate import find_plan_differences
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.configtree import Grammar, Tree, merge
 from qosforge.findings import Finding, Severity
@@ -42,8 +42,8 @@ def merged_tree(device: CompiledDevice, current: Tree | None) -> Tree:
 
 
 def _read(device: CompiledDevice, tree: Tree) -> Plan:
-    box = platform(device.request.platform, device.name)
-    return box.parse(tree_text(tree, box.grammar), device.name, device.request.image)
+    target = platform(device.request.platform, device.name)
+    return target.parse(tree_text(tree, target.grammar), device.name, device.request.image)
 
 
 def _held(device: CompiledDevice, running: Configuration) -> Plan:
@@ -52,7 +52,7 @@ def _held(device: CompiledDevice, running: Configuration) -> Plan:
 
 def _round_trip(device: CompiledDevice, running: Plan, *, alone: bool) -> Iterator[Finding]:
     meant = _comparable(device.plan, running, alone=alone)
-    if found := differences(meant, running):
+    if found := find_plan_differences(meant, running):
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         yield Finding(
             code="round-trip",
@@ -76,12 +76,12 @@ def _comparable(plan: Plan, running: Plan, *, alone: bool) -> Plan:
     configuration around it, says nothing of interfaces it does not name, of bundles and of a booted queue set.
     """
     interfaces = []
-    for wanted in plan.interfaces:
-        got = running.interface(wanted.name)
+    for planned in plan.interfaces:
+        got = running.interface(planned.name)
         if got is not None:
-            interfaces.append(_aligned(wanted, got, alone=alone))
+            interfaces.append(_aligned(planned, got, alone=alone))
         elif not alone:
-            interfaces.append(wanted)
+            interfaces.append(planned)
     system = plan.system
     if alone and system.queue_set != running.system.queue_set:
         system = system.model_copy(update={f: getattr(running.system, f) for f in _BOOTED})

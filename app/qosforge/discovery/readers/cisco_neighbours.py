@@ -27,13 +27,13 @@ def neighbours_of(
         if not is_answered(answer):
             continue
         speaks.add(protocol)
-        told = table(reading, command, answer, "links")
-        lost = answer.count(head) - len(told)
+        rows = table(reading, command, answer, "links")
+        lost = answer.count(head) - len(rows)
         if lost:
             hint = "describe the missing links in links.yaml by hand"
             message = f"{lost} of its neighbours could not be read off '{command}'"
             reading.note(Topic.NOT_UNDERSTOOD, head, message, hint)
-        found += _told(reading, protocol, port_field, told, ports)
+        found += _told(reading, protocol, port_field, rows, ports)
     return tuple(found), frozenset(speaks)
 
 

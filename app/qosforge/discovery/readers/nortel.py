@@ -81,14 +81,14 @@ def _members(running: list[str]) -> dict[int, set[int]]:
     """VLANs by port; every port is in VLAN 1 until it is taken out."""
     found: dict[int, set[int]] = {}
     for line in running:
-        if (told := re.match(r"vlan members (add |remove )?(\d+) ([\d/,-]+)", line)) is None:
+        if (clock := re.match(r"vlan members (add |remove )?(\d+) ([\d/,-]+)", line)) is None:
             continue
-        for port in numbers(told[3]):
+        for port in numbers(clock[3]):
             carried = found.setdefault(port, set())
-            if told[1] == "remove ":
-                carried.discard(int(told[2]))
+            if clock[1] == "remove ":
+                carried.discard(int(clock[2]))
             else:
-                carried.add(int(told[2]))
+                carried.add(int(clock[2]))
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from qosforge.errors import InputError
 from qosforge.intent.editing.changes import BY_HAND, Change, NotEditable, refused
-from qosforge.intent.editing.meaning import meant, same
+from qosforge.intent.editing.meaning import apply_change, same
 from qosforge.intent.editing.source import YamlText
 from qosforge.intent.editing.splices import stepped
 from qosforge.intent.yaml_source import YamlDocument, parse_document
@@ -28,21 +28,21 @@ def edited(text: str, file: str, changes: Sequence[Change]) -> str:
     windows = "\r\n" in body and body.count("\n") == body.count("\r") == body.count("\r\n")
     if windows:
         body = body.replace("\r\n", "\n")
-    document = _read(body, file)
+    document = _parse(body, file)
     for change in changes:
-        data, steps = meant(document, change)
+        data, steps = apply_change(document, change)
         written = body
         for step in steps:
             try:
                 written = stepped(YamlText(written, file), step)
             except ValueError as error:
                 raise refused(str(error), document.place(change.path)) from None
-        document = _checked(written, document, data, change)
+        document = _check_result(written, document, data, change)
         body = written
     return mark + (body.replace("\n", "\r\n") if windows else body)
 
 
-def _read(text: str, file: str) -> YamlDocument:
+def _parse(text: str, file: str) -> YamlDocument:
     try:
         return parse_document(text, file)
     except InputError as error:
@@ -50,7 +50,7 @@ def _read(text: str, file: str) -> YamlDocument:
         raise NotEditable(problem.message, problem.where, problem.hint or BY_HAND) from None
 
 
-def _checked(text: str, before: YamlDocument, data: object, change: Change) -> YamlDocument:
+def _check_result(text: str, before: YamlDocument, data: object, change: Change) -> YamlDocument:
     """The document of a changed text.
 
     Raises:

@@ -64,7 +64,7 @@ def same(one: Any, other: Any) -> bool:
     return one == other or repr(one) == repr(other)  # .nan is nothing else
 
 
-def meant(document: YamlDocument, change: Change) -> tuple[Any, list[Step]]:
+def apply_change(document: YamlDocument, change: Change) -> tuple[Any, list[Step]]:
     """The data after a change, and the steps that make it in the text.
 
     Raises:
@@ -85,10 +85,10 @@ def _set(document: YamlDocument, data: Any, change: Set) -> tuple[Any, list[Step
     if not path:
         return value, list(_differing(path, data, value))
     here, depth = data, 0
-    while depth < len(path) - 1 and isinstance(below := _found(here, path[depth]), dict | list):
+    while depth < len(path) - 1 and isinstance(below := _look_up(here, path[depth]), dict | list):
         here, depth = below, depth + 1
     part, made = path[depth], path[depth + 1 :]
-    before = _found(here, part)
+    before = _look_up(here, part)
     if made and before is not None and not isinstance(before, bool):
         raise refused(f"has no part {made[0]!r}", document.place(path[: depth + 1]))
     if isinstance(here, list) and before is None:
@@ -109,7 +109,7 @@ def _set(document: YamlDocument, data: Any, change: Set) -> tuple[Any, list[Step
 def _insert(document: YamlDocument, data: Any, change: Insert) -> tuple[Any, list[Step]]:
     found = data
     for part in change.path:
-        found = _found(found, part)
+        found = _look_up(found, part)
     entries = found if isinstance(found, list) else [] if found is None or isinstance(found, bool) else [found]
     if not 0 <= change.at <= len(entries):
         message = f"has no position {change.at}: there are {len(entries)} entries"
@@ -150,7 +150,7 @@ def _stays(path: Path_) -> bool:
     return path[-1] in _SAYING
 
 
-def _found(data: Any, part: str | int) -> Any:
+def _look_up(data: Any, part: str | int) -> Any:
     """A part of a value, ``None`` where there is none."""
     if isinstance(data, dict):
         return data.get(part)

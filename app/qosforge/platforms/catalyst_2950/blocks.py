@@ -14,9 +14,11 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
     """Maps, queues, access lists, class-maps, the policy and the ports, in the order people read them."""
     result = list(map_blocks("catalyst_2950", plan))
     if plan.system.scheduler is not None:
-        held = plan.system.scheduler
+        scheduler = plan.system.scheduler
         weights = (
-            [q.share.value if q.share else 0 for q in held.queues] if held.discipline is Discipline.WRR else []
+            [q.share.value if q.share else 0 for q in scheduler.queues]
+            if scheduler.discipline is Discipline.WRR
+            else []
         )
         text = render("catalyst_2950/wrr_bandwidth.j2", weights=weights)
         result.append(Block("scheduler", "wrr-queue bandwidth", text))
@@ -25,8 +27,8 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
         result.append(Block("map", "wrr-queue cos-map", text))
     result.extend(classifier_blocks("catalyst_2950", plan, lowered, request))
     for interface in plan.interfaces:
-        wanted = next(i for i in request.interfaces if i.name == interface.name)
-        if wanted.recognise or wanted.trust:
+        interface_request = next(i for i in request.interfaces if i.name == interface.name)
+        if interface_request.recognise or interface_request.trust:
             text = render("catalyst_2950/interface.j2", interface=interface, trust=trust_line(interface.ingress))
             result.append(Block("interface", interface.name, text))
     return tuple(result)

@@ -45,13 +45,14 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     notes.extend(common.of_marks)
     notes.extend(common.of_classes)
     interfaces = []
-    for wanted in request.interfaces:
-        held = running.interface(wanted.name) if running else None
-        policy, rules = common.recognised.of(wanted)
-        requested = wanted.model_copy(update={"input_policy": policy})
+    for interface_request in request.interfaces:
+        current = running.interface(interface_request.name) if running else None
+        policy, rules = common.recognised.of(interface_request)
+        requested = interface_request.model_copy(update={"input_policy": policy})
         interfaces.append(
             InterfacePlan(
-                name=wanted.name, ingress=ingress(requested, rules, held, common.system.dscp_to_cos, notes)
+                name=interface_request.name,
+                ingress=ingress(requested, rules, current, common.system.dscp_to_cos, notes),
             )
         )
     notes.extend(common.of_system)

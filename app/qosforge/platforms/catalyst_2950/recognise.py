@@ -21,7 +21,7 @@ from qosforge.platforms.ios_switch.classes import (
 )
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks, dscp_to_cos
 from qosforge.platforms.ios_switch.notes import Notes
-from qosforge.platforms.ios_switch.policing import policed
+from qosforge.platforms.ios_switch.policing import police_rules
 from qosforge.platforms.ios_switch.ports import flat
 from qosforge.platforms.names import shorten
 from qosforge.platforms.recognition import count_conditions
@@ -61,17 +61,17 @@ def port_rules(
     if not enhanced(request.image):
         _note_standard(request, notes)
         return Recognised({}, {})
-    box = ClassifierLimits(
+    limits = ClassifierLimits(
         supported_dscp(), default_class=False, mac_beside_ip=capabilities()["mac_acl_ip"]["value"]
     )
     rules = {
         name: tuple(_single_ports(rule) for rule in entries)
-        for name, entries in input_rules(request, marks, dscp_to_cos(marks), box, notes).items()
+        for name, entries in input_rules(request, marks, dscp_to_cos(marks), limits, notes).items()
     }
     for name, entries in rules.items():
         _note_ranges(name, entries, notes)
     _note_masks(flat(rules), notes)
-    by_kind = {kind: flat(policed(request, rules, policer_range(kind), _write, notes)) for kind in kinds}
+    by_kind = {kind: flat(police_rules(request, rules, policer_range(kind), _write, notes)) for kind in kinds}
     return Recognised(rules, by_kind)
 
 

@@ -38,12 +38,12 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
     result.append(Block("qos", "mls qos", render("catalyst_2970/qos.j2")))
     result.extend(classifier_blocks("catalyst_2970", plan, lowered, request))
     for interface in plan.interfaces:
-        wanted = next(i for i in request.interfaces if i.name == interface.name)
-        scheduler = interface.egress.scheduler if wanted.schedule else None
+        interface_request = next(i for i in request.interfaces if i.name == interface.name)
+        scheduler = interface.egress.scheduler if interface_request.schedule else None
         text = render(
             "catalyst_2970/interface.j2",
             interface=interface,
-            classified=wanted.recognise or wanted.trust,
+            classified=interface_request.recognise or interface_request.trust,
             trust=trust_line(interface.ingress),
             share=_share(scheduler) if scheduler else None,
             shape=[q.shape_weight or 0 for q in scheduler.queues] if scheduler else [],
@@ -51,7 +51,7 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
             queue_set=_own_set() if own else None,
             expedite=any(q.priority for q in scheduler.queues) if scheduler else False,
         )
-        if wanted.recognise or wanted.trust or wanted.schedule:
+        if interface_request.recognise or interface_request.trust or interface_request.schedule:
             result.append(Block("interface", interface.name, text))
     return tuple(result)
 

@@ -32,7 +32,7 @@ from qosforge.platforms.catalyst_2970.shares import port_shares
 from qosforge.platforms.ios_switch.classes import ClassifierLimits, input_rules
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks, class_marks, cos_to_dscp, dscp_to_cos
 from qosforge.platforms.ios_switch.notes import Notes
-from qosforge.platforms.ios_switch.policing import policed
+from qosforge.platforms.ios_switch.policing import police_rules
 from qosforge.platforms.ios_switch.ports import (
     as_asked,
     flat,
@@ -60,17 +60,17 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     notes.extend(common.of_classes)
     held_depths = _depths(request, common, running, notes) if assignment else ()
     interfaces, shares = [], list[ClassShare]()
-    for wanted in request.interfaces:
-        held = running.interface(wanted.name) if running else None
+    for interface_request in request.interfaces:
+        current = running.interface(interface_request.name) if running else None
         scheduler = None
-        if assignment and wanted.schedule:
-            scheduler = _scheduler(request, wanted, assignment, held_depths, notes)
-            shares.extend(as_asked(port_shares(request, wanted, scheduler, assignment)))
+        if assignment and interface_request.schedule:
+            scheduler = _scheduler(request, interface_request, assignment, held_depths, notes)
+            shares.extend(as_asked(port_shares(request, interface_request, scheduler, assignment)))
         interfaces.append(
             InterfacePlan(
-                name=wanted.name,
-                ingress=ingress(wanted, common.rules, held, common.system.dscp_to_cos, notes),
-                egress=_egress(wanted, scheduler, held, common.elsewhere, notes),
+                name=interface_request.name,
+                ingress=ingress(interface_request, common.rules, current, common.system.dscp_to_cos, notes),
+                egress=_egress(interface_request, scheduler, current, common.elsewhere, notes),
             )
         )
     if assignment:
@@ -161,9 +161,9 @@ def _rules(
 ) -> dict[str, tuple[Rule, ...]]:
     if not any(i.recognise for i in request.interfaces):
         return {}
-    box = ClassifierLimits(_EVERY_DSCP, default_class=True, mac_beside_ip=capabilities()["mac_acl_ip"]["value"])
-    rules = input_rules(request, marks, dscp_to_cos(marks), box, notes)
-    return policed(request, rules, policer_range(), exceeding.write, notes)
+    limits = ClassifierLimits(_EVERY_DSCP, default_class=True, mac_beside_ip=capabilities()["mac_acl_ip"]["value"])
+    rules = input_rules(request, marks, dscp_to_cos(marks), limits, notes)
+    return police_rules(request, rules, policer_range(), exceeding.write, notes)
 
 
 def _depths(

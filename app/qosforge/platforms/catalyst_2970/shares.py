@@ -21,7 +21,7 @@ def port_shares(
     """
     requested = requested_shares(request.classes, interface_request.usable)
     scale = interface_request.rate / interface_request.usable if scheduler.limit_percent is not None else 1.0
-    given = _given(request.classes, tuple(requested.values()), assignment, scheduler, scale)
+    given = _applied_shares(request.classes, tuple(requested.values()), assignment, scheduler, scale)
     return tuple(
         ClassShare(entry, interface_request.name, requested[entry.name], applied)
         for entry, applied in zip(request.classes, given, strict=True)
@@ -29,7 +29,7 @@ def port_shares(
 
 
 @shared
-def _given(
+def _applied_shares(
     classes: tuple[ClassRequest, ...],
     parts: tuple[float, ...],
     assignment: QueueAssignment,
@@ -42,10 +42,10 @@ def _given(
     """
     requested = {c.name: part for c, part in zip(classes, parts, strict=True)}
     first = sum(requested[c.name] for c in classes if c.treatment.priority)
-    held = expected_shares(
+    applied = expected_shares(
         scheduler, NOMINAL, priority_load=first / scale, backlogged=set(assignment.queue_of.values())
     )
-    by_queue = {q.number: share * scale for q, share in zip(scheduler.queues, held, strict=True)}
+    by_queue = {q.number: share * scale for q, share in zip(scheduler.queues, applied, strict=True)}
     result = []
     for entry in classes:
         queue = assignment.queue_of[entry.name]

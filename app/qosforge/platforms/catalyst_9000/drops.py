@@ -49,10 +49,10 @@ def detectors(groups: Iterable[QueueGroup], marks: Mapping[str, ClassMarks], not
         written = marks[entry.name]
         points = {*written.points, *([written.dscp] if written.dscp is not None else [])}
         held.setdefault(position, {}).update({p: curves[drop_precedence(p) or "low"] for p in points})
-    return {position: made_red(rows) for position, rows in held.items()}
+    return {position: make_red(rows) for position, rows in held.items()}
 
 
-def made_red(rows: Mapping[int, Curve]) -> Red:
+def make_red(rows: Mapping[int, Curve]) -> Red:
     """A detector with one profile for the code points of each curve, the lowest code point first."""
     by_curve: dict[Curve, list[int]] = {}
     for point in sorted(rows):
@@ -63,7 +63,7 @@ def made_red(rows: Mapping[int, Curve]) -> Red:
     return Red(by_dscp=True, unit="percent", profiles=profiles)
 
 
-def made_thresholds(rows: Mapping[int, int]) -> tuple[TailThreshold, ...]:
+def make_thresholds(rows: Mapping[int, int]) -> tuple[TailThreshold, ...]:
     """The thresholds of a queue, the one of the lowest code point first."""
     by_percent: dict[int, list[int]] = {}
     for point in sorted(rows):
@@ -109,8 +109,8 @@ class DropReader:
     @property
     def fields(self) -> dict[str, object]:
         """What the lines say of a queue."""
-        red = made_red(self._curves) if self._detects else None
-        return {"red": red, "thresholds": made_thresholds(self._tails)}
+        red = make_red(self._curves) if self._detects else None
+        return {"red": red, "thresholds": make_thresholds(self._tails)}
 
 
 def _points(words: list[str]) -> tuple[int, ...] | None:

@@ -13,7 +13,7 @@ from qosforge.platforms.catalyst_9000.marks import ClassMarks, class_marks
 from qosforge.platforms.catalyst_9000.names import CLASS_DEFAULT, INPUT_POLICY, QUEUE_SUFFIX, class_names
 from qosforge.platforms.catalyst_9000.parse import PORT
 from qosforge.platforms.catalyst_9000.policies import BEST_EFFORT
-from qosforge.platforms.catalyst_9000.queues import QueueGroup, grouped
+from qosforge.platforms.catalyst_9000.queues import QueueGroup, group_classes
 from qosforge.platforms.catalyst_9000.recognition import input_rules, trust_policy
 from qosforge.platforms.catalyst_9000.scheduling import QueuingPolicies, class_shares
 from qosforge.platforms.ios_switch.notes import Notes
@@ -34,17 +34,21 @@ def lower(request: DeviceRequest) -> LoweredDevice:
     marks = class_marks(request, notes)
     recognising = any(i.recognise for i in request.interfaces)
     rules = input_rules(request, names, marks, notes) if recognising else ()
-    groups = grouped(request, marks, notes) if scheduled_rates(request) else ()
+    groups = group_classes(request, marks, notes) if scheduled_rates(request) else ()
     _note_marks(groups, marks, notes)
     # A class that is also recognised here has two class-maps.
     queued = {name: held + QUEUE_SUFFIX if recognising else held for name, held in names.items()}
     policies = QueuingPolicies(request, groups, marks, queued, notes)
     interfaces, shares = [], list[ClassShare]()
-    for wanted in request.interfaces:
-        egress = policies.lower(wanted) if wanted.schedule else BEST_EFFORT
-        if wanted.schedule:
-            shares.extend(class_shares(request, wanted, groups, egress))
-        interfaces.append(InterfacePlan(name=wanted.name, ingress=_ingress(wanted, rules, marks), egress=egress))
+    for interface_request in request.interfaces:
+        egress = policies.lower(interface_request) if interface_request.schedule else BEST_EFFORT
+        if interface_request.schedule:
+            shares.extend(class_shares(request, interface_request, groups, egress))
+        interfaces.append(
+            InterfacePlan(
+                name=interface_request.name, ingress=_ingress(interface_request, rules, marks), egress=egress
+            )
+        )
     notes.extend(share_findings(request, tuple(shares)))
     return LoweredDevice(
         plan=Plan(device=request.device, platform=request.platform, interfaces=tuple(interfaces)),

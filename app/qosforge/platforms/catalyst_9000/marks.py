@@ -36,7 +36,7 @@ def class_marks(request: DeviceRequest, notes: Notes) -> dict[str, ClassMarks]:
     The mark of the class of everything else is DSCP 0 unless it has one: what no class takes must not look like
     one of them.
     """
-    result = {entry.name: _written(entry, notes) for entry in request.classes}
+    result = {entry.name: _written_marks(entry, notes) for entry in request.classes}
     set_by: dict[int, str] = {}
     cos_of: dict[int, str] = {}
     for name, marks in result.items():
@@ -58,7 +58,7 @@ def class_marks(request: DeviceRequest, notes: Notes) -> dict[str, ClassMarks]:
     return result
 
 
-def _written(entry: ClassRequest, notes: Notes) -> ClassMarks:
+def _written_marks(entry: ClassRequest, notes: Notes) -> ClassMarks:
     mark = entry.mark
     unmarked = 0 if entry.is_default else None
     if mark is None:

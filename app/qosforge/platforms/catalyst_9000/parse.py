@@ -12,7 +12,7 @@ from qosforge.platforms.catalyst_9000.grammar import GRAMMAR
 from qosforge.platforms.catalyst_9000.names import OWN
 from qosforge.platforms.catalyst_9000.policies import BEST_EFFORT, QueuingPolicyReader
 from qosforge.platforms.mqc.access_lists import AccessLists
-from qosforge.platforms.mqc.classes import ClassReader, Matched
+from qosforge.platforms.mqc.classes import ClassReader, MatchAlternatives
 
 PORT = re.compile(
     r"interface ((?:(?:Fast|Gigabit|TwoGigabit|FiveGigabit|TenGigabit|FortyGigabit)Ethernet"
@@ -31,7 +31,7 @@ class _Reader:
         self._unknown: dict[UnknownLine, None] = {}
         self._lists = AccessLists(tree, self._miss)
         classes = ClassReader(self._lists, self._miss)
-        matched: dict[str, Matched] = {}
+        matched: dict[str, MatchAlternatives] = {}
         self._policies: dict[str, ConfigLine] = {}
         for line in tree:
             if match := re.fullmatch(rf"class-map (?:match-(all|any) )?((?!{OWN})\S+)", line.text):

@@ -11,7 +11,7 @@ from qosforge.platforms.abbreviations import is_number
 from qosforge.platforms.catalyst_9000.drops import DropReader
 from qosforge.platforms.catalyst_9000.names import CLASS_DEFAULT
 from qosforge.platforms.mqc.access_lists import Miss
-from qosforge.platforms.mqc.classes import Matched
+from qosforge.platforms.mqc.classes import MatchAlternatives
 from qosforge.platforms.mqc.policers import read_policer
 from qosforge.platforms.mqc.shares import read_priority, read_share
 
@@ -22,7 +22,9 @@ BEST_EFFORT = Egress(default_queue=0, scheduler=Scheduler(discipline=Discipline.
 class QueuingPolicyReader:
     """Reads the policy-maps of one configuration; what is not understood goes to ``miss``."""
 
-    def __init__(self, policies: Mapping[str, ConfigLine], class_maps: Mapping[str, Matched], miss: Miss) -> None:
+    def __init__(
+        self, policies: Mapping[str, ConfigLine], class_maps: Mapping[str, MatchAlternatives], miss: Miss
+    ) -> None:
         self._policies = policies
         self._class_maps = class_maps
         self._miss = miss
@@ -78,7 +80,11 @@ class QueuingPolicyReader:
                     self._miss(entry, body.text)
 
     def _rule(self, name: str, **values: object) -> Rule:
-        taken = Matched((Term(),)) if name == CLASS_DEFAULT else self._class_maps.get(name, Matched())
+        taken = (
+            MatchAlternatives((Term(),))
+            if name == CLASS_DEFAULT
+            else self._class_maps.get(name, MatchAlternatives())
+        )
         return Rule.model_validate({"name": name, "any_of": taken.any_of, "none_of": taken.none_of, **values})
 
     def _queue(self, entry: ConfigLine, name: str, number: int, above: tuple[str, ...]) -> Queue:

@@ -30,14 +30,14 @@ class QueueGroup:
         return any(c.is_default for c in self.classes)
 
 
-def grouped(request: DeviceRequest, marks: Mapping[str, ClassMarks], notes: Notes) -> tuple[QueueGroup, ...]:
+def group_classes(request: DeviceRequest, marks: Mapping[str, ClassMarks], notes: Notes) -> tuple[QueueGroup, ...]:
     """The queues of every scheduled port: priority levels first, that of everything else last."""
     levels = _levels(request, notes)
     weighted = [c for c in request.classes if not c.treatment.priority]
     count = queue_count() - len(levels)
     groups: list[tuple[ClassRequest, ...]] = [(c,) for c in weighted]
     if len(groups) > count:
-        groups = _merged(request, weighted, count, marks)
+        groups = _merge_classes(request, weighted, count, marks)
         _note_merged(request, groups, notes)
     made = [QueueGroup(tuple(c for c in weighted if c in group)) for group in groups]
     order = {c.name: position for position, c in enumerate(weighted)}
@@ -69,7 +69,7 @@ def _levels(request: DeviceRequest, notes: Notes) -> list[QueueGroup]:
     return levels
 
 
-def _merged(
+def _merge_classes(
     request: DeviceRequest, classes: Sequence[ClassRequest], count: int, marks: Mapping[str, ClassMarks]
 ) -> list[tuple[ClassRequest, ...]]:
     """The way to share queues that is within the tolerance (else errs least), then has the fewest classes beside

@@ -33,7 +33,7 @@ def application_of(protocol: str) -> str:
     return next((name for name, words in _words().items() if words == protocol), protocol.replace(" ", "-"))
 
 
-def inspected(request: DeviceRequest, name: str) -> bool:
+def recognises_natively(request: DeviceRequest, name: str) -> bool:
     """Whether the image itself recognises an application as the catalogue means it."""
     own: Application | None = request.applications.get(name)
     if name not in _words() or own != load_catalogue().get(name):
@@ -41,7 +41,7 @@ def inspected(request: DeviceRequest, name: str) -> bool:
     return has(request, "nbar_rtp" if name.startswith("rtp") else "nbar")
 
 
-def recognised(request: DeviceRequest, findings: list[Finding]) -> DeviceRequest:
+def recognise_applications(request: DeviceRequest, findings: list[Finding]) -> DeviceRequest:
     """The request with ports in place of the applications that the image does not recognise."""
     classes = tuple(_class(request, c, findings) for c in request.classes)
     return request if classes == request.classes else request.model_copy(update={"classes": classes})
@@ -52,7 +52,7 @@ def _class(request: DeviceRequest, class_request: ClassRequest, findings: list[F
     if children != class_request.children:
         class_request = class_request.model_copy(update={"children": children})
     both = (*class_request.terms, *class_request.none_of)
-    unknown = [t for t in both if t.application and not inspected(request, t.application)]
+    unknown = [t for t in both if t.application and not recognises_natively(request, t.application)]
     if not unknown or trusts_mark(request, class_request):
         return class_request
     joined = [t for t in unknown if asks_flow(t)]

@@ -15,7 +15,7 @@ from qosforge.plan.model import DROP, TRANSMIT, Action, InterfacePolicer, Plan, 
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.limits import refused_match
-from qosforge.platforms.cisco_ios.matching import listed
+from qosforge.platforms.cisco_ios.matching import access_list_terms
 from qosforge.platforms.cisco_ios.rules import every_class, inside_parents, on_input
 from qosforge.platforms.mqc.access_lists import AccessLists, Miss
 from qosforge.platforms.recognition import ports_only
@@ -82,7 +82,7 @@ class CarLowering:
             return (*(Term(dscp=(d,)) for d in marks.dscp), *(Term(precedence=(p,)) for p in marks.precedence))
         if class_request.name not in self._listed:
             whole = self._whole[class_request.name]
-            found = whole if isinstance(whole, str) else listed(self._request, whole)
+            found = whole if isinstance(whole, str) else access_list_terms(self._request, whole)
             if isinstance(found, str):
                 self._findings.append(refused_match(self._request, class_request, found))
             elif told := ports_only(self._request, class_request):
@@ -205,9 +205,9 @@ def _action(requested: PoliceAction, marked: Action) -> Action:
 def check_replaced(plan: Plan, running: Plan | None) -> Iterator[Finding]:
     """``rate-limits-replaced``: policers on the device's interfaces that are not the plan's go."""
     for interface in plan.interfaces:
-        held = running.interface(interface.name) if running else None
-        for side in ("ingress", "egress") if held else ():
-            gone = [p for p in getattr(held, side).policers if p not in getattr(interface, side).policers]
+        current = running.interface(interface.name) if running else None
+        for side in ("ingress", "egress") if current else ():
+            gone = [p for p in getattr(current, side).policers if p not in getattr(interface, side).policers]
             if gone:
                 yield Finding(
                     code="rate-limits-replaced",

@@ -65,14 +65,14 @@ def check_circuit(
 ) -> Iterator[Finding]:
     """Circuits that the device does not have, or with another contract, and what shaping does to those beside."""
     requested = interface_request.circuit
-    held = running.interface(interface_request.name) if running else None
+    current = running.interface(interface_request.name) if running else None
     if requested is None:
         return
     if requested.dlci is not None and interface_request.schedule:
         yield from _check_frame_relay(request, interface_request, running)
-    if held is None:
+    if current is None:
         return
-    there = held.circuit or CircuitPlan()
+    there = current.circuit or CircuitPlan()
     kbps, wanted_kbps = (there.sustained or 0) // 1000, interface_request.usable // 1000
     if (there.vpi, there.vci, there.dlci) != (requested.vpi, requested.vci, requested.dlci):
         yield _finding(
@@ -260,13 +260,13 @@ class CircuitReader:
         named = named or self._on_main.get(name) or self._on_main.get(main)
         if named is None:
             return CircuitPlan(dlci=int(number)), ()
-        held = self._map_classes.get(named.text.split()[-1])
-        if held is None or main not in self._shaping:
+        found_class = self._map_classes.get(named.text.split()[-1])
+        if found_class is None or main not in self._shaping:
             # Without shaping on the main interface a map class does nothing.
             self._miss(named, dlci.text)
             return CircuitPlan(dlci=int(number)), ()
-        self._read.add(held.text.split()[-1])
-        return self._shaped(int(number), held)
+        self._read.add(found_class.text.split()[-1])
+        return self._shaped(int(number), found_class)
 
     def _shaped(self, dlci: int, held: ConfigLine) -> tuple[CircuitPlan, tuple[ConfigLine, ...]]:
         limits = capabilities()["frame_relay"]

@@ -9,7 +9,7 @@ from qosforge.dscp import dscp_name
 from qosforge.findings import Finding, Severity
 from qosforge.plan.model import Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.platforms.cisco_ios.applications import recognised
+from qosforge.platforms.cisco_ios.applications import recognise_applications
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from qosforge.platforms.cisco_ios.limits import class_finding
@@ -42,7 +42,7 @@ def classification(request: DeviceRequest, held: frozenset[str] | None) -> Class
     ``held`` are the interfaces that the device has, where they are known.
     """
     findings: list[Finding] = []
-    request = recognised(request, findings)
+    request = recognise_applications(request, findings)
     classes = tuple(every_class(request.classes))
     names = _names([c.name for c in classes if not c.is_default])
     names[next(c.name for c in request.classes if c.is_default)] = CLASS_DEFAULT

@@ -29,14 +29,14 @@ class _RateLimit:
 def map_classes(plan: Plan) -> Iterator[tuple[str, str]]:
     """Names and texts of the Frame Relay map classes of a plan."""
     for interface in plan.interfaces:
-        held = map_class(interface)
-        if held is not None:
-            yield held.name, render("cisco_ios/map_class.j2", map_class=held)
+        found_class = map_class(interface)
+        if found_class is not None:
+            yield found_class.name, render("cisco_ios/map_class.j2", map_class=found_class)
 
 
 def interfaces(plan: Plan, request: DeviceRequest) -> Iterator[tuple[str, str]]:
     """Names and texts of the interfaces of a plan, and of those whose circuits have to be shaped."""
-    shaped = {i.name: held for i in plan.interfaces if (held := map_class(i)) is not None}
+    shaped = {i.name: found_class for i in plan.interfaces if (found_class := map_class(i)) is not None}
     shaping = dict.fromkeys(main_interface(name) for name in shaped)
     framings = {i.name: i.framing for i in request.interfaces}
     for name in shaping:

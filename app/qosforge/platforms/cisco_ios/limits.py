@@ -233,7 +233,7 @@ def check_bandwidth(
 def check_level(level: PolicyLevel, queues: tuple[Queue, ...]) -> Iterator[Finding]:
     """Ranges and sums of the queues of one policy."""
     explicit = Fraction(0)
-    for queue, wanted in zip(queues, level.classes, strict=True):
+    for queue, class_request in zip(queues, level.classes, strict=True):
         if queue.share is None:
             continue
         if queue.share.unit is ShareUnit.KBPS:
@@ -241,7 +241,7 @@ def check_level(level: PolicyLevel, queues: tuple[Queue, ...]) -> Iterator[Findi
             if not limits["minimum"] <= queue.share.value <= limits["maximum"]:
                 message = f"{queue.share.value} kb/s is outside {limits['minimum']} to {limits['maximum']} kb/s"
                 yield level.tell(
-                    wanted, "share-out-of-range", message, None, None, severity=Severity.ERROR, hint=_LESS
+                    class_request, "share-out-of-range", message, None, None, severity=Severity.ERROR, hint=_LESS
                 )
             explicit += Fraction(queue.share.value * 100, max(level.kbps, 1))
         elif queue.share.unit is ShareUnit.PERCENT:

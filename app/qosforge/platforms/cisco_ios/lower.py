@@ -43,41 +43,41 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     car = CarLowering(request, running, findings)
     interfaces = []
     nearness: list[ClassFidelity] = []
-    for wanted in request.interfaces:
-        held = running.interface(wanted.name) if running else None
-        shaped = port_rate(wanted) is not None
-        if wanted.circuit is not None:
-            findings.extend(check_circuit(request, wanted, running))
+    for interface_request in request.interfaces:
+        current = running.interface(interface_request.name) if running else None
+        shaped = port_rate(interface_request) is not None
+        if interface_request.circuit is not None:
+            findings.extend(check_circuit(request, interface_request, running))
         elif not shaped:
-            findings.extend(check_bandwidth(request, wanted, held))
+            findings.extend(check_bandwidth(request, interface_request, current))
         # What a policy shapes is divided by that rate, whatever the box takes the interface's to be. Where nothing
         # is scheduled, no share is taken of it, and the device may assume any rate.
-        kbps: int | None = (wanted.rate if shaped else wanted.usable) // 1000
-        if held is not None and not wanted.schedule:
-            kbps = held.bandwidth_kbps
-        attached = default_egress(wanted.name, kbps)
-        if wanted.schedule:
-            attached, dividing = policies.lower(wanted, held)
-            near, differences = fidelity(request, wanted, dividing)
+        kbps: int | None = (interface_request.rate if shaped else interface_request.usable) // 1000
+        if current is not None and not interface_request.schedule:
+            kbps = current.bandwidth_kbps
+        attached = default_egress(interface_request.name, kbps)
+        if interface_request.schedule:
+            attached, dividing = policies.lower(interface_request, current)
+            near, differences = fidelity(request, interface_request, dividing)
             nearness.extend(near)
             findings.extend(differences)
         plan = InterfacePlan(
-            name=wanted.name,
+            name=interface_request.name,
             bandwidth_kbps=kbps,
-            reservable_percent=held.reservable_percent if held else None,
-            circuit=lower_circuit(wanted, held),
-            ingress=_ingress(request, wanted, told.marking, car),
+            reservable_percent=current.reservable_percent if current else None,
+            circuit=lower_circuit(interface_request, current),
+            ingress=_ingress(request, interface_request, told.marking, car),
             egress=_with(
                 attached,
-                car.policers(wanted, "output") if uses_car(request) else (),
-                transmit_ring(request, wanted, findings),
+                car.policers(interface_request, "output") if uses_car(request) else (),
+                transmit_ring(request, interface_request, findings),
             ),
-            efficiency=efficiency(request, wanted, findings),
+            efficiency=efficiency(request, interface_request, findings),
         )
         interfaces.append(plan)
-        if wanted.recognise:
-            findings.extend(_cos_findings(request, wanted))
-        findings.extend(check_trust(request, wanted))
+        if interface_request.recognise:
+            findings.extend(_cos_findings(request, interface_request))
+        findings.extend(check_trust(request, interface_request))
     whole = Plan(device=request.device, platform=request.platform, interfaces=tuple(interfaces))
     findings.extend(check_forwarding(whole, running))
     findings.extend(check_replaced(whole, running))

@@ -13,7 +13,7 @@ from qosforge.plan.model import PortRange, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms import recognition
-from qosforge.platforms.cisco_ios.applications import by_ports, inspected
+from qosforge.platforms.cisco_ios.applications import by_ports, recognises_natively
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.limits import class_finding
 from qosforge.platforms.cisco_ios.trains import has
@@ -116,7 +116,7 @@ def _lowered(
     return tuple(dict.fromkeys(any_of)), tuple(dict.fromkeys(none_of))
 
 
-def listed(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...] | str:
+def access_list_terms(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...] | str:
     """What a class matches as entries of one access list, applications by their ports; or why none holds it."""
     if class_request.none_of:
         return "an access list alone does not hold what a class is not"
@@ -210,7 +210,7 @@ def count_conditions(request: DeviceRequest, class_request: ClassRequest) -> int
     marks_in_list = not matches_marks(request)
 
     def count(term: Alternative) -> int:
-        if term.application and not inspected(request, term.application):
+        if term.application and not recognises_natively(request, term.application):
             return recognition.count_conditions(request, term)
         return _count(term, marks_in_list)
 
@@ -301,8 +301,8 @@ def _class_map(name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...], m
         flows = [Term.model_validate({n: getattr(t, n) for n in _FLOW}) for t in any_of]
         assert len(rests) == 1
         assert not in_list
-        plain = [Term.model_validate({n: getattr(t, n)}) for t in rests for n in _given(t)]
-        in_list = [t for t in flows if _given(t)]
+        plain = [Term.model_validate({n: getattr(t, n)}) for t in rests for n in _entry_fields(t)]
+        in_list = [t for t in flows if _entry_fields(t)]
     sides = _sides(in_list) if mode == "all" or not plain else None
     if sides is not None:
         mode = "all"
@@ -310,12 +310,12 @@ def _class_map(name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...], m
     else:
         lists += _lists(own, in_list)
     lines += [MatchLine(term=t) for t in plain]
-    lines += [MatchLine(access_list=listed.name) for listed in lists]
+    lines += [MatchLine(access_list=access_list.name) for access_list in lists]
     lines += [MatchLine(term=t, negated=True) for t in none_of if not in_entry(t)]
     excepted = _lists(own + EXCEPT_SUFFIX, [t for t in none_of if in_entry(t)])
-    lines += [MatchLine(access_list=listed.name, negated=True) for listed in excepted]
+    lines += [MatchLine(access_list=access_list.name, negated=True) for access_list in excepted]
     both = (*lists, *excepted)
-    return ClassMap(name, mode, tuple(lines), both, ip=all(listed.version == 4 for listed in both))
+    return ClassMap(name, mode, tuple(lines), both, ip=all(access_list.version == 4 for access_list in both))
 
 
 def _sides(terms: list[Term]) -> tuple[list[Term], list[Term]] | None:
@@ -348,18 +348,18 @@ def _lists(name: str, terms: Iterable[Term]) -> list[AccessList]:
 
 def _alone(term: Term) -> bool:
     """Whether a term needs one line of a class-map only."""
-    return _in_entry(term) or len(_given(term)) == 1
+    return _in_entry(term) or len(_entry_fields(term)) == 1
 
 
-def _given(term: Term) -> tuple[str, ...]:
+def _entry_fields(term: Term) -> tuple[str, ...]:
     return tuple([name for name, value in vars(term).items() if value is not None and value != ()])
 
 
 def _in_entry(term: Term) -> bool:
     """Whether a term is an entry of an access list: a flow, with one DSCP or precedence beside it."""
-    return bool(set(_given(term)) & set(_FLOW)) and _enterable(term)
+    return bool(set(_entry_fields(term)) & set(_FLOW)) and _enterable(term)
 
 
 def _enterable(term: Term) -> bool:
-    rest = set(_given(term)) - set(_FLOW)
+    rest = set(_entry_fields(term)) - set(_FLOW)
     return rest in _entry_marks(version(term)) and all(len(getattr(term, n)) == 1 for n in rest)

@@ -17,7 +17,7 @@ from qosforge.platforms.cisco_ios.grammar import GRAMMAR
 from qosforge.platforms.cisco_ios.lower import default_egress
 from qosforge.platforms.cisco_ios.policies import PolicyReader
 from qosforge.platforms.mqc.access_lists import AccessLists
-from qosforge.platforms.mqc.classes import ClassReader, Matched
+from qosforge.platforms.mqc.classes import ClassReader, MatchAlternatives
 
 _QOS_ON_INTERFACE = re.compile(
     r"(?:service-policy|fair-queue|random-detect|rate-limit|traffic-shape|priority-group|custom-queue-list|"
@@ -34,7 +34,7 @@ class _Reader:
         self.tree = tree
         self.unknown: list[UnknownLine] = []
         self.lists = AccessLists(tree, self._miss)
-        self.class_maps: dict[str, Matched] = {}
+        self.class_maps: dict[str, MatchAlternatives] = {}
         self.policies: dict[str, ConfigLine] = {}
         self.circuits = CircuitReader(tree, self._miss)
         self.reader = PolicyReader(self.policies, self.class_maps, self._miss)

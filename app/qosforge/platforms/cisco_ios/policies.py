@@ -12,7 +12,7 @@ from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from qosforge.platforms.cisco_ios.red import RedReader
 from qosforge.platforms.mqc.access_lists import Miss
-from qosforge.platforms.mqc.classes import Matched
+from qosforge.platforms.mqc.classes import MatchAlternatives
 from qosforge.platforms.mqc.policers import read_policer, read_precedence
 from qosforge.platforms.mqc.shares import read_priority, read_share
 
@@ -22,7 +22,9 @@ _LIMITS = {"packets": "limit_packets", "bytes": "limit_bytes", "ms": "limit_ms"}
 class PolicyReader:
     """Reads the policy-maps of one configuration; what is not understood goes to ``miss``."""
 
-    def __init__(self, policies: Mapping[str, ConfigLine], class_maps: Mapping[str, Matched], miss: Miss) -> None:
+    def __init__(
+        self, policies: Mapping[str, ConfigLine], class_maps: Mapping[str, MatchAlternatives], miss: Miss
+    ) -> None:
         self._policies = policies
         self._class_maps = class_maps
         self._miss = miss
@@ -93,8 +95,12 @@ class PolicyReader:
                 case _:
                     self._miss(entry, body.text)
 
-    def _taken(self, name: str) -> Matched:
-        return Matched((Term(),)) if name == CLASS_DEFAULT else self._class_maps.get(name, Matched())
+    def _taken(self, name: str) -> MatchAlternatives:
+        return (
+            MatchAlternatives((Term(),))
+            if name == CLASS_DEFAULT
+            else self._class_maps.get(name, MatchAlternatives())
+        )
 
     def _queue(
         self, entry: ConfigLine, name: str, number: int, above: tuple[str, ...]

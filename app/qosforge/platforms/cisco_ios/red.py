@@ -40,7 +40,7 @@ def default_rows(by_dscp: bool) -> tuple[Row, ...]:
     return tuple((table["value"].get(dscp, table["other"]), *rest) for dscp in range(64))
 
 
-def made(by_dscp: bool, rows: Sequence[Row], weight: int, *, ecn: bool) -> Red:
+def make_red(by_dscp: bool, rows: Sequence[Row], weight: int, *, ecn: bool) -> Red:
     """A detector with one profile for all marks that have the same curve."""
     marks: dict[Row, list[int]] = {}
     for mark, row in enumerate(rows):
@@ -56,7 +56,7 @@ def made(by_dscp: bool, rows: Sequence[Row], weight: int, *, ecn: bool) -> Red:
 @cache
 def default_red(by_dscp: bool = False) -> Red:
     """WRED as ``random-detect`` (or ``random-detect dscp-based``) alone sets it."""
-    return made(by_dscp, default_rows(by_dscp), capabilities()["red"]["weight_exponent"]["value"], ecn=False)
+    return make_red(by_dscp, default_rows(by_dscp), capabilities()["red"]["weight_exponent"]["value"], ecn=False)
 
 
 def lower_red(
@@ -98,7 +98,7 @@ def lower_red(
         for mark in _marks(profile):
             rows[mark] = row
     weight = data["weight_exponent"]["value"] if requested.weight_exponent is None else requested.weight_exponent
-    return made(by_dscp, rows, weight, ecn=requested.ecn)
+    return make_red(by_dscp, rows, weight, ecn=requested.ecn)
 
 
 def _tells_drops(class_request: ClassRequest) -> bool:
@@ -133,7 +133,7 @@ def _approximations(
 ) -> Iterator[Finding]:
     if profile.colour:
         names = ", ".join(dscp_name(mark) for mark in _marks(profile))
-        yield _told(
+        yield _red_finding(
             request,
             class_request,
             "wred-colour-as-dscp",
@@ -144,7 +144,7 @@ def _approximations(
     if profile.minimum.unit != "packets":
         unit = "B" if profile.minimum.unit == "bytes" else profile.minimum.unit
         size = capabilities()["packet_bytes"]["value"]
-        yield _told(
+        yield _red_finding(
             request,
             class_request,
             "wred-approximate",
@@ -155,10 +155,10 @@ def _approximations(
     if abs(profile.probability * row[2] - 1) > 1e-9:
         requested, held = f"{profile.probability * 100:.4g} %", f"1/{row[2]} ({100 / row[2]:.4g} %)"
         message = "the device drops one packet of a whole number"
-        yield _told(request, class_request, "wred-approximate", message, requested=requested, applied=held)
+        yield _red_finding(request, class_request, "wred-approximate", message, requested=requested, applied=held)
 
 
-def _told(
+def _red_finding(
     request: DeviceRequest, class_request: ClassRequest, code: str, message: str, *, requested: str, applied: str
 ) -> Finding:
     return Finding(
@@ -269,4 +269,4 @@ class RedReader:
             return None
         by_dscp = bool(self._by_dscp)
         rows = [self._rows.get(mark, row) for mark, row in enumerate(default_rows(by_dscp))]
-        return made(by_dscp, rows, self._weight, ecn=self._ecn)
+        return make_red(by_dscp, rows, self._weight, ecn=self._ecn)

@@ -47,9 +47,11 @@ class _Blocks:
 def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
     """Access lists, class maps, policies, policy maps, the strict queue and interfaces, in that order."""
     result = _Blocks(lowered, request)
-    wanted = {i.name: i for i in request.interfaces}
-    touched = [i for i in plan.interfaces if wanted[i.name].recognise or wanted[i.name].trust]
-    served = [i for i in plan.interfaces if wanted[i.name].schedule]
+    interface_requests = {i.name: i for i in request.interfaces}
+    touched = [
+        i for i in plan.interfaces if interface_requests[i.name].recognise or interface_requests[i.name].trust
+    ]
+    served = [i for i in plan.interfaces if interface_requests[i.name].schedule]
     # Ports alike have the very same input.
     inputs = {id(i.ingress): i.ingress for i in touched}.values()
     for ingress in inputs:

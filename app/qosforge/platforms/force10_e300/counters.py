@@ -40,10 +40,10 @@ def _counts(text: str, plan: Plan) -> Iterator[QueueCount]:
         elif match := _ROW.fullmatch(line.strip()):
             if not name:
                 raise ValueError("counters stand under no interface")
-            held = plan.interface(name)
-            if held is None:
+            interface = plan.interface(name)
+            if interface is None:
                 continue
             yield QueueCount(name, "output", match["queue"], int(match["queued"]))
-            for rule in held.ingress.rules:
+            for rule in interface.ingress.rules:
                 if rule.queue == int(match["queue"]):
                     yield QueueCount(name, "input", rule.name, int(match["matched"]))

@@ -21,15 +21,15 @@ def inspect(answers: Mapping[str, str], platform: str) -> Inspection:
     version = answers["show version"]
     model = re.search(r"(?:Chassis|System) Type:\s*(\S+)", version)
     image = re.search(r"Application Software Version:\s*(\S+)", version)
-    told = _CLOCK.search(answers["show clock"])
+    clock = _CLOCK.search(answers["show clock"])
     return Inspection(
         platform=platform if model and re.fullmatch(r"E\d+i?", model[1]) else None,
         model=model[1] if model else "",
         image=image[1] if image else "",
         privilege=number(r"Current privilege level is (\d+)", answers["show privilege"]),
         flash_free=number(r"\((\d+) bytes free\)", answers["dir"]),
-        clock=_moment(told) if told else None,
-        clock_text=told[0].strip() if told else "",
+        clock=_moment(clock) if clock else None,
+        clock_text=clock[0].strip() if clock else "",
     )
 
 

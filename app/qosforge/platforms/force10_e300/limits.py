@@ -128,8 +128,8 @@ def trust_findings(request: DeviceRequest, running: Plan | None, *, by_map: bool
 
 def box_findings(request: DeviceRequest, strict: int | None, running: Plan | None) -> Iterator[Finding]:
     """What the device holds already and the request does not mention."""
-    box = running.system.scheduler if running else None
-    queue = next((q.number for q in box.queues if q.priority), None) if box else None
+    scheduler = running.system.scheduler if running else None
+    queue = next((q.number for q in scheduler.queues if q.priority), None) if scheduler else None
     if strict is None and queue is not None:
         yield Finding(
             code="strict-queue-held",
@@ -141,9 +141,11 @@ def box_findings(request: DeviceRequest, strict: int | None, running: Plan | Non
             applied=f"queue {queue} strict",
             hint="remove it with 'no strict-priority unicast', or give a class priority",
         )
-    for wanted in request.interfaces:
-        port = running.interface(wanted.name) if running else None
-        if port is None or not (wanted.recognise or wanted.trust or wanted.schedule):
+    for interface_request in request.interfaces:
+        port = running.interface(interface_request.name) if running else None
+        if port is None or not (
+            interface_request.recognise or interface_request.trust or interface_request.schedule
+        ):
             continue
         way_in, way_out = port.ingress, port.egress
         held = ["rate police"] * bool(way_in.policers) + ["rate limit"] * bool(way_out.policers)
@@ -155,7 +157,7 @@ def box_findings(request: DeviceRequest, strict: int | None, running: Plan | Non
                 severity=Severity.ERROR,
                 message=f"the port has {', '.join(held)}: port-based QoS and policies exclude each other",
                 device=request.device,
-                interface=wanted.name,
+                interface=interface_request.name,
                 requested="policies",
                 applied="refused by the device",
                 hint="; ".join(f"enter 'no {what}' on the port" for what in held),

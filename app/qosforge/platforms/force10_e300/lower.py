@@ -81,8 +81,10 @@ _L2 = "-L2"
 def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of an E300 for a request."""
     lowering = _lowering(core(request))
-    interfaces = tuple(_interface(lowering, request, wanted, running) for wanted in request.interfaces)
-    scheduled = any(wanted.schedule for wanted in request.interfaces)
+    interfaces = tuple(
+        _interface(lowering, request, interface_request, running) for interface_request in request.interfaces
+    )
+    scheduled = any(interface_request.schedule for interface_request in request.interfaces)
     system = System(
         cos_to_queue=dot1p_to_queue(),
         dscp_to_queue=dscp_to_queue(),
@@ -114,9 +116,9 @@ def _interface(
 ) -> InterfacePlan:
     """The plan of one port."""
     port_family = family(interface_request.name, request.device)
-    held = running.interface(interface_request.name) if running else None
-    ingress = held.ingress if held else Ingress()
-    egress = held.egress if held else Egress(default_queue=0)
+    current = running.interface(interface_request.name) if running else None
+    ingress = current.ingress if current else Ingress()
+    egress = current.egress if current else Egress(default_queue=0)
     if interface_request.recognise:
         ingress = lowering.recognising(interface_request.input_policy)
     elif interface_request.trust:
@@ -153,7 +155,7 @@ class _Lowering:
         reserved = (CONTROL, CONTROL_2, IDLE, IDLE_2, CLEAR, CONTROL_COS)
         self.names = Names(tuple(c.name for c in request.classes), limit, reserved)
         self.layer2 = layer2(request)
-        rate = min(wanted.usable for wanted in request.interfaces)
+        rate = min(interface_request.usable for interface_request in request.interfaces)
         requested = requested_shares(request.classes, rate)
         self.chosen: QueueChoice = assign(request, requested)
         self.shares = percentages(request.classes, requested, self.chosen)
@@ -165,7 +167,7 @@ class _Lowering:
 
     def _queueing_findings(self) -> Iterator[Finding]:
         request = self.request
-        if any(wanted.schedule for wanted in request.interfaces):
+        if any(interface_request.schedule for interface_request in request.interfaces):
             yield from rate_findings(request)
             yield from priority_findings(request)
             yield from queue_findings(request, self.chosen)
@@ -177,7 +179,7 @@ class _Lowering:
 
     def _matching_findings(self) -> Iterator[Finding]:
         request = self.request
-        if any(wanted.recognise for wanted in request.interfaces):
+        if any(interface_request.recognise for interface_request in request.interfaces):
             for c in request.classes:
                 if (note := ports_only(request, c)) is not None:
                     yield note

@@ -45,7 +45,7 @@ class PolicerRange:
         return min(self.bursts, key=lambda b: (abs(b - requested), b))
 
 
-def policed(
+def police_rules(
     request: DeviceRequest,
     rules: dict[str, tuple[Rule, ...]],
     policer_range: PolicerRange,

@@ -29,16 +29,18 @@ def on_ports(request: DeviceRequest, notes: Notes, port: re.Pattern[str] = PORT)
     if len(kept) == len(request.interfaces):
         return request
     members = {i.lag for i in kept if i.lag}
-    for wanted in request.interfaces:
-        if wanted in kept:
+    for interface_request in request.interfaces:
+        if interface_request in kept:
             continue
         notes.add(
-            Severity.INFO if wanted.name in members else Severity.ERROR,
+            Severity.INFO if interface_request.name in members else Severity.ERROR,
             "port-not-physical",
             "the switch has QoS on physical ports only"
-            + (": the members of the aggregation have it" if wanted.name in members else ""),
-            interface=wanted.name,
-            hint=None if wanted.name in members else "name its member ports in the inventory, or leave it out",
+            + (": the members of the aggregation have it" if interface_request.name in members else ""),
+            interface=interface_request.name,
+            hint=None
+            if interface_request.name in members
+            else "name its member ports in the inventory, or leave it out",
         )
     return request.model_copy(update={"interfaces": kept})
 

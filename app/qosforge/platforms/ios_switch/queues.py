@@ -269,13 +269,13 @@ def _middle(parts: Sequence[Sequence[float]]) -> tuple[float, ...]:
     low, high = 0.0, 1.0
     for _ in range(50):
         distance = (low + high) / 2
-        held = bounds(distance)
-        fits = all(a <= b for a, b in held) and sum(a for a, _ in held) <= 1 <= sum(b for _, b in held)
+        limits = bounds(distance)
+        fits = all(a <= b for a, b in limits) and sum(a for a, _ in limits) <= 1 <= sum(b for _, b in limits)
         low, high = (low, distance) if fits else (distance, high)
-    held = bounds(high)
-    room = sum(b - a for a, b in held)
-    part = (1 - sum(a for a, _ in held)) / room if room else 0.0
-    return tuple(a + part * (b - a) for a, b in held)
+    limits = bounds(high)
+    room = sum(b - a for a, b in limits)
+    part = (1 - sum(a for a, _ in limits)) / room if room else 0.0
+    return tuple(a + part * (b - a) for a, b in limits)
 
 
 def _note_control(assignment: QueueAssignment, marks: dict[str, SwitchClassMarks], notes: Notes) -> None:

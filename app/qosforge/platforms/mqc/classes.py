@@ -15,14 +15,14 @@ _MOST_ALTERNATIVES = 10_000
 
 
 @dataclass(frozen=True)
-class Matched:
+class MatchAlternatives:
     """What a class-map takes: one of ``any_of`` and none of ``none_of``."""
 
     any_of: tuple[Term, ...] = ()
     none_of: tuple[Term, ...] = ()
 
 
-def _joined(words: str) -> str:
+def _join_words(words: str) -> str:
     return words.replace(" ", "-")
 
 
@@ -32,12 +32,12 @@ class ClassReader:
     ``application`` gives the name that a plan has for the words of ``match protocol``.
     """
 
-    def __init__(self, lists: AccessLists, miss: Miss, application: Callable[[str], str] = _joined) -> None:
+    def __init__(self, lists: AccessLists, miss: Miss, application: Callable[[str], str] = _join_words) -> None:
         self._miss = miss
         self._application = application
         self._lists = lists
 
-    def read(self, class_map: ConfigLine, mode: str) -> Matched:
+    def read(self, class_map: ConfigLine, mode: str) -> MatchAlternatives:
         """What a class-map of ``mode`` (``any`` or ``all``) takes."""
         any_of: list[Term] = []
         none_of: list[Term] = []
@@ -61,7 +61,7 @@ class ClassReader:
                 joined = product
         if joined is None and none_of:
             joined = (Term(),)
-        return Matched((*any_of, *(joined or ())), tuple(none_of))
+        return MatchAlternatives((*any_of, *(joined or ())), tuple(none_of))
 
     def _condition(self, words: list[str], line: ConfigLine, context: str) -> tuple[Term, ...] | None:
         """The alternatives of one line; None where it is not understood, or none."""

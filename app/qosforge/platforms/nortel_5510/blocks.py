@@ -7,7 +7,7 @@ from ipaddress import ip_network
 from qosforge.plan.model import Plan, PortRange, Term, Trust
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
-from qosforge.platforms.nortel_5510.filters import SECOND, Filter, FilterPlan, numbered
+from qosforge.platforms.nortel_5510.filters import SECOND, Filter, FilterPlan, number_filters
 from qosforge.platforms.nortel_5510.marks import egress_rows, high_drop, ingress_rows
 from qosforge.platforms.nortel_5510.metering import typed
 from qosforge.templating import render
@@ -33,13 +33,13 @@ class _Blocks:
 def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
     """Groups, filters, assignments, maps, queues and shapers, in the order people read them."""
     result = _Blocks(lowered, request)
-    wanted = {i.name: i for i in request.interfaces}
-    ours = [i for i in plan.interfaces if wanted[i.name].recognise or wanted[i.name].trust]
+    interface_requests = {i.name: i for i in request.interfaces}
+    ours = [i for i in plan.interfaces if interface_requests[i.name].recognise or interface_requests[i.name].trust]
     for group, trust in {i.ingress.policy: i.ingress.trust for i in ours}.items():
         result.add("if-group", group or "", group=group, trust=_CLASSES[trust])
     host = next((i.ingress for i in ours if i.ingress.rules), None)
     if host is not None:
-        _filters(result, host.policy, numbered(host.rules))
+        _filters(result, host.policy, number_filters(host.rules))
     for interface in ours:
         result.add("if-assign", interface.name, port=interface.name, group=interface.ingress.policy)
     if plan.system.dscp_to_cos is not None and plan.system.cos_to_dscp is not None:
@@ -53,7 +53,7 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
         result.add("queue-assignment", "queue-assignment", queue_set=plan.system.queue_set, rows=queues)
     for interface in plan.interfaces:
         rate, bucket = interface.egress.shape_rate, interface.egress.shape_burst
-        if wanted[interface.name].shape is not None and rate is not None and bucket is not None:
+        if interface_requests[interface.name].shape is not None and rate is not None and bucket is not None:
             result.add("if-shaper", interface.name, port=interface.name, shaper=typed(rate, bucket))
     return tuple(result.made)
 

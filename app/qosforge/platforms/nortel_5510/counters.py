@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from qosforge.plan.model import Plan, Rule
 from qosforge.platforms.base import QueueCount
-from qosforge.platforms.nortel_5510.filters import numbered
+from qosforge.platforms.nortel_5510.filters import number_filters
 
 _ROW = re.compile(r"(?P<policy>\d+) .*?(?P<within>\d+) +(?P<beyond>\d+)")
 
@@ -47,7 +47,7 @@ def _policies(plan: Plan) -> Iterator[tuple[int, str]]:
     A policy over a block of several rules counts them together: rules that have a part in one are not told.
     """
     host: tuple[Rule, ...] = next((i.ingress.rules for i in plan.interfaces if i.ingress.rules), ())
-    policies = numbered(host).policies
+    policies = number_filters(host).policies
     rules = {policy.number: {entry.rule for entry in policy.filters} for policy in policies}
     mixed = {name for names in rules.values() if len(names) > 1 for name in names}
     for number, names in rules.items():

@@ -160,11 +160,11 @@ def blocks_of(rules: tuple[Rule, ...]) -> list[list[Alternative]]:
     blocks: list[list[Alternative]] = []
     for position, rule in enumerate(rules):
         for term in rule.any_of:
-            _placed(blocks, (position, term))
+            _place_blocks(blocks, (position, term))
     return blocks
 
 
-def _placed(blocks: list[list[Alternative]], alternative: Alternative) -> None:
+def _place_blocks(blocks: list[list[Alternative]], alternative: Alternative) -> None:
     position, term = alternative
     for index in range(len(blocks) - 1, -1, -1):
         if mask(blocks[index][0][1]) == mask(term):
@@ -176,7 +176,7 @@ def _placed(blocks: list[list[Alternative]], alternative: Alternative) -> None:
     blocks.append([alternative])
 
 
-def gathered(found: Iterable[tuple[Rule, Term]]) -> tuple[Rule, ...]:
+def group_filters(found: Iterable[tuple[Rule, Term]]) -> tuple[Rule, ...]:
     """Rules of alternatives in the order of the device: those of one action are one where that means the same."""
     result: list[tuple[Rule, list[Term]]] = []
     for rule, term in found:
@@ -199,20 +199,20 @@ def in_box_order(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     """
     for _ in range(_MOST_ROUNDS):
         bare = [rule.model_copy(update={"any_of": ()}) for rule in rules]
-        read = gathered((bare[position], term) for group in _grouped(rules) for position, term in group)
+        read = group_filters((bare[position], term) for group in _group_rules(rules) for position, term in group)
         if read == rules:
             break
         rules = read
     return rules
 
 
-def _grouped(rules: tuple[Rule, ...]) -> list[list[Alternative]]:
+def _group_rules(rules: tuple[Rule, ...]) -> list[list[Alternative]]:
     singles = [[(position, term)] for position, rule in enumerate(rules) for term in rule.any_of]
     return singles if len(singles) <= capabilities()["precedences"]["value"] else blocks_of(rules)
 
 
 @shared
-def numbered(rules: tuple[Rule, ...]) -> FilterPlan:
+def number_filters(rules: tuple[Rule, ...]) -> FilterPlan:
     """Actions, meters and policies of the rules; the first alternative has the highest precedence."""
     first: int = capabilities()["first_id"]["value"]
     name_limit: int = capabilities()["name_limit"]["value"]
@@ -230,7 +230,7 @@ def numbered(rules: tuple[Rule, ...]) -> FilterPlan:
     policies: list[FilterPolicy] = []
     counts: dict[int, int] = {}
     number = first
-    for group in _grouped(rules):
+    for group in _group_rules(rules):
         filters = []
         for at, term in group:
             counts[at] = counts.get(at, 0) + 1

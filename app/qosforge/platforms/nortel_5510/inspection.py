@@ -19,11 +19,11 @@ def inspect(answers: Mapping[str, str], platform: str) -> Inspection:
     info = answers["show sys-info"]
     model = re.search(r"sysDescr:\s+.*?(\d{4}\S*)", info)
     image = re.search(r"SW:v?(\S+)", info)
-    told = re.search(r"sysNtpTime:\s+(\d{4}-\d\d-\d\d \d+:\d\d:\d\d) GMT([+-]\d\d:\d\d)", info)
+    clock = re.search(r"sysNtpTime:\s+(\d{4}-\d\d-\d\d \d+:\d\d:\d\d) GMT([+-]\d\d:\d\d)", info)
     return Inspection(
         platform=platform if model and model[1].startswith("5510") else None,
         model=model[1] if model else "",
         image=image[1] if image else "",
-        clock=datetime.strptime(f"{told[1]} {told[2]}", "%Y-%m-%d %H:%M:%S %z") if told else None,
-        clock_text=" GMT".join(told.groups()) if told else "",
+        clock=datetime.strptime(f"{clock[1]} {clock[2]}", "%Y-%m-%d %H:%M:%S %z") if clock else None,
+        clock_text=" GMT".join(clock.groups()) if clock else "",
     )

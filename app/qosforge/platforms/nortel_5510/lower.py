@@ -43,12 +43,12 @@ _TRUSTING = {
 
 def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of a 5510 for a request."""
-    for wanted in request.interfaces:
-        check_port(wanted.name, request.device)
-    told = running.system.queue_set if running else None
-    common = _common(core(request), told if told is not None and queue_set_known(told) else None)
-    held = {i.name: i for i in running.interfaces} if running else {}
-    scheduled = any(wanted.schedule for wanted in request.interfaces)
+    for interface_request in request.interfaces:
+        check_port(interface_request.name, request.device)
+    queue_set = running.system.queue_set if running else None
+    common = _common(core(request), queue_set if queue_set is not None and queue_set_known(queue_set) else None)
+    current = {i.name: i for i in running.interfaces} if running else {}
+    scheduled = any(interface_request.schedule for interface_request in request.interfaces)
     shares = (
         class_shares(request, common.in_force, common.chosen.queue_of) if scheduled and common.chosen.fits else ()
     )
@@ -57,7 +57,8 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         platform=request.platform,
         system=common.system,
         interfaces=tuple(
-            _interface(wanted, held.get(wanted.name), common.host_rules) for wanted in request.interfaces
+            _interface(interface_request, current.get(interface_request.name), common.host_rules)
+            for interface_request in request.interfaces
         ),
     )
     return LoweredDevice(
@@ -90,14 +91,14 @@ class _Common:
 @shared
 def _common(request: DeviceRequest, told: int | None) -> _Common:
     """Queues, maps and rules; ``told`` is the queue set that the device says it has."""
-    rate = min(wanted.usable for wanted in request.interfaces)
+    rate = min(interface_request.usable for interface_request in request.interfaces)
     chosen = _assumed(request, rate) if told is None else choose(request.classes, told, rate)
     table = maps(request.classes, chosen)
     names = short_names((c.name for c in request.classes), capabilities()["name_limit"]["value"] - COUNT_SUFFIX)
     dscps = {c.name: dscp for c in request.classes if (dscp := dscp_of(c)) is not None}
     host_rules = in_box_order(rules(request, names, dscps, table.cos_of))
-    scheduled = any(wanted.schedule for wanted in request.interfaces)
-    trusted = any(wanted.trust for wanted in request.interfaces)
+    scheduled = any(interface_request.schedule for interface_request in request.interfaces)
+    trusted = any(interface_request.trust for interface_request in request.interfaces)
     system = System(
         queue_set=chosen.queue_set if scheduled else None,
         scheduler=scheduler(chosen.queue_set) if scheduled else None,
@@ -180,7 +181,7 @@ def _wred_findings(request: DeviceRequest) -> Iterator[Finding]:
 
 
 def _input_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Iterator[Finding]:
-    if not any(wanted.recognise for wanted in request.interfaces):
+    if not any(interface_request.recognise for interface_request in request.interfaces):
         return
     for c in request.classes:
         if (note := ports_only(request, c)) is not None:

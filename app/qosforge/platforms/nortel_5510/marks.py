@@ -9,7 +9,7 @@ from qosforge.findings import Finding, Severity
 from qosforge.plan.model import System
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.nortel_5510.capabilities import capabilities, factory_cos_to_dscp, factory_dscp_to_cos
-from qosforge.platforms.nortel_5510.priorities import dscp_of, dscps, stated
+from qosforge.platforms.nortel_5510.priorities import dscp_of, dscps, stated_marks
 from qosforge.platforms.nortel_5510.queues import Choice
 from qosforge.sharing import shared
 
@@ -62,7 +62,7 @@ def ingress_rows(classes: tuple[ClassRequest, ...], system: System) -> tuple[int
     Those of classes with a DSCP and the default one's, and what is not the factory's.
     """
     to_dscp, to_cos = system.cos_to_dscp or (), system.dscp_to_cos or ()
-    default = stated(classes)[classes[-1].name]
+    default = stated_marks(classes)[classes[-1].name]
     changed = (cos for cos, dscp in enumerate(to_dscp) if dscp != factory_cos_to_dscp()[cos])
     return tuple(sorted({*default, *changed, *(to_cos[d] for c in classes for d in dscps(c))}))
 
@@ -120,7 +120,7 @@ def _unmarked(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
     by_dscp = any(i.trust and i.trust_in in (None, "dscp") for i in request.interfaces)
     by_cos = any(i.trust_in == "cos" for i in request.interfaces)
     bare = [t for t in c.terms if not (t.dscp or t.precedence)]
-    if (by_dscp and bare) or (by_cos and c.name not in stated([c])):
+    if (by_dscp and bare) or (by_cos and c.name not in stated_marks([c])):
         yield _finding(
             request,
             c,

@@ -19,7 +19,7 @@ from qosforge.platforms.nortel_5510.capabilities import (
     queue_set_known,
     scheduler,
 )
-from qosforge.platforms.nortel_5510.filters import gathered
+from qosforge.platforms.nortel_5510.filters import group_filters
 from qosforge.platforms.nortel_5510.grammar import GRAMMAR
 from qosforge.platforms.nortel_5510.metering import bucket_of
 from qosforge.platforms.nortel_5510.read_filters import KEYS, FilterTable, Options, options_of
@@ -158,7 +158,7 @@ class _Reader:
                 self._miss(line)
             else:
                 found.extend(alternatives)
-        return Ingress(policy=group, trust=self.groups.get(group, Trust.KEEP), rules=gathered(found))
+        return Ingress(policy=group, trust=self.groups.get(group, Trust.KEEP), rules=group_filters(found))
 
 
 def parse(text: str, device: str, platform: str = "nortel_5510") -> Plan:

@@ -87,21 +87,21 @@ def shaped(interface_request: InterfaceRequest) -> tuple[int | None, int | None]
 def shape_findings(request: DeviceRequest) -> Iterator[Finding]:
     """Which ports are shaped, and where the rate is not the one asked for."""
     low, _, step = rate_range()
-    for wanted in request.interfaces:
-        if wanted.shape is None:
+    for interface_request in request.interfaces:
+        if interface_request.shape is None:
             continue
-        rate, bucket = shaped(wanted)
-        beyond = rate is None or wanted.shape - rate > request.tolerance * wanted.shape
-        graver = Severity.WARNING if wanted.shape_prefer or rate is not None else Severity.ERROR
+        rate, bucket = shaped(interface_request)
+        beyond = rate is None or interface_request.shape - rate > request.tolerance * interface_request.shape
+        graver = Severity.WARNING if interface_request.shape_prefer or rate is not None else Severity.ERROR
         code = "port-shape-unsupported" if rate is None else "port-shape-approximate"
         yield Finding(
-            code="port-shaped" if rate == wanted.shape else code,
+            code="port-shaped" if rate == interface_request.shape else code,
             severity=graver if beyond else Severity.INFO,
             message=f"shapers of ports have rates from {format_rate(low)} on in steps of {format_rate(step)}",
             device=request.device,
-            interface=wanted.name,
+            interface=interface_request.name,
             direction="output",
-            requested=format_rate(wanted.shape),
+            requested=format_rate(interface_request.shape),
             applied="not shaped" if rate is None else f"{format_rate(rate)} with a bucket of {bucket} bytes",
             hint="shape at another device, or ask for whole Mb/s" if beyond else None,
         )

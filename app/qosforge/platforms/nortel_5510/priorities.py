@@ -27,7 +27,7 @@ def dscps(class_request: ClassRequest) -> tuple[int, ...]:
     return tuple(dict.fromkeys((*(() if own is None else (own,)), *class_request.remarked, *listed)))
 
 
-def stated(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, ...]]:
+def stated_marks(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, ...]]:
     """Priorities that the intent gives: a class's mark, else those it matches without any DSCP; 0 for the rest."""
     result: dict[str, tuple[int, ...]] = {}
     for c in classes:
@@ -41,7 +41,7 @@ def stated(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, ...]]:
     return result
 
 
-def picked(class_request: ClassRequest, free: Collection[int], spared: Collection[int] = ()) -> int | None:
+def pick_mark(class_request: ClassRequest, free: Collection[int], spared: Collection[int] = ()) -> int | None:
     """The free priority that suits a class best: that of its class selector, else of its DSCP; None where none is
     free.
 
@@ -53,7 +53,7 @@ def picked(class_request: ClassRequest, free: Collection[int], spared: Collectio
     return next((cos for cos in suiting if cos in free), None)
 
 
-def completed(
+def complete_marks(
     classes: Sequence[ClassRequest], preset: Mapping[str, tuple[int, ...]], queue_of: Mapping[str, int]
 ) -> dict[str, tuple[int, ...]]:
     """Priorities of all classes: one for every queue that has none yet, then others as long as there are any.
@@ -69,7 +69,7 @@ def completed(
             reached = {queue_of[name] for name in result}
             if c.name in result or (only_needed and queue_of[c.name] in reached):
                 continue
-            cos = picked(c, free, () if queue_of[c.name] not in reached else control)
+            cos = pick_mark(c, free, () if queue_of[c.name] not in reached else control)
             if cos is not None:
                 result[c.name] = (cos,)
                 free.discard(cos)

@@ -12,7 +12,7 @@ from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.platforms.nortel_5510.assignment import MOST_UNITS, nearest, unit_error
 from qosforge.platforms.nortel_5510.capabilities import capabilities, queue_sets, scheduler
-from qosforge.platforms.nortel_5510.priorities import completed, picked, stated
+from qosforge.platforms.nortel_5510.priorities import complete_marks, pick_mark, stated_marks
 from qosforge.platforms.share_fidelity import format_percent
 
 _WORTH = 0.005
@@ -58,13 +58,13 @@ def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int, bearable:
     units = _units(rest, given)
     left = 1 - sum(requested[name] for name in first)
     parts = [tuple(requested[name] for name in unit) for unit in units]
-    found = _found(units, parts, weighted, left, given, bearable=bearable)
+    found = _search_queues(units, parts, weighted, left, given, bearable=bearable)
     if found is None:
         queue_of |= dict.fromkeys(rest, queues[-1].number)
         alone = len(rest) == 1 and (not first or len(queues) > 1)
         shares = dict.fromkeys(rest, left) if alone else {name: requested[name] for name in rest}
         error = unit_error((requested[rest[0]],), left) if alone else 1.0
-        cos_of = completed(classes, given, queue_of)
+        cos_of = complete_marks(classes, given, queue_of)
         return Choice(queue_set, queue_of, queues[-1].number, shares, error, alone, cos_of)
     error, places = found
     queue_of |= {name: weighted[at].number for unit, at in zip(units, places, strict=True) for name in unit}
@@ -81,12 +81,12 @@ def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int, bearable:
         shares=_shares(members, requested, weighted, left),
         error=error,
         fits=True,
-        cos_of=completed(classes, given, queue_of),
+        cos_of=complete_marks(classes, given, queue_of),
         merged=tuple(tuple(names) for names in members.values() if len(names) > 1),
     )
 
 
-def _found(
+def _search_queues(
     units: Sequence[tuple[str, ...]],
     requested: Sequence[tuple[float, ...]],
     weighted: Sequence[Queue],
@@ -135,10 +135,10 @@ def best(classes: Sequence[ClassRequest], rate: int, tolerance: float) -> Choice
 
 def _priorities_first(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, ...]]:
     """What the intent gives, and priorities for the classes with priority: they share none with others."""
-    given = stated(classes)
+    given = stated_marks(classes)
     for c in classes:
         if c.treatment.priority and c.name not in given:
-            cos = picked(c, set(range(8)) - {cos for values in given.values() for cos in values})
+            cos = pick_mark(c, set(range(8)) - {cos for values in given.values() for cos in values})
             given[c.name] = (0 if cos is None else cos,)
     return given
 

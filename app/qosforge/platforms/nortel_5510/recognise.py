@@ -12,7 +12,7 @@ from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.names import shorten
 from qosforge.platforms.nortel_5510.capabilities import capabilities
-from qosforge.platforms.nortel_5510.filters import numbered
+from qosforge.platforms.nortel_5510.filters import number_filters
 from qosforge.platforms.nortel_5510.policing import policer
 from qosforge.platforms.recognition import count_conditions
 
@@ -170,7 +170,7 @@ def filter_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Ite
     """Whether the filters find room on a port, and what they cannot match."""
     for c in request.classes:
         yield from _match_findings(request, c)
-    made = numbered(host_rules)
+    made = number_filters(host_rules)
     room: int = capabilities()["precedences"]["value"]
     limits = capabilities()["filter_limits"]["value"]
     needs = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from qosforge.compiler.candidate import undo
+from qosforge.compiler.candidate import rollback_lines
 from qosforge.configtree import as_text
 from qosforge.deploy.traits import traits
 from qosforge.deploy.transaction import Target, require_as_before
@@ -122,13 +122,13 @@ def ways_back(context: Context, held: Mapping[str, str]) -> dict[str, tuple[str,
 
 def way_back(platform: str, now: DeviceText, original: DeviceText) -> tuple[str, tuple[str, ...]]:
     """The lines that lead from what a device holds to what it held, and those that undo them."""
-    there, back = undo(platform, now, original), undo(platform, original, now)
+    there, back = rollback_lines(platform, now, original), rollback_lines(platform, original, now)
     return as_text(there) if there else "", back
 
 
 def meets(target: Target, running: DeviceText) -> bool:
     """Whether a device is back: what we manage reads as it did."""
-    return not undo(target.platform, running, target.original)
+    return not rollback_lines(target.platform, running, target.original)
 
 
 def compare(context: Context, after: Mapping[str, str]) -> list[Json]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from qosforge.compiler.scope_resolution import EfficiencyLink, ScopePort, links_of, ports_in
-from qosforge.intent.applications import Catalogue, OwnApplication, extended, load_catalogue
+from qosforge.intent.applications import Catalogue, OwnApplication, extend_catalogue, load_catalogue
 from qosforge.intent.library import libraries, library_parameters
 from qosforge.intent.models import LinkEfficiencyRule, Scope
 from qosforge.intent.parameters import Parameter
@@ -245,4 +245,4 @@ def _valid(model: type[_Model], data: Any) -> _Model | None:
 def _catalogue(merged: Any) -> Catalogue:
     entries = at(merged, ("applications",))
     own = [_valid(OwnApplication, entry) for entry in (entries if isinstance(entries, list) else ())]
-    return extended(load_catalogue(), (one for one in own if one is not None))
+    return extend_catalogue(load_catalogue(), (one for one in own if one is not None))

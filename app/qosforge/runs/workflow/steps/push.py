@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from qosforge.compiler.candidate import unlike
+from qosforge.compiler.candidate import plan_differences
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.deploy import transaction
 from qosforge.deploy.device_driver import DeviceDriver
@@ -138,7 +138,7 @@ def _nothing_meets(_running: DeviceText) -> bool:
 
 
 def _meets(device: CompiledDevice, running: DeviceText) -> bool:
-    return not unlike(device, running)
+    return not plan_differences(device, running)
 
 
 def push(
@@ -233,7 +233,7 @@ def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]
         if device.name not in after:
             continue
         read = context.configuration(device.name, after[device.name])
-        found_unlike = tuple(read.saying(words).in_message() for words in unlike(device, read))
+        found_unlike = tuple(read.saying(words).in_message() for words in plan_differences(device, read))
         if found_unlike:
             context.record(device.name, "failed", note=f"does not hold the plan: {found_unlike[0]}")
             error = DeviceError(
