@@ -22,6 +22,7 @@ __all__ = ["empty_postgres_url", "postgres", "postgres_url"]
 DESELECTED = pytest.StashKey[dict[str, str]]()
 """Why a test was deselected, by its node id."""
 _WORKER_KEY = "qosforge_deselected"
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 hypothesis.settings.register_profile("any-load", deadline=None)  # a busy machine is no defect
 hypothesis.settings.load_profile("any-load")
@@ -34,12 +35,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[object]:
-    """Look for no garbage while modules and tests pile up, all of which last, nor among them afterwards."""
+    """Look for no garbage while modules and tests pile up, all of which last, nor among them afterwards.
+
+    What tests make is searched as seldom as in the application's own computing processes.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
         gc.enable()
 
 
