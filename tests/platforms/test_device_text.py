@@ -47,9 +47,9 @@ MAY_OPEN = {
     # Compare it:
     "qosforge/deploy/transaction.py": "line by line, with what has to be put back",
     "qosforge/deploy/unsaved.py": "running with startup",
-    "qosforge/runs/report.py": "for the difference, which is shown through its door",
+    "qosforge/runs/views/report.py": "for the difference, which is shown through its door",
     # Keep it whole, for operators of its network and for going back:
-    "qosforge/runs/artifacts.py": "as an artifact",
+    "qosforge/artifacts/store.py": "as an artifact",
 }
 
 
