@@ -28,7 +28,7 @@ README_ASKS_FOR = ("python3", "python3-venv", "gcc", "libc6-dev", "make", "ca-ce
 TOOLCHAIN = "/opt/rust"
 SAMPLE = (
     "tests/reports tests/operations tests/client tests/examples tests/database tests/cli"
-    " tests/drivers/test_ways.py tests/web/test_security.py tests/web/test_without_pango.py"
+    " tests/drivers/test_routes.py tests/web/test_security.py tests/web/test_without_pango.py"
     " tests/web/test_browser_plots.py"
 )
 """Tests of every part, and some that need none."""

@@ -5,30 +5,30 @@ from cli_candidate.driver import CandidateDriver
 from cli_candidate.errors import (
     CommitBrokenError,
     CommitPendingError,
+    CommitProgress,
     LimitExceededError,
     LineRefusedError,
     LineTimeoutError,
-    Progress,
     SessionStoppedError,
 )
-from cli_candidate.limits import Limit, Limits
+from cli_candidate.limits import SessionLimits, StepLimit
 from cli_candidate.pending import PendingCommit
-from cli_candidate.sender import CommitReport, Remark
+from cli_candidate.sender import CommitReport, DeviceRemark
 
 __all__ = [
     "CandidateDriver",
     "CommitBrokenError",
     "CommitPendingError",
+    "CommitProgress",
     "CommitReport",
+    "DeviceRemark",
     "Dialect",
     "FactPatterns",
-    "Limit",
     "LimitExceededError",
-    "Limits",
     "LineRefusedError",
     "LineTimeoutError",
     "PendingCommit",
-    "Progress",
-    "Remark",
+    "SessionLimits",
     "SessionStoppedError",
+    "StepLimit",
 ]

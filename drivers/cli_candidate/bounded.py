@@ -11,8 +11,8 @@ from typing import Any, get_args
 from napalm.base.base import NetworkDriver
 
 from cli_candidate.guard import SessionGuard
-from cli_candidate.limits import Limits, Step
-from cli_candidate.way import Transport, Way
+from cli_candidate.limits import SessionLimits, Step
+from cli_candidate.route import SessionRoute, Transport
 
 #: The step that a method of NAPALM's is; every other one is ``show``.
 _STEPS: dict[str, Step] = {
@@ -32,13 +32,13 @@ _STEPS: dict[str, Step] = {
 class BoundedDriver(NetworkDriver):
     """Mixed into a driver: what it and its subclasses have as public methods runs within the limits of a step.
 
-    More ``optional_args``: ``limits`` (a :class:`Limits`), or ``session_guard``, a guard by which somebody else
-    stops the session from another thread; ``transport`` and ``jump``, the way to the device
-    (:class:`cli_candidate.way.Way`).
+    More ``optional_args``: ``limits`` (a :class:`SessionLimits`), or ``session_guard``, a guard by which somebody
+    else stops the session from another thread; ``transport`` and ``jump``, the way to the device
+    (:class:`cli_candidate.route.SessionRoute`).
     """
 
     guard: SessionGuard
-    way: Way
+    route: SessionRoute
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -57,11 +57,11 @@ class BoundedDriver(NetworkDriver):
         transport = arguments.pop("transport", "ssh")
         if transport not in get_args(Transport):
             raise ValueError(f"transport {transport!r}: there are {', '.join(get_args(Transport))}")
-        self.way = Way(transport, tuple(arguments.pop("jump", ())))
-        limits: Limits | None = arguments.pop("limits", None)
+        self.route = SessionRoute(transport, tuple(arguments.pop("jump", ())))
+        limits: SessionLimits | None = arguments.pop("limits", None)
         silence = arguments.pop("read_timeout_override", None)
         if silence:
-            limits = (limits or Limits()).with_silence(float(silence))
+            limits = (limits or SessionLimits()).with_silence(float(silence))
         guard: SessionGuard | None = arguments.pop("session_guard", None)
         self.guard = guard or SessionGuard(limits)
         return arguments

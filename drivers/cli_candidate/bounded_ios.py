@@ -22,7 +22,7 @@ from cli_candidate.bounded import BoundedDriver
 from cli_candidate.connection import guarded
 from cli_candidate.errors import CommitPendingError, EnableRefusedError
 from cli_candidate.pending import PendingCommit
-from cli_candidate.way import Way
+from cli_candidate.route import SessionRoute
 
 # NAPALM and Netmiko search the answers to file commands and commits by patterns whose work grows with the square
 # of a line, or of the answer, and nothing else in the process runs meanwhile. Such answers are short.
@@ -93,9 +93,9 @@ class BoundedIosDriver(BoundedDriver, IOSDriver):
             ValueError: there is no such transport.
         """
         arguments = self._take_own(optional_args or {})
-        if self.way.transport == "telnet":
+        if self.route.transport == "telnet":
             arguments["transport"] = "telnet"
-        if self.way != Way():
+        if self.route != SessionRoute():
             # SCP takes a connection of its own, by Paramiko and straight to the device.
             arguments["inline_transfer"] = True
         super().__init__(hostname, username, password, timeout, arguments)
@@ -111,7 +111,7 @@ class BoundedIosDriver(BoundedDriver, IOSDriver):
                 password=self.password,
                 timeout=self.timeout,
                 guard=self.guard,
-                way=self.way,
+                route=self.route,
                 **(netmiko_optional_args or {}),
             )
         except NetmikoTimeoutException as error:

@@ -16,7 +16,7 @@ _MULTI_LINE = re.compile(r"^(?:banner|macro name|menu|crypto (?:pki|ca) certific
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CommandLine:
     """One command.
 
     Attributes:
@@ -48,9 +48,9 @@ def normalise(text: str) -> str:
     return " ".join(text.split())
 
 
-def parse_lines(text: str, block_open: re.Pattern[str] | None = None) -> tuple[Line, ...]:
+def parse_lines(text: str, block_open: re.Pattern[str] | None = None) -> tuple[CommandLine, ...]:
     """Split a configuration into commands; comments, blank lines, ``exit`` and ``end`` only shape it."""
-    lines: list[Line] = []
+    lines: list[CommandLine] = []
     above: list[tuple[int, str]] = []
     in_block = False
     for number, raw in enumerate(text.split("\n"), start=1):
@@ -70,12 +70,12 @@ def parse_lines(text: str, block_open: re.Pattern[str] | None = None) -> tuple[L
             in_block = False  # this block is indented, so its end shows
         while above and above[-1][0] >= indent:
             above.pop()
-        lines.append(Line(number, words, tuple(entry for _, entry in above)))
+        lines.append(CommandLine(number, words, tuple(entry for _, entry in above)))
         above.append((indent, normalise(words)))
     return tuple(lines)
 
 
-def parse_candidate(text: str, block_open: re.Pattern[str] | None = None) -> tuple[Line, ...]:
+def parse_candidate(text: str, block_open: re.Pattern[str] | None = None) -> tuple[CommandLine, ...]:
     """Like :func:`parse_lines`, but refuse what cannot be sent safely line by line.
 
     Raises:

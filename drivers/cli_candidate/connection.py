@@ -19,8 +19,8 @@ from paramiko.ssh_exception import SSHException
 from cli_candidate.guard import SessionGuard
 from cli_candidate.known_hosts import known_keys
 from cli_candidate.legacy import LegacyChannel, LegacyClient
+from cli_candidate.route import SSH_PORT, SessionRoute, connect, describe_failure, known_hosts_name
 from cli_candidate.telnet import log_in
-from cli_candidate.way import SSH_PORT, Way, connect, known_hosts_name, way_closed
 
 # Netmiko and paramiko have clocks of their own, which say less when they run out: the guard's come first.
 _LATER_SECONDS = 30.0
@@ -63,10 +63,10 @@ class GuardedClient(paramiko.SSHClient):
         try:
             super().connect(hostname, port, sock=sock, **parameters)
         except (SSHException, EOFError) as error:
-            said = self._guard.said()
+            said = self._guard.last_words()
             if not said:
                 raise
-            raise SSHException(way_closed(self._jump, said)) from error
+            raise SSHException(describe_failure(self._jump, said)) from error
 
 
 def _transport(handshake_timeout: float, *arguments: Any, **parameters: Any) -> paramiko.Transport:
@@ -78,11 +78,13 @@ def _transport(handshake_timeout: float, *arguments: Any, **parameters: Any) -> 
 class GuardedConnection(BaseConnection):
     """Mixed into a Netmiko class: its reads and writes end when the guard cuts the session, or the device does."""
 
-    def __init__(self, *arguments: Any, guard: SessionGuard, way: Way | None = None, **parameters: Any) -> None:
+    def __init__(
+        self, *arguments: Any, guard: SessionGuard, route: SessionRoute | None = None, **parameters: Any
+    ) -> None:
         """Connect; ``guard`` holds it to the limits of the step under way, ``way`` is how it comes there."""
         self.guard = guard
-        self.way = way or Way()
-        if self.way.transport == "telnet" and not parameters["device_type"].endswith(_TELNET):
+        self.route = route or SessionRoute()
+        if self.route.transport == "telnet" and not parameters["device_type"].endswith(_TELNET):
             parameters["device_type"] += _TELNET
         parameters["read_timeout_override"] = guard.longest_seconds + _LATER_SECONDS
         super().__init__(*arguments, **parameters)
@@ -93,7 +95,7 @@ class GuardedConnection(BaseConnection):
             super().establish_connection(width, height)
             return
         telnet = Telnet()
-        telnet.sock = connect(self.guard, self.way.jump, self.host, self.port or 23, self.conn_timeout)
+        telnet.sock = connect(self.guard, self.route.jump, self.host, self.port or 23, self.conn_timeout)
         self.remote_conn = telnet
         self.channel = TelnetChannel(conn=telnet, encoding=self.encoding)
         try:
@@ -102,15 +104,15 @@ class GuardedConnection(BaseConnection):
             else:
                 log_in(self)
         except (NetmikoAuthenticationException, ConnectionClosedException) as error:
-            said = self.guard.said()
+            said = self.guard.last_words()
             if not said:
                 raise
-            raise NetmikoTimeoutException(way_closed(self.way.jump, said)) from error
+            raise NetmikoTimeoutException(describe_failure(self.route.jump, said)) from error
         # The log-in has read the prompt that some platforms wait for next.
         self.write_channel(self.RETURN)
 
     def _build_ssh_client(self) -> paramiko.SSHClient:
-        if self.way.transport != "ssh-legacy":
+        if self.route.transport != "ssh-legacy":
             client = self._get_ssh_client_instance()
             known = known_keys(known_hosts_files(self), known_hosts_name(self.host, self.port or SSH_PORT))
             for name, keys in known.items():
@@ -118,10 +120,10 @@ class GuardedConnection(BaseConnection):
                     client.get_host_keys().add(name, kind, key)
             client.set_missing_host_key_policy(self.key_policy)
             return client
-        return LegacyClient(self.guard, self.way.jump, known_hosts_files(self))
+        return LegacyClient(self.guard, self.route.jump, known_hosts_files(self))
 
     def _get_ssh_client_instance(self) -> paramiko.SSHClient:
-        return GuardedClient(self.guard, self.way.jump)
+        return GuardedClient(self.guard, self.route.jump)
 
     def enable_secret_handler(self, pattern: str, output: str, re_flags: int = re.IGNORECASE) -> str:
         """Give the enable secret; see Netmiko, which waits for a prompt where a device asks for it once more.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cli_candidate.candidate import Line, normalise
+from cli_candidate.candidate import CommandLine, normalise
 
 _Path = tuple[str, ...]
 
 
-def merge_diff(candidate: Iterable[Line], running: Iterable[Line], absent_is_off: tuple[str, ...] = ()) -> str:
+def merge_diff(
+    candidate: Iterable[CommandLine], running: Iterable[CommandLine], absent_is_off: tuple[str, ...] = ()
+) -> str:
     """The candidate's commands that ``running`` does not hold already, in the order they are sent.
 
     ``+`` marks a command that adds, ``-`` one that takes away (``no ...``, ``default ...``, shown as
@@ -36,7 +38,7 @@ def merge_diff(candidate: Iterable[Line], running: Iterable[Line], absent_is_off
     return "\n".join(shown)
 
 
-def _effect(line: Line, held: set[_Path], absent_is_off: tuple[str, ...]) -> str | None:
+def _effect(line: CommandLine, held: set[_Path], absent_is_off: tuple[str, ...]) -> str | None:
     """``+`` or ``-`` when the command changes something (``held`` is brought up to date), else None."""
     path = line.path
     verb, _, subject = path[-1].partition(" ")

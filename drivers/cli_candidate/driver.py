@@ -25,7 +25,7 @@ from netmiko.exceptions import (
 
 from cli_candidate.answers import read_answer, require_configuration
 from cli_candidate.bounded import BoundedDriver
-from cli_candidate.candidate import Line, parse_candidate, parse_lines
+from cli_candidate.candidate import CommandLine, parse_candidate, parse_lines
 from cli_candidate.configtext import strip_volatile, unwrap
 from cli_candidate.connection import GuardedConnection, guarded
 from cli_candidate.dialect import Dialect
@@ -40,11 +40,11 @@ from cli_candidate.terminal import GO_ON, Reply, Terminal
 class CandidateDriver(BoundedDriver):
     """Base of the drivers; a subclass names its ``dialect``.
 
-    ``optional_args`` are Netmiko's: ``port``, ``secret``, ``ssh_strict``, ``system_host_keys``,
-    ``alt_host_keys`` with ``alt_key_file``, ``conn_timeout``, ``fast_cli``, ``global_delay_factor``,
-    ``session_log`` and so on; besides ``force_no_enable``, ``limits`` (how long and how much each step may
-    take: :class:`cli_candidate.limits.Limits`) and ``read_timeout_override`` (its silence after a command, in
-    seconds), ``transport`` and ``jump`` (:class:`cli_candidate.way.Way`).
+    ``optional_args`` are Netmiko's: ``port``, ``secret``, ``ssh_strict``, ``system_host_keys``, ``alt_host_keys``
+    with ``alt_key_file``, ``conn_timeout``, ``fast_cli``, ``global_delay_factor``, ``session_log`` and so on;
+    besides ``force_no_enable``, ``limits`` (how long and how much each step may take:
+    :class:`cli_candidate.limits.SessionLimits`) and ``read_timeout_override`` (its silence after a command, in
+    seconds), ``transport`` and ``jump`` (:class:`cli_candidate.route.SessionRoute`).
 
     Nothing is written to the startup configuration before ``confirm_commit()``, whether or not
     ``revert_in`` was given (NAPALM's own ``ios`` driver saves at once without it).
@@ -73,7 +73,7 @@ class CandidateDriver(BoundedDriver):
         self._netmiko_arguments: dict[str, Any] = netmiko_args(arguments)
         self._session: Terminal | None = None
         self._wrap_width: int | None = None
-        self._candidate: tuple[Line, ...] | None = None
+        self._candidate: tuple[CommandLine, ...] | None = None
         self.device: GuardedConnection | None = None
 
     def __exit__(
@@ -95,7 +95,7 @@ class CandidateDriver(BoundedDriver):
             ConnectionException: unreachable, wrong or unknown host key, or no command line behind it.
             LimitExceededError: it takes longer than the step ``login`` may.
         """
-        port = self._netmiko_arguments.get("port") or (23 if self.way.transport == "telnet" else 22)
+        port = self._netmiko_arguments.get("port") or (23 if self.route.transport == "telnet" else 22)
         where = f"{self.hostname}:{port}"
         try:
             self._log_in(where)
@@ -117,7 +117,7 @@ class CandidateDriver(BoundedDriver):
             password=self.password,
             timeout=self.timeout,
             guard=self.guard,
-            way=self.way,
+            route=self.route,
             **self._netmiko_arguments,
         )
         if not self.force_no_enable:
@@ -213,7 +213,7 @@ class CandidateDriver(BoundedDriver):
         """Forget the candidate; the box is not touched."""
         self._candidate = None
 
-    def _loaded(self) -> tuple[Line, ...]:
+    def _loaded(self) -> tuple[CommandLine, ...]:
         if self._candidate is None:
             raise MergeConfigException("no candidate: call load_merge_candidate first")
         return self._candidate

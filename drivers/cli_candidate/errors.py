@@ -34,7 +34,7 @@ from cli_candidate.limits import MIB, STEP_NAMES, Quantity, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class CommitProgress:
     """How far a commit came when it stopped.
 
     Attributes:
@@ -66,8 +66,8 @@ class LimitExceededError(CommandTimeoutException):
     """A device passed a limit of a step, and the session was cut.
 
     Attributes:
-        step: the step, a field of :class:`cli_candidate.limits.Limits`.
-        quantity: which of its limits, a field of :class:`cli_candidate.limits.Limit`.
+        step: the step, a field of :class:`cli_candidate.limits.SessionLimits`.
+        quantity: which of its limits, a field of :class:`cli_candidate.limits.StepLimit`.
         limit: its value, in seconds or bytes.
     """
 
@@ -94,7 +94,7 @@ class SessionStoppedError(ConnectionClosedException):
 class LineRefusedError(MergeConfigException):
     """The box refused a line: ``progress`` says which, ``answer`` holds the box's own words."""
 
-    def __init__(self, progress: Progress, answer: str) -> None:
+    def __init__(self, progress: CommitProgress, answer: str) -> None:
         super().__init__(progress, answer)
         self.progress = progress
         self.answer = answer
@@ -106,7 +106,7 @@ class LineRefusedError(MergeConfigException):
 class LineTimeoutError(CommandTimeoutException):
     """A limit was passed, so whether the line was taken is unknown: open a new session and read the box."""
 
-    def __init__(self, progress: Progress, reason: str) -> None:
+    def __init__(self, progress: CommitProgress, reason: str) -> None:
         super().__init__(progress, reason)
         self.progress = progress
         self.reason = reason
@@ -118,7 +118,7 @@ class LineTimeoutError(CommandTimeoutException):
 class CommitBrokenError(ConnectionClosedException):
     """The session ended, so whether the line was taken is unknown: open a new one and read the box."""
 
-    def __init__(self, progress: Progress, reason: str) -> None:
+    def __init__(self, progress: CommitProgress, reason: str) -> None:
         super().__init__(progress, reason)
         self.progress = progress
         self.reason = reason

@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from cli_candidate.brake import BRAKE
 from cli_candidate.errors import CommitBrokenError, LimitExceededError, LineTimeoutError, SessionStoppedError
-from cli_candidate.limits import Limit, Limits, Quantity, Step
+from cli_candidate.limits import Quantity, SessionLimits, Step, StepLimit
+from cli_candidate.receive_throttle import THROTTLE
 
 _CONNECT_POLL_MILLISECONDS = 100
 # Errors that tell what the guard did, and more.
@@ -32,7 +32,7 @@ class _Running:
     """A step under way: its limits, when it began (monotonic seconds), and the bytes received in it."""
 
     step: Step
-    limit: Limit
+    limit: StepLimit
     begun: float
     received: int = 0
 
@@ -40,10 +40,10 @@ class _Running:
 class Carrier(Protocol):
     """A process that carries a connection."""
 
-    def said(self) -> str:
+    def last_words(self) -> str:
         """Its last words; empty where it said nothing."""
 
-    def heard(self) -> None:
+    def note_activity(self) -> None:
         """Called when something comes through it, and when it has closed."""
 
     def end(self) -> None:
@@ -56,9 +56,11 @@ class SessionGuard:
     Safe between threads. A step within a step has limits of its own; the outer one's whole time goes on.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        """Without ``limits``, the defaults of :class:`Limits`. Nothing is watched before a connection is made."""
-        self.limits = limits or Limits()
+    def __init__(self, limits: SessionLimits | None = None) -> None:
+        """Without ``limits``, the defaults of :class:`SessionLimits`. Nothing is watched before a connection is
+        made.
+        """
+        self.limits = limits or SessionLimits()
         self._changed = threading.Condition(threading.RLock())
         self._heard = time.monotonic()
         # Innermost last; between steps the session is idle.
@@ -188,15 +190,15 @@ class SessionGuard:
         with self._changed:
             self._carriers.append(carrier)
         watched = _WatchedSocket(self, made.family, made.type, made.proto, made.detach())
-        watched.heard = carrier.heard
+        watched.note_activity = carrier.note_activity
         self._watch_socket(watched)
         return watched
 
-    def said(self) -> str:
+    def last_words(self) -> str:
         """What the newest process that carries a connection said on its way; empty where none does."""
         with self._changed:
             carriers = list(self._carriers)
-        return carriers[-1].said() if carriers else ""
+        return carriers[-1].last_words() if carriers else ""
 
     def _watch_socket(self, made: _WatchedSocket) -> None:
         with self._changed:
@@ -227,11 +229,11 @@ class SessionGuard:
             step = self._steps[-1]
             step.received += count
             self._look()
-            rest = BRAKE.rest(step.received, count) if self._failure is None else 0.0
-            if rest > 0:
+            delay = THROTTLE.delay(step.received, count) if self._failure is None else 0.0
+            if delay > 0:
                 # The silence meanwhile is not the device's.
-                self._heard += rest
-                self._changed.wait_for(lambda: self._failure is not None or self._watcher is None, rest)
+                self._heard += delay
+                self._changed.wait_for(lambda: self._failure is not None or self._watcher is None, delay)
             return self._failure is None
 
     def _watch(self) -> None:
@@ -282,7 +284,7 @@ class _WatchedSocket(socket.socket):
     ) -> None:
         super().__init__(family, kind, protocol, descriptor)
         self._guard = guard
-        self.heard: Callable[[], None] | None = None
+        self.note_activity: Callable[[], None] | None = None
         """Called once, when something comes or the peer has closed."""
         self._is_cut = False
 
@@ -308,9 +310,9 @@ class _WatchedSocket(socket.socket):
         if self._is_cut:
             return b""
         data = super().recv(*arguments)
-        if self.heard is not None:
-            self.heard()
-            self.heard = None
+        if self.note_activity is not None:
+            self.note_activity()
+            self.note_activity = None
         return data if self._guard.received(len(data)) else b""
 
     def cut(self) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import asyncssh
 
 from cli_candidate.legacy import ALGORITHMS
-from cli_candidate.way import Way
+from cli_candidate.route import SessionRoute
 
 _RSA = ("rsa-sha2-512", "rsa-sha2-256")
 
@@ -22,14 +22,14 @@ class HostKey:
     fingerprint: str
 
 
-def read_host_key(host: str, port: int, way: Way, seconds: float, types: Sequence[str] = ()) -> HostKey:
+def read_host_key(host: str, port: int, route: SessionRoute, seconds: float, types: Sequence[str] = ()) -> HostKey:
     """The key that a server shows; nobody logs in. One of these ``types`` (``ssh-rsa``) where any are given.
 
     Raises:
         OSError: it is not reached, is no SSH server, or has no such key; in one line.
     """
     options = {"known_hosts": None, "config": [], "username": "nobody", "login_timeout": seconds}
-    legacy = way.transport == "ssh-legacy"
+    legacy = route.transport == "ssh-legacy"
     if legacy:
         options |= {
             key: value for key, value in ALGORITHMS.items() if key not in ("kex_algs", "server_host_key_algs")
@@ -44,7 +44,7 @@ def read_host_key(host: str, port: int, way: Way, seconds: float, types: Sequenc
         return await asyncssh.get_server_host_key(
             host,
             port,
-            proxy_command=list(way.jump) if way.jump else (),
+            proxy_command=list(route.jump) if route.jump else (),
             # Both are arguments of their own: what the options have of them, AsyncSSH's defaults replace.
             kex_algs=ALGORITHMS["kex_algs"] if legacy else (),
             server_host_key_algs=wanted or (ALGORITHMS["server_host_key_algs"] if legacy else ()),

@@ -19,7 +19,7 @@ from paramiko.ssh_exception import AuthenticationException, BadHostKeyException,
 
 from cli_candidate.guard import SessionGuard
 from cli_candidate.known_hosts import known_keys, known_patterns
-from cli_candidate.way import connect, known_hosts_name, way_closed
+from cli_candidate.route import connect, describe_failure, known_hosts_name
 
 T = TypeVar("T")
 
@@ -212,9 +212,9 @@ class LegacyClient:
         except asyncssh.HostKeyNotVerifiable as error:
             raise self._unknown(known_hosts_name(hostname, port), shown.key) from error
         except (asyncssh.Error, OSError, ValueError) as error:
-            said = self._guard.said()
+            said = self._guard.last_words()
             self._guard.check()
-            raise SSHException(way_closed(self._jump, said) if said else str(error)) from error
+            raise SSHException(describe_failure(self._jump, said) if said else str(error)) from error
 
     def invoke_shell(self, term: str = "vt100", width: int = 80, height: int = 24) -> LegacyChannel:
         """A shell on a terminal of this size in characters."""

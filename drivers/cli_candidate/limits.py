@@ -24,7 +24,7 @@ STEP_NAMES: dict[Step, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class StepLimit:
     """The limits of one step.
 
     Attributes:
@@ -39,7 +39,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SessionLimits:
     """The limits of every step of a session.
 
     The whole times leave room for a console line of 9,600 baud (some 960 bytes a second): a configuration of 200 kB
@@ -56,20 +56,20 @@ class Limits:
         idle: between two steps, when nobody reads what the device sends, such as log messages.
     """
 
-    login: Limit = Limit(silence=30, seconds=60, bytes=MIB)
-    read: Limit = Limit(silence=30, seconds=240, bytes=8 * MIB)
-    show: Limit = Limit(silence=30, seconds=120, bytes=8 * MIB)
-    batch: Limit = Limit(silence=60, seconds=600, bytes=8 * MIB)
-    save: Limit = Limit(silence=120, seconds=180, bytes=MIB)
-    logout: Limit = Limit(silence=2, seconds=3, bytes=MIB)
-    idle: Limit = Limit(silence=math.inf, seconds=math.inf, bytes=4 * MIB)
+    login: StepLimit = StepLimit(silence=30, seconds=60, bytes=MIB)
+    read: StepLimit = StepLimit(silence=30, seconds=240, bytes=8 * MIB)
+    show: StepLimit = StepLimit(silence=30, seconds=120, bytes=8 * MIB)
+    batch: StepLimit = StepLimit(silence=60, seconds=600, bytes=8 * MIB)
+    save: StepLimit = StepLimit(silence=120, seconds=180, bytes=MIB)
+    logout: StepLimit = StepLimit(silence=2, seconds=3, bytes=MIB)
+    idle: StepLimit = StepLimit(silence=math.inf, seconds=math.inf, bytes=4 * MIB)
 
-    def of(self, step: Step) -> Limit:
+    def of(self, step: Step) -> StepLimit:
         """The limits of one step."""
-        limit: Limit = getattr(self, step)
+        limit: StepLimit = getattr(self, step)
         return limit
 
-    def with_silence(self, seconds: float) -> Limits:
+    def with_silence(self, seconds: float) -> SessionLimits:
         """The same with another limit of silence after a command (``read``, ``show`` and ``batch``)."""
         return replace(
             self,

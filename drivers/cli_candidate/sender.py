@@ -13,9 +13,9 @@ from napalm.base.exceptions import (
 )
 
 from cli_candidate.answers import Answer, read_answer
-from cli_candidate.candidate import Line
+from cli_candidate.candidate import CommandLine
 from cli_candidate.dialect import Dialect
-from cli_candidate.errors import CommitBrokenError, LineRefusedError, LineTimeoutError, Progress
+from cli_candidate.errors import CommitBrokenError, CommitProgress, LineRefusedError, LineTimeoutError
 from cli_candidate.terminal import GO_ON, Terminal
 
 # No platform here nests modes deeper (config, policy-map, class, police).
@@ -23,7 +23,7 @@ _MAX_EXITS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class DeviceRemark:
     """Something a box said about a command it took: ``line_number`` and ``command`` of the candidate."""
 
     line_number: int
@@ -44,8 +44,8 @@ class CommitReport:
 
     applied: int
     total: int
-    warnings: tuple[Remark, ...]
-    notices: tuple[Remark, ...]
+    warnings: tuple[DeviceRemark, ...]
+    notices: tuple[DeviceRemark, ...]
 
 
 class Sender:
@@ -54,11 +54,11 @@ class Sender:
     def __init__(self, terminal: Terminal, dialect: Dialect) -> None:
         self._terminal = terminal
         self._dialect = dialect
-        self._opened: list[tuple[Line, str]] = []  # commands sent, with the mode each was typed in
-        self._warnings: list[Remark] = []
-        self._notices: list[Remark] = []
+        self._opened: list[tuple[CommandLine, str]] = []  # commands sent, with the mode each was typed in
+        self._warnings: list[DeviceRemark] = []
+        self._notices: list[DeviceRemark] = []
 
-    def send(self, lines: Sequence[Line]) -> CommitReport:
+    def send(self, lines: Sequence[CommandLine]) -> CommitReport:
         """Send all commands and leave configuration mode.
 
         A command stands in the mode its context opened: before a command that is less indented, the
@@ -96,19 +96,21 @@ class Sender:
             self._terminal.run("end")
 
     @staticmethod
-    def _progress(line: Line, applied: int, lines: Sequence[Line]) -> Progress:
-        return Progress(line.number, line.text, applied, len(lines))
+    def _progress(line: CommandLine, applied: int, lines: Sequence[CommandLine]) -> CommitProgress:
+        return CommitProgress(line.number, line.text, applied, len(lines))
 
     def _say(self, command: str) -> Answer:
         reply = self._terminal.run(command, GO_ON)
         return read_answer(reply.text, self._dialect.refusal, self._dialect.warning)
 
-    def _type(self, line: Line) -> None:
+    def _type(self, line: CommandLine) -> None:
         mode = self._terminal.mode
         reply = self._terminal.run(line.text, GO_ON)
         answer = read_answer(reply.text, self._dialect.refusal, self._dialect.warning)
         self._note(line, answer)
-        self._notices.extend(Remark(line.number, line.text, f"answered: {question}") for question in reply.asked)
+        self._notices.extend(
+            DeviceRemark(line.number, line.text, f"answered: {question}") for question in reply.asked
+        )
         if not self._terminal.mode:
             raise _RefusedError(line, "the box left configuration mode")
         self._opened.append((line, mode))
@@ -126,16 +128,16 @@ class Sender:
             else:
                 raise _RefusedError(line, f"its mode {self._terminal.mode} cannot be left")
 
-    def _note(self, line: Line, answer: Answer) -> None:
+    def _note(self, line: CommandLine, answer: Answer) -> None:
         """Keep the remarks; some boxes check a block only when it is left, so an exit can be refused too."""
         if answer.refusal is not None:
             raise _RefusedError(line, answer.refusal)
-        self._warnings.extend(Remark(line.number, line.text, text) for text in answer.warnings)
-        self._notices.extend(Remark(line.number, line.text, text) for text in answer.notices)
+        self._warnings.extend(DeviceRemark(line.number, line.text, text) for text in answer.warnings)
+        self._notices.extend(DeviceRemark(line.number, line.text, text) for text in answer.notices)
 
 
 class _RefusedError(Exception):
-    def __init__(self, line: Line, words: str) -> None:
+    def __init__(self, line: CommandLine, words: str) -> None:
         super().__init__(words)
         self.line = line
         self.words = words

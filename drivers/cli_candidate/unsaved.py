@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from cli_candidate.candidate import Line, normalise, parse_lines
+from cli_candidate.candidate import CommandLine, normalise, parse_lines
 from cli_candidate.configtext import strip_volatile
 from cli_candidate.dialect import Dialect
 
@@ -28,7 +28,7 @@ def unsaved_lines(startup: str, running: str, dialect: Dialect) -> tuple[str, ..
     """
     before, now = (_lines(text, dialect) for text in (startup, running))
     lists = _lists(before, dialect), _lists(now, dialect)
-    gone, come = Counter(map(_shown, before)), Counter(map(_shown, now))
+    gone, come = Counter(map(_with_context, before)), Counter(map(_with_context, now))
     lost, new = gone - come, come - gone
     found = [f"-{line}" for line in _in_order(before, lost)] + [f"+{line}" for line in _in_order(now, new)]
     for key in lists[0].keys() & lists[1].keys():
@@ -39,39 +39,39 @@ def unsaved_lines(startup: str, running: str, dialect: Dialect) -> tuple[str, ..
     return tuple(found)
 
 
-def _lines(text: str, dialect: Dialect) -> list[Line]:
+def _lines(text: str, dialect: Dialect) -> list[CommandLine]:
     kept = []
     for line in parse_lines(strip_volatile(text, dialect.volatile), dialect.block_open):
         if line.context and _CHAIN.match(line.context[0]):
             if line.depth > 1 or line.text == "quit":
                 continue
             named = _FILE.match(normalise(line.text))
-            kept.append(Line(line.number, named[1] if named else line.text, line.context))
+            kept.append(CommandLine(line.number, named[1] if named else line.text, line.context))
         elif line.depth or not any(pattern.fullmatch(line.text) for pattern in dialect.cosmetic):
             kept.append(line)
     return kept
 
 
-def _lists(lines: Iterable[Line], dialect: Dialect) -> dict[_List, list[str]]:
+def _lists(lines: Iterable[CommandLine], dialect: Dialect) -> dict[_List, list[str]]:
     found: dict[_List, list[str]] = {}
     for line in lines:
         for number, pattern in enumerate(dialect.ordered):
             match = pattern.match(normalise(line.text))
             if match is not None:
                 key = (line.path[:-1], number, "".join(match.groups()))
-                found.setdefault(key, []).append(_shown(line))
+                found.setdefault(key, []).append(_with_context(line))
                 break
     return found
 
 
-def _shown(line: Line) -> str:
+def _with_context(line: CommandLine) -> str:
     return " / ".join((*line.context, normalise(line.text)))
 
 
-def _in_order(lines: Sequence[Line], wanted: Counter[str]) -> list[str]:
+def _in_order(lines: Sequence[CommandLine], wanted: Counter[str]) -> list[str]:
     left = Counter(wanted)
     found = []
-    for line in map(_shown, lines):
+    for line in map(_with_context, lines):
         if left[line] > 0:
             left[line] -= 1
             found.append(line)

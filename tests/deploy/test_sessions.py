@@ -7,7 +7,7 @@ import re
 from dataclasses import fields
 
 import pytest
-from cli_candidate.limits import Limits
+from cli_candidate.limits import SessionLimits
 
 from qosforge.deploy.commit_confirm import LEAST_SECONDS
 from qosforge.deploy.sessions import Sessions, setting_of
@@ -17,17 +17,17 @@ from qosforge.settings import load_settings
 
 
 def test_what_is_not_chosen_is_as_the_drivers_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Sessions(load_settings().device_limits).limits == Limits()
+    assert Sessions(load_settings().device_limits).limits == SessionLimits()
     monkeypatch.setenv(setting_of("read", "bytes"), "33554432")
     monkeypatch.setenv(setting_of("login", "silence"), "7.5")
     chosen = Sessions(load_settings().device_limits).limits
-    assert (chosen.read.bytes, chosen.read.seconds) == (33554432, Limits().read.seconds)
+    assert (chosen.read.bytes, chosen.read.seconds) == (33554432, SessionLimits().read.seconds)
     assert chosen.login.silence == 7.5
-    assert chosen.batch == Limits().batch
+    assert chosen.batch == SessionLimits().batch
 
 
 def test_a_change_is_entered_and_read_before_a_device_takes_it_back() -> None:
-    assert Limits().batch.seconds + Limits().read.seconds < LEAST_SECONDS
+    assert SessionLimits().batch.seconds + SessionLimits().read.seconds < LEAST_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_the_documented_defaults_are_the_drivers() -> None:
     def shown(seconds: float) -> str:
         return "–" if math.isinf(seconds) else f"{seconds:g}"
 
-    limits = {field.name: getattr(Limits(), field.name) for field in fields(Limits)}
+    limits = {field.name: getattr(SessionLimits(), field.name) for field in fields(SessionLimits)}
     assert told == {
         name: (shown(limit.silence), shown(limit.seconds), limit.bytes >> 20) for name, limit in limits.items()
     }

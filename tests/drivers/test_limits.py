@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from cli_candidate import Limit, LimitExceededError, Limits, LineTimeoutError, SessionStoppedError
+from cli_candidate import LimitExceededError, LineTimeoutError, SessionLimits, SessionStoppedError, StepLimit
 from cli_candidate.bounded_ios import BoundedIosDriver
 from cli_candidate.configtext import unwrap
 from cli_candidate.connection import GuardedClient, GuardedConnection
@@ -28,8 +28,8 @@ from .hostile import HEALTHY, Devices, Way, drip, endless, garbage, look_alike, 
 pytestmark = pytest.mark.hostile
 
 DRIVERS = ["ers", "force10", "ios", "ios_legacy"]
-SMALL = Limit(silence=0.8, seconds=1.6, bytes=128 << 10)
-LIMITS = replace(Limits(), read=SMALL, show=SMALL, batch=SMALL, save=SMALL)
+SMALL = StepLimit(silence=0.8, seconds=1.6, bytes=128 << 10)
+LIMITS = replace(SessionLimits(), read=SMALL, show=SMALL, batch=SMALL, save=SMALL)
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_a_configuration_that_goes_on_after_a_prompt_is_not_taken_for_whole(
 
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_a_session_is_stopped_from_another_thread(meet: Callable[..., Any], driver: str) -> None:
-    box = meet(driver, Way("drips", "read", drip), limits=Limits())
+    box = meet(driver, Way("drips", "read", drip), limits=SessionLimits())
     timer = threading.Timer(0.5, box.guard.stop, ["somebody said so"])
     timer.start()
     watch = Stopwatch()
@@ -171,7 +171,7 @@ class Scripted:
 
 
 def test_ios_refuses_a_long_answer_before_anybody_searches_it(meet: Callable[..., Any]) -> None:
-    limits = replace(LIMITS, batch=Limit(5, 20, 8 << 20))
+    limits = replace(LIMITS, batch=StepLimit(5, 20, 8 << 20))
     box = meet("ios", Way("long-line", "copy", one_line), limits=limits)
     watch = Stopwatch()
     with box.guard.step("batch"), pytest.raises(CommandErrorException, match="an answer of 1000000 characters"):
@@ -198,7 +198,7 @@ def test_a_driver_that_was_stopped_before_contacts_nobody(devices: Devices) -> N
 
 
 def test_between_two_steps_only_a_flood_is_too_much(meet: Callable[..., Any], devices: Devices) -> None:
-    limits = replace(LIMITS, idle=replace(Limits().idle, bytes=64 << 10))
+    limits = replace(LIMITS, idle=replace(SessionLimits().idle, bytes=64 << 10))
     box = meet("ers", HEALTHY, limits=limits)
     time.sleep(1.8)  # longer than any step may be silent, or last
     assert "hostname Box" in box.get_config("running")["running"]
@@ -210,7 +210,7 @@ def test_between_two_steps_only_a_flood_is_too_much(meet: Callable[..., Any], de
 
 
 def test_the_time_of_being_idle_is_that_between_two_steps(meet: Callable[..., Any]) -> None:
-    idle = Limit(silence=60, seconds=1.0, bytes=1 << 20)
+    idle = StepLimit(silence=60, seconds=1.0, bytes=1 << 20)
     box = meet("ios_legacy", HEALTHY, limits=replace(LIMITS, idle=idle))
     for _ in range(4):
         time.sleep(0.4)
@@ -222,7 +222,9 @@ def test_the_time_of_being_idle_is_that_between_two_steps(meet: Callable[..., An
 
 def test_a_step_within_a_step_has_limits_of_its_own_but_not_the_time() -> None:
     guard = SessionGuard(
-        replace(Limits(), batch=Limit(60, 0.3, 10), read=Limit(60, 60, 1000), login=Limit(60, 60, 10))
+        replace(
+            SessionLimits(), batch=StepLimit(60, 0.3, 10), read=StepLimit(60, 60, 1000), login=StepLimit(60, 60, 10)
+        )
     )
     with guard.step("batch"):
         with guard.step("read"):
@@ -243,7 +245,7 @@ def test_an_address_that_swallows_packets_is_given_up_in_time() -> None:
         for one in fill:
             one.setblocking(False)
             one.connect_ex(listener.getsockname())
-        guard = SessionGuard(replace(Limits(), login=Limit(silence=0.6, seconds=5, bytes=1000)))
+        guard = SessionGuard(replace(SessionLimits(), login=StepLimit(silence=0.6, seconds=5, bytes=1000)))
         watch = Stopwatch()
         with pytest.raises(LimitExceededError, match=r"logging in: no answer for 0\.6 s"), guard.step("login"):
             guard.connect("127.0.0.1", listener.getsockname()[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from cli_candidate import CommitBrokenError, LineRefusedError, LineTimeoutError, Progress
+from cli_candidate import CommitBrokenError, CommitProgress, LineRefusedError, LineTimeoutError
 from napalm.base.exceptions import CommandErrorException, MergeConfigException
 
 from tests.stopwatch import Stopwatch
@@ -101,7 +101,7 @@ def test_a_refusal_names_line_words_and_progress(connect, driver, words):
 
 
 def test_errors_survive_pickling_and_hide_secrets():
-    error = LineRefusedError(Progress(3, "username bob password 0 hunter2", 2, 9), "% Invalid input")
+    error = LineRefusedError(CommitProgress(3, "username bob password 0 hunter2", 2, 9), "% Invalid input")
     copy = pickle.loads(pickle.dumps(error))
     assert (copy.progress, copy.answer, str(copy)) == (error.progress, error.answer, str(error))
     assert "hunter2" not in str(error)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cli_candidate.host_key import HostKey, read_host_key
 from cli_candidate.known_hosts import known_keys
-from cli_candidate.way import Way, known_hosts_name
+from cli_candidate.route import SessionRoute, known_hosts_name
 
 from qosforge.deploy.route import CONNECT_SECONDS, Target
 from qosforge.errors import DeviceError, InputError, Place
@@ -48,17 +48,19 @@ def shown_key(device: str, target: Target, files: Sequence[Path]) -> ShownKey:
         InputError: it is reached by telnet, which has none.
     """
     arguments = target.arguments
-    way = Way(arguments.get("transport", "ssh"), tuple(arguments.get("jump", ())))
-    if way.transport == "telnet":
+    route = SessionRoute(arguments.get("transport", "ssh"), tuple(arguments.get("jump", ())))
+    if route.transport == "telnet":
         raise InputError("it is reached by telnet, which has no host keys", Place(device=device), "leave it out")
     name = known_hosts_name(target.hostname, arguments["port"])
     known = _known(name, files)
     try:
         # Of a device with several keys, the kind that is known is the one to compare.
-        key = read_host_key(target.hostname, arguments["port"], way, CONNECT_SECONDS, [k.split()[0] for k in known])
+        key = read_host_key(
+            target.hostname, arguments["port"], route, CONNECT_SECONDS, [k.split()[0] for k in known]
+        )
     except OSError as error:
         hint = "is it up, and its address right?"
-        if way.transport == "ssh":
+        if route.transport == "ssh":
             hint += " an old device needs the transport ssh-legacy, or telnet, which has no host keys"
         raise DeviceError(f"cannot be reached: {error}", Place(device=device), hint) from None
     return ShownKey(device, name, key, key.public in known, bool(known) and key.public not in known)

@@ -7,7 +7,7 @@ from threading import Lock
 from weakref import WeakSet
 
 from cli_candidate.guard import SessionGuard
-from cli_candidate.limits import Limits
+from cli_candidate.limits import SessionLimits
 
 from qosforge.deploy.open_sessions import OpenSessions
 from qosforge.settings import DEVICE_SESSIONS, DeviceLimits
@@ -62,8 +62,8 @@ def setting_of(step: str, quantity: str) -> str:
     return f"QOSFORGE_DEVICE_LIMITS__{step}__{quantity}".upper()
 
 
-def _chosen(settings: DeviceLimits) -> Limits:
-    limits = Limits()
+def _chosen(settings: DeviceLimits) -> SessionLimits:
+    limits = SessionLimits()
     for field in fields(limits):
         chosen = getattr(settings, field.name).model_dump(exclude_none=True)
         limits = replace(limits, **{field.name: replace(getattr(limits, field.name), **chosen)})

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 from cli_candidate import guard as guard_module
-from cli_candidate.brake import Brake
 from cli_candidate.guard import SessionGuard
+from cli_candidate.receive_throttle import ReceiveThrottle
 
 from tests.stopwatch import Stopwatch
 
@@ -18,14 +18,14 @@ KIB = 1024
 
 
 def test_what_a_step_may_send_freely_is_never_slowed_down() -> None:
-    brake = Brake(free=100, rate=1)
-    assert [brake.rest(received, 50) for received in (50, 100)] == [0.0, 0.0]
-    assert brake.rest(101, 50) == pytest.approx(1.0, abs=0.1)
+    throttle = ReceiveThrottle(free=100, rate=1)
+    assert [throttle.delay(received, 50) for received in (50, 100)] == [0.0, 0.0]
+    assert throttle.delay(101, 50) == pytest.approx(1.0, abs=0.1)
 
 
 def test_all_that_send_more_share_the_rate() -> None:
-    brake = Brake(free=0, rate=1000)
-    rests = [brake.rest(received=1 << 20, count=500) for _session in range(4)]
+    throttle = ReceiveThrottle(free=0, rate=1000)
+    rests = [throttle.delay(received=1 << 20, count=500) for _session in range(4)]
     assert rests == pytest.approx([0.5, 1.0, 1.5, 2.0], abs=0.1)
 
 
@@ -50,7 +50,7 @@ def sending() -> Iterator[int]:
 
 
 def test_a_flood_is_read_at_its_rate(sending: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard_module, "BRAKE", Brake(free=64 * KIB, rate=256 * KIB))
+    monkeypatch.setattr(guard_module, "THROTTLE", ReceiveThrottle(free=64 * KIB, rate=256 * KIB))
     guard = SessionGuard()
     begun, received = time.monotonic(), 0
     with guard.step("read"):
@@ -64,7 +64,7 @@ def test_a_flood_is_read_at_its_rate(sending: int, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_session_that_is_stopped_ends_while_it_rests(sending: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard_module, "BRAKE", Brake(free=0, rate=1))
+    monkeypatch.setattr(guard_module, "THROTTLE", ReceiveThrottle(free=0, rate=1))
     guard = SessionGuard()
     with guard.step("idle"):
         made = guard.connect("127.0.0.1", sending)

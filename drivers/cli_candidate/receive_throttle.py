@@ -8,7 +8,7 @@ import time
 MIB = 1 << 20
 
 
-class Brake:
+class ReceiveThrottle:
     """Slows down sessions that receive much, all of them together; the device waits, for its window is full.
 
     Decrypting and searching what a device sends takes time in which Python runs nothing else: some dozens that send
@@ -22,7 +22,7 @@ class Brake:
         self._lock = threading.Lock()
         self._taken_until = 0.0
 
-    def rest(self, received: int, count: int) -> float:
+    def delay(self, received: int, count: int) -> float:
         """Seconds for which a session reads nothing, of whose step's ``received`` bytes ``count`` just came."""
         beyond = min(count, received - self._free)
         if beyond <= 0:
@@ -34,4 +34,4 @@ class Brake:
 
 
 #: That of the process.
-BRAKE = Brake()
+THROTTLE = ReceiveThrottle()

@@ -15,7 +15,7 @@ import pytest
 from cli_candidate.bounded_ios import BoundedIosDriver
 from cli_candidate.guard import SessionGuard
 from cli_candidate.host_key import read_host_key
-from cli_candidate.way import Way, connect
+from cli_candidate.route import SessionRoute, connect
 from napalm import get_network_driver
 from napalm.base.exceptions import ConnectAuthError, ConnectionException
 
@@ -157,26 +157,26 @@ def test_a_changed_or_unknown_host_key_is_refused_before_the_password(
 ) -> None:
     key = asyncssh.generate_private_key("ssh-rsa", key_size=2048) if legacy else None
     port, public = router.ssh(key, **(LEGACY if legacy else {}))
-    way = {"transport": "ssh-legacy"} if legacy else {}
+    route = {"transport": "ssh-legacy"} if legacy else {}
     others = asyncssh.generate_private_key("ssh-rsa" if legacy else "ssh-ed25519")
     other = " ".join(others.export_public_key().decode().split()[:2])
     for known in (f"[127.0.0.1]:{port} {other}\n", "", f"[127.0.0.1]:{port + 1} {public}\n"):
         with pytest.raises(ConnectionException) as refused:
-            reach(port, **way, **strict(tmp_path, known))
+            reach(port, **route, **strict(tmp_path, known))
         problem = problem_of(refused.value, DeviceWords("r1", "cisco_ios"))
         assert ("another host key" in problem.message) == (other in known)
         assert "qosforge device trust r1 --network FOLDER" in problem.hint
         assert ("--replace" in problem.hint) == (other in known)
     assert router.logins == []
-    reach(port, **way, **strict(tmp_path, f"[127.0.0.1]:{port} {public}\n"))
+    reach(port, **route, **strict(tmp_path, f"[127.0.0.1]:{port} {public}\n"))
     assert router.logins == [(USERNAME, PASSWORD)]
 
 
 def test_the_key_of_a_device_with_old_algorithms_alone_is_shown(router: Doors) -> None:
     port, public = router.ssh(asyncssh.generate_private_key("ssh-rsa", key_size=2048), **LEGACY)
-    assert read_host_key("127.0.0.1", port, Way("ssh-legacy"), 10).public == public
+    assert read_host_key("127.0.0.1", port, SessionRoute("ssh-legacy"), 10).public == public
     with pytest.raises(OSError, match=r"."):
-        read_host_key("127.0.0.1", port, Way("ssh"), 10)
+        read_host_key("127.0.0.1", port, SessionRoute("ssh"), 10)
 
 
 def test_a_device_with_old_algorithms_alone_is_told_from_one_that_is_down(
@@ -282,8 +282,8 @@ def test_a_jump_host_carries_every_transport(router: Doors, reach: Open, tmp_pat
         else:
             port, public = router.ssh(host_key, **(LEGACY if legacy else {}))
             known = strict(tmp_path, f"[127.0.0.1]:{port} {public}\n")
-        way = through(tmp_path, jump, key, port)
-        box = reach(port, transport=transport, jump=way, **known)
+        route = through(tmp_path, jump, key, port)
+        box = reach(port, transport=transport, jump=route, **known)
         changes(box, router)
         assert "Accepted publickey" in jump.log.read_text()
         box.close()
@@ -314,7 +314,7 @@ def test_many_log_in_to_a_jump_host_that_refuses_more_than_ten_at_once(tmp_path:
         sshd.server(tmp_path / "jump", [sshd.new_key(key)], None, "MaxStartups 10:100:10") as jump,
         socket.create_server(("127.0.0.1", 0), backlog=50) as device,
     ):
-        way = through(tmp_path, jump, key, device.getsockname()[1])
+        route = through(tmp_path, jump, key, device.getsockname()[1])
         met = ExitStack()
 
         def greet() -> None:
@@ -325,7 +325,7 @@ def test_many_log_in_to_a_jump_host_that_refuses_more_than_ten_at_once(tmp_path:
         def heard(_number: int) -> bytes:
             guard = SessionGuard()
             try:
-                with guard.step("login"), connect(guard, way, "127.0.0.1", 22, None) as made:
+                with guard.step("login"), connect(guard, route, "127.0.0.1", 22, None) as made:
                     return made.recv(100)
             finally:
                 guard.close()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cli_candidate.guard import SessionGuard
-from cli_candidate.turns import TURNS
+from cli_candidate.login_slots import LOGIN_SLOTS
 
 Transport = Literal["ssh", "ssh-legacy", "telnet"]
 """``ssh`` with the algorithms that count as safe; ``ssh-legacy`` with those of devices that know no other (key
@@ -23,7 +23,7 @@ SSH_PORT = 22
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class SessionRoute:
     """The way to a device.
 
     ``jump`` is the command whose standard input and output are a connection to the device, such as
@@ -44,11 +44,11 @@ def connect(guard: SessionGuard, jump: Sequence[str], host: str, port: int, seco
     """
     if not jump:
         return guard.connect(host, port, seconds)
-    # The last word names the jump host, as `way_closed` does.
+    # The last word names the jump host, as `describe_failure` does.
     with guard.apart():
-        end_turn = TURNS.take(jump[-1], guard.check_cut)
+        end_turn = LOGIN_SLOTS.acquire(jump[-1], guard.check_cut)
     try:
-        return guard.adopt(*_started(jump, end_turn))
+        return guard.adopt(*_start_jump(jump, end_turn))
     except BaseException:
         end_turn()
         raise
@@ -59,7 +59,7 @@ def known_hosts_name(host: str, port: int) -> str:
     return host if port == SSH_PORT else f"[{host}]:{port}"
 
 
-def way_closed(jump: Sequence[str], said: str) -> str:
+def describe_failure(jump: Sequence[str], said: str) -> str:
     """That no connection came about through a jump host, and what was said about it."""
     return f"no way through {jump[-1]}: {said}"
 
@@ -76,7 +76,7 @@ class JumpProcess:
             list(command), stdin=inside, stdout=inside, stderr=self._words, process_group=0
         )
 
-    def said(self) -> str:
+    def last_words(self) -> str:
         """Its last words on standard error, in one line; empty where it said nothing."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
@@ -85,7 +85,7 @@ class JumpProcess:
         lines = [line.strip() for line in tail.decode(errors="replace").splitlines() if line.strip()]
         return lines[-1] if lines else ""
 
-    def heard(self) -> None:
+    def note_activity(self) -> None:
         """Something came through it, or it closed."""
         self._end_turn()
 
@@ -98,7 +98,7 @@ class JumpProcess:
         self._words.close()
 
 
-def _started(command: Sequence[str], end_turn: Callable[[], None]) -> tuple[socket.socket, JumpProcess]:
+def _start_jump(command: Sequence[str], end_turn: Callable[[], None]) -> tuple[socket.socket, JumpProcess]:
     outside, inside = socket.socketpair()
     with inside:
         try:

@@ -14,7 +14,7 @@ LONGEST_SECONDS = 10.0
 _LOOK_SECONDS = 0.1
 
 
-class Turns:
+class LoginSlots:
     """At most so many at once at each place; safe between threads."""
 
     def __init__(self, most: int = MOST_AT_ONCE, seconds: float = LONGEST_SECONDS) -> None:
@@ -23,7 +23,7 @@ class Turns:
         self._changed = threading.Condition()
         self._begun: dict[str, dict[object, float]] = {}
 
-    def take(self, place: str, check: Callable[[], None]) -> Callable[[], None]:
+    def acquire(self, place: str, check: Callable[[], None]) -> Callable[[], None]:
         """Wait for a turn at a place; what is returned ends it, as often as it is called.
 
         ``check`` is called while it waits, and raises where that is not wanted any more.
@@ -55,5 +55,5 @@ class Turns:
                 self._changed.notify()
 
 
-TURNS = Turns()
+LOGIN_SLOTS = LoginSlots()
 """Those of this process."""

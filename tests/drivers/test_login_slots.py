@@ -10,8 +10,8 @@ from threading import Thread
 import pytest
 from cli_candidate.errors import SessionStoppedError
 from cli_candidate.guard import SessionGuard
-from cli_candidate.limits import Limit, Limits
-from cli_candidate.turns import Turns
+from cli_candidate.limits import SessionLimits, StepLimit
+from cli_candidate.login_slots import LoginSlots
 
 
 def _goes_on() -> None:
@@ -19,12 +19,12 @@ def _goes_on() -> None:
 
 
 def test_no_more_are_at_a_place_than_it_bears() -> None:
-    turns, at_once, most = Turns(most=3), 0, 0
+    slots, at_once, most = LoginSlots(most=3), 0, 0
     counting = threading.Lock()
 
     def visit() -> None:
         nonlocal at_once, most
-        end = turns.take("bastion", _goes_on)
+        end = slots.acquire("bastion", _goes_on)
         with counting:
             at_once += 1
             most = max(most, at_once)
@@ -43,20 +43,20 @@ def test_no_more_are_at_a_place_than_it_bears() -> None:
 
 
 def test_another_place_has_turns_of_its_own() -> None:
-    turns = Turns(most=1)
-    turns.take("bastion", _goes_on)
-    turns.take("other", _goes_on)()
+    slots = LoginSlots(most=1)
+    slots.acquire("bastion", _goes_on)
+    slots.acquire("other", _goes_on)()
 
 
 def test_a_turn_that_nobody_ends_is_over_in_the_end() -> None:
-    turns = Turns(most=1, seconds=0.2)
-    late = turns.take("bastion", _goes_on)
+    slots = LoginSlots(most=1, seconds=0.2)
+    late = slots.acquire("bastion", _goes_on)
     begun = time.monotonic()
-    end = turns.take("bastion", _goes_on)
+    end = slots.acquire("bastion", _goes_on)
     assert time.monotonic() - begun >= 0.1
     late()
     with pytest.raises(SessionStoppedError):
-        turns.take("bastion", _stopped)  # the late one's end is not that of the other
+        slots.acquire("bastion", _stopped)  # the late one's end is not that of the other
     end()
 
 
@@ -65,7 +65,7 @@ def _stopped() -> None:
 
 
 def test_who_waits_for_a_turn_spends_none_of_its_own_time() -> None:
-    guard = SessionGuard(replace(Limits(), login=Limit(0.3, 0.3, 1000)))
+    guard = SessionGuard(replace(SessionLimits(), login=StepLimit(0.3, 0.3, 1000)))
     with guard.step("login"):
         with guard.apart():
             time.sleep(0.5)
@@ -73,4 +73,4 @@ def test_who_waits_for_a_turn_spends_none_of_its_own_time() -> None:
     with guard.step("login"), guard.apart():
         guard.stop("the run was cancelled")
         with pytest.raises(SessionStoppedError):
-            Turns(most=0).take("bastion", guard.check_cut)
+            LoginSlots(most=0).acquire("bastion", guard.check_cut)
