@@ -1,4 +1,4 @@
-"""A merge candidate for boxes that have none: kept here, sent line by line, every answer read."""
+"""A merge candidate for devices that have none: kept here, sent line by line, every answer read."""
 
 from cli_candidate.dialect import Dialect, FactPatterns
 from cli_candidate.driver import CandidateDriver

@@ -1,4 +1,4 @@
-"""Telling a refusal, a warning and mere noise apart in what a box answers."""
+"""Telling a refusal, a warning and mere noise apart in what a device answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SYSLOG = r"(?:[*.\w][^\n%]*: ?)?%(?:[\w-]+:\w+ %)?[A-Z][A-Z0-9_]*(?:-[A-Z0-9_]+)
 ANNOUNCEMENT = r"\*\*\*[^\n]*+"
 _NOISE = re.compile(rf"^(?:{SYSLOG}|{ANNOUNCEMENT})$")
 
-#: For ``Dialect.refusal``: the words in which boxes refuse without the "%" that usually marks it.
+#: For ``Dialect.refusal``: the words in which devices refuse without the "%" that usually marks it.
 SAYS_NO = (
     r"^(?!%|warning).*(?:\bnot (?:allowed|supported|permitted|configured|possible)\b|\bcannot\b|\bunable to\b"
     r"|\bexceeds?\b|\binsufficient\b|\bnot enough\b|\brejected\b|\bfailed\b|\bin use\b|\bbeing used\b"
@@ -31,16 +31,16 @@ _REFUSAL_LINES = 3
 
 _CARET = re.compile(r"^\s*\^\s*$")
 
-# No remark of a box is longer; patterns are not searched through what a broken one prints without a line end.
+# No remark of a device is longer; patterns are not searched through what a broken one prints without a line end.
 _LONGEST_REMARK = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a box said to one command.
+    """What a device said to one command.
 
     Attributes:
-        refusal: the box's words if it did not take the command, else None.
+        refusal: the device's words if it did not take the command, else None.
         warnings: lines the platform prints for a command it took with a reservation.
         notices: any other line, such as an explanation.
     """
@@ -51,7 +51,7 @@ class Answer:
 
 
 def require_nothing_more(text: str) -> None:
-    """Make sure that what a box printed after its prompt is nothing but log messages.
+    """Make sure that what a device printed after its prompt is nothing but log messages.
 
     Raises:
         CommandErrorException: it went on with something else, so the answer before was cut at what looked like the
@@ -63,7 +63,7 @@ def require_nothing_more(text: str) -> None:
 
 
 def require_configuration(command: str, text: str) -> None:
-    """Make sure that a box printed its configuration, and not in a few lines that it shows none.
+    """Make sure that a device printed its configuration, and not in a few lines that it shows none.
 
     Raises:
         CommandErrorException: it refused.

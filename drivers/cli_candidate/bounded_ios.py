@@ -137,7 +137,7 @@ class BoundedIosDriver(BoundedDriver, IOSDriver):
         """As ``ios`` has it; neither a refusal nor what goes on after something like the prompt is taken for it.
 
         Raises:
-            CommandErrorException: the box shows none, or where it ends cannot be told.
+            CommandErrorException: the device shows none, or where it ends cannot be told.
         """
         with self._any_answers():
             configs: dict[str, str] = super().get_config(*arguments, **parameters)

@@ -36,7 +36,7 @@ class CommandLine:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Context and command: what makes two commands the same (boxes ignore case in interface names)."""
+        """Context and command: what makes two commands the same (devices ignore case in interface names)."""
         return tuple(
             entry.lower() if entry.startswith("interface ") else entry
             for entry in (*self.context, normalise(self.text))
@@ -44,7 +44,7 @@ class CommandLine:
 
 
 def normalise(text: str) -> str:
-    """One blank between words: boxes print two, or one at the end, as they like."""
+    """One blank between words: devices print two, or one at the end, as they like."""
     return " ".join(text.split())
 
 

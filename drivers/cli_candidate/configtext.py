@@ -1,4 +1,4 @@
-"""From the bytes a box prints to a configuration that only changes when the box does."""
+"""From the bytes a device prints to a configuration that only changes when the device does."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def commands_only(text: str) -> list[str]:
 
 
 def unwrap(text: str, width: int) -> str:
-    """Join the lines a box broke at ``width`` columns (it may leave the last column empty).
+    """Join the lines a device broke at ``width`` columns (it may leave the last column empty).
 
     A full line is joined with the next unless that one begins with the same word, is a comment, or is
     a lone keyword: those begin commands of their own. Blanks at the break belong to the line and stay.

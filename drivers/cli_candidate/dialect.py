@@ -30,7 +30,7 @@ class Dialect:
         connection: the Netmiko class that logs in.
         save_command: writes running to startup.
         show_running: prints the running configuration.
-        show_running_full: the same with defaults; None where the box cannot.
+        show_running_full: the same with defaults; None where the device cannot.
         show_startup: prints the startup configuration; None where it cannot be read as text.
         refusal: a line of an answer that means "not taken" (searched line by line).
         warning: a line that means "taken, but": looked at after ``refusal``.
@@ -44,7 +44,7 @@ class Dialect:
         block_open: a line that opens a mode without indenting what follows (up to ``exit``);
             None where indentation alone shows the mode.
         setup: EXEC commands sent after login, which set the width; a refusal is tolerated.
-        wrap_width: columns at which the box breaks output lines once ``setup`` has been sent; None
+        wrap_width: columns at which the device breaks output lines once ``setup`` has been sent; None
             where it never does.
         factory_width: the same where it refused ``setup``.
         no_timer: why ``revert_in`` cannot be honoured; None where it can.

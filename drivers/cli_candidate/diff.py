@@ -15,7 +15,7 @@ def merge_diff(
     """The candidate's commands that ``running`` does not hold already, in the order they are sent.
 
     ``+`` marks a command that adds, ``-`` one that takes away (``no ...``, ``default ...``, shown as
-    sent), a blank the context lines around them. A ``no`` counts as done only when the box prints
+    sent), a blank the context lines around them. A ``no`` counts as done only when the device prints
     that very ``no``, or when its subject starts with one of ``absent_is_off`` and is not there:
     other subjects may be on by default without being printed. The candidate is followed command by
     command, so that a detach followed by an attach of the same policy shows both. Empty when nothing

@@ -1,4 +1,4 @@
-"""The one driver shape: NAPALM's merge workflow for a box that has no candidate of its own."""
+"""The one driver shape: NAPALM's merge workflow for a device that has no candidate of its own."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class CandidateDriver(BoundedDriver):
     # Candidate
 
     def load_merge_candidate(self, filename: str | None = None, config: str | None = None) -> None:
-        """Keep a candidate here; the box sees nothing of it before :meth:`commit_config`.
+        """Keep a candidate here; the device sees nothing of it before :meth:`commit_config`.
 
         Indentation shows the mode a command belongs to, as in a running configuration; ``exit``
         is not needed. A second call replaces the first candidate.
@@ -186,13 +186,13 @@ class CandidateDriver(BoundedDriver):
         self._candidate = parse_candidate(config, self.dialect.block_open)
 
     def load_replace_candidate(self, filename: str | None = None, config: str | None = None) -> None:
-        """Not possible: the box has no command that replaces its configuration.
+        """Not possible: the device has no command that replaces its configuration.
 
         Raises:
             NotImplementedError: always.
         """
         raise NotImplementedError(
-            f"{self.platform}: the box cannot replace its running configuration, only merge into it; "
+            f"{self.platform}: the device cannot replace its running configuration, only merge into it; "
             "compute the delta and load it with load_merge_candidate"
         )
 
@@ -210,7 +210,7 @@ class CandidateDriver(BoundedDriver):
         return merge_diff(candidate, running, self.dialect.absent_is_off)
 
     def discard_config(self) -> None:
-        """Forget the candidate; the box is not touched."""
+        """Forget the candidate; the device is not touched."""
         self._candidate = None
 
     def _loaded(self) -> tuple[CommandLine, ...]:
@@ -226,20 +226,20 @@ class CandidateDriver(BoundedDriver):
         Every answer is read. At the first refusal nothing more is sent; what was accepted before
         stays (the exception says how much), because only the caller knows the way back: load the
         inverse as the next candidate. Startup is not written; that is ``confirm_commit()``'s work.
-        What the box remarked about commands it took is in ``last_commit``.
+        What the device remarked about commands it took is in ``last_commit``.
 
         Args:
-            message: must be empty, no box here keeps one.
-            revert_in: seconds after which the box goes back by itself, where it has a timer.
+            message: must be empty, no device here keeps one.
+            revert_in: seconds after which the device goes back by itself, where it has a timer.
 
         Raises:
             LineRefusedError (a MergeConfigException), LineTimeoutError, CommitBrokenError: with the
                 progress so far.
             MergeConfigException: no candidate is loaded.
-            NotImplementedError: a message, or ``revert_in`` where the box has no timer.
+            NotImplementedError: a message, or ``revert_in`` where the device has no timer.
         """
         if message:
-            raise NotImplementedError(f"{self.platform}: the box keeps no commit message")
+            raise NotImplementedError(f"{self.platform}: the device keeps no commit message")
         candidate = self._loaded()
         if revert_in is not None:
             self._arm(revert_in)
@@ -254,18 +254,18 @@ class CandidateDriver(BoundedDriver):
         raise NotImplementedError(f"{self.platform}: revert_in={revert_in}: {self.dialect.no_timer}")
 
     def has_pending_commit(self) -> bool:
-        """Whether the box will go back by itself unless confirmed; never where it has no timer."""
+        """Whether the device will go back by itself unless confirmed; never where it has no timer."""
         return False
 
     def get_pending_commit(self) -> PendingCommit | None:
-        """The commit that waits to be confirmed; never one where the box has no timer."""
+        """The commit that waits to be confirmed; never one where the device has no timer."""
         return None
 
     def confirm_commit(self) -> None:
         """Write the running configuration to startup: the change then survives a restart.
 
         Raises:
-            CommandErrorException: the box did not save.
+            CommandErrorException: the device did not save.
         """
         reply = self._terminal.run(self.dialect.save_command, GO_ON)
         answer = read_answer(reply.text, self.dialect.refusal, self.dialect.warning)
@@ -275,13 +275,13 @@ class CandidateDriver(BoundedDriver):
             raise CommandErrorException(f"{self.dialect.save_command}: not saved: {reply.text.strip()!r}")
 
     def rollback(self) -> None:
-        """Not possible: the box keeps no checkpoint.
+        """Not possible: the device keeps no checkpoint.
 
         Raises:
             CommandErrorException: always, with the way that exists.
         """
         raise CommandErrorException(
-            f"{self.platform}: the box keeps no checkpoint to go back to; load the inverse of the change with "
+            f"{self.platform}: the device keeps no checkpoint to go back to; load the inverse of the change with "
             "load_merge_candidate and commit it"
         )
 
@@ -296,11 +296,11 @@ class CandidateDriver(BoundedDriver):
     ) -> dict[str, str]:
         """Running and startup configuration without the lines that change by themselves.
 
-        ``candidate`` is always empty, as is ``startup`` where the box cannot print it.
+        ``candidate`` is always empty, as is ``startup`` where the device cannot print it.
 
         Raises:
-            NotImplementedError: ``full`` where the box cannot print defaults; ``format`` other than text.
-            CommandErrorException: the box refuses the command.
+            NotImplementedError: ``full`` where the device cannot print defaults; ``format`` other than text.
+            CommandErrorException: the device refuses the command.
         """
         if format != "text":
             raise NotImplementedError(f"{self.platform}: format {format!r}; there is only 'text'")
@@ -317,7 +317,7 @@ class CandidateDriver(BoundedDriver):
         if not full:
             return self._read_config(self.dialect.show_running)
         if self.dialect.show_running_full is None:
-            raise NotImplementedError(f"{self.platform}: the box cannot print its defaults")
+            raise NotImplementedError(f"{self.platform}: the device cannot print its defaults")
         return self._read_config(self.dialect.show_running_full)
 
     def _read_config(self, command: str) -> str:
@@ -340,7 +340,7 @@ class CandidateDriver(BoundedDriver):
         return reply.text
 
     def get_facts(self) -> dict[str, Any]:
-        """NAPALM's facts as far as the box tells them; see :func:`cli_candidate.facts.read_facts`."""
+        """NAPALM's facts as far as the device tells them; see :func:`cli_candidate.facts.read_facts`."""
         shown = self._show(self.dialect.facts.command)
         return read_facts(self.dialect.vendor, self._terminal.name, shown, self._running(), self.dialect.facts)
 

@@ -1,19 +1,19 @@
 """What can go wrong in a session; while a candidate is sent, each with how far it came.
 
     ConnectAuthError           (NAPALM)
-    └── EnableRefusedError     the box let us in, and does not take the enable secret
+    └── EnableRefusedError     the device let us in, and does not take the enable secret
     CommandErrorException      (NAPALM)
     └── CommitPendingError     another commit waits to be confirmed: the device takes no further one
     MergeConfigException       (NAPALM)
-    └── LineRefusedError       the box refused a line; the lines before it stay
+    └── LineRefusedError       the device refused a line; the lines before it stay
     CommandTimeoutException    (NAPALM)
-    ├── LimitExceededError     a step took longer, or the box sent more, than its limit
+    ├── LimitExceededError     a step took longer, or the device sent more, than its limit
     └── LineTimeoutError       the same after a line of a candidate
     ConnectionClosedException  (NAPALM)
     ├── SessionStoppedError    somebody stopped the session from outside
     └── CommitBrokenError      the session ended in the middle
 
-The caller owns the way back: the boxes served here cannot undo anything on their own.
+The caller owns the way back: the devices served here cannot undo anything on their own.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CommitProgress:
     Attributes:
         line_number: 1-based line of the candidate text that was being sent.
         command: that line, without its indentation.
-        applied: commands of the candidate that the box had accepted before it.
+        applied: commands of the candidate that the device had accepted before it.
         total: commands in the candidate (comments and blank lines do not count).
     """
 
@@ -92,7 +92,7 @@ class SessionStoppedError(ConnectionClosedException):
 
 
 class LineRefusedError(MergeConfigException):
-    """The box refused a line: ``progress`` says which, ``answer`` holds the box's own words."""
+    """The device refused a line: ``progress`` says which, ``answer`` holds the device's own words."""
 
     def __init__(self, progress: CommitProgress, answer: str) -> None:
         super().__init__(progress, answer)

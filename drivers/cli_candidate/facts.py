@@ -13,7 +13,7 @@ _INTERFACE = re.compile(r"^interface (\S.*?)\s*$", re.MULTILINE)
 
 
 def read_facts(vendor: str, hostname: str, shown: str, running: str, patterns: FactPatterns) -> dict[str, Any]:
-    """NAPALM's facts; what the box does not tell is an empty string, an unknown uptime is -1.0 (seconds)."""
+    """NAPALM's facts; what the device does not tell is an empty string, an unknown uptime is -1.0 (seconds)."""
 
     def field(pattern: re.Pattern[str]) -> str:
         found = pattern.search(shown)

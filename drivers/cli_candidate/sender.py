@@ -24,7 +24,7 @@ _MAX_EXITS = 4
 
 @dataclass(frozen=True, slots=True)
 class DeviceRemark:
-    """Something a box said about a command it took: ``line_number`` and ``command`` of the candidate."""
+    """Something a device said about a command it took: ``line_number`` and ``command`` of the candidate."""
 
     line_number: int
     command: str
@@ -36,10 +36,10 @@ class CommitReport:
     """What became of a candidate.
 
     Attributes:
-        applied: commands the box took.
+        applied: commands the device took.
         total: commands of the candidate.
-        warnings: reservations the box printed; the commands were taken, so verify by reading back.
-        notices: other lines the box printed, and the questions that were answered for it.
+        warnings: reservations the device printed; the commands were taken, so verify by reading back.
+        notices: other lines the device printed, and the questions that were answered for it.
     """
 
     applied: int
@@ -67,7 +67,7 @@ class Sender:
 
         Raises:
             LineRefusedError, LineTimeoutError, CommitBrokenError: with the progress so far.
-            CommandErrorException: the box does not enter configuration mode.
+            CommandErrorException: the device does not enter configuration mode.
         """
         answer = self._say("configure terminal")
         if answer.refusal is not None or not self._terminal.mode:
@@ -112,7 +112,7 @@ class Sender:
             DeviceRemark(line.number, line.text, f"answered: {question}") for question in reply.asked
         )
         if not self._terminal.mode:
-            raise _RefusedError(line, "the box left configuration mode")
+            raise _RefusedError(line, "the device left configuration mode")
         self._opened.append((line, mode))
 
     def _close_modes(self, depth: int) -> None:
@@ -129,7 +129,7 @@ class Sender:
                 raise _RefusedError(line, f"its mode {self._terminal.mode} cannot be left")
 
     def _note(self, line: CommandLine, answer: Answer) -> None:
-        """Keep the remarks; some boxes check a block only when it is left, so an exit can be refused too."""
+        """Keep the remarks; some devices check a block only when it is left, so an exit can be refused too."""
         if answer.refusal is not None:
             raise _RefusedError(line, answer.refusal)
         self._warnings.extend(DeviceRemark(line.number, line.text, text) for text in answer.warnings)

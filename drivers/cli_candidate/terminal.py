@@ -1,4 +1,4 @@
-"""One command, one answer: the command line of a box over an open Netmiko connection.
+"""One command, one answer: the command line of a device over an open Netmiko connection.
 
 Netmiko's own ``send_config_set`` returns one text for all commands and settles several of its reads
 by waiting for silence. Here each command is read up to the prompt that follows it, so that every
@@ -27,7 +27,7 @@ _POLL_SECONDS = 0.004
 _LONGEST_POLL_SECONDS = 0.05
 _POLL_SHARE = 0.05
 _ECHO_SPREAD = 16
-# After this silence a prompt with another name is taken for the box's new one: somebody renamed it.
+# After this silence a prompt with another name is taken for the device's new one: somebody renamed it.
 _RENAMED_SECONDS = 1.0
 _MAX_QUESTIONS = 5
 _LONGEST_QUESTION = 300
@@ -39,7 +39,7 @@ _RENAMES = re.compile(r"^(?:no\s+|default\s+)?(?:hostname|prompt|snmp-server nam
 
 Replies = Sequence[tuple[re.Pattern[str], str]]
 
-#: Questions a box asks about a command, with the answer that lets it go on. First match wins.
+#: Questions a device asks about a command, with the answer that lets it go on. First match wins.
 GO_ON: Replies = (
     (re.compile(r"\[confirm\]\s*\Z", re.IGNORECASE), ""),
     (re.compile(r"[\[(](?:confirm )?yes/no[\])]\s*[:?]*\s*\Z", re.IGNORECASE), "yes"),
@@ -59,7 +59,7 @@ class Reply:
 
 
 class Terminal:
-    """The command line of one box; not for use by two threads at once."""
+    """The command line of one device; not for use by two threads at once."""
 
     def __init__(self, connection: GuardedConnection) -> None:
         """Learn the prompt of an open connection."""
@@ -67,7 +67,7 @@ class Terminal:
         # With a pattern, for without one Netmiko sleeps for longer and longer.
         found = re.match(r"([^\s()<>#]+)(\([^()\s]*\)?)?", connection.find_prompt(pattern=r"[>#]"))
         if found is None:
-            raise ConnectionClosedException("the box shows no prompt")
+            raise ConnectionClosedException("the device shows no prompt")
         self.mode = found.group(2) or ""
         self._learn(found.group(1))
 
@@ -80,8 +80,8 @@ class Terminal:
         """Send one command and read up to the prompt; ``mode`` is then what stands in the prompt's brackets.
 
         Raises:
-            LimitExceededError: the box took longer, or sent more, than the present step allows.
-            CommandErrorException: the box asked more questions than any command has.
+            LimitExceededError: the device took longer, or sent more, than the present step allows.
+            CommandErrorException: the device asked more questions than any command has.
             ConnectionClosedException: the session ended.
         """
         prompt = _ANY_PROMPT if _RENAMES.match(command) else self._prompt
@@ -92,7 +92,7 @@ class Terminal:
         body: int | None = None  # where the part of the answer not yet dealt with begins in ``seen``
         said = ""
         asked: list[str] = []
-        replied = ""  # echoed by the box, so not part of what it says
+        replied = ""  # echoed by the device, so not part of what it says
         self._write(command)
         heard = time.monotonic()
         while True:
@@ -121,7 +121,7 @@ class Terminal:
             question = _question(seen[max(body, len(seen) - _LONGEST_QUESTION) :], replies)
             if question is not None:
                 if len(asked) == _MAX_QUESTIONS:
-                    raise CommandErrorException(f"the box keeps asking: {asked[-1]!r}")
+                    raise CommandErrorException(f"the device keeps asking: {asked[-1]!r}")
                 before, _, asking = seen[body:].rstrip().removeprefix(replied).rpartition("\n")
                 asked.append(asking.strip())
                 said += before + "\n"
@@ -133,8 +133,8 @@ class Terminal:
         """Make sure that the last prompt was the end of an answer, and not a part of it.
 
         Raises:
-            CommandErrorException: the box went on after it.
-            LimitExceededError: the box does not come to an end.
+            CommandErrorException: the device went on after it.
+            LimitExceededError: the device does not come to an end.
         """
         require_nothing_more(self.run("").text)
 

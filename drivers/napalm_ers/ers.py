@@ -11,7 +11,7 @@ from cli_candidate.dialect import Dialect, FactPatterns
 
 from napalm_ers.connection import ErsConnection
 
-# The widest screen without side effects; the box breaks longer output lines there.
+# The widest screen without side effects; the device breaks longer output lines there.
 _WIDTH = 131
 
 # The family prints "% ..." for warnings too, so of those only the texts known as refusals count.
@@ -39,7 +39,7 @@ ERS = Dialect(
         re.compile(r"!?\s*clock set\b"),
         re.compile(r"!.*\b\d{1,2}:\d{2}:\d{2}\b"),
     ),
-    # The box prints every QoS setting that differs from its default.
+    # The device prints every QoS setting that differs from its default.
     absent_is_off=("qos ",),
     block_open=re.compile(r"(?:interface|router)\s"),
     setup=(f"terminal width {_WIDTH}",),
@@ -59,7 +59,7 @@ ERS = Dialect(
 class ErsDriver(cli_candidate.CandidateDriver):
     """Merges into an ERS.
 
-    The box saves on its own: with autosave on (the factory setting) NVRAM follows the running
+    The device saves on its own: with autosave on (the factory setting) NVRAM follows the running
     configuration within about a minute, confirmed or not; ``no autosave enable`` stops that.
     ``confirm_commit()`` saves at once. Its startup configuration is binary, so ``get_config`` leaves
     ``startup`` empty. Answers beginning with ``%`` that are not known refusals are warnings about

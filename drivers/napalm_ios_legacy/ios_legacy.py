@@ -90,7 +90,7 @@ class IOSLegacyDriver(cli_candidate.CandidateDriver):
     """Merges into IOS; a scheduled reload is its dead-man switch.
 
     ``commit_config(revert_in=seconds)`` schedules ``reload in`` (whole minutes, rounded up) before the
-    first command: unless ``confirm_commit()`` comes in time, the box restarts from startup, which
+    first command: unless ``confirm_commit()`` comes in time, the device restarts from startup, which
     nothing has touched. To keep the change: ``confirm_commit()``, which cancels the reload and saves.
     To take it back: load the inverse, ``commit_config()`` (without ``revert_in``; the reload stays
     scheduled meanwhile, also after a refused line), read back, then ``confirm_commit()``: it cancels
@@ -105,7 +105,7 @@ class IOSLegacyDriver(cli_candidate.CandidateDriver):
         Raises:
             CommitPendingError: a reload is scheduled already.
             CommitConfirmException: ``revert_in`` is not positive, running and startup differ (the
-                reload would lose that difference), or the box does not schedule it.
+                reload would lose that difference), or the device does not schedule it.
         """
         if revert_in <= 0:
             raise CommitConfirmException(f"revert_in={revert_in}: at least one second is needed")
@@ -116,7 +116,7 @@ class IOSLegacyDriver(cli_candidate.CandidateDriver):
         answer = read_answer(reply.text, self.dialect.refusal, self.dialect.warning)
         if answer.refusal is not None or not self.has_pending_commit():
             words = answer.refusal or reply.text.strip()
-            raise CommitConfirmException(f"the box does not schedule a reload: {words}")
+            raise CommitConfirmException(f"the device does not schedule a reload: {words}")
 
     def _require_saved(self) -> None:
         configs = self.get_config()
@@ -130,7 +130,7 @@ class IOSLegacyDriver(cli_candidate.CandidateDriver):
         )
 
     def has_pending_commit(self) -> bool:
-        """Whether a reload is scheduled, by whomever; a box that does not know the command has none.
+        """Whether a reload is scheduled, by whomever; a device that does not know the command has none.
 
         Raises:
             CommitConfirmException: the answer to ``show reload`` cannot be understood.
@@ -153,7 +153,7 @@ class IOSLegacyDriver(cli_candidate.CandidateDriver):
         return PendingCommit(by, by == self.username, left=seconds)
 
     def _scheduled(self) -> str | None:
-        """What the box says of a scheduled reload; ``None`` where there is none."""
+        """What the device says of a scheduled reload; ``None`` where there is none."""
         text = self._terminal.run("show reload").text
         if read_answer(text, self.dialect.refusal, self.dialect.warning).refusal is not None:
             return None
@@ -168,21 +168,21 @@ class IOSLegacyDriver(cli_candidate.CandidateDriver):
 
         Raises:
             CommitConfirmException: the reload is still scheduled.
-            CommandErrorException: the box did not save.
+            CommandErrorException: the device did not save.
         """
         if self.has_pending_commit():
             self._terminal.run("reload cancel", GO_ON)
             if self.has_pending_commit():
-                raise CommitConfirmException("the box does not cancel the scheduled reload")
+                raise CommitConfirmException("the device does not cancel the scheduled reload")
         super().confirm_commit()
 
     def rollback(self) -> None:
-        """Not possible: the box keeps no checkpoint.
+        """Not possible: the device keeps no checkpoint.
 
         Raises:
             CommandErrorException: always, with the way that exists.
         """
         raise CommandErrorException(
-            "ios_legacy: the box keeps no checkpoint to go back to; load the inverse of the change with "
+            "ios_legacy: the device keeps no checkpoint to go back to; load the inverse of the change with "
             "load_merge_candidate and commit it, then confirm_commit() cancels a scheduled reload and saves"
         )

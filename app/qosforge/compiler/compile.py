@@ -119,7 +119,7 @@ class Compiler:
         """
         if running is not None:
             return self._lower(request, running)
-        # The platform does not see the name: what it makes cannot depend on it, and serves every box of the shape.
+        # The platform does not see the name: what it makes cannot depend on it, and serves all devices of a shape.
         try:
             made = self._of_shape(_Shape(request.model_copy(update={"device": ""})))
         except QosforgeError:

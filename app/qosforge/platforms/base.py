@@ -170,8 +170,8 @@ def installed() -> Mapping[str, EntryPoint]:
 
 @cache
 def _loaded(name: str) -> Platform:
-    box: Platform = installed()[name].load()
-    return box
+    target: Platform = installed()[name].load()
+    return target
 
 
 @cache

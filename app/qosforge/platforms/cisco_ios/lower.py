@@ -50,8 +50,8 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
             findings.extend(check_circuit(request, interface_request, running))
         elif not shaped:
             findings.extend(check_bandwidth(request, interface_request, current))
-        # What a policy shapes is divided by that rate, whatever the box takes the interface's to be. Where nothing
-        # is scheduled, no share is taken of it, and the device may assume any rate.
+        # What a policy shapes is divided by that rate, whatever rate the device assumes for the interface. Where
+        # nothing is scheduled, no share is taken of it, and the device may assume any rate.
         kbps: int | None = (interface_request.rate if shaped else interface_request.usable) // 1000
         if current is not None and not interface_request.schedule:
             kbps = current.bandwidth_kbps

@@ -1,4 +1,4 @@
-"""Force10 E300 (FTOS): class maps on input, eight queues by whole percentages, one strict queue box-wide, WRED."""
+"""Force10 E300 (FTOS): class maps on input, eight queues by whole percentages, a device-wide strict queue, WRED."""
 
 from __future__ import annotations
 

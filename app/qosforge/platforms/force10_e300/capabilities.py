@@ -76,7 +76,7 @@ def queue_limit() -> int:
 
 @cache
 def default_scheduler(strict: int | None) -> Scheduler:
-    """What a port without an output policy does, ``strict`` being the box-wide strict queue."""
+    """What a port without an output policy does, ``strict`` being the device-wide strict queue."""
     queues = tuple(
         Queue(
             number=number,
