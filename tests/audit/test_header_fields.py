@@ -7,7 +7,7 @@ import pytest
 from qosforge.intent.models import MatchTerm
 from qosforge.inventory.models import Station
 from qosforge.plan.model import Ingress
-from qosforge.validation.known import ValidationContext
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.marks import _sample, check_marks
 from tests.validation.support import INTENT, compiled, with_interface
 

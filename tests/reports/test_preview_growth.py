@@ -16,7 +16,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.preview.policy_check import CheckOptions, check_policy
 from qosforge.reports.preview import policy_document
-from qosforge.validation import known
+from qosforge.validation import context
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_only_the_devices_of_the_change_and_their_neighbours_are_looked_at(
     network = campus(120)
     with (
         patch.object(Compiler, "device", autospec=True, side_effect=Compiler.device) as compiled,
-        patch.object(known, "parse_running", side_effect=known.parse_running) as parsed,
+        patch.object(context, "parse_running", side_effect=context.parse_running) as parsed,
     ):
         found = check_policy(change(), network, running(network), checks=CheckOptions(batfish=False))
     changed = devices_in(change().intent.apply, network)

@@ -11,7 +11,7 @@ from qosforge.inventory.models import Framing, Link, Network, TrafficSource
 from qosforge.plan.model import Efficiency, InterfacePlan
 from qosforge.tester.twin import TwinTester
 from qosforge.validation.bursts import check_bursts, policed_bytes
-from qosforge.validation.known import ValidationContext
+from qosforge.validation.context import ValidationContext
 from tests.validation.support import INTENT, NETWORK, compiled
 
 CALL, PAGE = NETWORK.traffic[0].flows

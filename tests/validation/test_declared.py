@@ -6,8 +6,8 @@ import pytest
 
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Network
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.declared import check_declared
-from qosforge.validation.known import ValidationContext
 from tests.validation.support import INTENT, NETWORK, compiled
 
 

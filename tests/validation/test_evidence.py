@@ -7,8 +7,8 @@ import pytest
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Network, TrafficFlow, TrafficSource
 from qosforge.tester.traffic import MOST_SAMPLES, samples
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.evidence import check_evidence
-from qosforge.validation.known import ValidationContext
 from tests.validation.support import INTENT, NETWORK, compiled
 
 CALL, PAGE = NETWORK.traffic[0].flows

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from qosforge.findings import Severity
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.intents import check_priority_share, check_routing
-from qosforge.validation.known import ValidationContext
 from tests.validation.support import INTENT, compiled
 
 

@@ -9,7 +9,7 @@ import pytest
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Severity
 from qosforge.plan.model import Efficiency, Queue, Share, ShareUnit
-from qosforge.validation.known import ValidationContext
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.links import check_efficiency, check_ends
 from tests.validation.support import RUNNING, compiled, with_device, with_interface, without_device
 

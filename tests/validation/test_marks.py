@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qosforge.findings import Severity
 from qosforge.plan.model import Egress, Ingress, Rule, Term, Trust
-from qosforge.validation.known import ValidationContext
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.marks import check_marks
 from tests.validation.support import INTENT, RUNNING, compiled, with_interface, without_device
 

@@ -13,7 +13,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Framing, Link, Network, TrafficSource
 from qosforge.platforms.base import platform
 from qosforge.tester.twin import TwinTester
-from qosforge.validation.known import ValidationContext
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.minimum import LinkHop, ProbePacket, lone_delay
 from qosforge.validation.verification import check_verification
 from tests.validation.support import INTENT, NETWORK, compiled

@@ -9,7 +9,7 @@ import pytest
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Severity
 from qosforge.plan.model import Efficiency
-from qosforge.validation.known import ValidationContext
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.rendering import check_rendering
 from tests.validation.support import RUNNING, compiled, with_device, with_interface
 

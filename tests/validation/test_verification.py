@@ -6,7 +6,7 @@ import pytest
 
 from qosforge.findings import Severity
 from qosforge.inventory.models import TrafficSource
-from qosforge.validation.known import ValidationContext
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.verification import check_verification, minimum_delay, smallest
 from tests.validation.support import INTENT, NETWORK, compiled
 

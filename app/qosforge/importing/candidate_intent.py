@@ -1,4 +1,4 @@
-"""A draft of an intent: classes and the sides that they are for, and what it compiles to."""
+"""A candidate intent: classes and the interface sides that they are for, and compiling them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class CandidateIntent:
         return words
 
     def with_class(self, position: int, words: IntentData) -> CandidateIntent:
-        """The draft with another class in the place of one."""
+        """The candidate with another class in the place of one."""
         return replace(self, classes=(*self.classes[:position], words, *self.classes[position + 1 :]))
 
 
@@ -122,25 +122,25 @@ def load_candidate(words: IntentData, name: str) -> LoadedIntent:
 
 
 def compile_candidate(
-    draft: CandidateIntent,
+    candidate: CandidateIntent,
     configurations: Mapping[str, RunningConfiguration],
     running: Mapping[str, str] | None = None,
 ) -> Sequence[CompiledDevice] | None:
-    """What a draft compiles to; None where it is no intent, or a platform refuses the request as a whole."""
+    """What a candidate compiles to; None where it is no intent, or a platform refuses the request as a whole."""
     try:
-        made = load_candidate(draft.intent("draft"), "draft")
-        requests, _ = resolve(made, network("draft", hosts_of(draft.sides, draft.images, configurations)))
+        made = load_candidate(candidate.intent("draft"), "draft")
+        requests, _ = resolve(made, network("draft", hosts_of(candidate.sides, candidate.images, configurations)))
         compiler = Compiler(made)
         return [compiler.device(request, (running or {}).get(request.device)) for request in requests]
     except (ValidationError, QosforgeError):
         return None
 
 
-def explain_refusal(draft: CandidateIntent, configurations: Mapping[str, RunningConfiguration]) -> str:
-    """Why a draft compiles to nothing."""
+def explain_refusal(candidate: CandidateIntent, configurations: Mapping[str, RunningConfiguration]) -> str:
+    """Why a candidate compiles to nothing."""
     try:
-        made = load_candidate(draft.intent("draft"), "draft")
-        requests, _ = resolve(made, network("draft", hosts_of(draft.sides, draft.images, configurations)))
+        made = load_candidate(candidate.intent("draft"), "draft")
+        requests, _ = resolve(made, network("draft", hosts_of(candidate.sides, candidate.images, configurations)))
         for request in requests:
             Compiler(made).device(request)
     except ValidationError as error:
@@ -151,7 +151,7 @@ def explain_refusal(draft: CandidateIntent, configurations: Mapping[str, Running
 
 
 def drop_invalid(words: IntentData, note: NoteUnmapped) -> IntentData:
-    """A class without what the language refuses of it, each told; it may still want a match."""
+    """A class without what the language rejects of it, each reported; it may still lack a match."""
     if words["name"] == RESERVED_CLASS:
         stand_in: IntentData = {}
     else:

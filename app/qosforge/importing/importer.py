@@ -1,4 +1,4 @@
-"""Configurations as intents, the inventory they compile on, and what could not be said."""
+"""Import running configurations as intents, with the inventory they compile on and findings."""
 
 from __future__ import annotations
 
@@ -72,35 +72,35 @@ def import_configurations(configurations: Sequence[RunningConfiguration], name: 
         by_device[entry.device] = entry
     notes: dict[Finding, None] = {}
 
-    def told(device: str, interface: str, direction: str, traffic_class: str | None, what: str) -> None:
+    def note(device: str, interface: str, direction: str, traffic_class: str | None, what: str) -> None:
         finding = _not_expressed(f"the language has no word for {what}")
         place = {"device": device, "interface": interface, "direction": direction, "traffic_class": traffic_class}
         notes[finding.model_copy(update={**place, "file": by_device[device].file})] = None
 
-    judged = Search(by_device, told).drafts()
-    if not judged:
+    found = Search(by_device, note).find_candidates()
+    if not found:
         raise InputError(
             "no interface has anything for quality of service",
             Place(file=configurations[0].file if configurations else None),
             "give the running configuration of a device that serves classes",
         )
-    refused = tuple(_rejection_finding(entry, by_device) for entry in judged if entry.cost >= NO_INTENT)
-    judged = tuple(entry for entry in judged if entry.cost < NO_INTENT)
-    names = [name if position == 1 else f"{name}-{position}" for position in range(1, len(judged) + 1)]
-    sides = [side for entry in judged for side in entry.draft.sides]
-    images = {device: image for entry in judged for device, image in entry.draft.images.items()}
+    refused = tuple(_rejection_finding(entry, by_device) for entry in found if entry.cost >= NO_INTENT)
+    found = tuple(entry for entry in found if entry.cost < NO_INTENT)
+    names = [name if position == 1 else f"{name}-{position}" for position in range(1, len(found) + 1)]
+    sides = [side for entry in found for side in entry.candidate.sides]
+    images = {device: image for entry in found for device, image in entry.candidate.images.items()}
     hosts = hosts_of(sides, images, by_device)
     findings = (
         *(f for h in hosts for f in h.findings),
         *notes,
         *refused,
-        *(f for entry in judged for f in _find_gaps(entry, by_device)),
-        *_explain_split(judged, names),
-        *_device_wide_findings(judged, by_device),
+        *(f for entry in found for f in _find_gaps(entry, by_device)),
+        *_explain_split(found, names),
+        *_device_wide_findings(found, by_device),
         *(f for entry in configurations for f in (*_find_unattached(entry), *_find_unread(entry))),
     )
     return ImportResult(
-        tuple(_write_intent(entry.draft, called, judged) for entry, called in zip(judged, names, strict=True)),
+        tuple(_write_intent(entry.candidate, called, found) for entry, called in zip(found, names, strict=True)),
         network(name, hosts),
         _files(hosts),
         shown_findings(
@@ -122,9 +122,9 @@ def _join_findings(findings: Iterable[Finding]) -> Iterator[Finding]:
         yield finding.model_copy(update={"interface": ", ".join(places) or None})
 
 
-def _write_intent(draft: CandidateIntent, name: str, candidates: Sequence[ScoredCandidate]) -> ImportedIntent:
-    words = draft.intent(name)
-    heading = f"Read from the configurations of {', '.join(draft.devices)}."
+def _write_intent(candidate: CandidateIntent, name: str, candidates: Sequence[ScoredCandidate]) -> ImportedIntent:
+    words = candidate.intent(name)
+    heading = f"Read from the configurations of {', '.join(candidate.devices)}."
     if len(candidates) > 1:
         heading += "\nOne of several intents: their classes differ, and each is for sides of its own."
     return ImportedIntent(name, as_yaml(words, heading), load_candidate(words, name))
@@ -138,37 +138,39 @@ def _files(hosts: Sequence[Host]) -> dict[str, str]:
 
 
 def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConfiguration]) -> Iterator[Finding]:
-    """What a draft does not give; information where a push would leave it as it is."""
-    draft = scored.draft
-    for name in draft.guessed:
+    """What a candidate does not give; information where a push would leave it as it is."""
+    candidate = scored.candidate
+    for name in candidate.guessed:
         yield Finding(
             code="import-guessed",
             severity=Severity.WARNING,
             message="what the class matches is not defined: it is taken for the packets that are given the only "
             "mark no other class reads",
-            device=draft.devices[0],
+            device=candidate.devices[0],
             traffic_class=name,
             hint="check the class in the intent",
         )
-    for words in every_class(draft.classes):
+    for words in every_class(candidate.classes):
         if "match" not in words and words["name"] != RESERVED_CLASS:
             yield _not_expressed("nothing of what the class matches can be said: it is left out").model_copy(
-                update={"device": draft.devices[0], "traffic_class": words["name"]}
+                update={"device": candidate.devices[0], "traffic_class": words["name"]}
             )
-    running = {device: configurations[device].text for device in draft.devices}
+    running = {device: configurations[device].text for device in candidate.devices}
     plans = {device: entry.plan for device, entry in configurations.items()}
     left = set(scored.differences)
-    if left and (made := compile_candidate(draft, configurations, running)) is not None:
-        left = set(find_differences(draft.sides, made, plans))
+    if left and (made := compile_candidate(candidate, configurations, running)) is not None:
+        left = set(find_differences(candidate.sides, made, plans))
     for difference in scored.differences:
         yield _difference_finding(difference, configurations[difference.device].file, kept=difference not in left)
 
 
 def _rejection_finding(scored: ScoredCandidate, configurations: Mapping[str, RunningConfiguration]) -> Finding:
     """Sides whose classes are no intent at all."""
-    where = "; ".join(side.where for side in scored.draft.sides)
-    finding = _not_expressed(f"{where}: its classes are no intent: {explain_refusal(scored.draft, configurations)}")
-    return finding.model_copy(update={"severity": Severity.ERROR, "device": scored.draft.devices[0]})
+    where = "; ".join(side.where for side in scored.candidate.sides)
+    finding = _not_expressed(
+        f"{where}: its classes are no intent: {explain_refusal(scored.candidate, configurations)}"
+    )
+    return finding.model_copy(update={"severity": Severity.ERROR, "device": scored.candidate.devices[0]})
 
 
 def _difference_finding(difference: PlanDifference, file: str, *, kept: bool) -> Finding:
@@ -181,8 +183,8 @@ def _difference_finding(difference: PlanDifference, file: str, *, kept: bool) ->
             "interface": difference.interface,
             "direction": difference.direction,
             "file": file,
-            "requested": difference.held,
-            "applied": difference.held if kept else difference.made,
+            "requested": difference.running,
+            "applied": difference.running if kept else difference.compiled,
         }
     )
 
@@ -200,16 +202,16 @@ def _explain_split(candidates: Sequence[ScoredCandidate], names: Sequence[str]) 
     """Why there is more than one intent."""
     for position, entry in enumerate(candidates[1:], start=1):
         for other, name in zip(candidates[:position], names, strict=False):
-            classes = differing_classes(entry.draft.classes, other.draft.classes)
+            classes = differing_classes(entry.candidate.classes, other.candidate.classes)
             which = (
                 f"classes {', '.join(classes)} differ" if classes else "the classes are others, or in another order"
             )
-            where = "; ".join(side.where for side in entry.draft.sides)
+            where = "; ".join(side.where for side in entry.candidate.sides)
             yield Finding(
                 code="import-split",
                 severity=Severity.INFO,
                 message=f"{where}: an intent of its own, {names[position]}, beside {name}: {which}",
-                device=entry.draft.sides[0].device,
+                device=entry.candidate.sides[0].device,
                 hint="name the classes alike on all devices, or keep both intents",
             )
 
@@ -220,7 +222,7 @@ def _device_wide_findings(
     """Device-wide settings that are not as delivered and that no intent speaks of."""
     given: dict[str, set[str]] = {}
     for entry in candidates:
-        for device in compile_candidate(entry.draft, configurations) or ():
+        for device in compile_candidate(entry.candidate, configurations) or ():
             said = {name for name in System.model_fields if getattr(device.plan.system, name) is not None}
             given.setdefault(device.name, set()).update(said)
     for name, configuration in configurations.items():

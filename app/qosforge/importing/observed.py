@@ -1,4 +1,4 @@
-"""What is configured on the sides of a device's interfaces, as classes in the words of the intent."""
+"""The observed QoS of interfaces: what is configured on each side, as classes of the intent language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a compiled plan is what a device holds, in meaning: on the sides of a draft, and for the whole device."""
+"""Differences in meaning between a compiled plan and the plan of a running configuration."""
 
 from __future__ import annotations
 
@@ -39,30 +39,30 @@ LONGEST = 160
 
 @dataclass(frozen=True)
 class PlanDifference:
-    """A place where the compiled plan is not the held one; ``interface`` is None for the whole device."""
+    """A place where the compiled plan differs from the running one; ``interface`` is None for the whole device."""
 
     device: str
     interface: str | None
     direction: str | None
     place: str
-    held: str
-    made: str
+    running: str
+    compiled: str
 
     @property
     def renamed(self) -> bool:
         """Whether only what the device calls something differs."""
-        return self.place.rpartition(".")[2] in ("name", "policy") and "None" not in (self.held, self.made)
+        return self.place.rpartition(".")[2] in ("name", "policy") and "None" not in (self.running, self.compiled)
 
     @property
     def weight(self) -> int:
-        """What it counts for where drafts are compared: names hardly."""
+        """What it counts for where candidates are compared: names hardly."""
         return 1 if self.renamed else 100
 
 
 def find_differences(
     sides: Iterable[ObservedSide], compiled: Sequence[CompiledDevice] | None, running: Mapping[str, Plan]
 ) -> tuple[PlanDifference, ...]:
-    """Every place on these sides where what is compiled is not what is held."""
+    """Every place on these sides where the compiled plans differ from the running ones."""
     plans = {device.name: device.plan for device in compiled or ()}
     found: list[PlanDifference] = []
     for side in sides:
@@ -164,7 +164,7 @@ def _inputs(running: Ingress, compiled: Ingress) -> tuple[Ingress, Ingress]:
 
 
 def _align_order(running: Ingress, compiled: Ingress) -> tuple[Ingress, Ingress]:
-    """The compiled input with its rules in the held order, where only an order differs that means nothing."""
+    """The compiled input with its rules in the running order, where only an order differs that means nothing."""
     update: dict[str, object] = {}
     if sorted(map(repr, running.rules)) == sorted(map(repr, compiled.rules)) and _commute(
         running.rules, compiled.rules

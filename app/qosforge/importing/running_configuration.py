@@ -1,4 +1,4 @@
-"""A running configuration before it is anything else: whose it is, of which platform and which image."""
+"""Running configurations: recognise the device, the platform and the image, and parse the plan."""
 
 from __future__ import annotations
 

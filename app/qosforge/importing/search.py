@@ -1,4 +1,4 @@
-"""From sides to drafts that compile to what the devices hold: what fits together is found by compiling it."""
+"""Search for candidate intents that compile to the running plans; every candidate is compiled to score it."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from qosforge.importing.running_configuration import RunningConfiguration
 from qosforge.importing.slow_links import rules
 from qosforge.importing.switches import is_switch, list_readings, switch_sides, with_rates
 from qosforge.importing.to_intent import IntentData, NoteUnmapped
-from qosforge.importing.variants import other_drafts, shorter
+from qosforge.importing.variants import candidate_variants, reduced_variants
 from qosforge.inventory.models import DeviceRole
 from qosforge.plan.model import InterfacePlan
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import platform
 
 NO_INTENT = 10_000
-"""What counts for a draft that is no intent, against one for each difference."""
+"""What counts for a candidate that is no intent, against one for each difference."""
 
 
 @dataclass(frozen=True)
 class ScoredCandidate:
-    """A draft with what it does not give."""
+    """A candidate with the differences that it leaves, and their cost."""
 
-    draft: CandidateIntent
+    candidate: CandidateIntent
     differences: tuple[PlanDifference, ...]
     cost: int
 
 
 class Search:
-    """Drafts for configurations; the same question is answered once."""
+    """The search for candidate intents of some configurations."""
 
     def __init__(self, configurations: Mapping[str, RunningConfiguration], note: NoteUnmappedAt) -> None:
-        self._read = configurations
-        self._told = note
+        self._configurations = configurations
+        self._note = note
         self._plans = {name: entry.plan for name, entry in configurations.items()}
 
-    def drafts(self) -> tuple[ScoredCandidate, ...]:
-        """One draft for as many sides as agree, in the order of the configurations."""
+    def find_candidates(self) -> tuple[ScoredCandidate, ...]:
+        """One candidate for as many sides as agree, in the order of the configurations."""
         found: list[ScoredCandidate] = []
-        for name, entry in self._read.items():
+        for name, entry in self._configurations.items():
             for own in self._device(name, entry):
                 for position, other in enumerate(found):
                     joined = self._together(other, own)
@@ -55,19 +55,21 @@ class Search:
                     found.append(own)
         return tuple(found)
 
-    def judged(self, draft: CandidateIntent) -> ScoredCandidate:
-        """A draft with its rules for slow links, and what its compilation lacks."""
-        draft = replace(draft, efficiency=self._efficiency(draft))
-        made = compile_candidate(draft, self._read)
-        lacking = find_differences(draft.sides, made, self._plans)
+    def score(self, candidate: CandidateIntent) -> ScoredCandidate:
+        """A candidate with its rules for slow links, and what its compilation lacks."""
+        candidate = replace(candidate, efficiency=self._efficiency(candidate))
+        made = compile_candidate(candidate, self._configurations)
+        lacking = find_differences(candidate.sides, made, self._plans)
         return ScoredCandidate(
-            draft, lacking, sum(d.weight for d in lacking) + (0 if made is not None else NO_INTENT)
+            candidate, lacking, sum(d.weight for d in lacking) + (0 if made is not None else NO_INTENT)
         )
 
-    def _efficiency(self, draft: CandidateIntent) -> tuple[IntentData, ...]:
+    def _efficiency(self, candidate: CandidateIntent) -> tuple[IntentData, ...]:
         links = []
-        devices = {h.device.name: h.device for h in hosts_of(draft.sides, draft.images, self._read)}
-        for side in draft.sides:
+        devices = {
+            h.device.name: h.device for h in hosts_of(candidate.sides, candidate.images, self._configurations)
+        }
+        for side in candidate.sides:
             if side.direction == "input" or devices[side.device].role not in (DeviceRole.EDGE, DeviceRole.MIDDLE):
                 continue
             for port in side.ports:
@@ -85,12 +87,12 @@ class Search:
         yield from (self._improved(self._best_image(group, entry)) for group in best)
 
     def _grouped(self, entry: RunningConfiguration, sides: Iterable[ObservedSide]) -> list[ScoredCandidate]:
-        """The sides of one device in as few drafts as they go."""
+        """The sides of one device in as few candidates as they go."""
         groups: list[ScoredCandidate] = []
         for side in sorted(sides, key=lambda s: (s.direction == "input", -len(s.classes))):
             images = {entry.device: entry.images[0]}
             classes = tuple(drop_invalid(words, self._about(side, words["name"])) for words in side.classes)
-            own = self._best_image(self.judged(CandidateIntent(classes, (side,), images=images)), entry)
+            own = self._best_image(self.score(CandidateIntent(classes, (side,), images=images)), entry)
             for position, group in enumerate(groups):
                 joined = self._joined(group, own)
                 if joined is not None:
@@ -101,23 +103,23 @@ class Search:
         return groups
 
     def _about(self, side: ObservedSide, name: str | None = None) -> NoteUnmapped:
-        return lambda what: self._told(side.device, ", ".join(side.ports), side.direction, name, what)
+        return lambda what: self._note(side.device, ", ".join(side.ports), side.direction, name, what)
 
     def _sides(self, name: str, entry: RunningConfiguration) -> Iterator[tuple[ObservedSide, ...]]:
         """The configured sides of a device, in each way that they can be read."""
         plan = entry.plan
         if not is_switch(plan):
-            yield tuple(observe_sides(name, plan.interfaces, self._told))
+            yield tuple(observe_sides(name, plan.interfaces, self._note))
             return
         every = [ObservedSide(name, tuple(i.name for i in plan.interfaces), "output")]
-        known = {i.name: i for h in hosts_of(every, {}, self._read) for i in h.device.interfaces}
+        known = {i.name: i for h in hosts_of(every, {}, self._configurations) for i in h.device.interfaces}
         usual = {
             port: factory for port in known if (factory := self._usual(entry, port, known[port].rate)) is not None
         }
         changed = changed_system(plan, entry.images[0])
         whole = with_rates(plan, {port: i.rate for port, i in known.items()})
         for reading in list_readings(plan):
-            yield tuple(switch_sides(whole, changed, usual, reading, self._told))
+            yield tuple(switch_sides(whole, changed, usual, reading, self._note))
 
     def _usual(self, entry: RunningConfiguration, port: str, speed: int) -> InterfacePlan | None:
         """A port as the platform leaves it where nobody asks for anything; None where it has no such port."""
@@ -141,28 +143,30 @@ class Search:
             return None
 
     def _best_image(self, scored: ScoredCandidate, entry: RunningConfiguration) -> ScoredCandidate:
-        """The draft with the image that gives most of what the device holds, where the image is not known."""
+        """The candidate with the image that gives most of what the device holds, where the image is not known."""
         best = scored
         for image in entry.images[1:]:
             if best.cost == 0:
                 break
-            tried = self.judged(replace(best.draft, images={**best.draft.images, entry.device: image}))
+            tried = self.score(replace(best.candidate, images={**best.candidate.images, entry.device: image}))
             best = tried if tried.cost < best.cost else best
         return best
 
     # -- joining ---------------------------------------------------------------------------------------------
     def _joined(self, group: ScoredCandidate, own: ScoredCandidate) -> ScoredCandidate | None:
-        """Both in one draft, where that lacks no more than the two do."""
+        """Both in one candidate, where that lacks no more than the two do."""
         best: ScoredCandidate | None = None
-        for merged in self._ways(group.draft, own.draft):
+        for merged in self._ways(group.candidate, own.candidate):
             both = CandidateIntent(
                 merged.classes,
-                self._marked((*group.draft.sides, *own.draft.sides), merged.by_mark or _marks(group.draft)),
-                images={**group.draft.images, **own.draft.images},
-                guessed=(*group.draft.guessed, *own.draft.guessed, *merged.guessed),
+                self._marked(
+                    (*group.candidate.sides, *own.candidate.sides), merged.by_mark or _marks(group.candidate)
+                ),
+                images={**group.candidate.images, **own.candidate.images},
+                guessed=(*group.candidate.guessed, *own.candidate.guessed, *merged.guessed),
             )
-            for images in ({}, group.draft.images, own.draft.images):
-                judged = self.judged(replace(both, images={**both.images, **images}))
+            for images in ({}, group.candidate.images, own.candidate.images):
+                judged = self.score(replace(both, images={**both.images, **images}))
                 if best is None or judged.cost < best.cost:
                     best = judged
         allowed = group.cost + own.cost
@@ -182,28 +186,28 @@ class Search:
         return tuple(replace(s, by_mark=marks) if s.direction == "output" else s for s in sides)
 
     def _together(self, one: ScoredCandidate, other: ScoredCandidate) -> ScoredCandidate | None:
-        """Drafts of two devices as one, where their classes agree."""
-        if _marks(one.draft) != _marks(other.draft):
+        """Candidates of two devices as one, where their classes agree."""
+        if _marks(one.candidate) != _marks(other.candidate):
             return None
-        merged = by_name(one.draft.classes, other.draft.classes)
+        merged = by_name(one.candidate.classes, other.candidate.classes)
         if merged is None:
             return None
-        images = {**one.draft.images, **other.draft.images}
-        guessed = tuple(dict.fromkeys((*one.draft.guessed, *other.draft.guessed)))
+        images = {**one.candidate.images, **other.candidate.images}
+        guessed = tuple(dict.fromkeys((*one.candidate.guessed, *other.candidate.guessed)))
         both = CandidateIntent(
-            merged.classes, (*one.draft.sides, *other.draft.sides), images=images, guessed=guessed
+            merged.classes, (*one.candidate.sides, *other.candidate.sides), images=images, guessed=guessed
         )
-        judged = self.judged(both)
+        judged = self.score(both)
         return judged if judged.cost <= one.cost + other.cost else None
 
     # -- improving -------------------------------------------------------------------------------------------
     def _improved(self, scored: ScoredCandidate) -> ScoredCandidate:
-        """The draft with other words where those give more, and without what changes nothing."""
+        """The candidate with other words where those give more, and without what changes nothing."""
         if scored.cost >= NO_INTENT:
             return scored
         position = 0
-        while scored.cost and position < len(others := [*other_drafts(scored.draft, self._plans)]):
-            tried = self.judged(others[position])
+        while scored.cost and position < len(others := [*candidate_variants(scored.candidate, self._plans)]):
+            tried = self.score(others[position])
             if tried.cost < scored.cost:
                 scored = tried
             else:
@@ -213,18 +217,18 @@ class Search:
     def _pruned(self, scored: ScoredCandidate) -> ScoredCandidate:
         position, kept = 0, scored
         while True:
-            rest = [*shorter(scored.draft)]
+            rest = [*reduced_variants(scored.candidate)]
             if position >= len(rest) and scored is kept:
                 return scored
             if position >= len(rest):
                 position, kept = 0, scored  # what went may have been what another thing was needed for
                 continue
-            tried = self.judged(rest[position])
+            tried = self.score(rest[position])
             if tried.cost <= scored.cost:
                 scored = tried
             else:
                 position += 1
 
 
-def _marks(draft: CandidateIntent) -> bool:
-    return any(side.by_mark for side in draft.sides)
+def _marks(candidate: CandidateIntent) -> bool:
+    return any(side.by_mark for side in candidate.sides)

@@ -1,4 +1,4 @@
-"""Parts of a plan in the words of the intent language; what has no word is told."""
+"""Translate parts of a plan to the intent language; what has no counterpart is reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qosforge.plan.model import Action, Policer, PortRange, Queue, Red, Rule, Sh
 IntentData = dict[str, Any]
 """A part of an intent as YAML holds it."""
 NoteUnmapped = Callable[[str], None]
-"""Notes what the language has no word for."""
+"""Reports what the language cannot express."""
 
 _PROTOCOLS = {1: "icmp", 2: "igmp", 6: "tcp", 17: "udp", 47: "gre", 50: "esp", 89: "ospf"}
 _LONGEST_NAME = 40
@@ -23,7 +23,7 @@ _NAMES = {number: name for name, number in reversed(DSCP_NAMES.items()) if name 
 
 
 def intent_name(name: str) -> str:
-    """A device's name for a class or policy as the language writes names."""
+    """The name of a class or policy as the intent language can have it."""
     plain = re.sub(r"[^A-Za-z0-9_-]", "-", name)[:_LONGEST_NAME]
     if not plain[:1].isalpha():
         plain = f"c-{plain}"[:_LONGEST_NAME]

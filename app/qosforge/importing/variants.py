@@ -1,4 +1,4 @@
-"""Drafts like a given one: with other words for the same thing, or with fewer."""
+"""Candidates like a given one: with other words for the same thing, or with fewer."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ _OPTIONAL = (
 """What a class may do without, where the device has it of itself or it follows from the rest."""
 
 
-def other_drafts(draft: CandidateIntent, plans: Mapping[str, Plan]) -> Iterator[CandidateIntent]:
-    """Drafts that may give more of what the devices hold."""
-    yield from _other_sides(draft)
-    yield from _in_percent(draft)
-    if draft.classes:
+def candidate_variants(candidate: CandidateIntent, plans: Mapping[str, Plan]) -> Iterator[CandidateIntent]:
+    """Candidates that may give more of what the devices hold."""
+    yield from _other_sides(candidate)
+    yield from _in_percent(candidate)
+    if candidate.classes:
         # Devices that fill their queues in the order of the classes.
-        yield replace(draft, classes=(*reversed(draft.classes[:-1]), draft.classes[-1]))
-        first = [c for c in draft.classes[:-1] if "priority" in c.get("treatment", {})]
-        others = [c for c in reversed(draft.classes[:-1]) if c not in first]
-        yield replace(draft, classes=(*first, *others, draft.classes[-1]))
-    for position, words in enumerate(draft.classes):
-        for variant in (*_bounded(words), *_capped(words, [plans[device] for device in draft.devices])):
-            yield draft.with_class(position, variant)
+        yield replace(candidate, classes=(*reversed(candidate.classes[:-1]), candidate.classes[-1]))
+        first = [c for c in candidate.classes[:-1] if "priority" in c.get("treatment", {})]
+        others = [c for c in reversed(candidate.classes[:-1]) if c not in first]
+        yield replace(candidate, classes=(*first, *others, candidate.classes[-1]))
+    for position, words in enumerate(candidate.classes):
+        for variant in (*_bounded(words), *_capped(words, [plans[device] for device in candidate.devices])):
+            yield candidate.with_class(position, variant)
 
 
-def _in_percent(draft: CandidateIntent) -> Iterator[CandidateIntent]:
+def _in_percent(candidate: CandidateIntent) -> Iterator[CandidateIntent]:
     """Weights as whole per cents of what priority leaves: devices hold weights that were rounded from such."""
-    weights = [words.get("treatment", {}).get("bandwidth", {}).get("weight", 0) for words in draft.classes]
+    weights = [words.get("treatment", {}).get("bandwidth", {}).get("weight", 0) for words in candidate.classes]
     total = sum(weights)
     if total == 0 or sum(map(bool, weights)) > 100:
         return
@@ -48,32 +48,32 @@ def _in_percent(draft: CandidateIntent) -> Iterator[CandidateIntent]:
     for at in sorted(range(len(parts)), key=lambda at: whole[at] - parts[at])[: max(100 - sum(whole), 0)]:
         whole[at] += 1
     yield replace(
-        draft,
+        candidate,
         classes=tuple(
             {**words, "treatment": {**words["treatment"], "bandwidth": {"remaining_percent": part}}}
             if part
             else words
-            for words, part in zip(draft.classes, whole, strict=True)
+            for words, part in zip(candidate.classes, whole, strict=True)
         ),
     )
 
 
-def _other_sides(draft: CandidateIntent) -> Iterator[CandidateIntent]:
+def _other_sides(candidate: CandidateIntent) -> Iterator[CandidateIntent]:
     """Inputs that trust instead of recognising, or trust what the platform chooses; outputs that read marks."""
-    for position, side in enumerate(draft.sides):
+    for position, side in enumerate(candidate.sides):
         if side.direction == "output":
-            yield _with_side(draft, position, by_mark=not side.by_mark)
+            yield _with_side(candidate, position, by_mark=not side.by_mark)
         elif side.boundary:
-            yield _with_side(draft, position, boundary=False, trust=None)
+            yield _with_side(candidate, position, boundary=False, trust=None)
         else:
-            yield _with_side(draft, position, trust=None)
-            yield _with_side(draft, position, trust="dscp")
+            yield _with_side(candidate, position, trust=None)
+            yield _with_side(candidate, position, trust="dscp")
 
 
-def _with_side(draft: CandidateIntent, position: int, **change: object) -> CandidateIntent:
-    sides = list(draft.sides)
+def _with_side(candidate: CandidateIntent, position: int, **change: object) -> CandidateIntent:
+    sides = list(candidate.sides)
     sides[position] = replace(sides[position], **change)  # type: ignore[arg-type]
-    return replace(draft, sides=tuple(sides))
+    return replace(candidate, sides=tuple(sides))
 
 
 def _capped(words: IntentData, plans: Iterable[Plan]) -> Iterator[IntentData]:
@@ -108,16 +108,16 @@ def _bounded(words: IntentData) -> Iterator[IntentData]:
             yield {**words, "treatment": {**treatment, "children": children}}
 
 
-def shorter(draft: CandidateIntent) -> Iterator[CandidateIntent]:
-    """Drafts with one thing less, each."""
-    for position, side in enumerate(draft.sides):
+def reduced_variants(candidate: CandidateIntent) -> Iterator[CandidateIntent]:
+    """Candidates with one thing less, each."""
+    for position, side in enumerate(candidate.sides):
         if side.trust is not None:
-            yield _with_side(draft, position, trust=None)
+            yield _with_side(candidate, position, trust=None)
         if side.policy is not None:
-            yield _with_side(draft, position, policy=None)
-    for position, words in enumerate(draft.classes):
+            yield _with_side(candidate, position, policy=None)
+    for position, words in enumerate(candidate.classes):
         for variant in _less(words):
-            yield draft.with_class(position, variant)
+            yield candidate.with_class(position, variant)
 
 
 def _less(words: IntentData) -> Iterator[IntentData]:

@@ -11,8 +11,8 @@ from qosforge.inventory.models import Framing, Link, Port
 from qosforge.plan.model import Efficiency, InterfacePlan, Queue
 from qosforge.tester.schedulers import held, leaves, priority_bursts, twin_scheduler
 from qosforge.tester.traffic import flow_classes
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.framing import OVERHEAD, frame_bytes
-from qosforge.validation.known import ValidationContext
 from qosforge.validation.paths import links
 
 FULL_PACKET = 1500
@@ -39,7 +39,7 @@ class _Policed:
     described: bool
 
 
-def check_bursts(known: ValidationContext) -> Iterator[Finding]:
+def check_bursts(context: ValidationContext) -> Iterator[Finding]:
     """``priority-burst-below-packet``: a policed priority queue's burst is smaller than a packet of its class.
 
     A token bucket never holds more than its burst: while packets wait at the port, a larger packet does not conform
@@ -47,7 +47,7 @@ def check_bursts(known: ValidationContext) -> Iterator[Finding]:
     for a class, where it could: of the packets that the class has elsewhere, full ones where none are described.
     """
     queues: dict[str, list[_Policed]] = {}
-    for queue in _with_packets(known):
+    for queue in _with_packets(context):
         queues.setdefault(queue.name, []).append(queue)
     for of_class in queues.values():
         # What the intent gives as a burst holds at all interfaces alike.
@@ -55,43 +55,43 @@ def check_bursts(known: ValidationContext) -> Iterator[Finding]:
         tight = [queue for queue in of_class if queue.frame > queue.burst]
         for queue in tight:
             if queue.described:
-                yield _finding(known, queue, needed, Severity.WARNING, _queue_drops(queue))
+                yield _finding(context, queue, needed, Severity.WARNING, _queue_drops(queue))
         if perhaps := [queue for queue in tight if not queue.described]:
             first = min(perhaps, key=lambda queue: queue.burst)
-            yield _finding(known, first, needed, Severity.INFO, _perhaps(first, len(perhaps)))
+            yield _finding(context, first, needed, Severity.INFO, _perhaps(first, len(perhaps)))
 
 
-def _with_packets(known: ValidationContext) -> Iterator[_Policed]:
-    sent = list(_sent(known))
-    for port, name, burst in _policed_classes(known):
-        inside = known.compilation.intent.intent.within(name)
+def _with_packets(context: ValidationContext) -> Iterator[_Policed]:
+    sent = list(_sent(context))
+    for port, name, burst in _policed_classes(context):
+        inside = context.compilation.intent.intent.within(name)
         own = [each for each in sent if each.name in inside]
         if here := [each for each in own if each.port == port]:
             largest = max(here, key=lambda each: each.frame)
             yield _Policed(port, name, burst, largest.packet, largest.frame, described=True)
-        elif (end := known.compilation.network.neighbour(port)) is not None:
+        elif (end := context.compilation.network.neighbour(port)) is not None:
             packet = max((each.packet for each in own), default=FULL_PACKET)
             compressible = bool(own) and all(each.compressible for each in own)
-            frame = policed_bytes(end[0], packet, known.interface(port), compressible=compressible)
+            frame = policed_bytes(end[0], packet, context.interface(port), compressible=compressible)
             yield _Policed(port, name, burst, packet, frame, described=False)
 
 
-def _policed_classes(known: ValidationContext) -> Iterator[tuple[Port, str, int]]:
+def _policed_classes(context: ValidationContext) -> Iterator[tuple[Port, str, int]]:
     """Every policed priority queue that the intent makes: its port, class, and bytes that pass at once."""
-    for device in known.compilation.devices:
+    for device in context.compilation.devices:
         for requested in device.request.interfaces:
             plan = device.plan.interface(requested.name)
             if plan is None or not requested.schedule:
                 continue
-            for queue, burst in _bursts(known, device, plan):
+            for queue, burst in _bursts(context, device, plan):
                 name = device.classes.get(queue.name or "")
                 if name is not None:
                     yield (device.name, requested.name), name, burst
 
 
-def _bursts(known: ValidationContext, device: CompiledDevice, plan: InterfacePlan) -> Iterator[tuple[Queue, int]]:
+def _bursts(context: ValidationContext, device: CompiledDevice, plan: InterfacePlan) -> Iterator[tuple[Queue, int]]:
     """The policed priority queues of an interface, and the bytes that each lets through at once."""
-    usable = known.compilation.network.device(device.name).interface(plan.name).usable
+    usable = context.compilation.network.device(device.name).interface(plan.name).usable
     holds = held(device.plan, plan, usable, usable)
     if holds.scheduler is None or not holds.scheduler.queues:
         return
@@ -118,8 +118,8 @@ def _perhaps(queue: _Policed, interfaces: int) -> str:
     )
 
 
-def _finding(known: ValidationContext, queue: _Policed, needed: int, severity: Severity, message: str) -> Finding:
-    where = known.compilation.intent.class_place(queue.name)
+def _finding(context: ValidationContext, queue: _Policed, needed: int, severity: Severity, message: str) -> Finding:
+    where = context.compilation.intent.class_place(queue.name)
     return Finding(
         code="priority-burst-below-packet",
         severity=severity,
@@ -148,8 +148,8 @@ class _Sent:
     compressible: bool
 
 
-def _sent(known: ValidationContext) -> Iterator[_Sent]:
-    network, intent = known.compilation.network, known.compilation.intent.intent
+def _sent(context: ValidationContext) -> Iterator[_Sent]:
+    network, intent = context.compilation.network, context.compilation.intent.intent
     for flow in (flow for scenario in network.traffic for flow in scenario.flows):
         try:
             path = links(network, flow.from_, flow.to)
@@ -157,7 +157,7 @@ def _sent(known: ValidationContext) -> Iterator[_Sent]:
             continue  # `check_verification` says so where it matters
         names, size = dict.fromkeys(flow_classes(intent, flow, network)), flow.source.ip_bytes
         for link, port in path:
-            frame = policed_bytes(link, size, known.interface(port), compressible=flow.is_rtp)
+            frame = policed_bytes(link, size, context.interface(port), compressible=flow.is_rtp)
             for name in names:
                 yield _Sent(port, name, size, frame, flow.is_rtp)
 

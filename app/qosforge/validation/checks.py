@@ -8,10 +8,10 @@ from qosforge.compiler.compile import Compilation
 from qosforge.findings import Finding
 from qosforge.platforms.device_text import Configuration
 from qosforge.validation.bursts import check_bursts
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.declared import check_declared
 from qosforge.validation.evidence import check_evidence
 from qosforge.validation.intents import check_priority_share, check_routing
-from qosforge.validation.known import ValidationContext
 from qosforge.validation.links import check_efficiency, check_ends
 from qosforge.validation.marks import check_marks
 from qosforge.validation.rendering import check_rendering

@@ -11,26 +11,26 @@ from qosforge.plan.request import ClassRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.tester.traffic import flow_classes
 from qosforge.units import format_rate
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.framing import frame_bytes
-from qosforge.validation.known import ValidationContext
 
 
-def check_declared(known: ValidationContext) -> Iterator[Finding]:
+def check_declared(context: ValidationContext) -> Iterator[Finding]:
     """``priority-overdeclared``: more priority traffic is declared for a link than its priority classes may send.
 
     Once for each class and output, with the scenario that declares most. What a priority class sends above its
     cap is dropped when the link is busy, so no objective of it can be kept.
     """
     worst: dict[tuple[Port, str], tuple[float, TrafficScenario]] = {}
-    for scenario in known.compilation.network.traffic:
-        for key, offered in _offered(known, scenario).items():
+    for scenario in context.compilation.network.traffic:
+        for key, offered in _offered(context, scenario).items():
             if key not in worst or offered > worst[key][0]:
                 worst[key] = (offered, scenario)
     for (port, name), (offered, scenario) in worst.items():
-        cap = _cap(known, port, name)
+        cap = _cap(context, port, name)
         if cap is None or offered <= cap:
             continue
-        where = known.compilation.intent.class_place(name)
+        where = context.compilation.intent.class_place(name)
         yield Finding(
             code="priority-overdeclared",
             severity=Severity.WARNING,
@@ -48,9 +48,9 @@ def check_declared(known: ValidationContext) -> Iterator[Finding]:
         )
 
 
-def _offered(known: ValidationContext, scenario: TrafficScenario) -> dict[tuple[Port, str], float]:
+def _offered(context: ValidationContext, scenario: TrafficScenario) -> dict[tuple[Port, str], float]:
     """Bits per second of every priority class at every output that schedules, as declared."""
-    network, intent = known.compilation.network, known.compilation.intent.intent
+    network, intent = context.compilation.network, context.compilation.intent.intent
     total: dict[tuple[Port, str], float] = defaultdict(float)
     for flow in scenario.flows:
         classes = Counter(flow_classes(intent, flow, network))
@@ -60,28 +60,28 @@ def _offered(known: ValidationContext, scenario: TrafficScenario) -> dict[tuple[
             continue  # `check_verification` says so
         for port in path:
             end = network.neighbour(port)
-            if end is not None and known.schedules(port):
+            if end is not None and context.schedules(port):
                 for name, count in classes.items():
-                    total[port, name] += _rate(known, flow, end[0], port) * count
+                    total[port, name] += _rate(context, flow, end[0], port) * count
     return total
 
 
-def _rate(known: ValidationContext, flow: TrafficFlow, link: Link, port: Port) -> float:
+def _rate(context: ValidationContext, flow: TrafficFlow, link: Link, port: Port) -> float:
     """Bits per second of one flow on a link; 0 where it takes what it gets."""
     source = flow.source
     if source.kind == "video":
         ip_rate = float((source.frames_per_second or 0) * (source.frame_bytes or 0) * 8)
     else:
         ip_rate = float(source.rate or 0)
-    interface = known.interface(port)
+    interface = context.interface(port)
     compressed = interface is not None and interface.efficiency.header_compression
     return ip_rate * frame_bytes(link, source.ip_bytes, compressed=compressed) / source.ip_bytes
 
 
-def _cap(known: ValidationContext, port: Port, name: str) -> float | None:
+def _cap(context: ValidationContext, port: Port, name: str) -> float | None:
     """Bits per second that a priority class may send at an output; None for classes without priority or a cap."""
-    requested = known.request(port)
-    device = known.compiled.get(port[0])
+    requested = context.request(port)
+    device = context.compiled.get(port[0])
     return None if requested is None or device is None else _part(device.request.classes, name, requested.usable)
 
 

@@ -10,14 +10,14 @@ from qosforge.findings import Finding, Severity
 from qosforge.tester.replications import REPLICATIONS, Timing
 from qosforge.tester.traffic import samples
 from qosforge.units import format_ratio
-from qosforge.validation.known import ValidationContext
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.verification import judged_flows
 
 
-def check_evidence(known: ValidationContext) -> Iterator[Finding]:
+def check_evidence(context: ValidationContext) -> Iterator[Finding]:
     """``objective-needs-more-packets``: a warning, for a bound may still be broken by few."""
-    intent, document = known.compilation.intent.intent, known.compilation.intent.document
-    network = known.compilation.network
+    intent, document = context.compilation.intent.intent, context.compilation.intent.document
+    network = context.compilation.network
     stations = {station.name for station in network.stations}
     for position, check in enumerate(intent.verify):
         if not {check.from_, check.to} <= stations:
@@ -25,7 +25,7 @@ def check_evidence(known: ValidationContext) -> Iterator[Finding]:
         seconds = round(Timing.of(check.seconds).seconds * REPLICATIONS[-1])
         for name in check.classes:
             requested = intent.objective_of(check, name)
-            counts = [samples(flow, seconds) for flow in judged_flows(known, check, name)]
+            counts = [samples(flow, seconds) for flow in judged_flows(context, check, name)]
             if requested is None or not counts:
                 continue
             bounds = requested.bounds()

@@ -10,7 +10,7 @@ from qosforge.inventory.models import Port
 from qosforge.plan.request import ClassRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.units import format_ratio
-from qosforge.validation.known import ValidationContext
+from qosforge.validation.context import ValidationContext
 
 PRIORITY_LIMIT = 1 / 3
 """Largest share of a link for priority classes together that leaves the others predictable delays (vendors'
@@ -21,11 +21,11 @@ ROUTING_COSES = frozenset({6, 7})
 """Internetwork and network control (IEEE 802.1Q, annex on traffic types)."""
 
 
-def check_priority_share(known: ValidationContext) -> Iterator[Finding]:
+def check_priority_share(context: ValidationContext) -> Iterator[Finding]:
     """``priority-above-third``, once, at the interface with the largest priority share."""
     requested: list[tuple[float, Port]] = [
         (_priority(device.request.classes, interface.usable), (device.name, interface.name))
-        for device in known.compilation.devices
+        for device in context.compilation.devices
         for interface in device.request.interfaces
         if interface.schedule
     ]
@@ -59,13 +59,13 @@ def _priority(classes: tuple[ClassRequest, ...], rate: int) -> float:
     return min(total, 1.0)
 
 
-def check_routing(known: ValidationContext) -> Iterator[Finding]:
+def check_routing(context: ValidationContext) -> Iterator[Finding]:
     """``routing-unprotected``, once: no class keeps routing and network control apart from ordinary traffic.
 
     Information where the class ``default``, which they fall into, has a guaranteed share; else a warning.
     """
-    intent = known.compilation.intent.intent
-    if any(_routing(entry) for entry in intent.classes) or not known.compilation.devices:
+    intent = context.compilation.intent.intent
+    if any(_routing(entry) for entry in intent.classes) or not context.compilation.devices:
         return
     guaranteed = _default_guaranteed(intent)
     yield Finding(
@@ -73,7 +73,7 @@ def check_routing(known: ValidationContext) -> Iterator[Finding]:
         severity=Severity.INFO if guaranteed else Severity.WARNING,
         message="no class takes routing and network control (CS6, CoS 6 or 7): they share the class default"
         + ("" if guaranteed else ", which has no guaranteed share"),
-        file=known.compilation.intent.document.file,
+        file=context.compilation.intent.document.file,
         hint="add a class that matches {dscp: cs6} with a small bandwidth",
     )
 

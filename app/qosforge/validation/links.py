@@ -9,21 +9,21 @@ from qosforge.inventory.models import Link, Port
 from qosforge.plan.model import Efficiency, InterfacePlan
 from qosforge.plan.shares import expected_shares
 from qosforge.units import format_ratio
-from qosforge.validation.known import ValidationContext
+from qosforge.validation.context import ValidationContext
 
 _HINT = "bring {far} into the scope of the intent ('apply'), or leave both ends without it"
 _MECHANISMS = {"header_compression": "header compression", "fragmentation": "fragmentation"}
 
 
-def check_efficiency(known: ValidationContext) -> Iterator[Finding]:
+def check_efficiency(context: ValidationContext) -> Iterator[Finding]:
     """``one-sided-efficiency``: header compression and fragmentation need both ends of a link.
 
     An end of which nothing is known is a warning: it may or may not do its part. Links between devices that the
     intent leaves alone are for an audit.
     """
-    for link in known.compilation.network.links:
-        if link.a[0] in known.compiled or link.b[0] in known.compiled:
-            yield from one_sided(link, known.interface, _HINT)
+    for link in context.compilation.network.links:
+        if link.a[0] in context.compiled or link.b[0] in context.compiled:
+            yield from one_sided(link, context.interface, _HINT)
 
 
 def one_sided(link: Link, interface: Callable[[Port], InterfacePlan | None], hint: str) -> Iterator[Finding]:
@@ -53,13 +53,13 @@ def _has(efficiency: Efficiency, mechanism: str) -> bool:
     return efficiency.fragment_bytes is not None or efficiency.fragment_delay_ms is not None
 
 
-def check_ends(known: ValidationContext) -> Iterator[Finding]:
+def check_ends(context: ValidationContext) -> Iterator[Finding]:
     """``link-ends-differ``: where both ends serve classes, priority gets the same share in both directions."""
-    tolerance = known.compilation.intent.intent.tolerance
-    for link in known.compilation.network.links:
-        if not (known.schedules(link.a) and known.schedules(link.b)):
+    tolerance = context.compilation.intent.intent.tolerance
+    for link in context.compilation.network.links:
+        if not (context.schedules(link.a) and context.schedules(link.b)):
             continue
-        here, there = (_priority_share(known, link, port) for port in (link.a, link.b))
+        here, there = (_priority_share(context, link, port) for port in (link.a, link.b))
         if here is None or there is None or abs(here - there) <= tolerance:
             continue
         yield Finding(
@@ -76,9 +76,9 @@ def check_ends(known: ValidationContext) -> Iterator[Finding]:
         )
 
 
-def _priority_share(known: ValidationContext, link: Link, port: Port) -> float | None:
+def _priority_share(context: ValidationContext, link: Link, port: Port) -> float | None:
     """Share of the link that priority queues may take when everything is backlogged (0–1)."""
-    scheduler, requested = known.scheduler(port), known.request(port)
+    scheduler, requested = context.scheduler(port), context.request(port)
     if scheduler is None or requested is None:
         return None
     shares = expected_shares(scheduler, min(requested.usable, link.rate))

@@ -13,7 +13,7 @@ from qosforge.intent.match import meet
 from qosforge.intent.models import Match, MatchTerm, TrafficClass, Verify, every_class
 from qosforge.inventory.models import Port, Station
 from qosforge.plan.model import Discipline, Egress, Scheduler, System
-from qosforge.validation.known import ValidationContext
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.packets import Packet, enter, inside, marked, queue_of
 from qosforge.validation.paths import Hop, hops
 
@@ -34,20 +34,20 @@ class _Loss:
     reason: str
 
 
-def check_marks(known: ValidationContext) -> Iterator[Finding]:
+def check_marks(context: ValidationContext) -> Iterator[Finding]:
     """``mark-lost``, once for every class and place on the paths that the intent verifies.
 
     Every kind of packet that the intent puts into a class is followed from station to station through the
     plans (through the running configuration where a device has none).
     """
     losses: dict[tuple[str, _Loss], list[str]] = {}
-    for check in known.compilation.intent.intent.verify:
-        for entry, packet, loss in _follow_class(known, check):
+    for check in context.compilation.intent.intent.verify:
+        for entry, packet, loss in _follow_class(context, check):
             kinds = losses.setdefault((entry.name, loss), [])
             if (kind := _kind(packet)) not in kinds:
                 kinds.append(kind)
     for (name, loss), kinds in losses.items():
-        where = known.compilation.intent.class_place(name)
+        where = context.compilation.intent.class_place(name)
         yield Finding(
             code="mark-lost",
             severity=Severity.WARNING,
@@ -62,8 +62,8 @@ def check_marks(known: ValidationContext) -> Iterator[Finding]:
         )
 
 
-def _follow_class(known: ValidationContext, check: Verify) -> Iterator[tuple[TrafficClass, Packet, _Loss]]:
-    network, intent = known.compilation.network, known.compilation.intent.intent
+def _follow_class(context: ValidationContext, check: Verify) -> Iterator[tuple[TrafficClass, Packet, _Loss]]:
+    network, intent = context.compilation.network, context.compilation.intent.intent
     try:
         path = hops(network, check.from_, check.to)
         ends = network.station(check.from_), network.station(check.to)
@@ -74,8 +74,8 @@ def _follow_class(known: ValidationContext, check: Verify) -> Iterator[tuple[Tra
         if entry.match is None or not (entry.treatment.priority or entry.treatment.bandwidth):
             continue
         levels = tuple(_levels(intent.classes, name))
-        for packet in _packets(known, levels, *ends):
-            if (loss := _follow(known, path, levels, packet)) is not None:
+        for packet in _packets(context, levels, *ends):
+            if (loss := _follow(context, path, levels, packet)) is not None:
                 yield entry, packet, loss
 
 
@@ -94,14 +94,14 @@ def _levels(classes: Sequence[TrafficClass], name: str) -> Iterator[_Level]:
 
 
 def _packets(
-    known: ValidationContext, levels: tuple[_Level, ...], source: Station, target: Station
+    context: ValidationContext, levels: tuple[_Level, ...], source: Station, target: Station
 ) -> Iterator[Packet]:
     """Every kind of packet that the intent puts into a class, as a station without a tag sends it.
 
     One sample stands for every flow of a match: an address for a prefix, a port for a range. Classes told by what
     no station's packet shows (MAC addresses, VLANs, ways in) or by what a packet is not have none.
     """
-    catalogue = known.compilation.intent.catalogue
+    catalogue = context.compilation.intent.catalogue
     if any(
         not _sampled(c.match) for classes, entry in levels for c in classes[: classes.index(entry) + 1] if c.match
     ):
@@ -197,18 +197,18 @@ def _kind(packet: Packet) -> str:
 
 
 def _follow(
-    known: ValidationContext, path: tuple[Hop, ...], levels: tuple[_Level, ...], packet: Packet
+    context: ValidationContext, path: tuple[Hop, ...], levels: tuple[_Level, ...], packet: Packet
 ) -> _Loss | None:
     """The first place on a path where a packet is not served as its class."""
     entry = levels[-1][1]
     mark = entry.mark.dscp if entry.mark else None
     rewritten: _Loss | None = None
     for hop in path:
-        plan = known.plan(hop.device)
+        plan = context.plan(hop.device)
         if plan is None:
             continue
         before = packet.dscp
-        here = known.interface(hop.entry)
+        here = context.interface(hop.entry)
         if here is not None:
             packet = enter(plan.system, here.ingress, packet, tagged=hop.tagged)
         if packet.dscp == mark:
@@ -216,7 +216,7 @@ def _follow(
         elif mark is not None and before == mark:
             what = f"the mark {dscp_name(mark)} is rewritten to {dscp_name(packet.dscp)} here"
             rewritten = _Loss(hop.entry, "input", f"{what}, before {_name(hop.exit)} serves the class")
-        if known.schedules(hop.exit) and not _served_as_class(known, hop, plan.system, levels, packet):
+        if context.schedules(hop.exit) and not _served_as_class(context, hop, plan.system, levels, packet):
             return rewritten or _unread(hop, mark, packet)
     return None
 
@@ -235,14 +235,14 @@ def _name(port: Port) -> str:
 
 
 def _served_as_class(
-    known: ValidationContext, hop: Hop, system: System, levels: tuple[_Level, ...], packet: Packet
+    context: ValidationContext, hop: Hop, system: System, levels: tuple[_Level, ...], packet: Packet
 ) -> bool:
     """Whether the queue that a packet takes is one that serves its class, and inside it that of the class below."""
-    interface, scheduler = known.interface(hop.exit), known.scheduler(hop.exit)
+    interface, scheduler = context.interface(hop.exit), context.scheduler(hop.exit)
     if interface is None or scheduler is None or scheduler.discipline in _UNCLASSIFIED:
         return True  # the platform's own findings say that it does not tell classes apart
     egress = interface.egress.dividing
-    classes = known.compiled[hop.device].classes
+    classes = context.compiled[hop.device].classes
     for _, entry in levels:
         taken = queue_of(system, egress, scheduler, packet)
         wanted = _requested_treatment(classes, egress, scheduler, entry)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from qosforge.inventory.models import Framing, Link, Network, Port
 from qosforge.plan.request import Feature
 from qosforge.platforms.base import installed, platform
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.framing import frame_bytes
-from qosforge.validation.known import ValidationContext
 from qosforge.validation.paths import links
 
 IP_HEADER = 20
@@ -51,7 +51,7 @@ class LinkOption:
     seconds: float
 
 
-def configured(known: ValidationContext, source: str, target: str) -> tuple[LinkHop, ...]:
+def configured(context: ValidationContext, source: str, target: str) -> tuple[LinkHop, ...]:
     """The links between two stations as they are compiled, or held where the intent leaves a device alone.
 
     Raises:
@@ -59,8 +59,8 @@ def configured(known: ValidationContext, source: str, target: str) -> tuple[Link
         ValueError: there is no path.
     """
     found = []
-    for link, port in links(known.compilation.network, source, target):
-        plan = known.interface(port)
+    for link, port in links(context.compilation.network, source, target):
+        plan = context.interface(port)
         efficiency = plan.efficiency if plan is not None else None
         found.append(
             LinkHop(
@@ -102,7 +102,7 @@ def _cut(size: int, mtu: int | None) -> list[int]:
 
 
 def options(
-    known: ValidationContext, ways: Sequence[LinkHop], packets: Sequence[ProbePacket]
+    context: ValidationContext, ways: Sequence[LinkHop], packets: Sequence[ProbePacket]
 ) -> Iterator[LinkOption]:
     """What an intent could ask for along a way to lower the least delay of a packet, whatever it asks for now.
 
@@ -110,7 +110,7 @@ def options(
     earlier ones still receive; fragments that the next device puts together save a lone packet nothing, and no
     other key of an intent touches one.
     """
-    network = known.compilation.network
+    network = context.compilation.network
     uncut = [replace(way, mtu=None) for way in ways]
     both = [_compresses(network, way) for way in ways]
     compressed = [replace(way, compressed=way.compressed or able) for way, able in zip(uncut, both, strict=True)]

@@ -13,14 +13,14 @@ from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.platforms.base import Block, platform
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration, unblotted
-from qosforge.validation.known import ValidationContext
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.tree_text import tree_text
 
 
-def check_rendering(known: ValidationContext) -> Iterator[Finding]:
+def check_rendering(context: ValidationContext) -> Iterator[Finding]:
     """``round-trip`` and ``dangling-reference`` of every compiled device."""
-    for device in known.compilation.devices:
-        running = known.running.get(device.name)
+    for device in context.compilation.devices:
+        running = context.running.get(device.name)
         current = None if running is None else running_tree(device, running)
         tree = merged_tree(device, current)
         # What stays as it is was read when it was compiled.

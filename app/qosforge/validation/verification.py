@@ -9,20 +9,20 @@ from qosforge.intent.models import Verify
 from qosforge.inventory.models import TrafficFlow
 from qosforge.tester.traffic import flow_classes, scenario_of
 from qosforge.units import format_seconds, listed
+from qosforge.validation.context import ValidationContext
 from qosforge.validation.framing import HEADERS
-from qosforge.validation.known import ValidationContext
 from qosforge.validation.minimum import ProbePacket, configured, lone_delay, options
 
 
-def check_verification(known: ValidationContext) -> Iterator[Finding]:
+def check_verification(context: ValidationContext) -> Iterator[Finding]:
     """``verify-unknown-station``, ``verify-no-path``, ``verify-no-traffic`` and ``objective-below-minimum``."""
-    for position, check in enumerate(known.compilation.intent.intent.verify):
-        yield from _check(known, position, check)
+    for position, check in enumerate(context.compilation.intent.intent.verify):
+        yield from _check(context, position, check)
 
 
-def _check(known: ValidationContext, position: int, check: Verify) -> Iterator[Finding]:
-    network, intent = known.compilation.network, known.compilation.intent.intent
-    document = known.compilation.intent.document
+def _check(context: ValidationContext, position: int, check: Verify) -> Iterator[Finding]:
+    network, intent = context.compilation.network, context.compilation.intent.intent
+    document = context.compilation.intent.document
     line = document.place(("verify", position)).line
 
     def finding(code: str, severity: Severity, message: str, hint: str, name: str | None = None) -> Finding:
@@ -64,7 +64,7 @@ def _check(known: ValidationContext, position: int, check: Verify) -> Iterator[F
         return
     hint = f"add a flow of the class to scenario {scenario.name} in traffic.yaml"
     for name in check.classes:
-        if not judged_flows(known, check, name):
+        if not judged_flows(context, check, name):
             message = f"scenario {scenario.name} has no flow of the class from {check.from_} to {check.to}"
             yield finding("verify-no-traffic", Severity.ERROR, message, hint, name)
     for name in check.beside:
@@ -73,15 +73,15 @@ def _check(known: ValidationContext, position: int, check: Verify) -> Iterator[F
             message = f"scenario {scenario.name} has no flow of the class to run beside"
             yield finding("verify-no-traffic", Severity.WARNING, message, hint, name)
     for name in check.classes:
-        if (problem := _below_minimum(known, check, name)) is not None:
+        if (problem := _below_minimum(context, check, name)) is not None:
             yield problem.model_copy(update={"file": document.file, "line": line})
 
 
-def judged_flows(known: ValidationContext, check: Verify, name: str) -> list[TrafficFlow]:
+def judged_flows(context: ValidationContext, check: Verify, name: str) -> list[TrafficFlow]:
     """Flows of a class, and of those that divide it, that the verdict of a check rests on; of those described as
     one as many as are of the class."""
-    intent = known.compilation.intent.intent
-    network = known.compilation.network
+    intent = context.compilation.intent.intent
+    network = context.compilation.network
     scenario = scenario_of(network, check)
     found = []
     for flow in scenario.flows if scenario else ():
@@ -93,20 +93,20 @@ def judged_flows(known: ValidationContext, check: Verify, name: str) -> list[Tra
     return found
 
 
-def _below_minimum(known: ValidationContext, check: Verify, name: str) -> Finding | None:
+def _below_minimum(context: ValidationContext, check: Verify, name: str) -> Finding | None:
     """A warning, not an error: the measurement decides."""
-    objective = known.compilation.intent.intent.objective_of(check, name)
+    objective = context.compilation.intent.intent.objective_of(check, name)
     if objective is None or not objective.delay:
         return None
-    packets = [_smallest_packet(flow) for flow in judged_flows(known, check, name)] or [ProbePacket(HEADERS)]
-    ways = configured(known, check.from_, check.to)
+    packets = [_smallest_packet(flow) for flow in judged_flows(context, check, name)] or [ProbePacket(HEADERS)]
+    ways = configured(context, check.from_, check.to)
     minimum, packet = min(((lone_delay(ways, each), each) for each in packets), key=lambda pair: pair[0])
     quantile, bound = min(objective.delay.items(), key=lambda entry: entry[1])
     if bound >= minimum:
         return None
     pair = f"from {check.from_} to {check.to}"
     alone = f"take {format_seconds(minimum)} for a packet of {packet.ip_bytes} bytes"
-    lower = [option for option in options(known, ways, packets) if option.seconds < minimum]
+    lower = [option for option in options(context, ways, packets) if option.seconds < minimum]
     keeping = next((option for option in lower if option.seconds <= bound), None)
     if keeping is not None:
         where = listed(f"{device} {port}" for device, port in keeping.ports)
@@ -140,7 +140,7 @@ def smallest(flow: TrafficFlow) -> int:
     return flow.source.ip_bytes if flow.source.kind in ("cbr", "poisson") else min(HEADERS, flow.source.ip_bytes)
 
 
-def minimum_delay(known: ValidationContext, source: str, target: str, ip_bytes: int) -> float:
+def minimum_delay(context: ValidationContext, source: str, target: str, ip_bytes: int) -> float:
     """Seconds that serialisation and propagation of every link between two stations take, nothing else waiting.
 
     From the first bit sent to the last bit received of a packet with RTP headers, as the network is configured.
@@ -149,4 +149,4 @@ def minimum_delay(known: ValidationContext, source: str, target: str, ip_bytes: 
         KeyError: a station is unknown.
         ValueError: there is no path.
     """
-    return lone_delay(configured(known, source, target), ProbePacket(ip_bytes))
+    return lone_delay(configured(context, source, target), ProbePacket(ip_bytes))

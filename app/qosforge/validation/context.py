@@ -31,7 +31,7 @@ class ValidationContext:
     def _devices(self) -> dict[str, Device]:
         return {device.name: device for device in self.compilation.network.devices}
 
-    def held(self, device: str) -> Plan | None:
+    def running_plan(self, device: str) -> Plan | None:
         """What a device holds now, where that is known. It is read when it is asked for: most devices never are."""
         entry, text = self._devices.get(device), self.running.get(device)
         if entry is None or text is None or entry.platform not in installed():
@@ -42,14 +42,14 @@ class ValidationContext:
         """What a device will do: its compiled plan, or what it does now where the intent leaves it alone."""
         if device in self.compiled:
             return self.compiled[device].plan
-        return self.held(device)
+        return self.running_plan(device)
 
     def interface(self, port: Port) -> InterfacePlan | None:
         """What will be at a port; none where neither the plan nor a running configuration tells."""
         plan = self.plan(port[0])
         if plan is not None and (found := plan.interface(port[1])) is not None:
             return found
-        before = self.held(port[0])
+        before = self.running_plan(port[0])
         return before.interface(port[1]) if before is not None else None
 
     def scheduler(self, port: Port) -> Scheduler | None:
