@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 from alembic import op
 
@@ -19,9 +17,15 @@ _STEPS_OF_REASONS = (("runs", "reason_step", _STEP),)
 _IN_EVENTS = {"status": _STATUS, "reason_step": _STEP, "stage": _STEP}
 """Keys of an event's data that hold such a word."""
 _TESTER = {"outside": "external"}
-_RUNS = sa.table("runs", sa.column("id", sa.String), sa.column("params", sa.JSON))
-_EVENTS = sa.table("events", sa.column("seq"), sa.column("kind", sa.String), sa.column("data", sa.JSON))
-_BATCH = 1000
+_KINDS = "'status', 'stage', 'progress'"
+_UPDATE = {
+    "sqlite": "UPDATE {table} SET {column} = json_set({column}, '$.{key}', '{new}') "
+    "WHERE json_extract({column}, '$.{key}') = '{old}'",
+    "postgresql": "UPDATE {table} "
+    "SET {column} = CAST(jsonb_set(CAST({column} AS jsonb), '{{{key}}}', '\"{new}\"') AS json) "
+    "WHERE {column} ->> '{key}' = '{old}'",
+}
+"""How each database replaces a word under a key of a JSON document; as text, so that it can be written offline."""
 
 
 def upgrade() -> None:
@@ -39,39 +43,19 @@ def _replace(*, turned: bool) -> None:
         of = sa.table(table, sa.column(column, sa.String))
         for old, new in _way(words, turned=turned).items():
             op.execute(of.update().where(of.c[column] == old).values({column: new}))
-    _replace_in_params({"tester": _way(_TESTER, turned=turned)})
-    _replace_in_events({key: _way(words, turned=turned) for key, words in _IN_EVENTS.items()})
+    _replace_under("runs", "params", {"tester": _TESTER}, turned=turned)
+    _replace_under("events", "data", _IN_EVENTS, turned=turned, where=f" AND kind IN ({_KINDS})")
+
+
+def _replace_under(
+    table: str, column: str, keys: dict[str, dict[str, str]], *, turned: bool, where: str = ""
+) -> None:
+    update = _UPDATE[op.get_context().dialect.name]
+    for key, words in keys.items():
+        for old, new in _way(words, turned=turned).items():
+            statement = update.format(table=table, column=column, key=key, old=old, new=new)
+            op.execute(statement + where)
 
 
 def _way(words: dict[str, str], *, turned: bool) -> dict[str, str]:
     return {new: old for old, new in words.items()} if turned else words
-
-
-def _replace_in_params(words: dict[str, dict[str, str]]) -> None:
-    """Of the runs that an external tester measures, which are few."""
-    connection = op.get_bind()
-    (old,) = words["tester"]
-    query = sa.select(_RUNS.c.id, _RUNS.c.params).where(sa.cast(_RUNS.c.params, sa.Text).like(f'%"{old}"%'))
-    for run, params in connection.execute(query).all():
-        connection.execute(_RUNS.update().where(_RUNS.c.id == run).values(params=_present(params, words)))
-
-
-def _replace_in_events(words: dict[str, dict[str, str]]) -> None:
-    """A batch at a time: an installation may hold many events."""
-    connection = op.get_bind()
-    kinds = _EVENTS.c.kind.in_(("status", "stage", "progress"))
-    last = 0
-    while True:
-        query = sa.select(_EVENTS.c.seq, _EVENTS.c.data).where(_EVENTS.c.seq > last, kinds).order_by(_EVENTS.c.seq)
-        rows = connection.execute(query.limit(_BATCH)).all()
-        if not rows:
-            return
-        last = rows[-1].seq
-        for seq, data in rows:
-            now = _present(data, words)
-            if now != data:
-                connection.execute(_EVENTS.update().where(_EVENTS.c.seq == seq).values(data=now))
-
-
-def _present(data: dict[str, Any], words: dict[str, dict[str, str]]) -> dict[str, Any]:
-    return {key: words[key].get(value, value) if key in words else value for key, value in data.items()}
