@@ -3,8 +3,8 @@
 //! from arrival pay nothing.
 
 use crate::framing::serialisation_ps;
+use crate::line::Line;
 use crate::packet::PacketId;
-use crate::port::Line;
 
 /// Where the first bit of a packet was when.
 #[derive(Debug, Clone, Copy, Default)]

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::error::ScenarioError;
-use crate::queue::Item;
+use crate::item::Item;
 use crate::scenario::FlowOrderSpec;
 
 /// Finish numbers of a queue's packets, self-clocked (Golestani 1994), all conversations of

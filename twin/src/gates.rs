@@ -1,17 +1,13 @@
 //! Gates: rules and policers that a packet meets before it waits in a queue or is delivered.
 
+use crate::counters::{Hits, StepState};
 use crate::framing::{Framing, carried};
 use crate::ip::fragment_sizes;
-use crate::observe::StepState;
-use crate::packet::FlowId;
+use crate::line::Line;
+use crate::named::NamedPort;
+use crate::packet::{FlowId, GateId, Next};
 use crate::police::Policer;
-use crate::port::Line;
 use crate::scenario::Colour;
-use crate::step::{Hits, Next};
-use crate::tables::NamedPort;
-
-/// An index into the run's gates.
-pub type GateId = u32;
 
 /// All gates of a run, and the policers they ask.
 #[derive(Debug)]

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 
 use crate::framing::serialisation_ps;
 use crate::ip::fragment_sizes;
+use crate::packet::Next;
 use crate::sim::Simulation;
-use crate::step::{Next, Step};
+use crate::step::Step;
 
 /// A packet or IP fragment on its way: IP bytes, and when it is at the next egress.
 type Part = (u32, u64);

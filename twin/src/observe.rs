@@ -3,32 +3,14 @@
 //! Counters run all the time; they are read when the window opens, at the ends of intervals and
 //! when it closes, so that packets pay nothing for it.
 
+use crate::counters::{QueueState, StepState};
 use crate::error::ScenarioError;
 use crate::gates::{Gate, Gates};
-use crate::queue::Counters;
+use crate::named::NamedPort;
 use crate::step::Step;
-use crate::tables::NamedPort;
 
 /// Counts that a series may hold, over all intervals and queues of its port.
 const MAX_COUNTS: u64 = 1 << 22;
-
-/// A queue at one instant.
-#[derive(Debug, Clone)]
-pub struct QueueState {
-    pub counters: Counters,
-    /// Its length summed over time so far.
-    pub packet_ps: u128,
-}
-
-/// A flow's step or gate at one instant.
-#[derive(Debug, Clone, Copy)]
-pub struct StepState {
-    pub packets_in: u64,
-    pub dropped: u64,
-    pub packets_out: u64,
-    /// IP bytes.
-    pub bytes_out: u64,
-}
 
 /// All counters at one instant.
 #[derive(Debug)]

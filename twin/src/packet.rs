@@ -8,6 +8,19 @@ pub type PacketId = u32;
 pub type StepId = u32;
 /// An index into the run's flows.
 pub type FlowId = u32;
+/// An index into the run's gates.
+pub type GateId = u32;
+
+/// What comes next on a packet's way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Next {
+    Deliver,
+    /// Into a queue.
+    Step(StepId),
+    /// Before a policer.
+    Gate(GateId),
+    Drop,
+}
 
 /// What a packet is to its flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

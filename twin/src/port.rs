@@ -5,10 +5,12 @@ mod fragments;
 use std::collections::VecDeque;
 
 use crate::admission::{Loss, Verdict};
-use crate::framing::{Clock, Framing};
-use crate::observe::QueueState;
+use crate::counters::{Counters, QueueState, Waits};
+use crate::framing::Clock;
+use crate::item::Item;
+use crate::line::Line;
 use crate::packet::PacketId;
-use crate::queue::{ClassQueue, Counters, Item, Waits};
+use crate::queue::ClassQueue;
 use crate::rng::Stream;
 use crate::sched::{Discipline, FairQueue, Offer, Pick, Scheduler};
 use fragments::Fragmenting;
@@ -40,25 +42,6 @@ enum Next {
 pub enum Action {
     Transmit { unit: Unit, end_ps: u64 },
     WakeAt(u64),
-}
-
-/// Fixed properties of a port and its outgoing line.
-#[derive(Debug, Clone, Copy)]
-pub struct Line {
-    pub rate_bps: u64,
-    pub delay_ps: u64,
-    pub framing: Framing,
-    pub tx_fifo: usize,
-    /// More are taken as long as those held have fewer line bytes than this.
-    pub tx_fifo_bytes: u64,
-    /// Silence after each unit, beyond the framing's gap.
-    pub extra_gap_ps: u64,
-    pub fragment: Option<u32>,
-    pub interleave: bool,
-    pub multiclass: bool,
-    /// Bytes that RTP packets lose to header compression.
-    pub saved_header: u32,
-    pub ip_mtu: u32,
 }
 
 /// What the line carried inside the measured window; frames across its edges count in part.

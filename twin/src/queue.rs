@@ -2,85 +2,11 @@
 
 use std::collections::VecDeque;
 
-use crate::admission::{Admission, Limits, Loss, ProfileIndex, Verdict};
+use crate::admission::{Admission, Limits, Loss, Verdict};
+use crate::counters::{Counters, Waits};
 use crate::flow_order::FlowOrder;
-use crate::histogram::Histogram;
-use crate::packet::PacketId;
+use crate::item::Item;
 use crate::rng::Stream;
-
-/// A packet as a port sees it.
-#[derive(Debug, Clone, Copy)]
-pub struct Item {
-    pub packet: PacketId,
-    /// Frame bytes at this port.
-    pub bytes: u32,
-    /// IP bytes after header compression.
-    pub carried: u32,
-    /// Arrivals at this port in order.
-    pub order: u64,
-    /// Time of arrival here.
-    pub entered_ps: u64,
-    pub queue: u16,
-    /// Flow-based fair queueing's conversation.
-    pub conversation: u16,
-    pub precedence: u8,
-    pub profile: ProfileIndex,
-}
-
-/// What passed a queue in the whole run, warm-up and drain included.
-#[derive(Debug, Clone, Default)]
-pub struct Counters {
-    pub packets_in: u64,
-    pub packets_out: u64,
-    pub bytes_out: u64,
-    pub dropped_tail: u64,
-    pub dropped_red: u64,
-    pub dropped_police: u64,
-    pub dropped_pool: u64,
-    pub ecn_marked: u64,
-    pub max_depth: u64,
-    /// Time that those which left have waited, and those which were displaced.
-    pub waited_ps: u128,
-    pub displaced_ps: u128,
-}
-
-impl Counters {
-    pub fn lost(&mut self, loss: Loss) {
-        match loss {
-            Loss::Tail | Loss::Threshold => self.dropped_tail += 1,
-            Loss::Red => self.dropped_red += 1,
-            Loss::Police => self.dropped_police += 1,
-            Loss::Pool => self.dropped_pool += 1,
-        }
-    }
-
-    pub fn left(&mut self, item: &Item, now_ps: u64) {
-        self.packets_out += 1;
-        self.bytes_out += u64::from(item.bytes);
-        self.waited_ps += u128::from(now_ps - item.entered_ps);
-    }
-}
-
-/// Waits of the packets that leave a queue while the measured window is open.
-#[derive(Debug, Default)]
-pub struct Waits {
-    pub recording: bool,
-    pub longest_ps: u64,
-    /// Present if it was asked for.
-    pub histogram: Option<Box<Histogram>>,
-}
-
-impl Waits {
-    pub fn left(&mut self, item: &Item, now_ps: u64) {
-        if self.recording {
-            let waited = now_ps - item.entered_ps;
-            self.longest_ps = self.longest_ps.max(waited);
-            if let Some(histogram) = &mut self.histogram {
-                histogram.add(waited);
-            }
-        }
-    }
-}
 
 #[derive(Debug)]
 pub struct ClassQueue {

@@ -9,16 +9,17 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::counters::Counters;
 use crate::gates::Side;
 use crate::histogram::Histogram;
 use crate::measure::{LayerBytes, Sample};
 use crate::minimum::least_delay_ps;
 use crate::moments::Moments;
+use crate::named::NamedPort;
 use crate::packet::FlowId;
-use crate::queue::Counters;
 use crate::scenario::VERSION;
 use crate::sim::Simulation;
-use crate::tables::{Flow, NamedPort};
+use crate::tables::Flow;
 use dialogue::{ReturnedReport, TcpReport, TransactionReport};
 use hops::HopsReport;
 use rules::{Outcomes, PolicerReports, RuleReports};

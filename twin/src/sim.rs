@@ -11,20 +11,19 @@ use crate::error::{RunError, ScenarioError};
 use crate::event::{Event, EventQueue};
 use crate::first_bit::FirstBits;
 use crate::forward::Forwarder;
-use crate::gates::{GateId, Gates, Side};
+use crate::gates::{Gates, Side};
 use crate::hops::Journeys;
+use crate::named::{NamedPool, NamedPort};
 use crate::observe::Observer;
-use crate::packet::{FlowId, Packet, PacketId, Role, Slab};
+use crate::packet::{FlowId, GateId, Next, Packet, PacketId, Role, Slab};
 use crate::port::Action;
 use crate::scenario::DelayReference;
 use crate::source::Source;
 use crate::source::tcp::{Output, Segments};
-use crate::step::{Next, Step};
-use crate::tables::{Flow, NamedPool, NamedPort, Tables};
+use crate::step::Step;
+use crate::tables::{Flow, Tables};
 use forwarding::Forwarding;
 use fragments::Reassembly;
-
-pub use dialogue::Returned;
 
 /// Packets that may be under way at a time, each with some hundred bytes: more do not fit into
 /// the memory of a small host, and waiting for them to end does not help.

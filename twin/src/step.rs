@@ -2,37 +2,11 @@
 //! at the far end of its link. All classification is done when they are made.
 
 use crate::admission::ProfileIndex;
-use crate::gates::GateId;
-use crate::observe::StepState;
-use crate::packet::{FlowId, PacketId, StepId};
+use crate::counters::{Hits, StepState};
+use crate::item::Item;
+use crate::line::LineBytes;
+use crate::packet::{FlowId, Next, PacketId};
 use crate::port::Port;
-use crate::queue::Item;
-
-/// What comes next on a packet's way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Next {
-    Deliver,
-    /// Into a queue.
-    Step(StepId),
-    /// Before a policer.
-    Gate(GateId),
-    Drop,
-}
-
-/// Packets and frame bytes that met a rule.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Hits {
-    pub packets: u64,
-    pub bytes: u64,
-}
-
-impl Hits {
-    #[inline]
-    pub fn count(&mut self, bytes: u32) {
-        self.packets += 1;
-        self.bytes += u64::from(bytes);
-    }
-}
 
 /// What arrives at the far end.
 #[derive(Debug, Clone)]
@@ -50,17 +24,6 @@ pub struct Reception {
     /// The node's engine, if it forwards through one.
     pub forwarder: Option<u32>,
     pub hits: Hits,
-}
-
-/// What a packet of so many IP bytes is on a line.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct LineBytes {
-    pub ip: u32,
-    /// IP bytes after header compression.
-    pub carried: u32,
-    /// Those of all fragments.
-    pub frame: u32,
-    pub wire: u32,
 }
 
 /// A place in a queue.

@@ -3,7 +3,7 @@
 use super::network::{LinkEnd, in_time};
 use crate::error::ScenarioError;
 use crate::framing::{Framing, RTP_HEADERS};
-use crate::port::Line;
+use crate::line::Line;
 use crate::scenario::{EgressSpec, FramingSpec, LinkSpec};
 
 /// Stands in on ports without a link, which nothing can reach.

@@ -12,15 +12,16 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
 use crate::classify::Header;
+use crate::counters::Returned;
 use crate::error::ScenarioError;
 use crate::gates::Gates;
 use crate::hops::FlowHops;
 use crate::measure::{Meter, Sizes};
+use crate::packet::Next;
 use crate::rng::Stream;
 use crate::scenario::{DelayReference, FlowSpec, Scenario, VERSION};
-use crate::sim::{Returned, Simulation};
+use crate::sim::Simulation;
 use crate::source::{self, Groups, Source};
-use crate::step::Next;
 use crate::tables::{Flow, Tables};
 use network::Network;
 use routes::Routes;

@@ -13,6 +13,7 @@ use crate::error::ScenarioError;
 use crate::forward::Forwarder;
 use crate::framing::Framing;
 use crate::gates::Side;
+use crate::named::{NamedPool, NamedPort, PortPolicers};
 use crate::observe::Observer;
 use crate::police::Policer;
 use crate::port::Port;
@@ -21,7 +22,6 @@ use crate::scenario::{
     COMPRESSED_HEADER, EgressOtherwise, EgressSpec, IngressSpec, LinkSpec, PortSpec, QueueSpec,
     Scenario, SeriesSpec,
 };
-use crate::tables::{NamedPool, NamedPort, PortPolicers};
 
 /// A path longer than this is a mistake.
 const MAX_HOPS: usize = 64;

@@ -4,7 +4,7 @@ use super::network::in_time;
 use crate::error::ScenarioError;
 use crate::forward::Forwarder;
 use crate::framing::serialisation_ps;
-use crate::port::Line;
+use crate::line::Line;
 use crate::rng::Stream;
 use crate::scenario::{FramingSpec, NodeSpec, Switching};
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::twice;
 use crate::error::ScenarioError;
+use crate::named::NamedPool;
 use crate::pool::{Pool, PoolShare};
 use crate::scenario::{EgressSpec, NodeSpec, PoolSpec, QueueSpec};
-use crate::tables::NamedPool;
 
 /// The pools of one node, by port (None: the node's own) and name.
 #[derive(Debug, Default)]

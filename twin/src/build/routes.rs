@@ -7,13 +7,15 @@ use super::network::{Network, PortFacts, Route};
 use super::rules::{Policing, Rules};
 use crate::admission::NO_PROFILE;
 use crate::classify::{Header, Mark};
+use crate::counters::Hits;
 use crate::error::ScenarioError;
-use crate::gates::{FrameBytes, Gate, GateId, Side};
-use crate::packet::{FlowId, StepId};
+use crate::gates::{FrameBytes, Gate, Side};
+use crate::line::LineBytes;
+use crate::packet::{FlowId, GateId, Next, StepId};
 use crate::police::Action;
 use crate::rng::hash;
 use crate::scenario::Colour;
-use crate::step::{Hits, LineBytes, Next, Reception, Step};
+use crate::step::{Reception, Step};
 
 /// Applications whose headers RTP header compression understands start so.
 const RTP: &str = "rtp-";

@@ -3,10 +3,10 @@
 use super::{Port, Unit};
 use crate::framing::carried;
 use crate::ip::fragment_sizes;
+use crate::item::Item;
+use crate::line::LineBytes;
 use crate::packet::PacketId;
-use crate::queue::Item;
 use crate::sched::{Discipline, Scheduler};
-use crate::step::LineBytes;
 
 /// A packet partly sent.
 #[derive(Debug, Clone, Copy)]

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use crate::counters::Hits;
+use crate::named::PortPolicers;
 use crate::police::Policer;
-use crate::step::Hits;
-use crate::tables::PortPolicers;
 
 /// One entry per rule and a last one for `otherwise`.
 #[derive(Debug, Serialize)]

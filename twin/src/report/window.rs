@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::observe::{QueueState, Series, Snapshot, StepState};
+use crate::counters::{QueueState, StepState, Waits};
+use crate::observe::{Series, Snapshot};
 use crate::port::{Port, Usage};
-use crate::queue::Waits;
 use crate::sim::Simulation;
 
 /// A queue's counters gained in the window.

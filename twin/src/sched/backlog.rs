@@ -1,6 +1,7 @@
 //! What waits at a port, as a scheduler sees it.
 
-use crate::queue::{ClassQueue, Item};
+use crate::item::Item;
+use crate::queue::ClassQueue;
 
 /// Heads of class queues. Schedulers are written over this, so that a shaper can hold a queue
 /// back from one that knows nothing of shaping, at no cost where nothing is shaped.

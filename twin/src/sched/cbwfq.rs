@@ -9,8 +9,8 @@ use serde::Deserialize;
 use super::weights::Weights;
 use super::{Backlog, Context, Pick, Scheduler};
 use crate::error::ScenarioError;
+use crate::item::Item;
 use crate::police::TokenBucket;
-use crate::queue::Item;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -2,7 +2,8 @@
 
 use super::tiered::Tiered;
 use super::{Gateable, Pick, Scheduler};
-use crate::queue::{ClassQueue, Item};
+use crate::item::Item;
+use crate::queue::ClassQueue;
 
 /// A scheduler as it was read, before shapers.
 pub enum Read {

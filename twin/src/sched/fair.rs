@@ -8,8 +8,9 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 
 use super::{Bucket, Context};
+use crate::counters::{Counters, Waits};
 use crate::error::ScenarioError;
-use crate::queue::{Counters, Item, Waits};
+use crate::item::Item;
 
 /// IOS: weight of a conversation of precedence 0.
 const WEIGHT: u64 = 32_384;

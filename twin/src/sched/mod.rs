@@ -32,7 +32,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::error::ScenarioError;
-use crate::queue::{ClassQueue, Item};
+use crate::item::Item;
+use crate::queue::ClassQueue;
 use crate::scenario::{ShapeSpec, parse_kind, parse_part};
 
 /// Bytes; times the largest weight still far inside 64 bits.

@@ -2,7 +2,7 @@
 //! Varghese 1996).
 
 use super::Backlog;
-use crate::queue::Item;
+use crate::item::Item;
 
 /// Frame bytes the heaviest queue may send per turn when only relative weights are given: one
 /// full frame, so that turns stay short.

@@ -6,7 +6,8 @@ use super::classes::Classes;
 use super::{Context, Gated, Pick, Scheduler};
 use crate::error::ScenarioError;
 use crate::framing::SECOND_PS;
-use crate::queue::{ClassQueue, Item};
+use crate::item::Item;
+use crate::queue::ClassQueue;
 use crate::scenario::ShapeSpec;
 
 /// A token bucket that a frame may leave in debt: one may start while it is not. In any time t

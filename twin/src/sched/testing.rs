@@ -3,7 +3,8 @@
 use super::{Context, Pick, Scheduler};
 use crate::admission::Limits;
 use crate::framing::{SECOND_PS, serialisation_ps};
-use crate::queue::{ClassQueue, Item};
+use crate::item::Item;
+use crate::queue::ClassQueue;
 
 /// Queues kept at two packets each of a fixed size; size 0: always empty.
 pub struct Feed {

@@ -6,16 +6,6 @@ use crate::packet::{FlowId, Packet, PacketId, Role};
 use crate::source::Source;
 use crate::source::tcp::{Arrival, End, Output, TimerId, connection_of};
 
-/// What took the way back.
-#[derive(Debug, Default)]
-pub struct Returned {
-    pub sent: u64,
-    pub delivered: u64,
-    pub lost: u64,
-    /// IP bytes of those delivered.
-    pub bytes_delivered: u64,
-}
-
 impl Simulation {
     /// Gives every connection its place and schedules its start.
     pub(super) fn enlist_connections(&mut self) {

@@ -2,8 +2,7 @@
 
 use super::Simulation;
 use crate::event::Event;
-use crate::packet::PacketId;
-use crate::step::Next;
+use crate::packet::{Next, PacketId};
 
 /// What follows for the packets in engines, by their place in the slab; kept beside them so that
 /// runs without engines pay nothing.

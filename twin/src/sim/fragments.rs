@@ -4,8 +4,7 @@ use super::Simulation;
 use crate::first_bit::Times;
 use crate::hops::LossPlace;
 use crate::ip::fragment_sizes;
-use crate::packet::{Packet, PacketId, Role};
-use crate::step::Next;
+use crate::packet::{Next, Packet, PacketId, Role};
 
 /// A packet that travels in fragments.
 #[derive(Debug, Clone, Copy)]

@@ -2,8 +2,7 @@
 
 use super::Simulation;
 use crate::hops::LossPlace;
-use crate::packet::{Packet, PacketId, Role};
-use crate::step::Next;
+use crate::packet::{Next, Packet, PacketId, Role};
 
 impl Simulation {
     /// A packet is behind the line of its hop, and the node there has forwarded it to `next`.

@@ -3,10 +3,9 @@
 use super::Simulation;
 use crate::first_bit::Times;
 use crate::hops::FIRST_HOP;
-use crate::packet::{Packet, PacketId, Role, StepId};
-use crate::queue::Item;
+use crate::item::Item;
+use crate::packet::{Next, Packet, PacketId, Role, StepId};
 use crate::sched::Offer;
-use crate::step::Next;
 
 impl Simulation {
     /// Gives a packet its place.

@@ -9,7 +9,7 @@ use super::estimator::EstimatorSpec;
 use super::ring::Ring;
 use super::visits::Visits;
 use crate::error::ScenarioError;
-use crate::queue::Item;
+use crate::item::Item;
 use crate::sched::{Backlog, Context, Pick, Scheduler};
 
 #[derive(Debug, Deserialize)]

@@ -14,8 +14,8 @@ pub use spec::TreeSpec;
 
 use super::{Backlog, Bucket, Context, Pick, Scheduler};
 use crate::error::ScenarioError;
+use crate::item::Item;
 use crate::police::TokenBucket;
-use crate::queue::Item;
 
 /// Children of one priority.
 #[derive(Debug)]
