@@ -67,9 +67,9 @@ pub struct QueueState {
     pub packet_ps: u128,
 }
 
-/// A flow's step or gate at one instant.
+/// A flow's hop or filter at one instant.
 #[derive(Debug, Clone, Copy)]
-pub struct StepState {
+pub struct FlowCounters {
     pub packets_in: u64,
     pub dropped: u64,
     pub packets_out: u64,
@@ -94,7 +94,7 @@ impl Hits {
 
 /// What took the way back.
 #[derive(Debug, Default)]
-pub struct Returned {
+pub struct ReturnCounters {
     pub sent: u64,
     pub delivered: u64,
     pub lost: u64,

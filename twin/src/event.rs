@@ -5,7 +5,7 @@
 //! short, so that both ends cost the same for dozens of events under way and for thousands. Fewer
 //! are kept in order in a ring.
 
-mod few;
+mod small_queue;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +15,7 @@ use std::collections::BinaryHeap;
 use crate::bitmap::Bitmap;
 use crate::packet::{FlowId, PacketId};
 use crate::source::tcp::TimerId;
-use few::{FEW, Few};
+use small_queue::{SMALL, SmallQueue};
 
 /// What happens next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,7 +66,7 @@ const EMPTY: Day = Day {
 #[derive(Debug)]
 pub struct EventQueue {
     /// All events, unless the calendar has them.
-    few: Few,
+    small: SmallQueue,
     /// The calendar has them.
     many: bool,
     entries: Vec<Entry>,
@@ -99,7 +99,7 @@ struct Fit {
 impl Default for EventQueue {
     fn default() -> Self {
         Self {
-            few: Few::default(),
+            small: SmallQueue::default(),
             many: false,
             entries: Vec::new(),
             free: NONE,
@@ -121,8 +121,8 @@ impl Default for EventQueue {
 impl EventQueue {
     #[inline]
     pub fn push(&mut self, at_ps: u64, event: Event) {
-        if !self.many && self.few.len() < FEW {
-            self.few.insert(at_ps, event);
+        if !self.many && self.small.len() < SMALL {
+            self.small.insert(at_ps, event);
         } else {
             self.push_to_many(at_ps, event);
         }
@@ -135,9 +135,9 @@ impl EventQueue {
         self.fit.pushed += 1;
         if self.fit.pushed >= self.fit.next_review {
             self.review();
-            if self.near + self.far.len() <= FEW / 2 {
+            if self.near + self.far.len() <= SMALL / 2 {
                 self.gather();
-                self.few.insert(at_ps, event);
+                self.small.insert(at_ps, event);
                 return;
             }
         }
@@ -149,7 +149,7 @@ impl EventQueue {
         if self.many {
             self.pop_of_many()
         } else {
-            self.few.pop()
+            self.small.pop()
         }
     }
 
@@ -158,7 +158,7 @@ impl EventQueue {
     fn spill(&mut self) {
         self.many = true;
         let mut first = true;
-        while let Some((at_ps, event)) = self.few.pop() {
+        while let Some((at_ps, event)) = self.small.pop() {
             if std::mem::take(&mut first) {
                 self.today = at_ps >> self.shift;
             }
@@ -170,7 +170,7 @@ impl EventQueue {
     #[cold]
     fn gather(&mut self) {
         while let Some((at_ps, event)) = self.pop_of_many() {
-            self.few.insert(at_ps, event);
+            self.small.insert(at_ps, event);
         }
         self.many = false;
     }
@@ -204,7 +204,7 @@ impl EventQueue {
     /// Most events that waited at a time since the days were made anew, and what lies far off.
     #[cfg(test)]
     pub fn places(&self) -> usize {
-        self.few.len() + self.entries.len() + self.far.len()
+        self.small.len() + self.entries.len() + self.far.len()
     }
 
     #[inline]

@@ -6,25 +6,26 @@
 #![cfg_attr(not(feature = "python"), forbid(unsafe_code))]
 
 mod admission;
+mod batch;
 mod bitmap;
 mod build;
 mod classify;
+#[cfg(test)]
+mod complexity_tests;
 mod counters;
 mod error;
 mod event;
+mod filters;
 mod first_bit;
 mod flow_order;
 mod forward;
 mod framing;
-mod gates;
-#[cfg(test)]
-mod growth;
 mod histogram;
+mod hop_delay;
 mod hops;
 mod ip;
 mod item;
 mod line;
-mod many;
 mod measure;
 mod minimum;
 mod moments;
@@ -44,11 +45,10 @@ mod scenario;
 mod sched;
 mod sim;
 mod source;
-mod step;
-mod tables;
+mod state;
 
+pub use batch::{Case, CaseError, run_many};
 pub use error::{RunError, ScenarioError};
-pub use many::{Case, CaseError, run_many};
 
 /// Simulates `scenario` (JSON, version 1) and returns the result (JSON).
 ///

@@ -1,13 +1,13 @@
-//! The least delay that lines and boxes allow: an empty network, and the kindest treatment that
+//! The least delay that lines and devices allow: an empty network, and the kindest treatment that
 //! a flow's packets can be marked for.
 
 use std::collections::HashSet;
 
 use crate::framing::serialisation_ps;
+use crate::hops::Hop;
 use crate::ip::fragment_sizes;
 use crate::packet::Next;
 use crate::sim::Simulation;
-use crate::step::Step;
 
 /// A packet or IP fragment on its way: IP bytes, and when it is at the next egress.
 type Part = (u32, u64);
@@ -17,22 +17,22 @@ type Part = (u32, u64);
 /// policers let none through.
 pub fn least_delay_ps(simulation: &Simulation, first: Next, ip_bytes: u32) -> Option<u64> {
     let mut parts: Vec<Part> = vec![(ip_bytes, 0)];
-    let mut steps = queues(simulation, [first]);
+    let mut hops = queues(simulation, [first]);
     let mut left = None;
     loop {
-        let receptions = steps.iter().map(|step| step.reception.next);
+        let receptions = hops.iter().map(|hop| hop.reception.next);
         let next = queues(simulation, receptions);
-        let crossing = across(simulation, &steps, &parts, !next.is_empty())?;
+        let crossing = across(simulation, &hops, &parts, !next.is_empty())?;
         parts = crossing.parts;
         let left = *left.get_or_insert(crossing.first_bit_ps);
         if next.is_empty() {
             let last_bit_ps = parts.iter().map(|(_, at)| *at).max()?;
-            return reaches(simulation, &steps).then_some(match simulation.first_bits {
+            return reaches(simulation, &hops).then_some(match simulation.first_bits {
                 None => last_bit_ps,
                 Some(_) => crossing.reached_ps.saturating_sub(left),
             });
         }
-        steps = next;
+        hops = next;
     }
 }
 
@@ -47,15 +47,15 @@ struct Crossing {
     reached_ps: u64,
 }
 
-/// Sends the parts over the line that all `steps` lead to, and through the node behind it if it
+/// Sends the parts over the line that all `hops` lead to, and through the node behind it if it
 /// `forwards` them.
 fn across(
     simulation: &Simulation,
-    steps: &[&Step],
+    hops: &[&Hop],
     parts: &[Part],
     forwards: bool,
 ) -> Option<Crossing> {
-    let any = steps.first()?;
+    let any = hops.first()?;
     let port = &simulation.ports[any.port].port;
     let mtu = port.line.ip_mtu;
     let cut = parts.iter().flat_map(|(ip, at)| match *ip > mtu {
@@ -73,8 +73,8 @@ fn across(
     let preamble_ps = serialisation_ps(line.framing.preamble_bytes(), line.rate_bps);
     let mut result = Crossing::default();
     for (ip, at) in &cut {
-        let saved = |step_saves: u32| if cut.len() > 1 { 0 } else { step_saves };
-        let times = steps
+        let saved = |hop_saves: u32| if cut.len() > 1 { 0 } else { hop_saves };
+        let times = hops
             .iter()
             .map(|s| port.line_time_ps(*ip, saved(s.saved_header), s.queue));
         let start = (*at).max(line_free);
@@ -96,25 +96,25 @@ fn across(
     Some(result)
 }
 
-/// The places in queues that gates lead to from any of `from`.
-fn queues(simulation: &Simulation, from: impl IntoIterator<Item = Next>) -> Vec<&Step> {
-    let found = behind_gates(simulation, from).into_iter();
+/// The places in queues that filters lead to from any of `from`.
+fn queues(simulation: &Simulation, from: impl IntoIterator<Item = Next>) -> Vec<&Hop> {
+    let found = behind_filters(simulation, from).into_iter();
     found
         .filter_map(|next| match next {
-            Next::Step(step) => Some(&simulation.steps[step as usize]),
+            Next::Hop(hop) => Some(&simulation.hops[hop as usize]),
             _ => None,
         })
         .collect()
 }
 
-/// Can what went by `steps` be at its destination now?
-fn reaches(simulation: &Simulation, steps: &[&Step]) -> bool {
-    let receptions = steps.iter().map(|step| step.reception.next);
-    behind_gates(simulation, receptions).contains(&Next::Deliver)
+/// Can what went by `hops` be at its destination now?
+fn reaches(simulation: &Simulation, hops: &[&Hop]) -> bool {
+    let receptions = hops.iter().map(|hop| hop.reception.next);
+    behind_filters(simulation, receptions).contains(&Next::Deliver)
 }
 
-/// What all outcomes of gates lead to, each once.
-fn behind_gates(simulation: &Simulation, from: impl IntoIterator<Item = Next>) -> Vec<Next> {
+/// What all outcomes of filters lead to, each once.
+fn behind_filters(simulation: &Simulation, from: impl IntoIterator<Item = Next>) -> Vec<Next> {
     let mut open: Vec<Next> = from.into_iter().collect();
     let (mut seen, mut found) = (HashSet::new(), Vec::new());
     while let Some(next) = open.pop() {
@@ -122,7 +122,7 @@ fn behind_gates(simulation: &Simulation, from: impl IntoIterator<Item = Next>) -
             continue;
         }
         match next {
-            Next::Gate(gate) => open.extend(simulation.gates.gates[gate as usize].next),
+            Next::Filter(filter) => open.extend(simulation.filters.filters[filter as usize].next),
             other => found.push(other),
         }
     }

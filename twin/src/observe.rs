@@ -3,11 +3,11 @@
 //! Counters run all the time; they are read when the window opens, at the ends of intervals and
 //! when it closes, so that packets pay nothing for it.
 
-use crate::counters::{QueueState, StepState};
+use crate::counters::{FlowCounters, QueueState};
 use crate::error::ScenarioError;
-use crate::gates::{Gate, Gates};
+use crate::filters::{Filter, Filters};
+use crate::hops::Hop;
 use crate::named::NamedPort;
-use crate::step::Step;
 
 /// Counts that a series may hold, over all intervals and queues of its port.
 const MAX_COUNTS: u64 = 1 << 22;
@@ -17,8 +17,8 @@ const MAX_COUNTS: u64 = 1 << 22;
 pub struct Snapshot {
     /// By port and queue.
     pub queues: Vec<Vec<QueueState>>,
-    pub steps: Vec<StepState>,
-    pub gates: Vec<StepState>,
+    pub hops: Vec<FlowCounters>,
+    pub filters: Vec<FlowCounters>,
 }
 
 /// Frame bytes that left each queue of a port, interval by interval.
@@ -89,18 +89,18 @@ impl Observer {
         &mut self,
         now_ps: u64,
         ports: &mut [NamedPort],
-        steps: &[Step],
-        gates: &Gates,
+        hops: &[Hop],
+        filters: &Filters,
     ) -> u64 {
         let (open, close) = self.window;
         while self.boundary_ps <= now_ps && self.closed.is_none() {
             let at = self.boundary_ps;
             if at == open {
-                self.opened = Some(snapshot(at, ports, steps, gates));
+                self.opened = Some(snapshot(at, ports, hops, filters));
                 ports.iter_mut().for_each(|p| p.port.record_waits(true));
             }
             if at > close {
-                self.closed = Some(snapshot(close, ports, steps, gates));
+                self.closed = Some(snapshot(close, ports, hops, filters));
                 ports.iter_mut().for_each(|p| p.port.record_waits(false));
                 self.boundary_ps = u64::MAX;
                 break;
@@ -129,11 +129,11 @@ impl Series {
     }
 }
 
-fn snapshot(at_ps: u64, ports: &[NamedPort], steps: &[Step], gates: &Gates) -> Snapshot {
+fn snapshot(at_ps: u64, ports: &[NamedPort], hops: &[Hop], filters: &Filters) -> Snapshot {
     let queues = |named: &NamedPort| named.port.queue_states(at_ps);
     Snapshot {
         queues: ports.iter().map(queues).collect(),
-        steps: steps.iter().map(Step::state).collect(),
-        gates: gates.gates.iter().map(Gate::state).collect(),
+        hops: hops.iter().map(Hop::state).collect(),
+        filters: filters.filters.iter().map(Filter::state).collect(),
     }
 }

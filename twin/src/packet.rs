@@ -5,20 +5,20 @@ use crate::source::tcp::SegmentId;
 /// Place of a packet in the slab.
 pub type PacketId = u32;
 /// One flow's treatment at one port; an index into the run's table.
-pub type StepId = u32;
+pub type HopId = u32;
 /// An index into the run's flows.
 pub type FlowId = u32;
-/// An index into the run's gates.
-pub type GateId = u32;
+/// An index into the run's filters.
+pub type FilterId = u32;
 
 /// What comes next on a packet's way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Next {
     Deliver,
     /// Into a queue.
-    Step(StepId),
+    Hop(HopId),
     /// Before a policer.
-    Gate(GateId),
+    Filter(FilterId),
     Drop,
 }
 
@@ -40,8 +40,8 @@ pub enum Role {
 #[derive(Debug, Clone, Copy)]
 pub struct Packet {
     pub flow: FlowId,
-    /// Where it is: the egress step it waits at or last left.
-    pub step: StepId,
+    /// Where it is: the egress hop it waits at or last left.
+    pub hop: HopId,
     pub ip_bytes: u32,
     pub role: Role,
     pub sent_ps: u64,

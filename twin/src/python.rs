@@ -6,8 +6,8 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
+use crate::batch::Case;
 use crate::error::RunError;
-use crate::many::Case;
 
 create_exception!(
     qosforge_twin,

@@ -1,7 +1,7 @@
 //! The result as JSON.
 
 mod dialogue;
-mod hops;
+mod hop_delay;
 mod rules;
 mod window;
 
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::counters::Counters;
-use crate::gates::Side;
+use crate::filters::Side;
 use crate::histogram::Histogram;
 use crate::measure::{LayerBytes, Sample};
 use crate::minimum::least_delay_ps;
@@ -19,9 +19,9 @@ use crate::named::NamedPort;
 use crate::packet::FlowId;
 use crate::scenario::VERSION;
 use crate::sim::Simulation;
-use crate::tables::Flow;
+use crate::state::Flow;
 use dialogue::{ReturnedReport, TcpReport, TransactionReport};
-use hops::HopsReport;
+use hop_delay::HopsReport;
 use rules::{Outcomes, PolicerReports, RuleReports};
 use window::{FlowWindow, LineReport, QueueWindow, SeriesReport, queue_window};
 
@@ -257,23 +257,23 @@ fn delay_report(delay: &Moments, histogram: &Histogram) -> DelayReport {
     }
 }
 
-/// Of one port: the steps that leave or arrive there, and its gates.
+/// Of one port: the hops that leave or arrive there, and its filters.
 #[derive(Debug, Clone, Default)]
 struct Touching {
-    steps: Vec<usize>,
-    gates: Vec<usize>,
+    hops: Vec<usize>,
+    filters: Vec<usize>,
 }
 
 fn touching(simulation: &Simulation) -> Vec<Touching> {
     let mut touching = vec![Touching::default(); simulation.ports.len()];
-    for (id, step) in simulation.steps.iter().enumerate() {
-        touching[step.port].steps.push(id);
-        if step.reception.port != step.port {
-            touching[step.reception.port].steps.push(id);
+    for (id, hop) in simulation.hops.iter().enumerate() {
+        touching[hop.port].hops.push(id);
+        if hop.reception.port != hop.port {
+            touching[hop.reception.port].hops.push(id);
         }
     }
-    for (id, gate) in simulation.gates.gates.iter().enumerate() {
-        touching[gate.port].gates.push(id);
+    for (id, filter) in simulation.filters.filters.iter().enumerate() {
+        touching[filter.port].filters.push(id);
     }
     touching
 }
@@ -285,7 +285,7 @@ fn port_report<'a>(
     touching: &Touching,
     measured_ps: u64,
 ) -> PortReport<'a> {
-    let judged = &simulation.gates.policers;
+    let judged = &simulation.filters.policers;
     let mut queues: Vec<_> = match named.port.fair() {
         Some(fair) => vec![queue_report(&named.fair_name, &fair.counters)],
         None => {
@@ -298,42 +298,38 @@ fn port_report<'a>(
     }
     let mut rules = RuleReports::new(&named.policers, judged);
     let mut by_flow: BTreeMap<(FlowId, u16), (u64, u64, FlowWindow)> = BTreeMap::new();
-    for (number, step) in touching
-        .steps
-        .iter()
-        .map(|id| (*id, &simulation.steps[*id]))
-    {
-        if let Some(rule) = step.reception.rule
-            && step.reception.port == index
+    for (number, hop) in touching.hops.iter().map(|id| (*id, &simulation.hops[*id])) {
+        if let Some(rule) = hop.reception.rule
+            && hop.reception.port == index
         {
-            rules.ingress[rule].add(step.reception.hits);
+            rules.ingress[rule].add(hop.reception.hits);
         }
-        if step.port == index {
-            if let Some(rule) = step.rule {
-                rules.egress[rule].add(step.hits);
+        if hop.port == index {
+            if let Some(rule) = hop.rule {
+                rules.egress[rule].add(hop.hits);
             }
-            let entry = by_flow.entry((step.flow, step.queue)).or_default();
-            entry.0 += step.hits.packets;
-            entry.1 += step.dropped;
-            entry.2.add_step(simulation, number);
+            let entry = by_flow.entry((hop.flow, hop.queue)).or_default();
+            entry.0 += hop.hits.packets;
+            entry.1 += hop.dropped;
+            entry.2.add_hop(simulation, number);
         }
     }
-    for (number, gate) in touching
-        .gates
+    for (number, filter) in touching
+        .filters
         .iter()
-        .map(|id| (*id, &simulation.gates.gates[*id]))
+        .map(|id| (*id, &simulation.filters.filters[*id]))
     {
-        if let Some(rule) = gate.rule {
-            match gate.side {
-                Side::Ingress => rules.ingress[rule].add(gate.hits),
-                Side::Egress => rules.egress[rule].add(gate.hits),
+        if let Some(rule) = filter.rule {
+            match filter.side {
+                Side::Ingress => rules.ingress[rule].add(filter.hits),
+                Side::Egress => rules.egress[rule].add(filter.hits),
             }
         }
-        if let Some(queue) = gate.queue {
-            let entry = by_flow.entry((gate.flow, queue)).or_default();
-            entry.0 += gate.hits.packets;
-            entry.1 += gate.dropped;
-            entry.2.add_gate(simulation, number);
+        if let Some(queue) = filter.queue {
+            let entry = by_flow.entry((filter.flow, queue)).or_default();
+            entry.0 += filter.hits.packets;
+            entry.1 += filter.dropped;
+            entry.2.add_filter(simulation, number);
         }
     }
     for (i, (report, waits)) in queues.iter_mut().zip(named.port.waits()).enumerate() {

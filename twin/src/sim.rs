@@ -1,27 +1,27 @@
 //! The simulation: events in time order, until the network is empty.
 
+mod delivery;
 mod dialogue;
-mod endings;
 mod forwarding;
 mod fragments;
-mod hops;
+mod hop_delay;
 mod queueing;
 
 use crate::error::{RunError, ScenarioError};
 use crate::event::{Event, EventQueue};
+use crate::filters::{Filters, Side};
 use crate::first_bit::FirstBits;
 use crate::forward::Forwarder;
-use crate::gates::{Gates, Side};
-use crate::hops::Journeys;
+use crate::hop_delay::Journeys;
+use crate::hops::Hop;
 use crate::named::{NamedPool, NamedPort};
 use crate::observe::Observer;
-use crate::packet::{FlowId, GateId, Next, Packet, PacketId, Role, Slab};
+use crate::packet::{FilterId, FlowId, Next, Packet, PacketId, Role, Slab};
 use crate::port::Action;
 use crate::scenario::DelayReference;
 use crate::source::Source;
 use crate::source::tcp::{Output, Segments};
-use crate::step::Step;
-use crate::tables::{Flow, Tables};
+use crate::state::{Flow, RunState};
 use forwarding::Forwarding;
 use fragments::Reassembly;
 
@@ -39,8 +39,8 @@ pub struct Simulation {
     /// Measured: from here, to here.
     pub window: (u64, u64),
     pub flows: Vec<Flow>,
-    pub steps: Vec<Step>,
-    pub gates: Gates,
+    pub hops: Vec<Hop>,
+    pub filters: Filters,
     pub ports: Vec<NamedPort>,
     pub forwarders: Vec<Forwarder>,
     pub pools: Vec<NamedPool>,
@@ -68,21 +68,21 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    pub fn new(seed: u64, reference: DelayReference, tables: Tables) -> Self {
-        let asked = tables.flows.iter().any(|flow| flow.hops.is_some());
+    pub fn new(seed: u64, reference: DelayReference, state: RunState) -> Self {
+        let measures_hops = state.flows.iter().any(|flow| flow.hops.is_some());
         Self {
             seed,
-            window: tables.observer.window,
-            flows: tables.flows,
-            steps: tables.steps,
-            gates: tables.gates,
-            forwarders: tables.forwarders,
-            ports: tables.ports,
-            pools: tables.pools,
-            observer: Box::new(tables.observer),
+            window: state.observer.window,
+            flows: state.flows,
+            hops: state.hops,
+            filters: state.filters,
+            forwarders: state.forwarders,
+            ports: state.ports,
+            pools: state.pools,
+            observer: Box::new(state.observer),
             packets: Slab::default(),
             first_bits: (reference == DelayReference::FirstBit).then(FirstBits::default),
-            journeys: asked.then(Journeys::default),
+            journeys: measures_hops.then(Journeys::default),
             reassembly: Reassembly::default(),
             forwarding: Forwarding::default(),
             events: EventQueue::default(),
@@ -148,7 +148,7 @@ impl Simulation {
                 break;
             }
             if at >= boundary {
-                boundary = (self.observer).advance(at, &mut self.ports, &self.steps, &self.gates);
+                boundary = (self.observer).advance(at, &mut self.ports, &self.hops, &self.filters);
             }
             self.now_ps = at;
             self.handle(event);
@@ -160,7 +160,7 @@ impl Simulation {
                 return Err(RunError::Interrupted);
             }
         }
-        (self.observer).advance(u64::MAX, &mut self.ports, &self.steps, &self.gates);
+        (self.observer).advance(u64::MAX, &mut self.ports, &self.hops, &self.filters);
         Ok(())
     }
 
@@ -248,12 +248,12 @@ impl Simulation {
             (flow.back.unwrap_or(flow.first), counts.then_some(0))
         } else if counts {
             let (frame, wire) = match flow.first {
-                Next::Step(first) => {
-                    let first = &mut self.steps[first as usize];
+                Next::Hop(first) => {
+                    let first = &mut self.hops[first as usize];
                     let bytes = first.bytes(&self.ports[first.port].port, ip_bytes);
                     (bytes.frame, bytes.wire)
                 }
-                first => self.gates.layers(first, ip_bytes),
+                first => self.filters.layers(first, ip_bytes),
             };
             flow.meter.offered.add(ip_bytes, frame, wire);
             flow.sizes.add(ip_bytes);
@@ -263,7 +263,7 @@ impl Simulation {
         };
         let packet = Packet {
             flow: id,
-            step: 0,
+            hop: 0,
             ip_bytes,
             role,
             sent_ps: now,
@@ -272,7 +272,7 @@ impl Simulation {
             ce: false,
         };
         match first {
-            Next::Step(step) if ip_bytes <= self.ip_mtu(step) => self.launch(packet, step),
+            Next::Hop(hop) if ip_bytes <= self.ip_mtu(hop) => self.launch(packet, hop),
             _ => {
                 let id = self.create(packet);
                 self.follow(id, first);
@@ -284,30 +284,30 @@ impl Simulation {
     #[inline]
     fn follow(&mut self, id: PacketId, next: Next) {
         match next {
-            Next::Step(step) => self.enter(id, step),
+            Next::Hop(hop) => self.enter(id, hop),
             Next::Deliver => self.deliver(id),
-            Next::Gate(gate) => self.pass(id, gate),
+            Next::Filter(filter) => self.pass(id, filter),
             Next::Drop => self.lose(id),
         }
     }
 
-    /// A packet comes to the gates of an egress.
-    fn pass(&mut self, id: PacketId, gate: GateId) {
+    /// A packet comes to the filters of an egress.
+    fn pass(&mut self, id: PacketId, filter: FilterId) {
         let packet = self.packets.get(id);
-        let mtu = self.gates.ip_mtu(gate);
+        let mtu = self.filters.ip_mtu(filter);
         if packet.ip_bytes > mtu {
-            self.cut(id, Next::Gate(gate), mtu);
+            self.cut(id, Next::Filter(filter), mtu);
             return;
         }
-        let next = self.judge(id, gate);
+        let next = self.judge(id, filter);
         self.follow(id, next);
     }
 
-    /// What gates of one side of a port make of a packet.
-    fn judge(&mut self, id: PacketId, gate: GateId) -> Next {
+    /// What filters of one side of a port make of a packet.
+    fn judge(&mut self, id: PacketId, filter: FilterId) -> Next {
         let packet = self.packets.get(id);
         let whole = !matches!(packet.role, Role::Fragment(_));
-        (self.gates).pass(gate, packet.ip_bytes, whole, self.now_ps, &mut self.ports)
+        (self.filters).pass(filter, packet.ip_bytes, whole, self.now_ps, &mut self.ports)
     }
 
     #[inline]
@@ -333,10 +333,10 @@ impl Simulation {
                 }
                 if unit.last {
                     let packet = self.packets.get(unit.packet);
-                    let step = &mut self.steps[packet.step as usize];
-                    step.packets_out += 1;
-                    step.bytes_out += u64::from(packet.ip_bytes);
-                    let reception = &step.reception;
+                    let hop = &mut self.hops[packet.hop as usize];
+                    hop.packets_out += 1;
+                    hop.bytes_out += u64::from(packet.ip_bytes);
+                    let reception = &hop.reception;
                     let in_ps = end_ps.min(self.now_ps.saturating_add(reception.header_ps));
                     let at = in_ps.saturating_add_signed(reception.after_line_ps);
                     self.events.push(at, Event::Arrival(unit.packet));
@@ -348,25 +348,25 @@ impl Simulation {
 
     fn arrive(&mut self, id: PacketId) {
         let packet = self.packets.get(id);
-        let step = &mut self.steps[packet.step as usize];
-        let framing = self.ports[step.port].port.line.framing;
+        let hop = &mut self.hops[packet.hop as usize];
+        let framing = self.ports[hop.port].port.line.framing;
         let bytes = framing.frame_bytes(packet.ip_bytes, false);
-        let reception = &mut step.reception;
+        let reception = &mut hop.reception;
         let (input, forwarder) = (reception.port, reception.forwarder);
         if reception.rule.is_some() {
             reception.hits.count(bytes);
         }
         let mut next = reception.next;
-        if let Next::Gate(gate) = next
-            && self.gates.side(gate) == Side::Ingress
+        if let Next::Filter(filter) = next
+            && self.filters.side(filter) == Side::Ingress
         {
-            next = self.judge(id, gate);
+            next = self.judge(id, filter);
         }
         if let Some(journeys) = &mut self.journeys {
             journeys.received(id);
         }
         match (next, forwarder) {
-            (Next::Step(_) | Next::Gate(_), Some(forwarder)) => {
+            (Next::Hop(_) | Next::Filter(_), Some(forwarder)) => {
                 self.forward(forwarder, input, id, next);
             }
             _ => {

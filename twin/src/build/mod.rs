@@ -12,17 +12,17 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
 use crate::classify::Header;
-use crate::counters::Returned;
+use crate::counters::ReturnCounters;
 use crate::error::ScenarioError;
-use crate::gates::Gates;
-use crate::hops::FlowHops;
+use crate::filters::Filters;
+use crate::hop_delay::FlowHops;
 use crate::measure::{Meter, Sizes};
 use crate::packet::Next;
 use crate::rng::Stream;
 use crate::scenario::{DelayReference, FlowSpec, Scenario, VERSION};
 use crate::sim::Simulation;
 use crate::source::{self, Groups, Source};
-use crate::tables::{Flow, Tables};
+use crate::state::{Flow, RunState};
 use network::Network;
 use routes::Routes;
 
@@ -42,7 +42,7 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
     let groups = RefCell::new(Groups::new(seed));
     let mut flows = Vec::new();
     let mut names = HashSet::new();
-    let mut total = Planned::default();
+    let mut total = PlannedPackets::default();
     for (index, spec) in scenario.flows.iter().enumerate() {
         let path = format!("flows[{index}]");
         if !names.insert(spec.name.as_str()) {
@@ -65,11 +65,11 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
     let mut simulation = Simulation::new(
         seed,
         scenario.delay_reference,
-        Tables {
+        RunState {
             flows,
-            steps: routes.steps,
-            gates: Gates {
-                gates: routes.gates,
+            hops: routes.hops,
+            filters: Filters {
+                filters: routes.filters,
                 policers: network.policers,
             },
             forwarders: network.forwarders,
@@ -89,12 +89,12 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
 
 /// The packets that all sources together may send, and those of them that are kept.
 #[derive(Debug, Default)]
-struct Planned {
+struct PlannedPackets {
     packets: u128,
     samples: u128,
 }
 
-impl Planned {
+impl PlannedPackets {
     /// Refuses the flow with which the scenario sends more than one source may.
     ///
     /// `every`: of so many packets one is kept; none without it.
@@ -215,7 +215,7 @@ fn flow(
         stream,
         first,
         back,
-        returned: Returned::default(),
+        returned: ReturnCounters::default(),
         sizes: Sizes::NONE,
         meter: Meter::new(if spec.samples { spec.sample_every } else { 0 }),
         histogram: spec.histogram,
@@ -231,11 +231,11 @@ fn twice(path: &str, name: &str) -> ScenarioError {
 
 #[cfg(test)]
 mod tests {
-    use super::Planned;
+    use super::PlannedPackets;
 
     #[test]
     fn samples_are_counted_as_they_are_kept() {
-        let mut total = Planned::default();
+        let mut total = PlannedPackets::default();
         total.add(49_000_000, Some(1000), "flows[0]").unwrap();
         total.add(49_000_000, Some(1000), "flows[1]").unwrap();
         let refused = total.add(50_000_000, Some(1), "flows[2]").unwrap_err();

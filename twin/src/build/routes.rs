@@ -1,4 +1,4 @@
-//! Resolves a flow's way into steps and gates: one per place and set of marks it can get there
+//! Resolves a flow's way into hops and filters: one per place and set of marks it can get there
 //! with.
 
 use std::collections::HashMap;
@@ -9,26 +9,26 @@ use crate::admission::NO_PROFILE;
 use crate::classify::{Header, Mark};
 use crate::counters::Hits;
 use crate::error::ScenarioError;
-use crate::gates::{FrameBytes, Gate, Side};
+use crate::filters::{Filter, FrameBytes, Side};
+use crate::hops::{Hop, Reception};
 use crate::line::LineBytes;
-use crate::packet::{FlowId, GateId, Next, StepId};
+use crate::packet::{FilterId, FlowId, HopId, Next};
 use crate::police::Action;
 use crate::rng::hash;
 use crate::scenario::Colour;
-use crate::step::{Reception, Step};
 
 /// Applications whose headers RTP header compression understands start so.
 const RTP: &str = "rtp-";
-const MAX_STEPS: usize = 1 << 22;
+const MAX_HOPS: usize = 1 << 22;
 
 #[derive(Debug, Default)]
 pub struct Routes {
-    pub steps: Vec<Step>,
-    pub gates: Vec<Gate>,
+    pub hops: Vec<Hop>,
+    pub filters: Vec<Filter>,
     flows: FlowId,
 }
 
-/// Where a packet is on its way through one hop.
+/// Where a packet is on its way through one at_hop.
 #[derive(Debug, Clone, Copy)]
 enum Place {
     /// Before this policer of the interface, or a later one.
@@ -43,7 +43,7 @@ enum Place {
     Inside,
 }
 
-/// What a step or gate stands for.
+/// What a hop or filter stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Stage {
     Listed(Side, usize),
@@ -52,7 +52,7 @@ enum Stage {
     Queue { rule: usize, counts: bool },
 }
 
-/// A stage at a hop, and the marks it is met with (a rule's own set).
+/// A stage at a at_hop, and the marks it is met with (a rule's own set).
 type Key = (usize, Stage, Mark);
 
 /// One way of one flow while it is resolved.
@@ -67,35 +67,35 @@ struct Walk<'a, 'n> {
 }
 
 impl<'n> Walk<'_, 'n> {
-    /// The port of a side at a hop, and the port of its node that packets came in by.
-    fn port(&self, hop: usize, side: Side) -> (usize, Option<&str>) {
+    /// The port of a side at a at_hop, and the port of its node that packets came in by.
+    fn port(&self, at_hop: usize, side: Side) -> (usize, Option<&str>) {
         let facts = &self.network.facts;
         // A route's ports are all linked.
-        let peer = |hop: usize| {
-            let port = self.route.ports[hop];
+        let peer = |at_hop: usize| {
+            let port = self.route.ports[at_hop];
             facts[port].peer.unwrap_or(port)
         };
         match side {
-            Side::Ingress => (peer(hop), Some(&facts[peer(hop)].name)),
+            Side::Ingress => (peer(at_hop), Some(&facts[peer(at_hop)].name)),
             Side::Egress => {
-                let input = hop.checked_sub(1).map(|h| facts[peer(h)].name.as_str());
-                (self.route.ports[hop], input)
+                let input = at_hop.checked_sub(1).map(|h| facts[peer(h)].name.as_str());
+                (self.route.ports[at_hop], input)
             }
         }
     }
 
-    fn facts(&self, hop: usize, side: Side) -> (&PortFacts, &Rules) {
-        let facts = &self.network.facts[self.port(hop, side).0];
+    fn facts(&self, at_hop: usize, side: Side) -> (&PortFacts, &Rules) {
+        let facts = &self.network.facts[self.port(at_hop, side).0];
         match side {
             Side::Ingress => (facts, &facts.ingress),
             Side::Egress => (facts, &facts.egress),
         }
     }
 
-    /// Bytes that the flow's RTP headers lose to compression on the line of a hop.
-    fn saved_header(&self, hop: usize) -> u32 {
+    /// Bytes that the flow's RTP headers lose to compression on the line of a at_hop.
+    fn saved_header(&self, at_hop: usize) -> u32 {
         let rtp = (self.header.application.as_ref()).is_some_and(|a| a.starts_with(RTP));
-        let port = self.route.ports[hop];
+        let port = self.route.ports[at_hop];
         let saved = self.network.ports[port].port.line.saved_header;
         if rtp { saved } else { 0 }
     }
@@ -107,7 +107,7 @@ impl Routes {
         self.flows - 1
     }
 
-    /// Adds the steps and gates of a route; returns what comes first.
+    /// Adds the hops and filters of a route; returns what comes first.
     pub fn add(
         &mut self,
         flow: FlowId,
@@ -127,11 +127,11 @@ impl Routes {
         let first = self.at(&mut walk, 0, Place::List(Side::Egress, 0), mark);
         while let Some((made, key)) = walk.open.pop() {
             match made {
-                Next::Step(step) => self.finish_step(&mut walk, step, key),
-                Next::Gate(gate) => self.finish_gate(&mut walk, gate, key),
+                Next::Hop(hop) => self.finish_hop(&mut walk, hop, key),
+                Next::Filter(filter) => self.finish_filter(&mut walk, filter, key),
                 Next::Deliver | Next::Drop => {}
             }
-            if self.steps.len() + self.gates.len() > MAX_STEPS {
+            if self.hops.len() + self.filters.len() > MAX_HOPS {
                 let problem = "too many flows, hops and marks together";
                 return Err(ScenarioError::new("flows", problem, "split the scenario"));
             }
@@ -140,27 +140,27 @@ impl Routes {
     }
 
     /// What a packet meets next from `place` on.
-    fn at(&mut self, walk: &mut Walk, hop: usize, place: Place, mark: Mark) -> Next {
-        let (mut hop, mut place, mut mark) = (hop, place, mark);
+    fn at(&mut self, walk: &mut Walk, at_hop: usize, place: Place, mark: Mark) -> Next {
+        let (mut at_hop, mut place, mut mark) = (at_hop, place, mark);
         loop {
             place = match place {
                 Place::List(side, from) => {
-                    let (_, input) = walk.port(hop, side);
-                    let rules = walk.facts(hop, side).1;
+                    let (_, input) = walk.port(at_hop, side);
+                    let rules = walk.facts(at_hop, side).1;
                     match rules.listed(from, walk.header, input, mark) {
                         Some(index) => {
-                            return self.stage(walk, (hop, Stage::Listed(side, index), mark));
+                            return self.stage(walk, (at_hop, Stage::Listed(side, index), mark));
                         }
                         None => Place::Rules(side),
                     }
                 }
                 Place::Rules(side) => {
-                    let (_, input) = walk.port(hop, side);
-                    let rules = walk.facts(hop, side).1;
+                    let (_, input) = walk.port(at_hop, side);
+                    let rules = walk.facts(at_hop, side).1;
                     let (index, rule) = rules.classify(walk.header, input, mark);
                     mark = rule.mark(mark);
                     if side == Side::Ingress || rule.police.is_some() {
-                        return self.stage(walk, (hop, Stage::Rule(side, index), mark));
+                        return self.stage(walk, (at_hop, Stage::Rule(side, index), mark));
                     }
                     Place::Queue {
                         rule: index,
@@ -168,15 +168,15 @@ impl Routes {
                     }
                 }
                 Place::Queue { rule, counts } => {
-                    let (facts, rules) = walk.facts(hop, Side::Egress);
+                    let (facts, rules) = walk.facts(at_hop, Side::Egress);
                     let stage = match facts.queue_police(rules.rules[rule].queue) {
                         Some(_) => Stage::QueuePolicer { rule, counts },
                         None => Stage::Queue { rule, counts },
                     };
-                    return self.stage(walk, (hop, stage, mark));
+                    return self.stage(walk, (at_hop, stage, mark));
                 }
-                Place::Inside if hop + 1 < walk.route.ports.len() => {
-                    hop += 1;
+                Place::Inside if at_hop + 1 < walk.route.ports.len() => {
+                    at_hop += 1;
                     Place::List(Side::Egress, 0)
                 }
                 Place::Inside => return Next::Deliver,
@@ -188,15 +188,15 @@ impl Routes {
         if let Some(known) = walk.known.get(&key) {
             return *known;
         }
-        let (hop, stage, mark) = key;
+        let (at_hop, stage, mark) = key;
         let next = match stage {
             Stage::Queue { rule, counts } => {
-                self.steps.push(new_step(walk, hop, (rule, counts), mark));
-                Next::Step((self.steps.len() - 1) as StepId)
+                self.hops.push(new_hop(walk, at_hop, (rule, counts), mark));
+                Next::Hop((self.hops.len() - 1) as HopId)
             }
             _ => {
-                self.gates.push(new_gate(walk, hop, stage, mark));
-                Next::Gate((self.gates.len() - 1) as GateId)
+                self.filters.push(new_filter(walk, at_hop, stage, mark));
+                Next::Filter((self.filters.len() - 1) as FilterId)
             }
         };
         walk.known.insert(key, next);
@@ -204,7 +204,7 @@ impl Routes {
         next
     }
 
-    fn finish_gate(&mut self, walk: &mut Walk, gate: GateId, (hop, stage, mark): Key) {
+    fn finish_filter(&mut self, walk: &mut Walk, filter: FilterId, (at_hop, stage, mark): Key) {
         let behind = |go_on: bool| match stage {
             Stage::Listed(side, index) if go_on => Place::List(side, index + 1),
             Stage::Listed(side, _) => Place::Rules(side),
@@ -220,8 +220,8 @@ impl Routes {
         };
         let network = walk.network;
         let mut next = [Next::Drop; 3];
-        match policing(walk, network, hop, stage) {
-            None => next[0] = self.at(walk, hop, behind(false), mark),
+        match policing(walk, network, at_hop, stage) {
+            None => next[0] = self.at(walk, at_hop, behind(false), mark),
             Some(policing) => {
                 for (next, action) in next.iter_mut().zip(&policing.actions) {
                     let Some(mark) = action.mark(mark) else {
@@ -231,36 +231,38 @@ impl Routes {
                         // Only one policer stands before a queue.
                         (Stage::QueuePolicer { rule, .. }, _) => {
                             let counts = false;
-                            self.stage(walk, (hop, Stage::Queue { rule, counts }, mark))
+                            self.stage(walk, (at_hop, Stage::Queue { rule, counts }, mark))
                         }
-                        (_, Action::Pass { go_on, .. }) => self.at(walk, hop, behind(*go_on), mark),
+                        (_, Action::Pass { go_on, .. }) => {
+                            self.at(walk, at_hop, behind(*go_on), mark)
+                        }
                         (_, Action::Drop) => Next::Drop,
                     };
                 }
             }
         }
-        self.gates[gate as usize].next = next;
+        self.filters[filter as usize].next = next;
     }
 
-    fn finish_step(&mut self, walk: &mut Walk, step: StepId, (hop, _, mark): Key) {
-        let line = walk.network.ports[walk.route.ports[hop]].port.line;
+    fn finish_hop(&mut self, walk: &mut Walk, hop: HopId, (at_hop, _, mark): Key) {
+        let line = walk.network.ports[walk.route.ports[at_hop]].port.line;
         let arriving = Mark {
             dscp: mark.dscp,
             cos: if line.framing.tagged { mark.cos } else { 0 },
             group: None,
             colour: Colour::Green,
         };
-        let (port, input) = walk.port(hop, Side::Ingress);
-        let rules = walk.facts(hop, Side::Ingress).1;
+        let (port, input) = walk.port(at_hop, Side::Ingress);
+        let rules = walk.facts(at_hop, Side::Ingress).1;
         let (index, rule) = rules.classify(walk.header, input, arriving);
         let (rule, next) = if rules.listed.is_empty() && rule.police.is_none() {
             let inside = rule.mark(arriving);
-            (Some(index), self.at(walk, hop, Place::Inside, inside))
+            (Some(index), self.at(walk, at_hop, Place::Inside, inside))
         } else {
             let place = Place::List(Side::Ingress, 0);
-            (None, self.at(walk, hop, place, arriving))
+            (None, self.at(walk, at_hop, place, arriving))
         };
-        let reception = &mut self.steps[step as usize].reception;
+        let reception = &mut self.hops[hop as usize].reception;
         *reception = Reception {
             port,
             rule,
@@ -274,14 +276,14 @@ impl Routes {
 fn policing<'a>(
     walk: &Walk,
     network: &'a Network,
-    hop: usize,
+    at_hop: usize,
     stage: Stage,
 ) -> Option<&'a Policing> {
     let side = match stage {
         Stage::Listed(side, _) | Stage::Rule(side, _) => side,
         Stage::QueuePolicer { .. } | Stage::Queue { .. } => Side::Egress,
     };
-    let facts = &network.facts[walk.port(hop, side).0];
+    let facts = &network.facts[walk.port(at_hop, side).0];
     let rules = match side {
         Side::Ingress => &facts.ingress,
         Side::Egress => &facts.egress,
@@ -294,20 +296,20 @@ fn policing<'a>(
     }
 }
 
-fn new_step(walk: &Walk, hop: usize, (rule, counts): (usize, bool), mark: Mark) -> Step {
-    let (port, input) = walk.port(hop, Side::Egress);
-    let (facts, rules) = walk.facts(hop, Side::Egress);
+fn new_hop(walk: &Walk, at_hop: usize, (rule, counts): (usize, bool), mark: Mark) -> Hop {
+    let (port, input) = walk.port(at_hop, Side::Egress);
+    let (facts, rules) = walk.facts(at_hop, Side::Egress);
     let running = &walk.network.ports[port].port;
     let line = running.line;
     let queue = rules.rules[rule].queue;
     let profiles = facts.profiles.get(queue);
-    let node = &walk.network.nodes[walk.network.facts[walk.port(hop, Side::Ingress).0].node];
-    let onward = walk.route.ports.get(hop + 1);
+    let node = &walk.network.nodes[walk.network.facts[walk.port(at_hop, Side::Ingress).0].node];
+    let onward = walk.route.ports.get(at_hop + 1);
     let header_ps = onward.map_or(u64::MAX, |next| {
         node.header_ps(&line, &walk.network.ports[*next].port.line)
     });
     let latency = onward.map_or(0, |_| node.latency_ps);
-    Step {
+    Hop {
         flow: walk.flow,
         port,
         rule: counts.then_some(rule),
@@ -315,7 +317,7 @@ fn new_step(walk: &Walk, hop: usize, (rule, counts): (usize, bool), mark: Mark) 
         conversation: running.conversation(queue, conversation_hash(walk.header, mark)),
         precedence: mark.precedence(),
         profile: profiles.map_or(NO_PROFILE, |p| p.index(walk.header, input, mark)),
-        saved_header: walk.saved_header(hop),
+        saved_header: walk.saved_header(at_hop),
         last: LineBytes::default(),
         hits: Hits::default(),
         dropped: 0,
@@ -334,7 +336,7 @@ fn new_step(walk: &Walk, hop: usize, (rule, counts): (usize, bool), mark: Mark) 
     }
 }
 
-fn new_gate(walk: &Walk, hop: usize, stage: Stage, mark: Mark) -> Gate {
+fn new_filter(walk: &Walk, at_hop: usize, stage: Stage, mark: Mark) -> Filter {
     let (side, rule, queue_of) = match stage {
         Stage::Listed(side, _) => (side, None, None),
         Stage::Rule(side, rule) => (side, Some(rule), Some(rule)),
@@ -342,21 +344,21 @@ fn new_gate(walk: &Walk, hop: usize, stage: Stage, mark: Mark) -> Gate {
             (Side::Egress, counts.then_some(rule), Some(rule))
         }
     };
-    let rules = walk.facts(hop, side).1;
+    let rules = walk.facts(at_hop, side).1;
     let queue = queue_of.map(|r| rules.rules[r].queue as u16);
-    let line = walk.network.ports[walk.route.ports[hop]].port.line;
-    Gate {
+    let line = walk.network.ports[walk.route.ports[at_hop]].port.line;
+    Filter {
         flow: walk.flow,
-        port: walk.port(hop, side).0,
+        port: walk.port(at_hop, side).0,
         side,
         rule,
         queue: queue.filter(|_| side == Side::Egress),
-        policer: policing(walk, walk.network, hop, stage).map(|p| p.policer),
+        policer: policing(walk, walk.network, at_hop, stage).map(|p| p.policer),
         colour: mark.colour,
         next: [Next::Drop; 3],
         line: match side {
             Side::Ingress => FrameBytes::received(line.framing),
-            Side::Egress => FrameBytes::sent(&line, walk.saved_header(hop)),
+            Side::Egress => FrameBytes::sent(&line, walk.saved_header(at_hop)),
         },
         hits: Hits::default(),
         dropped: 0,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::classify::{Header, Mark, Matcher, check_marks};
 use crate::error::ScenarioError;
-use crate::gates::Side;
+use crate::filters::Side;
 use crate::police::{self, Action, CellLine, Policer};
 use crate::scenario::{EgressSpec, IngressSpec, ListedPolice, MarkSpec, MatchSpec};
 

@@ -16,9 +16,9 @@ use address::Mac;
 pub struct Mark {
     pub dscp: u8,
     pub cos: u8,
-    /// A class chosen on input, known inside the box alone (QoS group, service queue).
+    /// A class chosen on input, known inside the device alone (QoS group, service queue).
     pub group: Option<u8>,
-    /// Drop precedence, known inside the box alone.
+    /// Drop precedence, known inside the device alone.
     pub colour: Colour,
 }
 

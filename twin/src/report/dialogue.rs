@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{DelayReport, delay_report};
 use crate::source::Source;
 use crate::source::tcp::Population;
-use crate::tables::Flow;
+use crate::state::Flow;
 
 /// Packets on the way back.
 #[derive(Debug, Serialize)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::counters::{QueueState, StepState, Waits};
+use crate::counters::{FlowCounters, QueueState, Waits};
 use crate::observe::{Series, Snapshot};
 use crate::port::{Port, Usage};
 use crate::sim::Simulation;
@@ -52,17 +52,17 @@ pub struct FlowWindow {
 }
 
 impl FlowWindow {
-    /// Adds what step `index` gained.
-    pub fn add_step(&mut self, simulation: &Simulation, index: usize) {
-        self.add(simulation, |snapshot| snapshot.steps[index]);
+    /// Adds what hop `index` gained.
+    pub fn add_hop(&mut self, simulation: &Simulation, index: usize) {
+        self.add(simulation, |snapshot| snapshot.hops[index]);
     }
 
-    /// Adds what gate `index` gained.
-    pub fn add_gate(&mut self, simulation: &Simulation, index: usize) {
-        self.add(simulation, |snapshot| snapshot.gates[index]);
+    /// Adds what filter `index` gained.
+    pub fn add_filter(&mut self, simulation: &Simulation, index: usize) {
+        self.add(simulation, |snapshot| snapshot.filters[index]);
     }
 
-    fn add(&mut self, simulation: &Simulation, state: impl Fn(&Snapshot) -> StepState) {
+    fn add(&mut self, simulation: &Simulation, state: impl Fn(&Snapshot) -> FlowCounters) {
         let observer = &simulation.observer;
         if let (Some(opened), Some(closed)) = (&observer.opened, &observer.closed) {
             let (before, after) = (state(opened), state(closed));

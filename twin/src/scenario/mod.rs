@@ -59,7 +59,7 @@ pub enum DelayReference {
     FirstBit,
 }
 
-/// A box or host.
+/// A device or host.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeSpec {

@@ -1,4 +1,4 @@
-//! Strict priority as some boxes really serve it: levels of several queues that share by
+//! Strict priority as some devices really serve it: levels of several queues that share by
 //! weight, and levels that let a packet of a lower one pass now and then.
 
 use serde::Deserialize;

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::first_bit::Times;
-use crate::hops::LossPlace;
+use crate::hop_delay::LossPlace;
 use crate::ip::fragment_sizes;
 use crate::packet::{Next, Packet, PacketId, Role};
 
@@ -17,7 +17,7 @@ struct Cut {
     layers: (u32, u32),
     /// A fragment is lost, and with it the packet.
     lost: bool,
-    /// Where the first one was, where hops are told.
+    /// Where the first one was, where hops are measured.
     lost_at: Option<LossPlace>,
 }
 
@@ -107,9 +107,9 @@ impl Simulation {
         (id, part): (PacketId, &Packet),
         times: Option<Times>,
     ) {
-        let step = &self.steps[part.step as usize];
-        let port = &self.ports[step.port].port;
-        let bytes = port.bytes(part.ip_bytes, 0, step.queue);
+        let hop = &self.hops[part.hop as usize];
+        let port = &self.ports[hop.port].port;
+        let bytes = port.bytes(part.ip_bytes, 0, hop.queue);
         let record = &mut self.reassembly.cuts[cut as usize];
         record.layers.0 += bytes.frame;
         record.layers.1 += bytes.wire;

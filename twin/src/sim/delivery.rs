@@ -67,8 +67,8 @@ impl Simulation {
         } else {
             if now > open && now <= close {
                 let (frame, wire) = layers.unwrap_or_else(|| {
-                    let step = &mut self.steps[packet.step as usize];
-                    let bytes = step.bytes(&self.ports[step.port].port, packet.ip_bytes);
+                    let hop = &mut self.hops[packet.hop as usize];
+                    let bytes = hop.bytes(&self.ports[hop.port].port, packet.ip_bytes);
                     (bytes.frame, bytes.wire)
                 });
                 flow.meter.window.add(packet.ip_bytes, frame, wire);

@@ -1,71 +1,71 @@
-//! Gates: rules and policers that a packet meets before it waits in a queue or is delivered.
+//! Policers and filters: the rules and policers that a packet meets before it waits in a queue or is delivered.
 
-use crate::counters::{Hits, StepState};
+use crate::counters::{FlowCounters, Hits};
 use crate::framing::{Framing, carried};
 use crate::ip::fragment_sizes;
 use crate::line::Line;
 use crate::named::NamedPort;
-use crate::packet::{FlowId, GateId, Next};
+use crate::packet::{FilterId, FlowId, Next};
 use crate::police::Policer;
 use crate::scenario::Colour;
 
-/// All gates of a run, and the policers they ask.
+/// All filters of a run, and the policers they ask.
 #[derive(Debug)]
-pub struct Gates {
-    pub gates: Vec<Gate>,
+pub struct Filters {
+    pub filters: Vec<Filter>,
     pub policers: Vec<Policer>,
 }
 
-impl Gates {
-    /// Takes a packet through gates until it meets something else, or those of another side of
+impl Filters {
+    /// Takes a packet through filters until it meets something else, or those of another side of
     /// the node. `whole`: it is no IP fragment, whose headers are never compressed.
     pub fn pass(
         &mut self,
-        first: GateId,
+        first: FilterId,
         ip_bytes: u32,
         whole: bool,
         now_ps: u64,
         ports: &mut [NamedPort],
     ) -> Next {
-        let mut next = Next::Gate(first);
+        let mut next = Next::Filter(first);
         let side = self.side(first);
-        while let Next::Gate(gate) = next {
-            let gate = &mut self.gates[gate as usize];
-            if gate.side != side {
+        while let Next::Filter(filter) = next {
+            let filter = &mut self.filters[filter as usize];
+            if filter.side != side {
                 break;
             }
-            let (carried, bytes) = gate.line.of(ip_bytes, whole);
-            if gate.rule.is_some() {
-                gate.hits.count(bytes);
+            let (carried, bytes) = filter.line.of(ip_bytes, whole);
+            if filter.rule.is_some() {
+                filter.hits.count(bytes);
             }
-            let outcome = gate.policer.map_or(0, |policer| {
-                self.policers[policer].judge(bytes, carried, gate.colour, now_ps) as usize
+            let outcome = filter.policer.map_or(0, |policer| {
+                self.policers[policer].judge(bytes, carried, filter.colour, now_ps) as usize
             });
-            next = gate.next[outcome];
+            next = filter.next[outcome];
             if next == Next::Drop {
-                gate.dropped += 1;
-                if let Some(queue) = gate.queue {
-                    ports[gate.port].port.policed(queue);
+                filter.dropped += 1;
+                if let Some(queue) = filter.queue {
+                    ports[filter.port].port.policed(queue);
                 }
             }
         }
         next
     }
 
-    pub fn side(&self, gate: GateId) -> Side {
-        self.gates[gate as usize].side
+    pub fn side(&self, filter: FilterId) -> Side {
+        self.filters[filter as usize].side
     }
 
-    /// Larger packets are cut before they come to the gate.
-    pub fn ip_mtu(&self, gate: GateId) -> u32 {
-        self.gates[gate as usize].line.ip_mtu
+    /// Larger packets are cut before they come to the filter.
+    pub fn ip_mtu(&self, filter: FilterId) -> u32 {
+        self.filters[filter as usize].line.ip_mtu
     }
 
-    /// Frame and wire bytes of a packet on the line of a gate, of all its IP fragments but
-    /// without a split into the line's; none where there is no gate.
+    /// Frame and wire bytes of a packet on the line of a filter, of all its IP fragments but
+    /// without a split into the line's; none where there is no filter.
     pub fn layers(&self, first: Next, ip_bytes: u32) -> (u32, u32) {
         match first {
-            Next::Gate(gate) => self.gates[gate as usize].line.layers(ip_bytes),
+            Next::Filter(filter) => self.filters[filter as usize].line.layers(ip_bytes),
             _ => (0, 0),
         }
     }
@@ -73,7 +73,7 @@ impl Gates {
 
 /// A rule or policer before a queue.
 #[derive(Debug, Clone)]
-pub struct Gate {
+pub struct Filter {
     pub flow: FlowId,
     /// The port that has the rule or policer.
     pub port: usize,
@@ -92,10 +92,10 @@ pub struct Gate {
     pub dropped: u64,
 }
 
-impl Gate {
+impl Filter {
     /// What it has counted so far for its queue.
-    pub fn state(&self) -> StepState {
-        StepState {
+    pub fn state(&self) -> FlowCounters {
+        FlowCounters {
             packets_in: self.hits.packets,
             dropped: self.dropped,
             packets_out: 0,

@@ -1,30 +1,30 @@
-//! A few events in order, as a ring: cheaper than a calendar for as long as they are few.
+//! A queue of at most sixteen events, kept sorted in a ring: cheaper than a calendar for so few.
 
 use super::Event;
 
 /// Beyond these, moving them costs more than a calendar's days do.
-pub const FEW: usize = 16;
-const MASK: usize = FEW - 1;
+pub const SMALL: usize = 16;
+const MASK: usize = SMALL - 1;
 
-/// At most `FEW` events by time, and at one instant in the order of insertion.
+/// At most `SMALL` events by time, and at one instant in the order of insertion.
 #[derive(Debug)]
-pub struct Few {
-    ring: [(u64, Event); FEW],
+pub struct SmallQueue {
+    ring: [(u64, Event); SMALL],
     first: usize,
     length: usize,
 }
 
-impl Default for Few {
+impl Default for SmallQueue {
     fn default() -> Self {
         Self {
-            ring: [(0, Event::Wake(0)); FEW],
+            ring: [(0, Event::Wake(0)); SMALL],
             first: 0,
             length: 0,
         }
     }
 }
 
-impl Few {
+impl SmallQueue {
     pub fn len(&self) -> usize {
         self.length
     }
@@ -32,7 +32,7 @@ impl Few {
     /// Puts an event behind all that are not later; there is room for it.
     #[inline]
     pub fn insert(&mut self, at_ps: u64, event: Event) {
-        debug_assert!(self.length < FEW);
+        debug_assert!(self.length < SMALL);
         let mut place = self.first + self.length;
         // Most events are later than all others, or than all but a few.
         while place > self.first && self.ring[(place - 1) & MASK].0 > at_ps {

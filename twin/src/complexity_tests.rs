@@ -103,7 +103,7 @@ fn many_cases_give_what_each_gives() {
 }
 
 #[test]
-fn the_first_wrong_case_is_told() {
+fn the_first_wrong_case_is_reported() {
     let good = chain(1, 1, SECOND_PS, false);
     let long = chain(1, 1, 10 * SECOND_PS, false);
     let mut cases = vec![(good.as_str(), 1); 30];

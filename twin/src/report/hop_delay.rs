@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{DelayReport, delay_report};
-use crate::hops::{FlowHops, HopMeter};
+use crate::hop_delay::{FlowHops, HopMeter};
 use crate::sim::Simulation;
 
 /// A flow's way, hop by hop.

@@ -1,7 +1,7 @@
-//! The way of packets told hop by hop, where a flow asks for it.
+//! What each hop adds to a packet's delay, where the flow measures its hops.
 
 use super::Simulation;
-use crate::hops::LossPlace;
+use crate::hop_delay::LossPlace;
 use crate::packet::{Next, Packet, PacketId, Role};
 
 impl Simulation {
@@ -16,25 +16,25 @@ impl Simulation {
     #[cold]
     fn end_of_hop(&mut self, id: PacketId, next: Next) {
         let packet = self.packets.get(id);
-        let told = !packet.back && self.flows[packet.flow as usize].hops.is_some();
-        let Some(journeys) = self.journeys.as_mut().filter(|_| told) else {
+        let measures_hops = !packet.back && self.flows[packet.flow as usize].hops.is_some();
+        let Some(journeys) = self.journeys.as_mut().filter(|_| measures_hops) else {
             return;
         };
-        let step = &self.steps[packet.step as usize];
-        let port = &self.ports[step.port].port;
+        let hop = &self.hops[packet.hop as usize];
+        let port = &self.ports[hop.port].port;
         // Headers of IP fragments are never compressed.
         let saved = match packet.role {
             Role::Fragment(_) => 0,
-            _ => step.saved_header,
+            _ => hop.saved_header,
         };
         let gap = port.line.framing.gap_ps(port.line.rate_bps);
-        let line = port.line_time_ps(packet.ip_bytes, saved, step.queue);
-        let sent = line.min(step.reception.header_ps).saturating_sub(gap);
-        let engine = match (next, step.reception.forwarder) {
+        let line = port.line_time_ps(packet.ip_bytes, saved, hop.queue);
+        let sent = line.min(hop.reception.header_ps).saturating_sub(gap);
+        let engine = match (next, hop.reception.forwarder) {
             (Next::Deliver, _) | (_, None) => 0,
             (_, Some(engine)) => self.forwarders[engine as usize].per_packet_ps,
         };
-        let fixed = gap.saturating_add_signed(step.reception.after_line_ps) + engine;
+        let fixed = gap.saturating_add_signed(hop.reception.after_line_ps) + engine;
         journeys.passed(id, self.now_ps, (fixed, sent));
     }
 

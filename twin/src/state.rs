@@ -1,16 +1,16 @@
-//! What a scenario is built into: the tables a run works on.
+//! The state of a run: what a scenario is built into.
 
-use crate::counters::Returned;
+use crate::counters::ReturnCounters;
+use crate::filters::Filters;
 use crate::forward::Forwarder;
-use crate::gates::Gates;
-use crate::hops::FlowHops;
+use crate::hop_delay::FlowHops;
+use crate::hops::Hop;
 use crate::measure::{Meter, Sizes};
 use crate::named::{NamedPool, NamedPort};
 use crate::observe::Observer;
 use crate::packet::Next;
 use crate::rng::Stream;
 use crate::source::Source;
-use crate::step::Step;
 
 #[derive(Debug)]
 pub struct Flow {
@@ -27,15 +27,15 @@ pub struct Flow {
     /// Present if asked for.
     pub hops: Option<Box<FlowHops>>,
     /// Packets on the way back, counted as `meter` counts the others.
-    pub returned: Returned,
+    pub returned: ReturnCounters,
 }
 
 /// What a scenario is built into.
 #[derive(Debug)]
-pub struct Tables {
+pub struct RunState {
     pub flows: Vec<Flow>,
-    pub steps: Vec<Step>,
-    pub gates: Gates,
+    pub hops: Vec<Hop>,
+    pub filters: Filters,
     pub forwarders: Vec<Forwarder>,
     pub ports: Vec<NamedPort>,
     pub pools: Vec<NamedPool>,
