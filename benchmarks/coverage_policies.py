@@ -24,8 +24,8 @@ from qosforge.intent.models import Verify
 from qosforge.inventory.loader import load_network
 from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
-from qosforge.tester.judging import path_delay_of
-from qosforge.tester.measurement import class_sample
+from qosforge.tester.measurement.document import class_sample
+from qosforge.tester.measurement.judging import path_delay_of
 from qosforge.tester.twin import TwinTester
 
 SEEDS = 60

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from qosforge.errors import InputError, NotInstalled, Place, ServiceError
 from qosforge.inventory.models import Network, TrafficFlow
-from qosforge.tester.offers import Offer
+from qosforge.tester.counters.offered_load import Offer
 
 if TYPE_CHECKING:
     from qoslab.control import Overlay

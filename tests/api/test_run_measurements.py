@@ -22,7 +22,7 @@ from qosforge.resources import root
 from qosforge.runs.record.tables import OUTSIDE_MEASUREMENTS, RunStatus
 from qosforge.runs.requests.requests import Order
 from qosforge.runs.workflow.external_tester import OUTSIDE_SECONDS, waiting_for
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.document import Measurement
 from tests.principals import somebody
 from tests.tester.outside_document import document, web
 

@@ -8,7 +8,7 @@ from qosforge.cli import output
 from qosforge.cli.output import print_verdicts, print_verdicts_of
 from qosforge.deltaq.objective import Objective
 from qosforge.deltaq.verdict import judge
-from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement.judging import ClassVerdict
 
 MS = 10**9
 OBJECTIVE = Objective(delay={"p99": 0.040}, episode_packets=1)

@@ -14,7 +14,7 @@ from qosforge.findings import has_errors
 from qosforge.intent.loader import parse_intent
 from qosforge.intent.models import MatchTerm
 from qosforge.inventory.models import Network, Station, TrafficFlow, TrafficSource
-from qosforge.tester.traffic import flow_class
+from qosforge.tester.scenario.traffic import flow_class
 from qoslab.boxes.ios.base import IosBox
 from qoslab.boxes.ios.classes import in_class
 from qoslab.packets import Packets

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from qosforge import errors
 from qosforge.deltaq.distribution import DeltaQ
-from qosforge.tester.measurement import (
+from qosforge.tester.measurement.document import (
     FlowResult,
     Measurement,
     ScenarioResult,
@@ -21,7 +21,7 @@ from qosforge.tester.measurement import (
     class_sample,
     quantiles_ps,
 )
-from qosforge.tester.pooling import class_summary, pooled_deltaq, summarise
+from qosforge.tester.measurement.pooling import class_summary, pooled_deltaq, summarise
 
 MS = 10**9
 

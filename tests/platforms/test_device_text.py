@@ -39,7 +39,7 @@ MAY_OPEN = {
     "qosforge/compiler/candidate.py": "into lines to enter, and lines to put back",
     "qosforge/validation/rendering.py": "into the tree that lines are merged into",
     "qosforge/deploy/inspection.py": "into what a device is, all of which is shown through its door",
-    "qosforge/tester/counters.py": "into counters",
+    "qosforge/tester/counters/comparison.py": "into counters",
     "qosforge/discovery/crawler.py": "into facts, by the readers that it is given to",
     "qosforge/discovery/port_traffic.py": "into counters of ports",
     "qosforge/discovery/stations.py": "into facts, by the readers that it is given to",

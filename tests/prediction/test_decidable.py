@@ -9,7 +9,7 @@ import pytest
 
 from qosforge.inventory.models import Network
 from qosforge.prediction.predict import Prediction, predict
-from qosforge.tester.measurement import class_sample
+from qosforge.tester.measurement.document import class_sample
 
 from .test_predict import POLICY, compiled, routers
 

@@ -14,7 +14,7 @@ from qosforge.inventory.models import Network
 from qosforge.prediction.predict import Prediction, SimulatedTime, predict
 from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
-from qosforge.tester.pooling import class_summary
+from qosforge.tester.measurement.pooling import class_summary
 
 PRIORITY = "treatment: {priority: {rate: 400 kb/s}}"
 POLICY = f"""\

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qosforge.tester.measurement import FlowResult, Measurement, ScenarioResult, When
-from qosforge.tester.path_delay import HopDelay, PathDelay
+from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, When
+from qosforge.tester.measurement.path_delay import HopDelay, PathDelay
 
 MS = 10**9
 

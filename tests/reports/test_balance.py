@@ -13,7 +13,7 @@ from qosforge.cli.output import out, print_accounts
 from qosforge.reports.balance import Balance, accounts, in_words, side_texts, trade_offs
 from qosforge.reports.model import RunReport
 from qosforge.reports.run_report import render_run_report
-from qosforge.tester.measurement import FlowResult, Measurement, ScenarioResult, When
+from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, When
 
 MS = 10**9
 Figures = tuple[int, int]

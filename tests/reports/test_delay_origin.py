@@ -12,8 +12,8 @@ from qosforge.reports.delay_origin import delay_origins, not_recorded, run_origi
 from qosforge.reports.markdown import run_markdown
 from qosforge.reports.model import RunReport
 from qosforge.reports.run_report import render_run_report
-from qosforge.tester.judging import ClassVerdict
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.judging import ClassVerdict
 from tests.reports.origins import measured, path_delay
 from tests.reports.test_run_report import NASTY, Page
 

@@ -9,7 +9,7 @@ from qosforge.deltaq.objective import BoundVerdict, Objective, Verdict
 from qosforge.deltaq.sample import Sample
 from qosforge.deltaq.verdict import judge, undecided
 from qosforge.reports.evidence import deciding, interval, observed, sentence
-from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement.judging import ClassVerdict
 
 MS = 1e9
 

@@ -18,8 +18,8 @@ from qosforge.reports.model import ClassVerdict, DeviceReport, RunReport, StageR
 from qosforge.reports.run_report import render_run_report
 from qosforge.reports.table import amount
 from qosforge.reports.verdict_rows import verdict_rows
-from qosforge.tester.changes import ClassChange
-from qosforge.tester.measurement import (
+from qosforge.tester.measurement.changes import ClassChange
+from qosforge.tester.measurement.document import (
     FlowResult,
     Measurement,
     ScenarioResult,

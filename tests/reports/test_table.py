@@ -8,7 +8,7 @@ import pytest
 
 from qosforge.deltaq.objective import Quantity
 from qosforge.reports.table import COLUMNS, Group, Line, benefit_percent, comparison_table
-from qosforge.tester.measurement import FlowResult, Measurement, ScenarioResult
+from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult
 
 
 def result(kind: str, sent: int, mean_ms: float, jitter_ms: float, **more: object) -> FlowResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from qosforge.tester.measurement import FlowResult, Measurement, ScenarioResult, When
+from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, When
 
 MILLISECOND = 10**9
 """In picoseconds."""

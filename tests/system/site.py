@@ -17,9 +17,9 @@ from qosforge.intent.models import Intent
 from qosforge.plan.model import Plan
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import DeviceText
-from qosforge.tester.judging import overall, verdicts
-from qosforge.tester.measurement import Measurement
-from qosforge.tester.pooling import ClassSummary, class_summary
+from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.judging import overall, verdicts
+from qosforge.tester.measurement.pooling import ClassSummary, class_summary
 from qosforge.tester.twin import TwinTester
 
 from .campus import POLICY, Campus

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.document import Measurement
 from qoslab import control
 
 from .campus import POLICY, Campus

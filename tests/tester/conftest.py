@@ -21,8 +21,8 @@ from qosforge.plan.model import Plan
 from qosforge.platforms.base import QueueCount
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import DeviceText
-from qosforge.tester.counters import CounterNote, compare, read
-from qosforge.tester.offers import expected
+from qosforge.tester.counters.comparison import CounterNote, compare, read
+from qosforge.tester.counters.offered_load import expected
 from qoslab import control
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ import qosforge_twin
 
 from qosforge.inventory.models import Framing
 from qosforge.plan.model import Discipline, Egress, InterfacePlan, Queue, Rule, Scheduler, Term
-from qosforge.tester.ports import framing_name
+from qosforge.tester.scenario.ports import framing_name
 
 from .test_ports import link, made
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from qosforge.deltaq.distribution import DeltaQ
-from qosforge.tester.measurement import quantiles_ps
+from qosforge.tester.measurement.document import quantiles_ps
 
 Json = dict[str, Any]
 Change = Callable[[Json], None]

@@ -22,7 +22,7 @@ from qosforge.inventory.models import (
     TrafficScenario,
 )
 from qosforge.plan.model import Efficiency, Egress, Ingress, InterfacePlan, Plan
-from qosforge.tester.streams import streams
+from qosforge.tester.scenario.streams import streams
 from qosforge.tester.twin import TwinTester
 
 ACCESS = 100_000_000

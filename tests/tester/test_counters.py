@@ -22,8 +22,8 @@ from qosforge.plan.model import (
 )
 from qosforge.platforms.base import QueueCount, platform
 from qosforge.platforms.device_text import DeviceText
-from qosforge.tester.counters import compare, read
-from qosforge.tester.offers import Expected, Key
+from qosforge.tester.counters.comparison import compare, read
+from qosforge.tester.counters.offered_load import Expected, Key
 from tests.device_texts import said
 
 SERIAL = "Serial0/0"

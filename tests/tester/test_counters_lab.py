@@ -10,8 +10,8 @@ import pytest
 from qosforge.emulation import is_emulated, offer_traffic
 from qosforge.errors import DeviceError, ServiceError
 from qosforge.platforms.base import platform
-from qosforge.tester.counters import compare
-from qosforge.tester.offers import expected
+from qosforge.tester.counters.comparison import compare
+from qosforge.tester.counters.offered_load import expected
 from qoslab import control
 
 from .conftest import Campus

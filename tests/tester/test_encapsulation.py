@@ -12,7 +12,7 @@ import qosforge_twin
 
 from qosforge.calculus.encapsulation import PS, Encapsulation
 from qosforge.calculus.stages import EgressLine, Meter, Passage
-from qosforge.tester.ways import Way
+from qosforge.tester.scenario.path_stages import Way
 
 Json = dict[str, Any]
 PACKETS = 5

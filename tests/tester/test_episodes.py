@@ -15,8 +15,8 @@ from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import TrafficFlow, TrafficScenario, TrafficSource
 from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
-from qosforge.tester.judging import ClassVerdict, verdicts
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.judging import ClassVerdict, verdicts
 from qosforge.tester.policer_memory import PolicerMemory
 from qosforge.tester.twin import TwinTester
 

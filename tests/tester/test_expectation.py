@@ -17,7 +17,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.plan.model import DROP, TRANSMIT, Ingress, InterfacePlan, InterfacePolicer, Plan, Policer
 from qosforge.platforms.base import platform
 from qosforge.tester.expectation import throughput_ranges
-from qosforge.tester.streams import streams
+from qosforge.tester.scenario.streams import streams
 from qosforge.tester.twin import PS, Json, TwinTester
 
 ROOT = Path(__file__).parents[2]

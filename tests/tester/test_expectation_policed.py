@@ -10,7 +10,7 @@ from qosforge.calculus.encapsulation import Carried
 from qosforge.calculus.stages import EgressLine, Passage, TrafficStream
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.tester.expectation import expectations, throughput_ranges
-from qosforge.tester.schedulers import twin_scheduler
+from qosforge.tester.scenario.schedulers import twin_scheduler
 from tests.twin.scenarios import egress, flow, flows_of, one_port, run
 
 RATE = 10_000_000

@@ -16,7 +16,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.plan.model import Discipline, Egress, Plan, Queue, Rule, Scheduler, Share, ShareUnit, Term
 from qosforge.platforms.base import platform
 from qosforge.tester.expectation import throughput_ranges
-from qosforge.tester.streams import streams
+from qosforge.tester.scenario.streams import streams
 from qosforge.tester.twin import TwinTester
 
 ROOT = Path(__file__).parents[2]

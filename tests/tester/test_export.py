@@ -9,8 +9,8 @@ import pytest
 
 from qosforge.deltaq.distribution import LOST
 from qosforge.errors import InputError
-from qosforge.tester.export import COLUMNS, measured_packets, write_packets
-from qosforge.tester.measurement import FlowResult, Measurement, ScenarioResult
+from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult
+from qosforge.tester.measurement.export import COLUMNS, measured_packets, write_packets
 
 SAMPLES = {"a": ((0, 17), (5, LOST)), "silent": (), "b, too": ((3, 2**51),)}
 ROWS = [("busy", "a", 0, 17), ("busy", "a", 5, None), ("busy", "b, too", 3, 2**51)]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.document import Measurement
 
 from .outside_document import MS, SECOND, Change, Json, bare, document, of_class, scenario, video, web
 

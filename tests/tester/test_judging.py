@@ -6,9 +6,9 @@ import pytest
 
 from qosforge.deltaq.objective import Outcome
 from qosforge.intent.loader import parse_intent
-from qosforge.tester.judging import verdicts
-from qosforge.tester.measurement import FlowResult, Measurement, ScenarioResult
-from qosforge.tester.pooling import summarise
+from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult
+from qosforge.tester.measurement.judging import verdicts
+from qosforge.tester.measurement.pooling import summarise
 from tests.validation.support import NETWORK
 
 MS = 10**9

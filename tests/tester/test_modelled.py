@@ -31,7 +31,7 @@ from qosforge.plan.model import (
     TailThreshold,
     Term,
 )
-from qosforge.tester.ports import framing_name
+from qosforge.tester.scenario.ports import framing_name
 
 from .test_ports import link, made
 

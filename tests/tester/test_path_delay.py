@@ -19,9 +19,9 @@ from qosforge.intent.models import Intent
 from qosforge.inventory.loader import load_network
 from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
-from qosforge.tester.hops import JudgedPath, path_delays
-from qosforge.tester.measurement import FlowResult, Measurement
-from qosforge.tester.path_delay import ATOMS, HopDelay, PathDelay, condensed
+from qosforge.tester.hop_delays import JudgedPath, path_delays
+from qosforge.tester.measurement.document import FlowResult, Measurement
+from qosforge.tester.measurement.path_delay import ATOMS, HopDelay, PathDelay, condensed
 from qosforge.tester.policer_memory import PolicerMemory
 from qosforge.tester.twin import TwinTester
 from tests.tester.test_replications import made

@@ -27,7 +27,7 @@ from qosforge.plan.model import (
     Trust,
 )
 from qosforge.platforms.profile import DeviceProfile
-from qosforge.tester.ports import port
+from qosforge.tester.scenario.ports import port
 
 Json = dict[str, Any]
 

@@ -12,8 +12,8 @@ from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network, TrafficFlow, TrafficScenario, TrafficSource
 from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
-from qosforge.tester.judging import open_scenarios, verdicts
-from qosforge.tester.measurement import class_sample
+from qosforge.tester.measurement.document import class_sample
+from qosforge.tester.measurement.judging import open_scenarios, verdicts
 from qosforge.tester.replications import CLOCK_PPM, REPLICATIONS, Timing, clock_of, next_look_seconds, seed_of
 from qosforge.tester.twin import TwinTester
 

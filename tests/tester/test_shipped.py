@@ -12,7 +12,7 @@ from qosforge.findings import has_errors
 from qosforge.inventory.models import Framing, Interface, Link
 from qosforge.plan.model import InterfacePlan
 from qosforge.platforms.base import platform
-from qosforge.tester.ports import framing_name, port
+from qosforge.tester.scenario.ports import framing_name, port
 from qosforge.tester.twin import PS, Json
 from tests.compiler.goldens import LIBRARY, every_platform, findings_of, library
 

@@ -16,8 +16,8 @@ from qosforge.calculus.stages import EgressLine, Meter, Passage, TrafficStream
 from qosforge.inventory.models import TrafficFlow
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.tester.expectation import expectations, throughput_ranges
-from qosforge.tester.policers import limit, met
-from qosforge.tester.streams import load
+from qosforge.tester.scenario.policers import limit, met
+from qosforge.tester.scenario.streams import load
 
 RATE = 1_000_000
 

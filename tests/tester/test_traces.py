@@ -16,7 +16,7 @@ from qosforge.errors import InputError
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
 from qosforge.runs.workflow.live import plans_held
-from qosforge.tester.traces import read_traces
+from qosforge.tester.scenario.traces import read_traces
 from qosforge.tester.twin import TwinTester
 
 EPOCH = 1_700_000_000

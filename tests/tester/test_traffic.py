@@ -11,7 +11,7 @@ import pytest
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import TrafficFlow, TrafficSource
-from qosforge.tester.traffic import flow_class, flow_classes
+from qosforge.tester.scenario.traffic import flow_class, flow_classes
 
 ROOT = Path(__file__).resolve().parents[2]
 NETWORK = load_network(ROOT / "inventories" / "campus")

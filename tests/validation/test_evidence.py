@@ -6,7 +6,7 @@ import pytest
 
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Network, TrafficFlow, TrafficSource
-from qosforge.tester.traffic import MOST_SAMPLES, samples
+from qosforge.tester.scenario.traffic import MOST_SAMPLES, samples
 from qosforge.validation.context import ValidationContext
 from qosforge.validation.evidence import check_evidence
 from tests.validation.support import INTENT, NETWORK, compiled

@@ -23,9 +23,9 @@ from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.workflow.steps.compare import STAGE
 from qosforge.settings import Settings
-from qosforge.tester.changes import ClassChange
-from qosforge.tester.judging import ClassVerdict
-from qosforge.tester.measurement import Side
+from qosforge.tester.measurement.changes import ClassChange
+from qosforge.tester.measurement.document import Side
+from qosforge.tester.measurement.judging import ClassVerdict
 from tests.api.served import serving
 from tests.reports.origins import measured
 from tests.web.browser import DESKTOP, PHONE, Tab

@@ -50,7 +50,7 @@ from qosforge.runs.record.invalid_state import WrongState
 from qosforge.runs.record.store import RunUnknown
 from qosforge.sources.description import SourceMissing
 from qosforge.sweeps.sweeps import SweepUnknown
-from qosforge.tester.faults import FaultyMeasurement
+from qosforge.tester.measurement.faults import FaultyMeasurement
 from qosforge.webhooks.registry import WebhookDisabled, WebhookUnknown
 
 _LOG = structlog.get_logger(__name__)

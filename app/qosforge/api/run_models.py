@@ -28,8 +28,8 @@ from qosforge.runs.record.decisions import Decision as Decided
 from qosforge.runs.record.store import Run
 from qosforge.runs.views.artifact_list import Kind
 from qosforge.runs.views.summary import RunSummary, summary_of
-from qosforge.tester.changes import ClassChange
-from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement.changes import ClassChange
+from qosforge.tester.measurement.judging import ClassVerdict
 
 _REQUEST = ConfigDict(extra="forbid")
 

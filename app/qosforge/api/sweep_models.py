@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from qosforge.api.policy_choice import ParameterValue, PolicyChoice
 from qosforge.sweeps.sweeps import MOST_VALUES, PointOutcome, Sweep, SweepPoint
-from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement.judging import ClassVerdict
 
 SWEEPS = "/api/v1/sweeps"
 """Where sweeps are."""

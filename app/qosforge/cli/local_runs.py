@@ -47,8 +47,8 @@ from qosforge.runs.views.report import run_report
 from qosforge.runs.views.summary import summary_of
 from qosforge.runs.workflow import live
 from qosforge.settings import load_settings
-from qosforge.tester.export import measured_packets, require_format, write_packets
 from qosforge.tester.measured_part import measured_devices
+from qosforge.tester.measurement.export import measured_packets, require_format, write_packets
 
 
 def carry_out(asked: Asked, reports: Reports, as_json: bool) -> None:

@@ -20,8 +20,8 @@ from qosforge.findings import Finding, Severity
 from qosforge.reports.balance import SIDE_HEADINGS, accounts, in_words, side_texts, trade_offs
 from qosforge.reports.evidence import deciding, observed, sentences
 from qosforge.reports.table import COLUMNS, amount, comparison_table
-from qosforge.tester.judging import ClassVerdict
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.judging import ClassVerdict
 from qosforge.visible import visible, visible_json
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from qosforge.client.documents import read, require
 from qosforge.client.following import Happened, follow
 from qosforge.client.order import checked_key
 from qosforge.reports.model import RunReport
-from qosforge.tester.judging import ClassVerdict
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.judging import ClassVerdict
 
 Json = dict[str, Any]
 
@@ -115,7 +115,7 @@ def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
     """Let a service measure what the devices do now; exits by the verdict."""
     if packets is not None:
         # Only here: the formats take their time to import.
-        from qosforge.tester.export import measured_packets, require_format, write_packets  # noqa: PLC0415
+        from qosforge.tester.measurement.export import measured_packets, require_format, write_packets  # noqa: PLC0415
 
         require_format(packets)
         require_writable(packets)

@@ -26,8 +26,8 @@ from qosforge.reports.changes import change_sentence
 from qosforge.reports.facts import run_facts
 from qosforge.reports.model import DeviceReport, RunReport
 from qosforge.runs.record.tables import RunStatus, Verdict
-from qosforge.tester.judging import ClassVerdict
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.judging import ClassVerdict
 
 Json = dict[str, Any]
 

@@ -16,8 +16,8 @@ from qosforge.deltaq.intervals import ratio_upper
 from qosforge.deltaq.objective import BoundVerdict
 from qosforge.findings import Finding, Severity
 from qosforge.intent.models import Verify
-from qosforge.tester.judging import ClassVerdict
-from qosforge.tester.measurement import Measurement, class_sample
+from qosforge.tester.measurement.document import Measurement, class_sample
+from qosforge.tester.measurement.judging import ClassVerdict
 from qosforge.tester.replications import REPLICATIONS, Timing
 
 _QUANTILES = (0.999, 0.99, 0.95, 0.9, 0.75, 0.5)

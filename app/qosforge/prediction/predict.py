@@ -18,11 +18,11 @@ from qosforge.intent.models import Intent
 from qosforge.platforms.device_text import Configuration
 from qosforge.prediction.decidable import undecidable
 from qosforge.prediction.projected_state import project_state
-from qosforge.tester.judging import ClassVerdict, judges, open_scenarios, overall, verdicts
 from qosforge.tester.measured_part import measured_part
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.judging import ClassVerdict, judges, open_scenarios, overall, verdicts
 from qosforge.tester.replications import REPLICATIONS
-from qosforge.tester.traffic import scenario_of
+from qosforge.tester.scenario.traffic import scenario_of
 from qosforge.tester.twin import TwinTester
 
 MOST_SECONDS = 60

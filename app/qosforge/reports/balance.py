@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict
 
 from qosforge.deltaq.objective import Quantity
 from qosforge.reports.table import format_quantity
-from qosforge.tester.measurement import FlowResult, Measurement, to_ms
-from qosforge.tester.pooling import ClassSummary, summarise
+from qosforge.tester.measurement.document import FlowResult, Measurement, to_ms
+from qosforge.tester.measurement.pooling import ClassSummary, summarise
 
 _DOCUMENT = ConfigDict(frozen=True, extra="forbid")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qosforge.deltaq.difference import Difference
 from qosforge.reports.table import amount
-from qosforge.tester.changes import ClassChange
+from qosforge.tester.measurement.changes import ClassChange
 
 
 def change_sentence(of: ClassChange, bound: Difference) -> str:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from qosforge.deltaq.objective import DEFAULT_CONFIDENCE, Quantity, quantile_of
 from qosforge.reports.model import RunReport
 from qosforge.reports.table import format_quantity
-from qosforge.tester.judging import ClassVerdict
-from qosforge.tester.measurement import Measurement, When
-from qosforge.tester.path_delay import HopDelay, PathDelay
+from qosforge.tester.measurement.document import Measurement, When
+from qosforge.tester.measurement.judging import ClassVerdict
+from qosforge.tester.measurement.path_delay import HopDelay, PathDelay
 
 USUAL = "p95"
 """The high quantile that is shown where the objective bounds none."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from qosforge.deltaq.error_spending import confidence_at
 from qosforge.deltaq.objective import BoundVerdict, Evidence, Verdict
 from qosforge.reports.table import amount
-from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement.judging import ClassVerdict
 
 _OF: dict[Evidence, str] = {
     "emulated": "of the configuration read back",

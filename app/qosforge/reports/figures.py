@@ -11,9 +11,9 @@ from qosforge.deltaq.objective import DEFAULT_CONFIDENCE, Objective
 from qosforge.plots import Bar, ClassBars, Curve, Table, bars_table, class_bars, delta_q_cdf, plot_table
 from qosforge.reports.model import RunReport
 from qosforge.reports.table import amount
-from qosforge.tester.judging import ClassVerdict
-from qosforge.tester.measurement import FlowResult, Measurement, When, flows_sample
-from qosforge.tester.pooling import ClassSummary, pooled_deltaq, summarise
+from qosforge.tester.measurement.document import FlowResult, Measurement, When, flows_sample
+from qosforge.tester.measurement.judging import ClassVerdict
+from qosforge.tester.measurement.pooling import ClassSummary, pooled_deltaq, summarise
 
 PS_PER_SECOND = 1e12
 """Picoseconds in a second."""

@@ -16,7 +16,7 @@ from qosforge.reports.checks import Check, of_devices
 from qosforge.reports.evidence import observed, sentence
 from qosforge.reports.model import RunReport
 from qosforge.reports.table import amount
-from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement.judging import ClassVerdict
 
 GOOD = frozenset({"kept", "no_changes"})
 """Statuses of a run whose change stands."""

@@ -21,7 +21,7 @@ from qosforge.reports.model import RunReport
 from qosforge.reports.preview import DevicePreview, FidelityDocument
 from qosforge.reports.table import amount
 from qosforge.reports.verdict_rows import verdict_rows
-from qosforge.tester.measurement import When
+from qosforge.tester.measurement.document import When
 
 LONGEST = 60_000
 """Characters of a whole comment; GitHub takes 65,536."""

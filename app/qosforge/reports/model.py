@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict
 from qosforge.deltaq.objective import Outcome, combine
 from qosforge.findings import Finding
 from qosforge.keep_rule import KeepRule
-from qosforge.tester.changes import ClassChange
-from qosforge.tester.judging import ClassVerdict
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.changes import ClassChange
+from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.judging import ClassVerdict
 
 _DOCUMENT = ConfigDict(frozen=True, extra="forbid")
 

@@ -8,8 +8,8 @@ from qosforge.deltaq.objective import Outcome
 from qosforge.findings import Finding
 from qosforge.prediction.predict import Prediction
 from qosforge.reports.balance import Account, Balance, accounts, trade_offs
-from qosforge.tester.judging import ClassVerdict
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.judging import ClassVerdict
 
 
 class SimulatedDocument(BaseModel):

@@ -22,7 +22,7 @@ from qosforge.reports.model import RunReport
 from qosforge.reports.table import COLUMNS, Group, amount, comparison_table
 from qosforge.reports.verdict_rows import verdict_rows
 from qosforge.resources import read_text
-from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement.judging import ClassVerdict
 from qosforge.visible import visible_in_page
 
 TEMPLATE = "qosforge/reports/run.html.j2"

@@ -14,8 +14,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from qosforge.deltaq.objective import Quantity
-from qosforge.tester.measurement import FlowResult, Measurement, to_ms
-from qosforge.tester.pooling import ClassSummary, summarise
+from qosforge.tester.measurement.document import FlowResult, Measurement, to_ms
+from qosforge.tester.measurement.pooling import ClassSummary, summarise
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from qosforge.deltaq.objective import BoundVerdict
 from qosforge.reports.changes import difference
 from qosforge.reports.evidence import sentence
 from qosforge.reports.model import RunReport
-from qosforge.tester.changes import ClassChange
-from qosforge.tester.judging import ClassVerdict
-from qosforge.tester.measurement import When
+from qosforge.tester.measurement.changes import ClassChange
+from qosforge.tester.measurement.document import When
+from qosforge.tester.measurement.judging import ClassVerdict
 
 
 @dataclass(frozen=True, slots=True)

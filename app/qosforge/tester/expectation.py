@@ -12,7 +12,7 @@ from qosforge.calculus.stages import EgressLine, Meter, Passage, Stage, TrafficS
 from qosforge.plan.fluid import FluidClass, in_proportion, policed, throughput
 from qosforge.plan.model import Discipline, Scheduler
 from qosforge.plan.shares import Load, Path, leaf_paths, oversize_name, path_name, scheduler_tree
-from qosforge.tester.schedulers import leaves, priority_bursts
+from qosforge.tester.scenario.schedulers import leaves, priority_bursts
 
 ROUNDS = 40
 _SETTLED = 1e-6

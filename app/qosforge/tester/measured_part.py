@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from qosforge.intent.models import Intent
 from qosforge.inventory.models import Network, TrafficScenario
-from qosforge.tester.traffic import scenario_of
+from qosforge.tester.scenario.traffic import scenario_of
 
 
 def measured_devices(intent: Intent, network: Network) -> frozenset[str]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from qosforge.calculus.stages import Meter, Place, TrafficStream
 from qosforge.deltaq.objective import UNSEEN_EPISODE
 from qosforge.inventory.models import TrafficFlow
-from qosforge.tester.traffic import packets_of_frame
+from qosforge.tester.scenario.traffic import packets_of_frame
 
 TIMES_TO_FORGET = 3
 """Relaxation times after which less than a twentieth is left of how it began."""

@@ -15,7 +15,8 @@ from zlib import crc32
 import numpy as np
 
 from qosforge.deltaq.warm_up import start_felt
-from qosforge.tester.measurement import FlowResult, flows_sample
+from qosforge.tester.measurement.document import FlowResult, flows_sample
+from qosforge.tester.scenario.sources import CLOCK_PPM
 
 REPLICATIONS = (12, 24, 48)
 """Simulations of a scenario that each look has; together the first ones measure as long as the policy says. With
@@ -30,9 +31,6 @@ BACKING_OFF_SECONDS = 15
 """Left out where TCP sends: a connection that finds a full line waits 1, 2, 4 and 8 s before it is as silent as it
 stays (RFC 6298, section 5.5). Others feel that less and less all the time, which no test sees in a few seconds."""
 MOST_WARM_UP_SECONDS = 30
-CLOCK_PPM = 50
-"""Clocks of senders lie within this many millionths of their rate, the accuracy that IEEE 802.3 asks of Ethernet's
-being 100: drawn anew for each flow and replication."""
 MOST_FELT = 0.1
 """Part of a replication that may feel its start before the warm-up is made longer."""
 

@@ -18,12 +18,11 @@ from qosforge.inventory.models import Network, Station, TrafficFlow, TrafficScen
 from qosforge.plan.model import Efficiency, InterfacePlan, Plan
 from qosforge.platforms.base import platform
 from qosforge.tester.expectation import Expectation, expectations
-from qosforge.tester.hops import JudgedPath, path_delays
-from qosforge.tester.measurement import FlowResult, Measurement, ScenarioResult, When
-from qosforge.tester.path_delay import PathDelay
+from qosforge.tester.hop_delays import JudgedPath, path_delays
+from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, When
+from qosforge.tester.measurement.path_delay import PathDelay
+from qosforge.tester.measurement.pooling import joined
 from qosforge.tester.policer_memory import PolicerMemory
-from qosforge.tester.pooling import joined
-from qosforge.tester.ports import framing_name, port
 from qosforge.tester.replications import (
     BACKING_OFF_SECONDS,
     MOST_FELT,
@@ -34,9 +33,10 @@ from qosforge.tester.replications import (
     most_felt,
     seed_of,
 )
-from qosforge.tester.sources import by_own_clock, source_of
-from qosforge.tester.streams import streams
-from qosforge.tester.traffic import flow_classes, flow_names, sample_every, scenario_of
+from qosforge.tester.scenario.ports import framing_name, port
+from qosforge.tester.scenario.sources import by_own_clock, source_of
+from qosforge.tester.scenario.streams import streams
+from qosforge.tester.scenario.traffic import flow_classes, flow_names, sample_every, scenario_of
 
 Json = dict[str, Any]
 

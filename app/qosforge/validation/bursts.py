@@ -9,8 +9,8 @@ from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Framing, Link, Port
 from qosforge.plan.model import Efficiency, InterfacePlan, Queue
-from qosforge.tester.schedulers import held, leaves, priority_bursts, twin_scheduler
-from qosforge.tester.traffic import flow_classes
+from qosforge.tester.scenario.schedulers import held, leaves, priority_bursts, twin_scheduler
+from qosforge.tester.scenario.traffic import flow_classes
 from qosforge.validation.context import ValidationContext
 from qosforge.validation.framing import OVERHEAD, frame_bytes
 from qosforge.validation.paths import links

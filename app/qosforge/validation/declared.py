@@ -9,7 +9,7 @@ from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Link, Port, TrafficFlow, TrafficScenario
 from qosforge.plan.request import ClassRequest
 from qosforge.plan.requested import requested_shares
-from qosforge.tester.traffic import flow_classes
+from qosforge.tester.scenario.traffic import flow_classes
 from qosforge.units import format_rate
 from qosforge.validation.context import ValidationContext
 from qosforge.validation.framing import frame_bytes

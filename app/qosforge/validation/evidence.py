@@ -8,7 +8,7 @@ from qosforge.deltaq.error_spending import LOOKS, confidence_at
 from qosforge.deltaq.objective import least_packets
 from qosforge.findings import Finding, Severity
 from qosforge.tester.replications import REPLICATIONS, Timing
-from qosforge.tester.traffic import samples
+from qosforge.tester.scenario.traffic import samples
 from qosforge.units import format_ratio
 from qosforge.validation.context import ValidationContext
 from qosforge.validation.verification import judged_flows

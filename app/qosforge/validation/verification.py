@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from qosforge.findings import Finding, Severity
 from qosforge.intent.models import Verify
 from qosforge.inventory.models import TrafficFlow
-from qosforge.tester.traffic import flow_classes, scenario_of
+from qosforge.tester.scenario.traffic import flow_classes, scenario_of
 from qosforge.units import format_seconds, listed
 from qosforge.validation.context import ValidationContext
 from qosforge.validation.framing import HEADERS

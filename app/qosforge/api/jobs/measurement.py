@@ -13,7 +13,7 @@ from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.reports.balance import Account, Balance, accounts, trade_offs
 from qosforge.runs.workflow.live import measure_till_told
-from qosforge.tester.judging import ClassVerdict
+from qosforge.tester.measurement.judging import ClassVerdict
 
 
 class MeasurementDocument(BaseModel):

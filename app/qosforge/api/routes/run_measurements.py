@@ -13,7 +13,7 @@ from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.problems import responses
 from qosforge.api.run_models import Received
 from qosforge.runs.record.store import RunUnknown
-from qosforge.tester.measurement import Measurement, Side
+from qosforge.tester.measurement.document import Measurement, Side
 
 router = APIRouter(tags=["runs"])
 

@@ -23,7 +23,7 @@ from qosforge.plan.model import Plan
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.base import platform
 from qosforge.resources import path_of, read_text
-from qosforge.tester.sources import PHASE_SECONDS
+from qosforge.tester.scenario.sources import PHASE_SECONDS
 from qosforge.tester.twin import PS, TwinTester
 from qosforge.validation.rendering import merged_tree, running_tree
 from qosforge.validation.tree_text import tree_text

@@ -11,7 +11,7 @@ from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.platforms.base import platform
 from qosforge.resources import root
-from qosforge.tester.ports import port
+from qosforge.tester.scenario.ports import port
 
 
 @cache

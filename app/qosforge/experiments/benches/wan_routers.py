@@ -11,7 +11,7 @@ from qosforge.experiments.cases import Json
 from qosforge.inventory.models import Framing, Link
 from qosforge.platforms.base import platform
 from qosforge.resources import read_text
-from qosforge.tester.ports import port
+from qosforge.tester.scenario.ports import port
 
 _ANY_TO_HOST = re.compile(r"^(access-list \d+ permit \w+) any (host \S+.*)$", re.MULTILINE)
 

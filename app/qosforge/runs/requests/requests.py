@@ -44,7 +44,7 @@ from qosforge.runs.workflow.rules import NetworkRules, Rules
 from qosforge.runs.workflow.steps.compare import question
 from qosforge.settings import Settings
 from qosforge.telemetry.traces import current_traceparent
-from qosforge.tester.measurement import Measurement, Side
+from qosforge.tester.measurement.document import Measurement, Side
 
 MOST_EVENTS = 500
 LONGEST_KEY = 255

@@ -20,9 +20,9 @@ from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.workflow.steps.compare import STAGE as COMPARE
 from qosforge.runs.workflow.steps.compare import question
 from qosforge.runs.workflow.steps.predict import STAGE as PREDICT
-from qosforge.tester.changes import ClassChange
-from qosforge.tester.judging import ClassVerdict
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.changes import ClassChange
+from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.judging import ClassVerdict
 
 Json = dict[str, Any]
 

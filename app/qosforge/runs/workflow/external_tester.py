@@ -16,8 +16,8 @@ from qosforge.runs.record.events import EventKind
 from qosforge.runs.record.invalid_state import WrongState
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import OUTSIDE_MEASUREMENTS, RunStatus
-from qosforge.tester.judging import ClassVerdict, verdicts
-from qosforge.tester.measurement import Measurement, Side
+from qosforge.tester.measurement.document import Measurement, Side
+from qosforge.tester.measurement.judging import ClassVerdict, verdicts
 
 OUTSIDE_SECONDS = 600.0
 """How long a run waits for an outside measurement: well below the time after which devices go back by themselves.

@@ -21,9 +21,9 @@ from qosforge.inventory.models import Network
 from qosforge.plan.model import Plan
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration, DeviceText
-from qosforge.tester.judging import ClassVerdict, judges, open_scenarios, overall, verdicts
 from qosforge.tester.measured_part import measured_part
-from qosforge.tester.measurement import Measurement, Side
+from qosforge.tester.measurement.document import Measurement, Side
+from qosforge.tester.measurement.judging import ClassVerdict, judges, open_scenarios, overall, verdicts
 from qosforge.tester.replications import next_look_seconds
 from qosforge.tester.twin import TwinTester
 

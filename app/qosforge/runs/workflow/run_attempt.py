@@ -26,7 +26,7 @@ from qosforge.runs.workflow.steps import prepare as preparing
 from qosforge.runs.workflow.steps import push as phases
 from qosforge.runs.workflow.steps import wait as waiting
 from qosforge.runs.workflow.wave_push import WavePush
-from qosforge.tester.measurement import Side
+from qosforge.tester.measurement.document import Side
 from qosforge.validation.reads import devices_to_read
 
 Json = dict[str, Any]

@@ -28,8 +28,8 @@ from qosforge.reports.figures import Figure, figures_of
 from qosforge.reports.table import amount
 from qosforge.reports.verdict_rows import VerdictRow, rows_of
 from qosforge.runs.views.last_measurement import LastMeasured, last_measured
-from qosforge.tester.judging import ClassVerdict, verdicts
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.judging import ClassVerdict, verdicts
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from qosforge.runs.views.failure_reasons import reasons
 from qosforge.runs.views.progress import Progress, progress
 from qosforge.runs.workflow.external_tester import awaited
 from qosforge.runs.workflow.rollback import rolled_back_by, undone_by
-from qosforge.tester.measurement import Side, When
+from qosforge.tester.measurement.document import Side, When
 
 SIDES: tuple[When, ...] = ("before", "predicted", "after")
 _SEVERITIES = tuple(Severity)

@@ -14,9 +14,9 @@ from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.steps.wait import await_given, say
-from qosforge.tester.changes import ClassChange, class_changes
-from qosforge.tester.judging import ClassVerdict
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.changes import ClassChange, class_changes
+from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.judging import ClassVerdict
 
 Json = dict[str, Any]
 

@@ -30,12 +30,12 @@ from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.external_tester import judged
 from qosforge.runs.workflow.steps.prepare import errors_and_stop, errors_of, kept_texts, recompiled, running_texts
 from qosforge.runs.workflow.steps.wait import held_up
-from qosforge.tester.counters import CounterNote, compare
-from qosforge.tester.counters import read as read_counters
-from qosforge.tester.judging import overall
+from qosforge.tester.counters.comparison import CounterNote, compare
+from qosforge.tester.counters.comparison import read as read_counters
+from qosforge.tester.counters.offered_load import expected
 from qosforge.tester.measured_part import measured_part
-from qosforge.tester.measurement import Measurement, Side
-from qosforge.tester.offers import expected
+from qosforge.tester.measurement.document import Measurement, Side
+from qosforge.tester.measurement.judging import overall
 from qosforge.tester.replications import REPLICATIONS, next_look_seconds
 
 Json = dict[str, Any]

@@ -24,7 +24,7 @@ from qosforge.runs.workflow.external_tester import received, waiting_for
 from qosforge.runs.workflow.gate import waits
 from qosforge.runs.workflow.pause import paused_by
 from qosforge.runs.workflow.rollback import originals
-from qosforge.tester.measurement import Side
+from qosforge.tester.measurement.document import Side
 
 Json = dict[str, Any]
 

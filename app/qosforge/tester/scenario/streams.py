@@ -14,11 +14,11 @@ from qosforge.calculus.encapsulation import PS, Encapsulation
 from qosforge.calculus.stages import EgressLine, Place, Stage, TrafficStream
 from qosforge.inventory.models import Network, TrafficFlow, TrafficScenario
 from qosforge.plan.model import InterfacePlan, Plan
-from qosforge.tester.policers import acting, limit, met, other_actions
-from qosforge.tester.replications import CLOCK_PPM
-from qosforge.tester.schedulers import held
-from qosforge.tester.traffic import RTP_HEADERS, TCP_HEADERS, flow_names, packets_of_frame
-from qosforge.tester.ways import KnownParts, Way
+from qosforge.tester.scenario.path_stages import KnownParts, Way
+from qosforge.tester.scenario.policers import acting, limit, met, other_actions
+from qosforge.tester.scenario.schedulers import held
+from qosforge.tester.scenario.sources import CLOCK_PPM
+from qosforge.tester.scenario.traffic import RTP_HEADERS, TCP_HEADERS, flow_names, packets_of_frame
 
 Json = dict[str, Any]
 _At = tuple[str, ...]

@@ -1,7 +1,7 @@
 """Contradictions within what any tester says of one flow: its counts, its samples, its histogram.
 
 Of the figures of a flow, extremes and quantiles are looked at here where there are samples; those of packets on a
-wire in :mod:`qosforge.tester.figures`.
+wire in :mod:`qosforge.tester.measurement.delay_checks`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from qosforge.deltaq.distribution import LOST
-from qosforge.tester.faults import Fault
-from qosforge.tester.figures import MOST_DELAY_PS, extremes_and_quantiles
+from qosforge.tester.measurement.delay_checks import MOST_DELAY_PS, extremes_and_quantiles
+from qosforge.tester.measurement.faults import Fault
 
 if TYPE_CHECKING:
-    from qosforge.tester.measurement import FlowResult
+    from qosforge.tester.measurement.document import FlowResult
 
 MOST_SECONDS = 7 * 86_400
 """A week: no measurement, and no warm-up, lasts longer."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from qosforge.errors import InputError, Place
 from qosforge.inventory.models import TrafficFlow
-from qosforge.tester.traces import Trace, read_traces
-from qosforge.tester.traffic import TCP_HEADERS
+from qosforge.tester.scenario.traces import Trace, read_traces
+from qosforge.tester.scenario.traffic import TCP_HEADERS
 
 Json = dict[str, Any]
 
@@ -20,6 +20,9 @@ RECEIVE_WINDOW_BYTES = 17_520
 """TCP window of the greedy transfers: twelve segments of 1460 bytes, the default of hosts of the campus paper's
 time. Where segments are larger it holds twelve of those."""
 _WINDOW_SEGMENTS = 12
+CLOCK_PPM = 50
+"""Clocks of senders lie within this many millionths of their rate, the accuracy that IEEE 802.3 asks of Ethernet's
+being 100: drawn anew for each flow and replication."""
 
 
 def by_own_clock(sending: Json, factor: float) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qosforge.plan.model import Queue, Red, RedProfile, TailThreshold
-from qosforge.tester.rules import COLOURS, policer
+from qosforge.tester.scenario.rules import COLOURS, policer
 
 Json = dict[str, Any]
 

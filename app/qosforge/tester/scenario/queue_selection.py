@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from qosforge.plan.model import Egress, Plan, Rule, Scheduler
-from qosforge.tester.rules import match, output_marks, policer
-from qosforge.tester.schedulers import leaves
+from qosforge.tester.scenario.rules import match, output_marks, policer
+from qosforge.tester.scenario.schedulers import leaves
 
 Json = dict[str, Any]
 

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qosforge.deltaq.distribution import LOST
-from qosforge.tester.faults import Fault
-from qosforge.tester.figures import ROUNDED, figure_faults
-from qosforge.tester.rates import rate_faults
+from qosforge.tester.measurement.delay_checks import ROUNDED, figure_faults
+from qosforge.tester.measurement.faults import Fault
+from qosforge.tester.measurement.rate_checks import rate_faults
 
 if TYPE_CHECKING:
-    from qosforge.tester.measurement import FlowResult, Measurement, ScenarioResult
+    from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult
 
 WAITED_SECONDS = 2.0
 """How long a tester that does not say so waits for its last packets (RFC 2544, section 23)."""

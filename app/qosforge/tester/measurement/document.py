@@ -17,11 +17,11 @@ from qosforge.deltaq.distribution import DeltaQ
 from qosforge.deltaq.objective import Evidence
 from qosforge.deltaq.sample import Sample, Stream
 from qosforge.errors import TesterError
-from qosforge.tester.contradictions import MOST_SECONDS, flow_faults
-from qosforge.tester.faults import FaultyMeasurement
-from qosforge.tester.figures import MOST_DELAY_PS
-from qosforge.tester.path_delay import PathDelay
-from qosforge.tester.protocol import protocol_faults
+from qosforge.tester.measurement.delay_checks import MOST_DELAY_PS
+from qosforge.tester.measurement.faults import FaultyMeasurement
+from qosforge.tester.measurement.flow_checks import MOST_SECONDS, flow_faults
+from qosforge.tester.measurement.path_delay import PathDelay
+from qosforge.tester.measurement.protocol_checks import protocol_faults
 
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 """The quantiles that every flow and summary carries."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from qosforge.deltaq.distribution import LOST
 from qosforge.errors import InputError, Place
-from qosforge.tester.measurement import Measurement
+from qosforge.tester.measurement.document import Measurement
 
 COLUMNS = ("scenario", "flow", "sent_ps", "delay_ps")
 """Times are picoseconds; the delay of a lost packet is empty."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from qosforge.deltaq.distribution import LOST, DeltaQ
-from qosforge.tester.measurement import FlowResult, Measurement, Statistics, class_flows, quantiles_ps
+from qosforge.tester.measurement.document import FlowResult, Measurement, Statistics, class_flows, quantiles_ps
 
 
 class ClassSummary(Statistics):

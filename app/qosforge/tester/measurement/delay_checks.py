@@ -16,11 +16,11 @@ import numpy as np
 
 from qosforge.deltaq.distribution import LOST
 from qosforge.deltaq.objective import quantile_of
-from qosforge.tester.delay_ranges import DelayRanges, Limits
-from qosforge.tester.faults import Fault
+from qosforge.tester.measurement.delay_ranges import DelayRanges, Limits
+from qosforge.tester.measurement.faults import Fault
 
 if TYPE_CHECKING:
-    from qosforge.tester.measurement import FlowResult
+    from qosforge.tester.measurement.document import FlowResult
 
 MOST_DELAY_PS = 3_600 * 10**12
 """An hour: no packet of a network takes longer."""

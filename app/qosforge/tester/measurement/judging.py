@@ -13,10 +13,10 @@ from qosforge.deltaq.verdict import judge, together, undecided
 from qosforge.deltaq.warm_up import STILL_FELT, start_felt
 from qosforge.intent.models import Intent, Verify
 from qosforge.inventory.models import Network, TrafficScenario
-from qosforge.tester.cut_short import Missing, missing_part
-from qosforge.tester.measurement import Measurement, ScenarioResult, class_sample, flows_of
-from qosforge.tester.path_delay import PathDelay
-from qosforge.tester.traffic import scenario_of
+from qosforge.tester.measurement.document import Measurement, ScenarioResult, class_sample, flows_of
+from qosforge.tester.measurement.missing_packets import Missing, missing_part
+from qosforge.tester.measurement.path_delay import PathDelay
+from qosforge.tester.scenario.traffic import scenario_of
 
 WHOLE = 0.99
 """Part of the seconds that the policy wants, from which on they were measured."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from qosforge.tester.faults import Fault
-from qosforge.tester.figures import ROUNDED
+from qosforge.tester.measurement.delay_checks import ROUNDED
+from qosforge.tester.measurement.faults import Fault
 
 if TYPE_CHECKING:
-    from qosforge.tester.measurement import FlowResult, ScenarioResult
+    from qosforge.tester.measurement.document import FlowResult, ScenarioResult
 
 LEAST_BYTES = 20
 """Of an IP packet: its header."""

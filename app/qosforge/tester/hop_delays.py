@@ -1,4 +1,4 @@
-"""What the twin tells of a flow's hops, to where delay of classes arises (:mod:`qosforge.tester.path_delay`)."""
+"""Where the delay of classes arises: hop delays of the twin, added up over flows and replications."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qosforge.deltaq.gsv import lower_hull
-from qosforge.tester.measurement import FlowResult, quantiles_ps
-from qosforge.tester.path_delay import MOST_SIZES, HopDelay, PathDelay, compose, condensed, hop_deltaq
+from qosforge.tester.measurement.document import FlowResult, quantiles_ps
+from qosforge.tester.measurement.path_delay import MOST_SIZES, HopDelay, PathDelay, compose, condensed, hop_deltaq
+from qosforge.tester.measurement.pooling import counted_mean_ps, summarise
 from qosforge.tester.policer_memory import PolicerMemory
-from qosforge.tester.pooling import counted_mean_ps, summarise
 
 Json = dict[str, Any]
 

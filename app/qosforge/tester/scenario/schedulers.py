@@ -7,7 +7,7 @@ from typing import Any
 
 from qosforge.plan.model import Discipline, Egress, InterfacePlan, Plan, Queue, Scheduler
 from qosforge.plan.shares import expected_shares, priority_burst
-from qosforge.tester.queues import DEFAULT_LIMIT
+from qosforge.tester.scenario.queues import DEFAULT_LIMIT
 
 Json = dict[str, Any]
 

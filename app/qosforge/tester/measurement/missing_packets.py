@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qosforge.tester.measurement import FlowResult, Measurement
+from qosforge.tester.measurement.document import FlowResult, Measurement
 
 SILENT = 0.01
 """Part of the seconds in which, at the end, nothing need be sent."""

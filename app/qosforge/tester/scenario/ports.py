@@ -7,11 +7,11 @@ from typing import Any
 from qosforge.inventory.models import Framing, Link
 from qosforge.plan.model import Discipline, Efficiency, Ingress, InterfacePlan, Plan, Queue, Rule, System, Trust
 from qosforge.platforms.profile import DeviceProfile
-from qosforge.tester.modelled import check_modelled
-from qosforge.tester.queues import twin_queue
-from qosforge.tester.rules import interface_policers, marks, match, policer
-from qosforge.tester.schedulers import FIFO, Held, conversations, drained, held, leaves, twin_scheduler
-from qosforge.tester.selection import selection
+from qosforge.tester.scenario.queue_selection import selection
+from qosforge.tester.scenario.queues import twin_queue
+from qosforge.tester.scenario.rules import interface_policers, marks, match, policer
+from qosforge.tester.scenario.schedulers import FIFO, Held, conversations, drained, held, leaves, twin_scheduler
+from qosforge.tester.scenario.twin_support import check_modelled
 
 Json = dict[str, Any]
 

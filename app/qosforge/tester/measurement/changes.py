@@ -8,9 +8,9 @@ from qosforge.deltaq.difference import Difference, differences
 from qosforge.deltaq.error_spending import confidence_at
 from qosforge.intent.models import Intent
 from qosforge.inventory.models import Network
-from qosforge.tester.judging import judged_sample, path_delay_of
-from qosforge.tester.measurement import Measurement, ScenarioResult
-from qosforge.tester.traffic import scenario_of
+from qosforge.tester.measurement.document import Measurement, ScenarioResult
+from qosforge.tester.measurement.judging import judged_sample, path_delay_of
+from qosforge.tester.scenario.traffic import scenario_of
 
 
 class ClassChange(BaseModel):

@@ -18,7 +18,7 @@ from qosforge.errors import Place, TesterError
 from qosforge.inventory.models import Framing, Network
 from qosforge.plan.model import Discipline, InterfacePlan, Plan
 from qosforge.platforms.base import Direction, platform
-from qosforge.tester.ports import port
+from qosforge.tester.scenario.ports import port
 
 Json = dict[str, Any]
 

@@ -14,7 +14,7 @@ from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.errors import DeviceError, Place
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import Direction, QueueCount, platform
-from qosforge.tester.offers import CLASS_DEFAULT, Expected, Key
+from qosforge.tester.counters.offered_load import CLASS_DEFAULT, Expected, Key
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The passive tester: the counters of devices against the offered load."""

@@ -1,0 +1,1 @@
+"""Measurement documents: what became of every flow, checked, pooled, exported and judged."""
