@@ -13,8 +13,8 @@ from qosforge.artifacts.store import ArtifactMissing, open_artifacts
 from qosforge.artifacts.tables import ARTIFACTS
 from qosforge.database.connections import Database
 from qosforge.operations import backup
+from qosforge.operations.artifact_store import artifact_collection
 from qosforge.operations.retention import retain
-from qosforge.operations.shelves import shelf
 from qosforge.policy_library.tables import POLICIES
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
@@ -194,7 +194,9 @@ def test_what_a_retention_took_is_not_missed(installation: Settings, tmp_path: P
             _add_sweep(connection, "old", text, result, NOW - AGE)
         for other in store.unfinished_runs():
             store.set_status(other.id, RunStatus.FAILED, reason=WHY)
-        gone = retain(database, shelf(database, installation.artifacts_dir), timedelta(days=90), NOW + AGE)
+        gone = retain(
+            database, artifact_collection(database, installation.artifacts_dir), timedelta(days=90), NOW + AGE
+        )
         for artifact in (text, result, old):
             with pytest.raises(ArtifactMissing):
                 artifacts.get_bytes(artifact)

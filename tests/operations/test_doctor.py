@@ -26,7 +26,7 @@ from qosforge.database.connections import Database
 from qosforge.database.filelock import FileLock
 from qosforge.errors import InputError
 from qosforge.operations.checks import program, storage
-from qosforge.operations.checks.model import Result, State
+from qosforge.operations.checks.model import CheckResult, CheckState
 from qosforge.operations.doctor import examine
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import EXECUTORS, RUNS, JournalAction, RunStatus
@@ -75,14 +75,14 @@ CHECK = {
 """Which check finds a thing, where they are not named alike."""
 
 
-def found(name: str, **settings: object) -> Result:
+def found(name: str, **settings: object) -> CheckResult:
     checks = [CHECK.get(name, name)]
     results = [result for result in examine(Settings(**settings), checks) if result.name == name]
     assert len(results) == 1, results
     return results[0]
 
 
-def wrong(name: str, state: State, message: str, hint: str, **settings: object) -> None:
+def wrong(name: str, state: CheckState, message: str, hint: str, **settings: object) -> None:
     result = found(name, **settings)
     assert (result.state, message in result.message, hint in result.hint) == (state, True, True), result
 
@@ -133,27 +133,27 @@ def test_exit_codes_tell_warnings_from_failures(
 @pytest.mark.parametrize(
     ("pins", "state", "told"),
     [
-        ("numpy==0.0.1 \\\n    --hash=x\n", State.WARNING, "instead of 0.0.1"),
-        ("no-such-package==1.0 \\\n", State.FAILED, "no-such-package missing instead of 1.0"),
-        ("no-such-package==1.0 ; sys_platform == 'win32' \\\n", State.GOOD, "0 as in"),
+        ("numpy==0.0.1 \\\n    --hash=x\n", CheckState.WARNING, "instead of 0.0.1"),
+        ("no-such-package==1.0 \\\n", CheckState.FAILED, "no-such-package missing instead of 1.0"),
+        ("no-such-package==1.0 ; sys_platform == 'win32' \\\n", CheckState.GOOD, "0 as in"),
     ],
 )
 def test_packages_are_compared_with_the_lock(
-    place: Path, monkeypatch: pytest.MonkeyPatch, pins: str, state: State, told: str
+    place: Path, monkeypatch: pytest.MonkeyPatch, pins: str, state: CheckState, told: str
 ) -> None:
     monkeypatch.setattr(program, "read_text", lambda _name: pins)
-    wrong("packages", state, told, "" if state is State.GOOD else "--require-hashes")
+    wrong("packages", state, told, "" if state is CheckState.GOOD else "--require-hashes")
 
 
 def test_a_twin_that_cannot_be_loaded_is_told(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "qosforge_twin", None)
-    wrong("twin", State.FAILED, "cannot be loaded", "install qosforge-twin")
+    wrong("twin", CheckState.FAILED, "cannot be loaded", "install qosforge-twin")
 
 
 def test_missing_programs_are_told(place: Path, monkeypatch: pytest.MonkeyPatch, postgres_url: str) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    wrong("git", State.WARNING, "missing git", "apt-get install --no-install-recommends git")
-    wrong("optional parts", State.FAILED, "pg_dump is missing", "postgresql-client", database_url=postgres_url)
+    wrong("git", CheckState.WARNING, "missing git", "apt-get install --no-install-recommends git")
+    wrong("optional parts", CheckState.FAILED, "pg_dump is missing", "postgresql-client", database_url=postgres_url)
 
 
 def test_what_an_optional_part_needs_is_told(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +162,7 @@ def test_what_an_optional_part_needs_is_told(place: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(program, "parts", lambda: {"pdf": part})
     wrong(
         "pdf",
-        State.WARNING,
+        CheckState.WARNING,
         "PDF reports: missing libpango-1.0-0",
         "--no-install-recommends libpango-1.0-0",
     )
@@ -172,28 +172,34 @@ def test_what_an_optional_part_needs_is_told(place: Path, monkeypatch: pytest.Mo
 # -- storage -----------------------------------------------------------------------------------------------
 def test_a_run_directory_that_cannot_be_made_is_told(place: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    wrong("run directory", State.FAILED, "cannot be written", "QOSFORGE_VAR_DIR", var_dir=tmp_path / "file" / "var")
+    wrong(
+        "run directory",
+        CheckState.FAILED,
+        "cannot be written",
+        "QOSFORGE_VAR_DIR",
+        var_dir=tmp_path / "file" / "var",
+    )
 
 
 def test_a_full_disk_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     free = shutil.disk_usage("/").free
     monkeypatch.setattr(storage, "_TIGHT_BYTES", free * 2)
-    wrong("disk", State.WARNING, "free", "qosforge retention")
+    wrong("disk", CheckState.WARNING, "free", "qosforge retention")
     monkeypatch.setattr(storage, "_FULL_BYTES", free * 2)
-    wrong("disk", State.FAILED, "free", "qosforge retention")
+    wrong("disk", CheckState.FAILED, "free", "qosforge retention")
 
 
 @pytest.mark.parametrize(
     ("revision", "state", "told"),
-    [("0001", State.FAILED, "this release works with"), ("9999", State.FAILED, "does not know")],
+    [("0001", CheckState.FAILED, "this release works with"), ("9999", CheckState.FAILED, "does not know")],
 )
-def test_tables_of_another_release_are_told_and_left(run: Run, revision: str, state: State, told: str) -> None:
+def test_tables_of_another_release_are_told_and_left(run: Run, revision: str, state: CheckState, told: str) -> None:
     held = sa.text("SELECT version_num FROM alembic_version")
     change = sa.text("UPDATE alembic_version SET version_num = :revision").bindparams(revision=revision)
     execute(change)
     hint = "qosforge database upgrade" if revision == "0001" else "use the release"
     wrong("database", state, told, hint)
-    wrong("artifacts", State.FAILED, "cannot be checked", hint)
+    wrong("artifacts", CheckState.FAILED, "cannot be checked", hint)
     engine = sa.create_engine(Settings().database_url)
     with engine.connect() as connection:
         assert connection.scalar(held) == revision
@@ -202,8 +208,8 @@ def test_tables_of_another_release_are_told_and_left(run: Run, revision: str, st
 
 def test_a_damaged_database_is_told(run: Run, place: Path) -> None:
     (place / "runs.sqlite").write_bytes(b"no database at all, but long enough to look like one" * 100)
-    wrong("database", State.FAILED, "not a database", "backup")
-    assert found("executors").state is State.FAILED
+    wrong("database", CheckState.FAILED, "not a database", "backup")
+    assert found("executors").state is CheckState.FAILED
 
 
 def test_a_server_that_is_away_is_told(place: Path) -> None:
@@ -213,7 +219,7 @@ def test_a_server_that_is_away_is_told(place: Path) -> None:
     results = examine(Settings(database_url=url), ["database", "artifacts", "executors", "users"])
     assert "s3cret" not in str(results)
     states = {result.name: result.state for result in results}
-    assert states == dict.fromkeys(states, State.FAILED)
+    assert states == dict.fromkeys(states, CheckState.FAILED)
     assert len(states) == 4
 
 
@@ -221,19 +227,19 @@ def test_a_server_that_is_away_is_told(place: Path) -> None:
 def test_a_server_at_work_is_good(place: Path, postgres_url: str) -> None:
     checks = ["optional parts", "database", "artifacts", "executors"]
     results = {result.name: result for result in examine(Settings(database_url=postgres_url), checks)}
-    assert {results[name].state for name in ("database", "clock", "artifacts", "pg_dump")} == {State.GOOD}
-    assert results["executors"].state is State.WARNING  # nobody would take up a run
+    assert {results[name].state for name in ("database", "clock", "artifacts", "pg_dump")} == {CheckState.GOOD}
+    assert results["executors"].state is CheckState.WARNING  # nobody would take up a run
     assert "qosforge worker" in results["executors"].hint
 
 
 def test_lost_and_damaged_artifacts_are_told(run: Run, place: Path) -> None:
-    assert found("artifacts").state is State.GOOD
+    assert found("artifacts").state is CheckState.GOOD
     artifact = run.params["network"]
     path = place / "artifacts" / artifact[:2] / artifact[2:]
     path.write_text("other")
-    wrong("artifacts", State.FAILED, "damaged", "backup")
+    wrong("artifacts", CheckState.FAILED, "damaged", "backup")
     path.unlink()
-    wrong("artifacts", State.FAILED, "missing", "backup")
+    wrong("artifacts", CheckState.FAILED, "missing", "backup")
 
 
 # -- runs --------------------------------------------------------------------------------------------------
@@ -243,26 +249,26 @@ def _slot(name: str, version: str, seconds: float) -> sa.Executable:
 
 
 def test_runs_that_nobody_carries_on_are_told(run: Run, place: Path) -> None:
-    assert found("executors").state is State.GOOD
+    assert found("executors").state is CheckState.GOOD
     with RunStore(Settings().database_url) as store:
         store.create_run("campus", "policy", "f" * 64, {})
     execute(_slot("dead", "1", -60))
-    wrong("executors", State.WARNING, "none is alive; 1 runs", "qosforge serve")
+    wrong("executors", CheckState.WARNING, "none is alive; 1 runs", "qosforge serve")
     lock = FileLock(place / "runs.sqlite.owner")
     assert lock.try_acquire()
-    assert found("executors").state is State.GOOD
+    assert found("executors").state is CheckState.GOOD
     lock.release()
     execute(_slot("one", "1", 3600))
     assert "one on h (process 7)" in found("executors").message
     execute(_slot("two", "2", 3600))
-    wrong("executors", State.WARNING, "2 versions", "stop the older")
+    wrong("executors", CheckState.WARNING, "2 versions", "stop the older")
 
 
 def test_a_worker_is_looked_for_on_its_own_machine(run: Run) -> None:
     execute(_slot("elsewhere", "1", 3600))
-    wrong("worker", State.FAILED, f"none is alive on {socket.gethostname()}", "qosforge worker")
+    wrong("worker", CheckState.FAILED, f"none is alive on {socket.gethostname()}", "qosforge worker")
     execute(_slot("here", "1", 3600), sa.update(EXECUTORS).values(host=socket.gethostname()))
-    assert found("worker").state is State.GOOD
+    assert found("worker").state is CheckState.GOOD
 
 
 def test_a_check_that_nobody_knows_is_told(place: Path) -> None:
@@ -273,29 +279,29 @@ def test_a_check_that_nobody_knows_is_told(place: Path) -> None:
 def test_a_box_between_two_states_is_told(run: Run) -> None:
     with RunStore(Settings().database_url) as store:
         store.journal.append(run.id, "r1", JournalAction.TOUCHING)
-        wrong("devices", State.FAILED, "campus/r1", "qosforge recover")
+        wrong("devices", CheckState.FAILED, "campus/r1", "qosforge recover")
         store.journal.append(run.id, "r1", JournalAction.UNDONE)
-    assert found("devices").state is State.GOOD
+    assert found("devices").state is CheckState.GOOD
     execute(sa.update(RUNS).values(status=RunStatus.NEEDS_RECOVERY.value))
-    wrong("devices", State.FAILED, run.id, "qosforge recover")
+    wrong("devices", CheckState.FAILED, run.id, "qosforge recover")
 
 
 # -- users and settings ------------------------------------------------------------------------------------
 def test_users_without_an_admin_and_tokens_near_their_end_are_told(run: Run) -> None:
     user = str(uuid4())
     execute(sa.insert(USERS).values(id=user, name="ann", disabled=False, created=NOW))
-    wrong("users", State.WARNING, "nobody may manage", "qosforge user grant")
+    wrong("users", CheckState.WARNING, "nobody may manage", "qosforge user grant")
     execute(sa.insert(GRANTS).values(user_id=user, network="campus", role="admin"))
-    assert found("users").state is State.WARNING  # of one network only
+    assert found("users").state is CheckState.WARNING  # of one network only
     execute(sa.insert(GRANTS).values(user_id=user, network="*", role="admin"))
     assert found("users").message == "admins: ann"
     for days, revoked in ((3, None), (3, NOW), (90, None), (-1, None)):
         values = {"id": str(uuid4()), "user_id": user, "name": f"t{days}", "hash": uuid4().hex, "role": "viewer"}
         times = {"created": NOW, "expires": NOW + timedelta(days=days), "revoked": revoked}
         execute(sa.insert(TOKENS).values(**values, **times))
-    wrong("token", State.WARNING, "t3 of ann ends on", "make a new one")
+    wrong("token", CheckState.WARNING, "t3 of ann ends on", "make a new one")
     execute(sa.update(USERS).values(disabled=True))
-    assert found("users").state is State.WARNING
+    assert found("users").state is CheckState.WARNING
 
 
 @pytest.mark.parametrize(
@@ -318,7 +324,7 @@ def test_settings_that_cannot_be_meant_are_told(
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     monkeypatch.setenv(f"QOSFORGE_{name}", value)
-    wrong("settings", State.WARNING, *told)
+    wrong("settings", CheckState.WARNING, *told)
 
 
 # -- outside -----------------------------------------------------------------------------------------------
@@ -327,12 +333,12 @@ def test_networks_that_cannot_be_read_or_reached_are_told(
 ) -> None:
     folder = tmp_path / "inventories"
     shutil.copytree(ROOT / "inventories" / "infn-fnal", folder / "one")
-    assert found("network one", inventories_dir=folder).state is State.GOOD
+    assert found("network one", inventories_dir=folder).state is CheckState.GOOD
     monkeypatch.delenv("QOSFORGE_PASSWORD")
-    wrong("network one", State.WARNING, "router1, router3", "QOSFORGE_PASSWORD", inventories_dir=folder)
+    wrong("network one", CheckState.WARNING, "router1, router3", "QOSFORGE_PASSWORD", inventories_dir=folder)
     (folder / "one" / "links.yaml").write_text("links: {")
-    wrong("network one", State.FAILED, "links.yaml", "", inventories_dir=folder)
-    wrong("networks", State.FAILED, "none in", "QOSFORGE_INVENTORIES_DIR", inventories_dir=tmp_path / "none")
+    wrong("network one", CheckState.FAILED, "links.yaml", "", inventories_dir=folder)
+    wrong("networks", CheckState.FAILED, "none in", "QOSFORGE_INVENTORIES_DIR", inventories_dir=tmp_path / "none")
 
 
 def test_transports_that_others_can_read_are_told(place: Path, tmp_path: Path) -> None:
@@ -348,7 +354,7 @@ def test_transports_that_others_can_read_are_told(place: Path, tmp_path: Path) -
         told = begin + here + rest.replace("  data:\n", f"  data:\n    transport: {transport}\n", 1)
     hosts.write_text(told)
     results = examine(Settings(inventories_dir=folder), ["networks"])
-    warned = {r.message.split(":")[0]: r.hint for r in results if r.state is State.WARNING}
+    warned = {r.message.split(":")[0]: r.hint for r in results if r.state is CheckState.WARNING}
     assert warned.keys() == {"telnet to router1", "ssh-legacy to router3"}
     assert "SSH" in warned["telnet to router1"]
     assert "jump host" in warned["ssh-legacy to router3"]
@@ -367,23 +373,33 @@ def test_a_vault_and_a_keyring_that_give_nothing_are_told_once(
         with interface_vault() as vault:
             vault.write("core", {"password": "PLANTED1", "secret": "PLANTED2"})
             monkeypatch.delenv("VAULT_ADDR", raising=False)
-            wrong("vault", State.FAILED, "VAULT_ADDR: is not set", "https://", credentials_file=file)
+            wrong("vault", CheckState.FAILED, "VAULT_ADDR: is not set", "https://", credentials_file=file)
             monkeypatch.setenv("VAULT_ADDR", vault.address)
             monkeypatch.setenv("VAULT_TOKEN", vault.new_token("secret/data/core"))
             good = found("vault", credentials_file=file)
-            assert good.state is State.GOOD
+            assert good.state is CheckState.GOOD
             assert good.message.endswith("that " + str(file) + " names: core.password, core.secret")
             vault.seal()
             wrong(
-                "vault", State.FAILED, "core.password, core.secret: the Vault at", "unseal", credentials_file=file
+                "vault",
+                CheckState.FAILED,
+                "core.password, core.secret: the Vault at",
+                "unseal",
+                credentials_file=file,
             )
-        wrong("keyring", State.FAILED, "edge.password: this system has no keyring", "Vault", credentials_file=file)
+        wrong(
+            "keyring",
+            CheckState.FAILED,
+            "edge.password: this system has no keyring",
+            "Vault",
+            credentials_file=file,
+        )
     finally:
         keyring.set_keyring(backend)
     file.write_text("core: {username: c, password: plain}\n")
     assert found("vault", credentials_file=file).message == f"not named in {file}"
     file.chmod(0o644)
-    wrong("credentials", State.FAILED, "others than its owner may read it", "chmod 600", credentials_file=file)
+    wrong("credentials", CheckState.FAILED, "others than its owner may read it", "chmod 600", credentials_file=file)
 
 
 @pytest.fixture
@@ -410,18 +426,27 @@ def answering(request: pytest.FixtureRequest) -> Iterator[int]:
 @pytest.mark.parametrize(
     ("answering", "state", "told"),
     [
-        (b'{"Batfish": "2026.09.17", "Z3": "4"}', State.GOOD, "release 2026.09.17"),
-        (b"<html>", State.FAILED, "no Batfish"),
-        (b"[]", State.FAILED, "no Batfish"),
-        (b'{"other": 1}', State.FAILED, "no Batfish"),
+        (b'{"Batfish": "2026.09.17", "Z3": "4"}', CheckState.GOOD, "release 2026.09.17"),
+        (b"<html>", CheckState.FAILED, "no Batfish"),
+        (b"[]", CheckState.FAILED, "no Batfish"),
+        (b'{"other": 1}', CheckState.FAILED, "no Batfish"),
     ],
     indirect=["answering"],
 )
-def test_what_answers_is_asked_whether_it_is_batfish(place: Path, answering: int, state: State, told: str) -> None:
+def test_what_answers_is_asked_whether_it_is_batfish(
+    place: Path, answering: int, state: CheckState, told: str
+) -> None:
     wrong("batfish", state, told, "", batfish_host="127.0.0.1", batfish_port=answering)
 
 
 def test_a_batfish_that_is_away_is_told(place: Path) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
-    wrong("batfish", State.FAILED, "does not answer", "docker compose", batfish_host="127.0.0.1", batfish_port=port)
+    wrong(
+        "batfish",
+        CheckState.FAILED,
+        "does not answer",
+        "docker compose",
+        batfish_host="127.0.0.1",
+        batfish_port=port,
+    )

@@ -21,8 +21,8 @@ from qosforge.artifacts.store import ArtifactMissing, ArtifactStore, DatabaseArt
 from qosforge.artifacts.tables import ARTIFACTS
 from qosforge.database.connections import Database
 from qosforge.errors import InputError
+from qosforge.operations.artifact_store import FileArtifactCollection, TableArtifactCollection
 from qosforge.operations.retention import duration, retain
-from qosforge.operations.shelves import FileShelf, RowShelf
 from qosforge.runs.record.invalid_state import WrongState
 from qosforge.runs.record.status_events import again_from
 from qosforge.runs.record.store import Run, RunStore
@@ -78,7 +78,7 @@ class House:
         return run.id, ids
 
     def retain(self, *, dry_run: bool = False):
-        return retain(self.database, FileShelf(self.folder), KEEP, NOW, dry_run=dry_run)
+        return retain(self.database, FileArtifactCollection(self.folder), KEEP, NOW, dry_run=dry_run)
 
     def close(self) -> None:
         self.store.close()
@@ -178,9 +178,9 @@ def test_an_artifact_stored_again_is_new(house: House) -> None:
 
 def test_an_artifact_renewed_while_it_is_taken_is_put_back(house: House) -> None:
     artifact = house.put("a")
-    assert FileShelf(house.folder).drop([artifact], NOW - timedelta(days=1)) == 0
+    assert FileArtifactCollection(house.folder).drop([artifact], NOW - timedelta(days=1)) == 0
     assert house.artifacts.get_text(artifact) == "a"
-    assert FileShelf(house.folder).drop([artifact, "0" * 64], NOW + timedelta(days=1)) == 1
+    assert FileArtifactCollection(house.folder).drop([artifact, "0" * 64], NOW + timedelta(days=1)) == 1
 
 
 @pytest.mark.parametrize("text", ["", "90", "0d", "d", "-3d", "1.5d", "90 months"])
@@ -248,7 +248,7 @@ def test_rows_of_a_server_are_tidied_as_files_are(postgres_url: str) -> None:
     with database.write() as connection:
         connection.execute(sa.update(ARTIFACTS).values(at=NOW - timedelta(days=200)))
     artifacts.put_text("c")
-    done = retain(database, RowShelf(database), KEEP, NOW)
+    done = retain(database, TableArtifactCollection(database), KEEP, NOW)
     assert (done.runs, done.artifacts, done.bytes) == ((over.id,), 1, 1)
     assert [artifacts.get_text(artifact) for artifact in ids[1:]] == ["b", "c"]
     with pytest.raises(ArtifactMissing):
@@ -269,7 +269,7 @@ def test_a_run_that_is_retried_meanwhile_keeps_what_it_needs(postgres_url: str, 
 
         retrying = pool.submit(store.change, run.id, retry)
         assert looked.wait(60)
-        retaining = pool.submit(retain, store.database, RowShelf(store.database), KEEP, NOW)
+        retaining = pool.submit(retain, store.database, TableArtifactCollection(store.database), KEEP, NOW)
         with suppress(TimeoutError):
             retaining.result(1)
         go.set()

@@ -12,9 +12,9 @@ from qosforge.deltaq.distribution import DeltaQ
 from qosforge.deltaq.objective import Evidence, Objective, Quantity
 from qosforge.deltaq.verdict import judge
 from qosforge.findings import Finding, Severity
-from qosforge.reports.facts import run_facts
 from qosforge.reports.figures import class_figures, figures_of
 from qosforge.reports.model import ClassVerdict, DeviceReport, RunReport, StageReport
+from qosforge.reports.run_metadata import run_metadata
 from qosforge.reports.run_report import render_run_report
 from qosforge.reports.table import amount
 from qosforge.reports.verdict_rows import verdict_rows
@@ -305,5 +305,5 @@ def test_the_facts_tell_why_a_run_ended_where_and_the_way_on() -> None:
         "reason_device": "r1",
         "reason_hint": "qosforge recover",
     }
-    facts = dict(run_facts(report().model_copy(update=told)))
+    facts = dict(run_metadata(report().model_copy(update=told)))
     assert [facts[name] for name in ("because", "at step", "on device", "way on")] == list(told.values())

@@ -24,7 +24,7 @@ from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.changes import ChangeRules, Freeze
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.reports.facts import run_facts
+from qosforge.reports.run_metadata import run_metadata
 from qosforge.resources import root
 from qosforge.runs.engine.dispatch import RUNS_QUEUE
 from qosforge.runs.engine.workflow_ids import SETTLE, settling_id
@@ -584,7 +584,7 @@ def test_an_approver_is_asked_whether_to_keep_what_is_not_met(site: Site, word: 
     assert site.desk.question(run.id) is None
     (decision,) = site.desk.detail(run.id).decisions
     assert (decision.approved, decision.by, decision.keeping) == (word == "approve", "grace", True)
-    told = dict(run_facts(site.desk.detail(run.id)))
+    told = dict(run_metadata(site.desk.detail(run.id)))
     assert "UTC, to keep what is not met" in told["approved by" if word == "approve" else "rejected by"]
     with pytest.raises(WrongState, match="waits for no approval"):
         site.desk.approve(run.id, "grace", asked)

@@ -188,15 +188,15 @@ def look_at_four_makers(page: Page) -> None:
     preview.get_by_role("button", name="Read the devices now").click()
     expect(preview.get_by_text("lines to enter")).to_have_count(9, timeout=LONG_MS)
     for name, (kind, line, traffic_class) in MAKERS.items():
-        box = preview.locator(f"#box-{name}")
-        expect(box).to_contain_text(kind)
-        box.locator("summary").first.click()
-        shown = box.locator(".lines .line", has_text=line)
+        device = preview.locator(f"#device-{name}")
+        expect(device).to_contain_text(kind)
+        device.locator("summary").first.click()
+        shown = device.locator(".lines .line", has_text=line)
         expect(shown.first).to_be_visible()
-        legend = box.locator(".legend .of-class", has_text=traffic_class)
+        legend = device.locator(".legend .of-class", has_text=traffic_class)
         colour = re.search(r"class-\d+", legend.get_attribute("class") or "")
         assert colour, f"{name} shows no colour of {traffic_class}"
-        expect(shown.and_(box.locator(f".{colour[0]}")).first).to_be_visible()
+        expect(shown.and_(device.locator(f".{colour[0]}")).first).to_be_visible()
     expect(preview.locator(".numbers:visible", has_text="requested 50 %").first).to_contain_text("applied")
 
 
@@ -229,9 +229,9 @@ def look_and_approve(bob: Tab) -> None:
     page = bob.page
     page.get_by_role("link", name="meeting on campus").click()
     page.get_by_role("link", name="e300").first.click()
-    box = page.locator("#box-e300")
-    box.locator("summary").first.click()
-    expect(box.locator(".delta .more", has_text="bandwidth-percentage").first).to_be_visible()
+    device = page.locator("#device-e300")
+    device.locator("summary").first.click()
+    expect(device.locator(".delta .more", has_text="bandwidth-percentage").first).to_be_visible()
     bob.require_sound()
     page.get_by_label("Comment").fill("looked at the core")
     page.get_by_role("button", name="Approve exactly this").click()

@@ -38,10 +38,10 @@ def lab(var_dir: Path) -> Iterator[None]:
         control.stop(state)
 
 
-def _unfolded(page: Page, box: str) -> str:
+def _unfolded(page: Page, device: str) -> str:
     """The whole configuration of a device, as its part of the preview shows it."""
-    page.locator(f"#box-{box} > summary").click()
-    lines = page.get_by_role("region", name=f"Configuration of {box}").locator("code")
+    page.locator(f"#device-{device} > summary").click()
+    lines = page.get_by_role("region", name=f"Configuration of {device}").locator("code")
     expect(lines.first).to_be_visible()
     return "\n".join(lines.all_text_contents())
 
@@ -102,7 +102,7 @@ def test_boxes_are_read_from_a_phone(site: Site, tab: Callable[..., Tab], ann: s
     page.get_by_role("button", name="Read the devices now").click()
     expect(preview).to_contain_text("Compared with what each device said when it was last read", timeout=LONG_MS)
     first = load_network(root() / "inventories" / LAB).devices[0].name
-    page.locator(f"#box-{first} > summary").click()
+    page.locator(f"#device-{first} > summary").click()
     entered = page.get_by_role("region", name=f"Lines entered into {first}")
     expect(entered).to_contain_text("+", timeout=LONG_MS)
     one.require_sound()

@@ -41,9 +41,9 @@ class Form:
         self.name = name
         self.more: dict[str, Any] = {}
 
-    def do(self, *gestures: dict[str, Any]) -> dict[str, Any]:
+    def do(self, *edits: dict[str, Any]) -> dict[str, Any]:
         """Do something; the answer's text is the next one."""
-        body = {"name": self.name, "text": self.text, "network": "campus", "gestures": list(gestures), **self.more}
+        body = {"name": self.name, "text": self.text, "network": "campus", "edits": list(edits), **self.more}
         answer = self.client.post("/editor/change", json=body, headers=self.session)
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()
@@ -74,7 +74,7 @@ def test_every_shipped_policy_can_be_seen(client: TestClient, session: dict[str,
 
 
 @pytest.mark.parametrize(
-    ("gesture", "changed"),
+    ("edit", "changed"),
     [
         ({"op": "set", "path": ["classes", 0, "mark", "dscp"], "value": "ef"}, "mark: {dscp: ef}"),
         (
@@ -115,8 +115,8 @@ def test_every_shipped_policy_can_be_seen(client: TestClient, session: dict[str,
         ({"op": "insert", "path": ["verify"], "what": "check"}, "classes: []"),
     ],
 )
-def test_what_is_done_in_the_form_changes_the_text(form: Form, gesture: dict[str, Any], changed: str) -> None:
-    answer = form.do(gesture)
+def test_what_is_done_in_the_form_changes_the_text(form: Form, edit: dict[str, Any], changed: str) -> None:
+    answer = form.do(edit)
     assert changed in form.text
     assert "name: voice  # first" in form.text
     assert answer["refused"] is None
@@ -225,14 +225,14 @@ def test_any_text_has_an_answer(form: Form, text: str) -> None:
     assert "problem" in answer["problems"]
 
 
-def test_gestures_that_make_no_sense_are_refused(client: TestClient, session: dict[str, str]) -> None:
+def test_edits_that_make_no_sense_are_refused(client: TestClient, session: dict[str, str]) -> None:
     for wrong in (
         {"op": "burn", "path": ["a"]},
         {"op": "set", "path": ["a"] * 99},
         {"op": "set", "path": []},
         {"op": "choose", "path": ["classes"], "what": "nothing"},
     ):
-        body = {"name": "small", "text": SMALL, "gestures": [wrong]}
+        body = {"name": "small", "text": SMALL, "edits": [wrong]}
         assert client.post("/editor/change", json=body, headers=session).status_code == 422
     for odd in (
         {"op": "move", "path": ["intent"], "index": 3, "target": 9},
@@ -248,7 +248,7 @@ def test_only_networks_that_one_sees_are_shown(client: TestClient, persons: Pers
     page = client.get("/policies/campus-collaboration/edit", params={"network": "campus"}).text
     assert '<option value="campus"' not in page
     assert 'id="store"' not in page
-    body = {"name": "small", "text": SMALL, "network": "campus", "gestures": []}
+    body = {"name": "small", "text": SMALL, "network": "campus", "edits": []}
     assert client.post("/editor/change", json=body, headers=session).status_code == 403
     assert client.get("/policies/new", params={"name": "mine"}).status_code == 403
 

@@ -121,9 +121,9 @@ def test_drift_is_marked_where_it_is_and_told_in_words(site: TestClient, backend
     page = site.get("/networks/campus").text
     assert 'class="end qos-drifted" href="/networks/campus/devices/r1#port-1"' in page
     assert page.count('class="end qos-drifted"') == 1
-    box = site.get("/networks/campus/devices/r1").text
-    assert f"/runs/{run}" in box, "the reading's run is linked"
-    words = box[box.index('id="drifted"') :]
+    page = site.get("/networks/campus/devices/r1").text
+    assert f"/runs/{run}" in page, "the reading's run is linked"
+    words = page[page.index('id="drifted"') :]
     assert re.search(
         r"out, voice-video: was <del>served first, at most 50 %.*<ins>served first, at most 30 %", words
     )
@@ -134,19 +134,19 @@ def test_a_switch_drifts_with_all_ports_that_share_its_queues(site: TestClient, 
     texts = _kept(backend)
     delivered = startups(backend.networks.network("campus"))
     record(backend.desk.store, backend.artifacts, "campus", texts | {"s2950": delivered["s2950"]}, RunStatus.FAILED)
-    box = site.get("/networks/campus/devices/s2950").text
-    assert "The device as a whole" in box
-    assert "scheduler: was" in box
-    assert box.count("≠ drifted") == 4
+    page = site.get("/networks/campus/devices/s2950").text
+    assert "The device as a whole" in page
+    assert "scheduler: was" in page
+    assert page.count("≠ drifted") == 4
 
 
 @pytest.mark.usefixtures("ann")
 def test_queues_are_drawn_with_their_shares(site: TestClient, backend: Backend) -> None:
     _kept(backend)
-    box = site.get("/networks/campus/devices/r1").text
-    assert re.findall(r"</svg>([\d.]+) %", box) == ["50", "35", "15"]
-    assert "everything else" in box
-    assert "drops early, at random (RED)" in box
+    page = site.get("/networks/campus/devices/r1").text
+    assert re.findall(r"</svg>([\d.]+) %", page) == ["50", "35", "15"]
+    assert "everything else" in page
+    assert "drops early, at random (RED)" in page
     slow = site.get("/networks/campus/devices/b56").text
     assert "cuts long packets into fragments" in slow
     switch = site.get("/networks/campus/devices/s2970").text

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.web.views import placement
+from qosforge.web.views import graph_layout
 from qosforge.web.views.networks import NetworkView
 from qosforge.web.views.shapes import Rectangle
-from qosforge.web.views.topology import Drawing, drawing
+from qosforge.web.views.topology import Drawing, draw_network
 
 
 def _everything(made: Drawing) -> list[Rectangle]:
@@ -48,13 +48,13 @@ def networks(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[tuple[int, int], .
 @settings(max_examples=12, deadline=None)
 @given(networks())
 def test_nothing_lies_on_anything_else(network: tuple[tuple[int, ...], tuple[tuple[int, int], ...]]) -> None:
-    _require_clear(drawing(*network))
+    _require_clear(draw_network(*network))
 
 
 @pytest.mark.parametrize("count", [60, 300])
 def test_a_large_network_is_nested_below_its_most_linked_device(count: int) -> None:
     links = tuple(((n - 1) // 8, n) for n in range(1, count))
-    made = drawing((48,) * count, links)
+    made = draw_network((48,) * count, links)
     for one, other in combinations(made.cards, 2):
         assert not one.overlaps(other)
     for above, below in links:
@@ -65,15 +65,15 @@ def test_a_large_network_is_nested_below_its_most_linked_device(count: int) -> N
 
 def test_placing_twice_the_devices_takes_about_twice_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[int] = []
-    packed = placement._packed
+    packed = graph_layout._packed
     monkeypatch.setattr(
-        placement, "_packed", lambda blocks, *rest: looked_at.append(len(blocks)) or packed(blocks, *rest)
+        graph_layout, "_packed", lambda blocks, *rest: looked_at.append(len(blocks)) or packed(blocks, *rest)
     )
-    monkeypatch.setattr(placement._Grid, "improve", lambda _: pytest.fail("takes the cube of the cards"))
+    monkeypatch.setattr(graph_layout._Grid, "improve", lambda _: pytest.fail("takes the cube of the cards"))
     work = []
     for count in (200, 400):
         looked_at.clear()
-        placement.cells_of(count, [((n - 1) // 8, n) for n in range(1, count)])
+        graph_layout.lay_out(count, [((n - 1) // 8, n) for n in range(1, count)])
         work.append(len(looked_at) + sum(looked_at))
     assert work[1] <= 2.1 * work[0]
 
@@ -81,10 +81,10 @@ def test_placing_twice_the_devices_takes_about_twice_the_work(monkeypatch: pytes
 @settings(max_examples=3, deadline=None)
 @given(networks())
 def test_the_same_network_is_drawn_the_same(network: tuple[tuple[int, ...], tuple[tuple[int, int], ...]]) -> None:
-    drawing.cache_clear()
-    first = drawing(*network)
-    drawing.cache_clear()
-    assert drawing(*network) == first
+    draw_network.cache_clear()
+    first = draw_network(*network)
+    draw_network.cache_clear()
+    assert draw_network(*network) == first
 
 
 @pytest.mark.parametrize("name", ["campus", "itesm", "itesm-wan", "infn-fnal"])

@@ -22,8 +22,8 @@ from pydantic import (
 from qosforge.api.policy_choice import PolicyChoice
 from qosforge.deltaq.objective import Outcome
 from qosforge.keep_rule import KeepRule
-from qosforge.reports.balance import Account, Balance, accounts, trade_offs
 from qosforge.reports.model import RunReport, StageReport, WaveReport
+from qosforge.reports.trade_offs import Account, TradeOff, accounts, trade_offs
 from qosforge.runs.record.decisions import Decision as Decided
 from qosforge.runs.record.store import Run
 from qosforge.runs.views.artifact_list import Kind
@@ -274,7 +274,7 @@ class ReportDocument(RunReport):
     """A report with its measurements, what was expected of each class, and trade-offs."""
 
     accounts: tuple[Account, ...]
-    trade_offs: tuple[Balance, ...]
+    trade_offs: tuple[TradeOff, ...]
 
 
 def report_document(report: RunReport) -> ReportDocument:

@@ -12,12 +12,12 @@ from rich.text import Text
 
 from qosforge.cli.options import AsJson
 from qosforge.cli.output import out, print_json
-from qosforge.operations.checks.model import Result, State
+from qosforge.operations.checks.model import CheckResult, CheckState
 from qosforge.operations.doctor import CHECKS, examine
 from qosforge.settings import load_settings
 
-_STYLE = {State.GOOD: "green", State.WARNING: "yellow", State.FAILED: "red"}
-_EXIT = {State.GOOD: 0, State.WARNING: 1, State.FAILED: 3}
+_STYLE = {CheckState.GOOD: "green", CheckState.WARNING: "yellow", CheckState.FAILED: "red"}
+_EXIT = {CheckState.GOOD: 0, CheckState.WARNING: 1, CheckState.FAILED: 3}
 
 
 def register(app: typer.Typer) -> None:
@@ -40,7 +40,7 @@ def doctor(
     sys.exit(max((_EXIT[result.state] for result in results), default=0))
 
 
-def _print(results: list[Result]) -> None:
+def _print(results: list[CheckResult]) -> None:
     table = Table(box=None, show_header=False, padding=(0, 1))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)

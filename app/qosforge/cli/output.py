@@ -17,9 +17,9 @@ from rich.text import Text
 from qosforge.deltaq.objective import Verdict
 from qosforge.errors import InputError, Place, QosforgeError
 from qosforge.findings import Finding, Severity
-from qosforge.reports.balance import SIDE_HEADINGS, accounts, in_words, side_texts, trade_offs
 from qosforge.reports.evidence import deciding, observed, sentences
 from qosforge.reports.table import COLUMNS, amount, comparison_table
+from qosforge.reports.trade_offs import SIDE_HEADINGS, accounts, side_texts, trade_off_text, trade_offs
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict
 from qosforge.visible import visible, visible_json
@@ -259,7 +259,7 @@ def print_accounts(before: Measurement | None, after: Measurement | None, *, fir
         out.print(table)
         for balance in balances:
             if balance.scenario == scenario:
-                out.print(Text(f"trade-offs, {in_words(balance)}", style="dim"), soft_wrap=True)
+                out.print(Text(f"trade-offs, {trade_off_text(balance)}", style="dim"), soft_wrap=True)
         out.print()
 
 

@@ -10,9 +10,9 @@ import typer
 from qosforge.cli.options import AsJson
 from qosforge.cli.output import out, print_json
 from qosforge.database.connections import Database
+from qosforge.operations.artifact_store import artifact_collection
 from qosforge.operations.locks import operating
 from qosforge.operations.retention import Retained, duration, retain
-from qosforge.operations.shelves import shelf
 from qosforge.settings import load_settings
 
 
@@ -34,7 +34,11 @@ def retention(
     try:
         with operating(database):
             retained = retain(
-                database, shelf(database, settings.artifacts_dir), kept, datetime.now(UTC), dry_run=dry_run
+                database,
+                artifact_collection(database, settings.artifacts_dir),
+                kept,
+                datetime.now(UTC),
+                dry_run=dry_run,
             )
     finally:
         database.close()

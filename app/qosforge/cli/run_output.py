@@ -21,10 +21,10 @@ from qosforge.cli.output import (
     print_verdicts,
     print_verdicts_of,
 )
-from qosforge.reports.balance import accounts, trade_offs
 from qosforge.reports.changes import change_sentence
-from qosforge.reports.facts import run_facts
 from qosforge.reports.model import DeviceReport, RunReport
+from qosforge.reports.run_metadata import run_metadata
+from qosforge.reports.trade_offs import accounts, trade_offs
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict
@@ -156,7 +156,7 @@ def print_whole(report: RunReport) -> None:
 
     Of a run that waits, the lines that it would enter are shown: they are what an approval is about.
     """
-    for name, text in run_facts(report):
+    for name, text in run_metadata(report):
         line = Text(f"  {name:<15} ", style="bold")
         out.print(line.append(text, style="default"), soft_wrap=True)
     print_findings(report.findings)

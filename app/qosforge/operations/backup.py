@@ -16,11 +16,11 @@ from qosforge.database.revisions import held, known
 from qosforge.errors import InputError, Place, StoreError
 from qosforge.operations import archive, embedded, server
 from qosforge.operations.archive import DUMP, ENGINE, STORE, Manifest, Writer
+from qosforge.operations.artifact_store import FileArtifactCollection
 from qosforge.operations.completeness import BackupIncomplete, lacking, stored_rows
 from qosforge.operations.locks import operating
 from qosforge.operations.references import Reference
 from qosforge.operations.revision import release
-from qosforge.operations.shelves import FileShelf
 from qosforge.runs.record.tables import RUNS, UNFINISHED
 from qosforge.settings import Settings
 
@@ -94,7 +94,7 @@ def _take_files(settings: Settings, database: Database, writer: Writer, scratch:
     for copy in embedded.copy(database.path, settings.var_dir / ENGINE, scratch):
         writer.database(copy.name, copy)
     # After the rows: every artifact that they name is there by now.
-    for artifact, file in FileShelf(settings.artifacts_dir).files():
+    for artifact, file in FileArtifactCollection(settings.artifacts_dir).files():
         writer.artifact(artifact, file)
     with embedded.reading(scratch / STORE) as connection:
         return lacking(connection, writer.artifacts), {"kind": "sqlite", "revision": held(connection)}
@@ -140,7 +140,7 @@ def verify(path: Path) -> Verified:
             return Verified(manifest, None if missing is None else tuple(Reference(one, "") for one in missing))
         for file in manifest.files:
             embedded.check(scratch / file)
-        good = {artifact for artifact, _ in FileShelf(scratch / "artifacts").files()}
+        good = {artifact for artifact, _ in FileArtifactCollection(scratch / "artifacts").files()}
         with embedded.reading(scratch / STORE) as connection:
             return Verified(manifest, lacking(connection, good))
 
@@ -211,7 +211,7 @@ def _restored(manifest: Manifest, url: str, place: str, folder: Path | None) -> 
             good: Collection[str] = (
                 stored_rows(connection).good
                 if folder is None
-                else {artifact for artifact, _ in FileShelf(folder / "artifacts").files()}
+                else {artifact for artifact, _ in FileArtifactCollection(folder / "artifacts").files()}
             )
             return Restored(manifest, place, runs, unfinished, lacking(connection, good))
     finally:

@@ -1,4 +1,4 @@
-"""Every check, one after the other; one that fails does not keep the others from being made."""
+"""Runs every check, one after the other; a failing one does not stop the others."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Collection
 import sqlalchemy as sa
 
 from qosforge.errors import InputError, QosforgeError
-from qosforge.operations.checks import choices, outside, program, running, sources, storage, telling
-from qosforge.operations.checks.model import Check, Result, State, Surroundings
+from qosforge.operations.checks import credentials, executors, networks, program, settings, storage, webhooks
+from qosforge.operations.checks.model import Check, CheckContext, CheckResult, CheckState
 from qosforge.settings import Settings
 
 CHECKS: dict[str, Check] = {
@@ -19,23 +19,23 @@ CHECKS: dict[str, Check] = {
     "twin": program.check_twin,
     "data files": program.check_data,
     "optional parts": program.check_parts,
-    "settings": choices.check_settings,
+    "settings": settings.check_settings,
     "run directory": storage.check_directory,
     "database": storage.check_database,
     "artifacts": storage.check_artifacts,
-    "executors": running.check_executors,
-    "devices": running.check_unsettled,
-    "users": choices.check_users,
-    "networks": outside.check_networks,
-    "credentials": sources.check_sources,
-    "webhooks": telling.check_webhooks,
-    "batfish": outside.check_batfish,
+    "executors": executors.check_executors,
+    "devices": executors.check_unsettled,
+    "users": settings.check_users,
+    "networks": networks.check_networks,
+    "credentials": credentials.check_sources,
+    "webhooks": webhooks.check_webhooks,
+    "batfish": networks.check_batfish,
 }
-ON_REQUEST: dict[str, Check] = {"worker": running.check_worker}
-"""Checks that only some machines pass: made where they are named."""
+ON_REQUEST: dict[str, Check] = {"worker": executors.check_worker}
+"""Checks that only some machines pass: run where they are named."""
 
 
-def examine(settings: Settings, checks: Collection[str] = tuple(CHECKS)) -> list[Result]:
+def examine(settings: Settings, checks: Collection[str] = tuple(CHECKS)) -> list[CheckResult]:
     """What the checks find; nothing is changed.
 
     Raises:
@@ -45,18 +45,20 @@ def examine(settings: Settings, checks: Collection[str] = tuple(CHECKS)) -> list
     for name in checks:
         if name not in every:
             raise InputError(f"there is no check {name!r}", hint=f"known: {', '.join(every)}")
-    around = Surroundings(settings, os.environ)
-    results: list[Result] = []
+    context = CheckContext(settings, os.environ)
+    results: list[CheckResult] = []
     for name in checks:
         try:
-            results.extend(every[name](around))
+            results.extend(every[name](context))
         except QosforgeError as error:
             results.extend(
-                Result(name, State.FAILED, f"{one.where}: {one.message}".removeprefix(": "), one.hint)
+                CheckResult(name, CheckState.FAILED, f"{one.where}: {one.message}".removeprefix(": "), one.hint)
                 for one in error.problems()
             )
         except (OSError, sqlite3.Error, sa.exc.SQLAlchemyError) as error:
             cause = getattr(error, "orig", None) or error
             told = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
-            results.append(Result(name, State.FAILED, f"cannot be checked: {told}", "see the other lines"))
+            results.append(
+                CheckResult(name, CheckState.FAILED, f"cannot be checked: {told}", "see the other lines")
+            )
     return results

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from qosforge.database.connections import Database
 from qosforge.errors import InputError
+from qosforge.operations.artifact_store import ArtifactCollection
 from qosforge.operations.references import EXPIRED_SINCE, Expired, mark_sweep, references
-from qosforge.operations.shelves import Shelf
 from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.journal import unsettled
 from qosforge.runs.record.tables import (
@@ -68,7 +68,9 @@ def duration(text: str) -> timedelta:
     return int(found[1]) * _UNIT[found[2]]
 
 
-def retain(database: Database, shelf: Shelf, keep: timedelta, now: datetime, *, dry_run: bool = False) -> Retained:
+def retain(
+    database: Database, collection: ArtifactCollection, keep: timedelta, now: datetime, *, dry_run: bool = False
+) -> Retained:
     """Drop artifacts, events and idempotency keys of runs that ended longer than ``keep`` ago.
 
     Runs, stages, journal, approvals and the audit log stay. The run that had the last word on a device stays
@@ -110,8 +112,8 @@ def retain(database: Database, shelf: Shelf, keep: timedelta, now: datetime, *, 
         oldest = _oldest_need(connection)
         reach = before if oldest is None else min(before, oldest[1] - _MARGIN)
         named = references(connection, over)
-    old = {artifact: size for artifact, size in shelf.older(reach) if artifact not in named}
-    gone = len(old) if dry_run else shelf.drop(old, reach)
+    old = {artifact: size for artifact, size in collection.older(reach) if artifact not in named}
+    gone = len(old) if dry_run else collection.drop(old, reach)
     held_by = oldest[0] if oldest is not None and reach < before else None
     return Retained(before, reach, held_by, tuple(fresh), events, keys, gone, sum(old.values()))
 

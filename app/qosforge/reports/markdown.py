@@ -16,9 +16,9 @@ from qosforge.findings import Finding, Severity
 from qosforge.reports.checks import Check, gap_text, of_devices
 from qosforge.reports.delay_origin import DelayOrigin, not_recorded, run_origins
 from qosforge.reports.evidence import interval, observed, sentences
-from qosforge.reports.facts import run_facts
 from qosforge.reports.model import RunReport
 from qosforge.reports.preview import DevicePreview, FidelityDocument
+from qosforge.reports.run_metadata import run_metadata
 from qosforge.reports.table import amount
 from qosforge.reports.verdict_rows import verdict_rows
 from qosforge.tester.measurement.document import When
@@ -56,7 +56,7 @@ def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
     verdict = f", objective {_OUTCOMES[after]}" if after else ""
     head = [f"## QoS run: {prose(report.intent)} on {prose(report.network)}", ""]
     head += [f"**{prose(status)}**{verdict}. {_counts(report.findings)}. Run `{report.id}`.", ""]
-    head += [*(f"- {name}: {prose(text)}" for name, text in run_facts(report)), ""]
+    head += [*(f"- {name}: {prose(text)}" for name, text in run_metadata(report)), ""]
     head += [*_stage_lines(report), *_verdict_table(report), *_unrecorded(report), *_finding_table(report.findings)]
     sections = []
     for device in report.devices:

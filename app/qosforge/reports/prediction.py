@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from qosforge.deltaq.objective import Outcome
 from qosforge.findings import Finding
 from qosforge.prediction.predict import Prediction
-from qosforge.reports.balance import Account, Balance, accounts, trade_offs
+from qosforge.reports.trade_offs import Account, TradeOff, accounts, trade_offs
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict
 
@@ -35,7 +35,7 @@ class PredictionDocument(BaseModel):
     findings: tuple[Finding, ...] = Field(default=(), description="what no measurement would decide either")
     measurement: Measurement
     accounts: tuple[Account, ...]
-    trade_offs: tuple[Balance, ...]
+    trade_offs: tuple[TradeOff, ...]
 
 
 def prediction_document(prediction: Prediction) -> PredictionDocument:

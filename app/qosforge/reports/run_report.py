@@ -14,12 +14,12 @@ from operator import attrgetter
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from qosforge.findings import Finding, Severity
-from qosforge.reports.balance import accounts, in_words, side_texts, trade_offs
 from qosforge.reports.delay_origin import not_recorded, run_origins
 from qosforge.reports.evidence import interval, observed
-from qosforge.reports.facts import run_facts
 from qosforge.reports.model import RunReport
+from qosforge.reports.run_metadata import run_metadata
 from qosforge.reports.table import COLUMNS, Group, amount, comparison_table
+from qosforge.reports.trade_offs import accounts, side_texts, trade_off_text, trade_offs
 from qosforge.reports.verdict_rows import verdict_rows
 from qosforge.resources import read_text
 from qosforge.tester.measurement.judging import ClassVerdict
@@ -57,7 +57,7 @@ def render_run_report(report: RunReport) -> str:
     verdicts = [each for found in sides.values() for each in found]
     page = environment.get_template(TEMPLATE).render(
         report=report,
-        facts=run_facts(report),
+        facts=run_metadata(report),
         columns=COLUMNS,
         scenarios=_by_scenario(comparison_table(report.before, report.after)),
         sides=tuple(sides),
@@ -67,7 +67,7 @@ def render_run_report(report: RunReport) -> str:
         accounts=accounts(report.before, report.after),
         balances=trade_offs(report.before, report.after),
         side_texts=side_texts,
-        in_words=in_words,
+        in_words=trade_off_text,
         findings=_by_severity(report.findings),
         figures=class_figures(report),
         origins=run_origins(report),

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from qosforge.access.sessions import cookie_name
 from qosforge.api.problems import MEDIA_TYPE, NOT_AUTHENTICATED
 from qosforge.web.pages import Page
-from qosforge.web.views.problems import explained
+from qosforge.web.views.problems import explain
 
 _LOG = structlog.get_logger(__name__)
 
@@ -91,7 +91,7 @@ def _answer(page: Page, headers: Headers, problem: dict[str, Any]) -> Response:
         query = f"?{request.url.query}" if request.url.query else ""
         ended = "&because=ended" if cookie_name(page.backend.settings) in request.cookies else ""
         return RedirectResponse(f"/login?to={quote(request.url.path + query, safe='')}{ended}", 303)
-    told = explained(page, problem, headers.get("retry-after"))
+    told = explain(page, problem, headers.get("retry-after"))
     if page.is_fragment:
         answer: Response = page.answer("problem-message.html.j2", problem["status"], problem=told)
         answer.headers.update(_AMONG_MESSAGES)

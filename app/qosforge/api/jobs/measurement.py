@@ -11,7 +11,7 @@ from qosforge.deltaq.objective import Outcome
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
-from qosforge.reports.balance import Account, Balance, accounts, trade_offs
+from qosforge.reports.trade_offs import Account, TradeOff, accounts, trade_offs
 from qosforge.runs.workflow.live import measure_till_told
 from qosforge.tester.measurement.judging import ClassVerdict
 
@@ -23,7 +23,7 @@ class MeasurementDocument(BaseModel):
     verdicts: tuple[ClassVerdict, ...]
     measurement: dict[str, Any]
     accounts: tuple[Account, ...]
-    trade_offs: tuple[Balance, ...]
+    trade_offs: tuple[TradeOff, ...]
 
 
 def measure_network(

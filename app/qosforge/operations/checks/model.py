@@ -1,4 +1,4 @@
-"""What a check says, and what checks look at."""
+"""The result of a check, and the context that checks get."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from qosforge.errors import ServiceError
 from qosforge.settings import Settings
 
 
-class State(StrEnum):
-    """How a thing stands."""
+class CheckState(StrEnum):
+    """The state of what was checked."""
 
     GOOD = "good"
     WARNING = "warning"
@@ -28,18 +28,18 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """What one check found of one thing, and how to correct what is not good."""
+class CheckResult:
+    """The result of one check, with a hint where it is not good."""
 
     name: str
-    state: State
+    state: CheckState
     message: str
     hint: str = ""
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What checks look at; nothing in it is changed by looking."""
+class CheckContext:
+    """What checks read: the settings, the environment and the database. Checks change nothing."""
 
     settings: Settings
     environment: Mapping[str, str]
@@ -95,7 +95,7 @@ class Surroundings:
         return Path(str(database_url(self.settings.database_url).database)).is_file()
 
 
-Check = Callable[[Surroundings], Iterator[Result]]
+Check = Callable[[CheckContext], Iterator[CheckResult]]
 """Looks at one thing. What it raises of our own errors, of the operating system or of the database becomes a
 failure under its name.
 """

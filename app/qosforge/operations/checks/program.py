@@ -13,7 +13,7 @@ from packaging.markers import Marker
 
 from qosforge.finding_codes import explain
 from qosforge.operations import server
-from qosforge.operations.checks.model import Result, State, Surroundings
+from qosforge.operations.checks.model import CheckContext, CheckResult, CheckState
 from qosforge.platforms.base import installed, platform
 from qosforge.resources import read_text, root
 from qosforge.system_packages import install_command, parts
@@ -25,15 +25,15 @@ _BACKUP = "postgresql-backup"
 """The part that only an installation on PostgreSQL uses."""
 
 
-def check_python(_around: Surroundings) -> Iterator[Result]:
+def check_python(_around: CheckContext) -> Iterator[CheckResult]:
     """The interpreter is new enough."""
     told = ".".join(map(str, sys.version_info[:3]))
     good = sys.version_info >= _OLDEST
     hint = "" if good else "install Python 3.11 or newer"
-    yield Result("python", State.GOOD if good else State.FAILED, told, hint)
+    yield CheckResult("python", CheckState.GOOD if good else CheckState.FAILED, told, hint)
 
 
-def check_packages(_around: Surroundings) -> Iterator[Result]:
+def check_packages(_around: CheckContext) -> Iterator[CheckResult]:
     """What is installed is what this release was tested with."""
     unlike, count = [], 0
     for name, wanted, marker in _PIN.findall(read_text(LOCK)):
@@ -47,18 +47,18 @@ def check_packages(_around: Surroundings) -> Iterator[Result]:
         if found != wanted:
             unlike.append(f"{name} {found} instead of {wanted}")
     if not unlike:
-        yield Result("packages", State.GOOD, f"{count} as in {LOCK}")
+        yield CheckResult("packages", CheckState.GOOD, f"{count} as in {LOCK}")
         return
     gone = any(" missing " in entry for entry in unlike)
-    yield Result(
+    yield CheckResult(
         "packages",
-        State.FAILED if gone else State.WARNING,
+        CheckState.FAILED if gone else CheckState.WARNING,
         "; ".join(unlike[:5]) + (f"; and {len(unlike) - 5} more" if len(unlike) > 5 else ""),
         f"pip install --require-hashes -r {root() / LOCK}",
     )
 
 
-def check_twin(_around: Surroundings) -> Iterator[Result]:
+def check_twin(_around: CheckContext) -> Iterator[CheckResult]:
     """The simulator loads, and carries one packet over one link in the time that its size takes."""
     one = {
         "version": 1,
@@ -78,24 +78,24 @@ def check_twin(_around: Surroundings) -> Iterator[Result]:
     try:
         twin = import_module("qosforge_twin")
     except ImportError as error:
-        yield Result("twin", State.FAILED, f"cannot be loaded: {error}", hint)
+        yield CheckResult("twin", CheckState.FAILED, f"cannot be loaded: {error}", hint)
         return
     try:
         flow = json.loads(twin.run(json.dumps(one), 1))["flows"][0]
     except ValueError as error:  # its ScenarioError is one
-        yield Result("twin", State.FAILED, f"refuses a packet: {error}", hint)
+        yield CheckResult("twin", CheckState.FAILED, f"refuses a packet: {error}", hint)
         return
     took = flow["delay_ps"]["min"] if flow["delivered"] == 1 else None
     good = took == 10**9
-    yield Result(
+    yield CheckResult(
         "twin",
-        State.GOOD if good else State.FAILED,
+        CheckState.GOOD if good else CheckState.FAILED,
         "a packet of 1000 bytes took 1 ms at 8 Mb/s" if good else f"1000 bytes at 8 Mb/s took {took} ps, not 10⁹",
         "" if good else hint,
     )
 
 
-def check_data(_around: Surroundings) -> Iterator[Result]:
+def check_data(_around: CheckContext) -> Iterator[CheckResult]:
     """Templates of every platform, policies, and the list of findings are there."""
     platforms = sorted(installed())
     missing = [name for name in platforms if not any((root() / "templates" / name).glob("*.j2"))]
@@ -105,28 +105,30 @@ def check_data(_around: Surroundings) -> Iterator[Result]:
     explain("batfish-not-checked")
     if missing or not policies or not platforms:
         what = ", ".join(f"templates/{name}" for name in missing) or ("policies" if platforms else "platforms")
-        yield Result("data files", State.FAILED, f"missing: {what}", "install qosforge again")
+        yield CheckResult("data files", CheckState.FAILED, f"missing: {what}", "install qosforge again")
         return
-    yield Result("data files", State.GOOD, f"{len(platforms)} platforms and {policies} policies in {root()}")
+    yield CheckResult(
+        "data files", CheckState.GOOD, f"{len(platforms)} platforms and {policies} policies in {root()}"
+    )
 
 
-def check_parts(around: Surroundings) -> Iterator[Result]:
+def check_parts(context: CheckContext) -> Iterator[CheckResult]:
     """Every optional part of a service has what it needs of the operating system and of Python."""
     for part in parts().values():
-        if not part.service or (part.name == _BACKUP and around.is_embedded):
+        if not part.service or (part.name == _BACKUP and context.is_embedded):
             continue
         if missing := part.missing():
             told = f"{part.title}: missing {', '.join(missing)}"
-            yield Result(part.name, State.WARNING, told, install_command(missing))
+            yield CheckResult(part.name, CheckState.WARNING, told, install_command(missing))
         else:
-            yield Result(part.name, State.GOOD, f"{part.title}: {', '.join(part.packages)}")
+            yield CheckResult(part.name, CheckState.GOOD, f"{part.title}: {', '.join(part.packages)}")
     try:
         told = f"export as Parquet: pyarrow {version('pyarrow')}"
     except PackageNotFoundError:
         told = "not installed: export as Parquet needs the Python package pyarrow"
-    yield Result("parquet", State.GOOD, told)
-    if not around.is_embedded:
-        with around.reading() as connection:
+    yield CheckResult("parquet", CheckState.GOOD, told)
+    if not context.is_embedded:
+        with context.reading() as connection:
             major = server.major_version(connection)
         for name in ("pg_dump", "pg_restore"):
-            yield Result(name, State.GOOD, server.program(name, major))
+            yield CheckResult(name, CheckState.GOOD, server.program(name, major))

@@ -70,8 +70,8 @@ def add_token(
 def revoke_token(page: ThePage, caller: Caller, backend: TheBackend, token_id: str) -> Response:
     """Revoke one of my tokens."""
     revoke_one_token(caller, backend, token_id)
-    told = page.text("The token is revoked.")
-    return page.answer("account/tokens.html.j2", told=told, **_of_tokens(page, caller))
+    notice = page.text("The token is revoked.")
+    return page.answer("account/tokens.html.j2", notice=notice, **_of_tokens(page, caller))
 
 
 @router.delete("/account/sessions/{session}", dependencies=sees(Role.VIEWER))
@@ -79,7 +79,7 @@ def end_session(page: ThePage, caller: Caller, backend: TheBackend, request: Req
     """End one of my sessions."""
     me.end_my_session(caller, backend, session)
     rest = me.my_sessions(caller, backend, request)
-    return page.answer("account/sessions.html.j2", sessions=rest, told=page.text("That session is over."))
+    return page.answer("account/sessions.html.j2", sessions=rest, notice=page.text("That session is over."))
 
 
 @router.delete("/account/sessions", dependencies=sees(Role.VIEWER))

@@ -28,9 +28,9 @@ from qosforge.inventory.models import Network
 from qosforge.policy_library.library import Policies
 from qosforge.policy_library.versions import LATEST, LIBRARY_VERSION, Policy, PolicyMoved, PolicyUnknown
 from qosforge.web.pages import Page, ThePage, sees
-from qosforge.web.views.changes import diff_lines, told
+from qosforge.web.views.changes import describe_change, diff_lines
 from qosforge.web.views.choices import choices
-from qosforge.web.views.gestures import Gesture, changes_of, focus_after
+from qosforge.web.views.form_edits import FormEdit, edit_changes, focus_after
 from qosforge.web.views.policy_form import policy_form
 
 router = APIRouter()
@@ -128,26 +128,26 @@ class Changed(BaseModel):
     begun: Annotated[str, Field(max_length=40)] = ""
     number: int = LIBRARY_VERSION
     network: Annotated[str, Field(max_length=100)] = ""
-    gestures: Annotated[tuple[Gesture, ...], Field(max_length=MOST_CHANGES)] = ()
+    edits: Annotated[tuple[FormEdit, ...], Field(max_length=MOST_CHANGES)] = ()
 
 
 @router.post("/editor/change", dependencies=sees(Role.VIEWER, recorded=False))
 def change(page: ThePage, caller: Caller, backend: TheBackend, body: Changed) -> Response:
     """The text after what was done in the form, and the form that belongs to it. Nothing is stored.
 
-    ``taken`` says how many of the gestures are in the text: many on a long text are more than one call does.
+    ``taken`` says how many of the edits are in the text: many on a long text are more than one call does.
     """
     seen = backend.policies.seen_by(caller)
     included = _policy(seen, body.begun, body.number)
     text, refused, focus, taken = body.text, None, "", 0
     until = time.monotonic() + MOST_SECONDS
-    for gesture in body.gestures:
+    for edit in body.edits:
         if taken and time.monotonic() > until:
             break
         taken += 1
         reading = analyse_policy(_written(body.name, text, included))
         try:
-            changes = changes_of(gesture, reading.data, reading.merged)
+            changes = edit_changes(edit, reading.data, reading.merged)
             text = edited(text, f"{body.name}.yaml", changes)
             focus = focus_after(changes)
         except NotEditable as error:
@@ -279,10 +279,10 @@ def _conflict(page: Page, policies: Policies, moved: PolicyMoved, mine: PolicySo
         moved=moved,
         theirs=theirs.about,
         base=base,
-        their_words=[told(one) for one in policies.difference(name, base, theirs.about.number).changes]
+        their_words=[describe_change(one) for one in policies.difference(name, base, theirs.about.number).changes]
         if before
         else [],
-        my_words=[told(one) for one in meant_changes(was.intent, meant.intent)] if was and meant else [],
+        my_words=[describe_change(one) for one in meant_changes(was.intent, meant.intent)] if was and meant else [],
         their_lines=list(diff_lines(text_changes(common, theirs.text, "", ""))),
         my_lines=list(diff_lines(text_changes(common, mine.text, "", ""))),
         mine=mine.text,

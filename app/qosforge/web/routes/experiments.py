@@ -15,7 +15,14 @@ from qosforge.api.jobs.experiment import PlottedExperiment
 from qosforge.experiments import experiment_names, load_experiment
 from qosforge.experiments.model import Experiment
 from qosforge.web.pages import Page, ThePage, sees
-from qosforge.web.views.experiments import SEED, begin, claim_views, known, row_views, tally
+from qosforge.web.views.experiments import (
+    SEED,
+    claim_views,
+    experiment_progress,
+    row_views,
+    submit_experiment,
+    tally,
+)
 
 router = APIRouter()
 
@@ -50,7 +57,7 @@ def outcome(page: ThePage, backend: TheBackend, name: str) -> Response:
 def run_experiment(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
     """Run the experiment on the twin, beside what requests wait for."""
     experiment = _known(name)
-    begin(backend, experiment.name, person=caller.name)
+    submit_experiment(backend, experiment.name, person=caller.name)
     return _outcome(page, backend, experiment, "experiments/outcome.html.j2")
 
 
@@ -78,7 +85,7 @@ def _outcome(page: Page, backend: Backend, experiment: Experiment, template: str
         template,
         experiment=experiment,
         seed=SEED,
-        progress=known(backend, experiment.name),
+        progress=experiment_progress(backend, experiment.name),
         claims=claims,
         tally=tally(claims),
         rows=row_views(found.document) if found else (),
@@ -87,7 +94,7 @@ def _outcome(page: Page, backend: Backend, experiment: Experiment, template: str
 
 
 def _result(backend: Backend, experiment: Experiment) -> PlottedExperiment | None:
-    progress = known(backend, experiment.name)
+    progress = experiment_progress(backend, experiment.name)
     return progress.result if progress is not None and progress.state == "done" else None
 
 

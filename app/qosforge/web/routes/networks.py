@@ -64,8 +64,8 @@ def set_writable(
 ) -> Response:
     """Say whether changes may be pushed to a network's devices."""
     rest.set_writable(Writable(writable=writable), backend, audit, network)
-    told = page.text("Changes may be pushed now.") if writable else page.text("Nothing is pushed any more.")
-    return page.answer("networks/rules.html.j2", told=told, **_rules(backend, network))
+    notice = page.text("Changes may be pushed now.") if writable else page.text("Nothing is pushed any more.")
+    return page.answer("networks/rules.html.j2", notice=notice, **_rules(backend, network))
 
 
 @router.get("/networks/{network}", dependencies=sees(Role.VIEWER))
@@ -94,8 +94,8 @@ def watch_network(
 ) -> Response:
     """Say how often the service looks at a network for drift."""
     watch = rest.watch_network(DriftInterval(minutes=minutes), backend, audit, network)
-    told = page.text("The service looks for drift by itself.") if minutes else page.text("It looks no more.")
-    return page.answer("networks/drift.html.j2", watch=watch, told=told)
+    notice = page.text("The service looks for drift by itself.") if minutes else page.text("It looks no more.")
+    return page.answer("networks/drift.html.j2", watch=watch, notice=notice)
 
 
 def _rules(backend: Backend, network: str) -> dict[str, Any]:

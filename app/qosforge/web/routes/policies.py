@@ -14,7 +14,7 @@ from qosforge.intent.policy_source import shipped_policies
 from qosforge.policy_library.trust import writer_role
 from qosforge.policy_library.versions import LATEST, LIBRARY_VERSION
 from qosforge.web.pages import ThePage, sees
-from qosforge.web.views.changes import diff_lines, told
+from qosforge.web.views.changes import describe_change, diff_lines
 
 router = APIRouter()
 
@@ -89,6 +89,6 @@ def difference(
         "policies/difference.html.j2",
         name=name,
         found=found,
-        changes=[told(change) for change in found.changes],
+        changes=[describe_change(change) for change in found.changes],
         lines=list(diff_lines(found.text)),
     )

@@ -11,7 +11,7 @@ from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.jobs.queue import JobProgress
 from qosforge.web.pages import Page, ThePage, sees
-from qosforge.web.views.prediction import ask, name_of
+from qosforge.web.views.prediction import job_key, submit_prediction
 from qosforge.web.views.preview import PreviewForm
 
 router = APIRouter()
@@ -28,7 +28,7 @@ def predict(
     """Begin the prediction of what the preview shows."""
     caller.require(Role.VIEWER, form.network)
     network = backend.networks.network(form.network)
-    asked = ask(backend, network, form.written(backend, caller), person=caller.name)
+    asked = submit_prediction(backend, network, form.written(backend, caller), person=caller.name)
     return _state(page, network.name, asked.key, asked.progress)
 
 
@@ -44,7 +44,7 @@ def prediction(
 ) -> Response:
     """How far a prediction is, or what came out; nothing where that is still the ``state`` that the page shows."""
     caller.require(Role.VIEWER, network)
-    progress = backend.jobs.progress(name_of(network, key))
+    progress = backend.jobs.progress(job_key(network, key))
     if progress is not None and progress.state == state:
         return Response(status_code=204)
     return _state(page, network, key, progress)
@@ -62,7 +62,7 @@ def figures(
 ) -> Response:
     """The figures of one scenario of a prediction that is ready."""
     caller.require(Role.VIEWER, network)
-    progress = backend.jobs.progress(name_of(network, key))
+    progress = backend.jobs.progress(job_key(network, key))
     if progress is None or progress.state != "done" or scenario not in progress.result.figures:
         raise HTTPException(404, "there is no such prediction any more: change the policy, or load the page again")
     return page.answer("prediction/figures.html.j2", figures=progress.result.figures[scenario])

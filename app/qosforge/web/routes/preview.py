@@ -73,7 +73,9 @@ def device(
     name = device_of(network, device).name
     asked = PreviewRequest("policy", network.name, form.written(backend, caller), caller=caller.name)
     view = _view(caller, backend, form, backend.previews.required_devices(asked), {})
-    return page.answer("preview/device.html.j2", view=view, box=next(box for box in view.boxes if box.name == name))
+    return page.answer(
+        "preview/device.html.j2", view=view, device=next(one for one in view.devices if one.name == name)
+    )
 
 
 def _seen(caller: Principal, backend: Backend, form: PreviewForm) -> Network:

@@ -14,7 +14,6 @@ from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.routes.run_artifacts import run_report_pdf
 from qosforge.api.run_models import report_document, without_secrets
-from qosforge.reports.balance import accounts, side_texts, trade_offs
 from qosforge.reports.bundle import Entry, zipped
 from qosforge.reports.delay_origin import not_recorded, run_origins
 from qosforge.reports.figures import class_figures
@@ -22,6 +21,7 @@ from qosforge.reports.junit import run_junit
 from qosforge.reports.markdown import run_markdown
 from qosforge.reports.run_report import render_run_report
 from qosforge.reports.sarif import sarif
+from qosforge.reports.trade_offs import accounts, side_texts, trade_offs
 from qosforge.runs.views.redaction import ViewersCopies
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.run import RunView

@@ -124,8 +124,8 @@ def revoke_token(page: ThePage, caller: Caller, backend: TheBackend, name: str, 
     return _changed(page, caller, name, page.text("The token is revoked."))
 
 
-def _changed(page: Page, caller: Principal, name: str, told: str) -> Response:
-    return page.answer("users/details.html.j2", told=told, **_of(page, caller, name))
+def _changed(page: Page, caller: Principal, name: str, notice: str) -> Response:
+    return page.answer("users/details.html.j2", notice=notice, **_of(page, caller, name))
 
 
 def _of(page: Page, caller: Principal, name: str) -> dict[str, Any]:

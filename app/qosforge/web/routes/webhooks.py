@@ -105,8 +105,8 @@ def renew_secret(page: ThePage, backend: TheBackend, name: str) -> Response:
 def send_test(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
     """Send a test."""
     rest.try_webhook(caller, backend, name)
-    told = page.text("A test is on its way. Look again in a moment: the deliveries tell what came of it.")
-    return _changed(page, backend, name, told)
+    notice = page.text("A test is on its way. Look again in a moment: the deliveries tell what came of it.")
+    return _changed(page, backend, name, notice)
 
 
 @router.post("/webhooks/{name}/deliveries/{delivery}/redeliver", dependencies=_ADMIN)
@@ -116,8 +116,8 @@ def redeliver(page: ThePage, backend: TheBackend, name: str, delivery: str) -> R
     return _changed(page, backend, name, page.text("The delivery is sent once more."))
 
 
-def _changed(page: Page, backend: TheBackend, name: str, told: str) -> Response:
-    return page.answer("webhooks/details.html.j2", told=told, **_of(page, backend, name))
+def _changed(page: Page, backend: TheBackend, name: str, notice: str) -> Response:
+    return page.answer("webhooks/details.html.j2", notice=notice, **_of(page, backend, name))
 
 
 def _of(page: Page, backend: TheBackend, name: str) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 // The policy editor: a form and a text in step. The text is the truth; what is done in the form goes to the service as
-// gestures, which answers with the text after them and the form that belongs to it.
+// edits, which answers with the text after them and the form that belongs to it.
 
 import { Drafts } from "./drafts.js";
-import { gestureOf, replaces, samePath, shifted } from "./gestures.js";
+import { editOf, replaces, samePath, shifted } from "./form_edits.js";
 import { morph } from "./morph.js";
 import { numberLines } from "./panes.js";
 import { pick } from "./pick.js";
@@ -34,7 +34,7 @@ let text = written();
 const opened = text;
 let stored = "new" in editor.dataset ? null : text;
 let settled = text; // the text that form and preview show
-let queue = []; // gestures that the service has not taken yet
+let queue = []; // edits that the service has not taken yet
 let under_way = 0; // how many of them are with the service
 let replaced = 0; // how often the text was another one at once, so that what is under way does not count
 let stale = false; // the form does not show the text, or the chosen network
@@ -96,7 +96,7 @@ async function exchange() {
   under_way = sent.length;
   stale = false;
   try {
-    const order = { name, text: before, begun, number: Number(number), network: network.value, gestures: sent };
+    const order = { name, text: before, begun, number: Number(number), network: network.value, edits: sent };
     const answer = await call("/editor/change", JSON.stringify(order), { "Content-Type": "application/json" });
     if (answer.ok) {
       const changed = await answer.json();
@@ -116,7 +116,7 @@ async function exchange() {
 
 function take(answer, sent, before) {
   queue = queue.slice(sent.length);
-  for (const done of sent) queue = queue.map((gesture) => gesture && shifted(gesture, done)).filter(Boolean);
+  for (const done of sent) queue = queue.map((edit) => edit && shifted(edit, done)).filter(Boolean);
   if (text === before) {
     remember(settled, answer.text);
     write(answer.text);
@@ -153,20 +153,20 @@ async function complain(answer) {
 }
 
 function refuse(told) {
-  const box = element("refusal");
-  box.replaceChildren();
+  const message = element("refusal");
+  message.replaceChildren();
   if (!told) return;
   const line = document.createElement("p");
   line.className = "message warning";
   line.textContent = told.hint ? `${told.message}: ${told.hint}` : told.message;
-  box.append(line);
+  message.append(line);
 }
 
 // What is newer here than what the service says: typed since, or being typed.
 function keeps(input) {
   if (input === document.activeElement && input.matches("input:not([type=checkbox])")) return true;
   const holder = input.closest("[data-path]");
-  return Boolean(holder) && queue.some((gesture) => samePath(gesture.path, JSON.parse(holder.dataset.path)));
+  return Boolean(holder) && queue.some((edit) => samePath(edit.path, JSON.parse(holder.dataset.path)));
 }
 
 function announce() {
@@ -175,10 +175,10 @@ function announce() {
 
 // --- the form
 
-function enqueue(gesture) {
+function enqueue(edit) {
   const last = queue.at(-1);
-  if (last && queue.length > under_way && replaces(gesture, last)) queue[queue.length - 1] = gesture;
-  else queue.push(gesture);
+  if (last && queue.length > under_way && replaces(edit, last)) queue[queue.length - 1] = edit;
+  else queue.push(edit);
   keepDraft();
   state();
 }
@@ -186,7 +186,7 @@ function enqueue(gesture) {
 form.addEventListener("input", (event) => {
   const holder = event.target.closest("[data-path]");
   if (locked || !holder || event.target.closest("dialog")) return;
-  enqueue(gestureOf(holder));
+  enqueue(editOf(holder));
   soon();
 });
 
@@ -217,7 +217,7 @@ form.addEventListener("click", (event) => {
   if (!button) return;
   if (button.dataset.pick) pick(button);
   else if (button.dataset.op && !locked) {
-    enqueue(gestureOf(button));
+    enqueue(editOf(button));
     soon(0);
   }
 });
@@ -282,10 +282,10 @@ function remember(before, after) {
   if (history.length > MOST_UNDONE) history.shift();
 }
 
-function replaceText(to, gestures = []) {
+function replaceText(to, edits = []) {
   replaced += 1;
   under_way = 0;
-  queue = gestures;
+  queue = edits;
   write(to);
   stale = true;
   keepDraft();

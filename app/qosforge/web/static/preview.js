@@ -10,7 +10,7 @@ said.setAttribute("role", "status");
 section.before(said);
 
 let kept = null;
-let stale = []; // parts of boxes that show what the preview before said
+let stale = []; // parts of devices that show what the preview before said
 
 // Where an order has no policy yet, there is nothing to look at, and what was asked for another one counts no more.
 section.addEventListener("htmx:configRequest", (event) => {
@@ -34,7 +34,7 @@ section.addEventListener("htmx:beforeSwap", (event) => {
   delete section.dataset.stale;
   kept = {
     open: [...section.querySelectorAll("details[id][open]")].map((one) => one.id),
-    bodies: new Map([...section.querySelectorAll(".box[open] > .box-body")].map((one) => [one.id, [...one.childNodes]])),
+    bodies: new Map([...section.querySelectorAll(".device[open] > .device-body")].map((one) => [one.id, [...one.childNodes]])),
     ticks: [...section.querySelectorAll("input[type=checkbox][id]")].map((one) => [one.id, one.checked]),
     focus: section.contains(document.activeElement) ? document.activeElement.id : "",
   };
@@ -42,7 +42,7 @@ section.addEventListener("htmx:beforeSwap", (event) => {
 
 section.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target === section && kept) restore(kept);
-  else if (event.detail.target.matches(".box-body")) event.detail.target.removeAttribute("aria-busy");
+  else if (event.detail.target.matches(".device-body")) event.detail.target.removeAttribute("aria-busy");
   announce();
 });
 
@@ -65,8 +65,8 @@ function restore({ open, bodies, ticks, focus }) {
     if (found) found.open = true;
   }
   for (const [id, was] of ticks) {
-    const box = document.getElementById(id);
-    if (box) box.checked = was;
+    const checkbox = document.getElementById(id);
+    if (checkbox) checkbox.checked = was;
   }
   if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
 }
@@ -84,12 +84,12 @@ section.addEventListener("click", (event) => {
   if (save) saveFile(event.target.closest("button").dataset.file, document.getElementById(save).textContent);
 });
 
-function show(box, event) {
-  if (!box) return;
+function show(device, event) {
+  if (!device) return;
   event.preventDefault();
-  for (let around = box; around; around = around.parentElement) if (around.nodeName === "DETAILS") around.open = true;
-  box.scrollIntoView({ block: "start" });
-  box.querySelector("summary").focus({ preventScroll: true });
+  for (let around = device; around; around = around.parentElement) if (around.nodeName === "DETAILS") around.open = true;
+  device.scrollIntoView({ block: "start" });
+  device.querySelector("summary").focus({ preventScroll: true });
 }
 
 async function copyLines(button, lines) {

@@ -16,7 +16,7 @@ Sign = Literal["added", "removed", "kept", "place"]
 
 
 @dataclass(frozen=True)
-class ToldChange:
+class ChangeText:
     """One place where two policies differ: the way to it, and what stands there on both sides (empty: nothing)."""
 
     place: tuple[str, ...]
@@ -25,7 +25,7 @@ class ToldChange:
 
 
 @dataclass(frozen=True)
-class Line:
+class DiffLine:
     """A line of a unified diff without its sign."""
 
     sign: Sign
@@ -37,17 +37,17 @@ _CANONICAL = re.compile(r"([0-9.]+) (b/s|s)")
 _SIGNS: dict[str, Sign] = {"+": "added", "-": "removed", "@": "place"}
 
 
-def told(change: PolicyChange) -> ToldChange:
-    """A change in words."""
+def describe_change(change: PolicyChange) -> ChangeText:
+    """A change as people read it."""
     place = tuple(change.path.split("."))
-    return ToldChange(place, _value(change.before, place[-1]), _value(change.after, place[-1]))
+    return ChangeText(place, _value(change.before, place[-1]), _value(change.after, place[-1]))
 
 
-def diff_lines(unified: str) -> Iterator[Line]:
+def diff_lines(unified: str) -> Iterator[DiffLine]:
     """The lines of a unified diff behind its header, each with what its sign says."""
     for line in unified.splitlines()[2:]:
         sign = _SIGNS.get(line[:1], "kept")
-        yield Line(sign, line if sign == "place" else line[1:])
+        yield DiffLine(sign, line if sign == "place" else line[1:])
 
 
 def _value(value: Any, key: str = "") -> str:

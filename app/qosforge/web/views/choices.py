@@ -10,7 +10,7 @@ from qosforge.dscp import DSCP_NAMES
 from qosforge.intent.models import FramingName
 from qosforge.inventory.models import DeviceRole, Network
 from qosforge.units import format_rate, format_ratio, format_seconds
-from qosforge.web.views.class_cards import ports_of, recognised
+from qosforge.web.views.class_view import ports_of, recognised
 from qosforge.web.views.policy_form import PolicyForm
 
 Pairs = tuple[tuple[str, str], ...]

@@ -150,7 +150,7 @@ def _far(network: Network, device: str, port: str) -> tuple[str, ...]:
 
 def _queues(scheduler: Scheduler, rules: Sequence[Rule], default: int | None, rate: float) -> tuple[QueueView, ...]:
     names = queue_names(scheduler)
-    shares = _shares(scheduler, rate)
+    shares = _share_texts(scheduler, rate)
     views = []
     for name, queue, share in zip(names, scheduler.queues, shares, strict=True):
         takes = [rule_words(rule)[0] for rule in rules if rule.queue == queue.number]
@@ -177,7 +177,7 @@ def _queues(scheduler: Scheduler, rules: Sequence[Rule], default: int | None, ra
     return tuple(sorted(views, key=lambda view: not view.first))
 
 
-def _shares(scheduler: Scheduler, rate: float) -> tuple[float | None, ...]:
+def _share_texts(scheduler: Scheduler, rate: float) -> tuple[float | None, ...]:
     """Per cent of the link while every queue wants more; priority that nothing bounds is idle meanwhile."""
     if scheduler.discipline is Discipline.STRICT:
         return (None,) * len(scheduler.queues)

@@ -54,7 +54,7 @@ def outcome_key(name: str) -> str:
     return f"experiment {name} {SEED}"
 
 
-def begin(backend: Backend, name: str, *, person: str) -> JobProgress:
+def submit_experiment(backend: Backend, name: str, *, person: str) -> JobProgress:
     """Run an experiment, unless that is under way or done.
 
     Raises:
@@ -63,7 +63,7 @@ def begin(backend: Backend, name: str, *, person: str) -> JobProgress:
     return backend.jobs.submit(outcome_key(name), plot_experiment, name, SEED, person=person, queue="long")
 
 
-def known(backend: Backend, name: str) -> JobProgress | None:
+def experiment_progress(backend: Backend, name: str) -> JobProgress | None:
     """How far an experiment is; ``None`` where nobody ran it since the service began."""
     return backend.jobs.progress(outcome_key(name))
 

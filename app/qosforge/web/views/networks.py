@@ -15,7 +15,7 @@ from qosforge.device_state.qos_state import Port as HeldPort
 from qosforge.inventory.models import Device, Link, Network, Port, Station
 from qosforge.units import format_rate
 from qosforge.web.views.shapes import Rectangle
-from qosforge.web.views.topology import MOST_HOSTS, Drawing, Line, drawing
+from qosforge.web.views.topology import MOST_HOSTS, Drawing, DrawnLink, draw_network
 
 SYMBOLS = {Qos.UNKNOWN: "?", Qos.NONE: "–", Qos.DRIFTED: "≠"}
 """What stands for a port's state in the drawing; of a policy it is the number of queues."""
@@ -25,7 +25,7 @@ _NAME_LENGTH, _KIND_LENGTH, _HOST_LENGTH = 13, 18, 13
 
 
 @dataclass(frozen=True)
-class End:
+class LinkEnd:
     """One end of a link, or the port of an end host: the device's port and what is known of it."""
 
     device: str
@@ -40,13 +40,13 @@ class End:
 
 
 @dataclass(frozen=True)
-class Joint:
+class LinkView:
     """A link with its two ends, and where it is drawn."""
 
     number: int
     link: Link
-    ends: tuple[End, End]
-    line: Line
+    ends: tuple[LinkEnd, LinkEnd]
+    line: DrawnLink
 
     @property
     def rate(self) -> str:
@@ -55,40 +55,40 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class Attached:
+class AttachedStation:
     """An end host, and the port that it hangs on."""
 
     station: Station
-    end: End
+    end: LinkEnd
 
     @property
     def label(self) -> str:
         """Its name, as long as a card has room for."""
-        return _shortened(self.station.name, _HOST_LENGTH)
+        return _shorten(self.station.name, _HOST_LENGTH)
 
 
 @dataclass(frozen=True)
-class Card:
+class DeviceCard:
     """A device with its end hosts, and where it is drawn."""
 
     device: Device
     place: Rectangle
-    hosts: tuple[Attached, ...]
+    hosts: tuple[AttachedStation, ...]
     read: LastRead | None
     held: Held | None
 
     @property
     def label(self) -> str:
         """Its name, as long as there is room for."""
-        return _shortened(self.device.name, _NAME_LENGTH)
+        return _shorten(self.device.name, _NAME_LENGTH)
 
     @property
     def kind(self) -> str:
         """Its platform, as long as there is room for."""
-        return _shortened(self.device.platform.replace("_", " "), _KIND_LENGTH)
+        return _shorten(self.device.platform.replace("_", " "), _KIND_LENGTH)
 
     @property
-    def named(self) -> tuple[Attached, ...]:
+    def named(self) -> tuple[AttachedStation, ...]:
         """The end hosts that the card names."""
         return self.hosts if len(self.hosts) <= MOST_HOSTS else self.hosts[: MOST_HOSTS - 1]
 
@@ -106,21 +106,23 @@ class NetworkView:
         """Where everything stands."""
         place = {device.name: number for number, device in enumerate(self.network.devices)}
         hosts = tuple(sum(s.attach[0] == d.name for s in self.network.stations) for d in self.network.devices)
-        return drawing(hosts, tuple((place[link.a[0]], place[link.b[0]]) for link in self.network.links))
+        return draw_network(hosts, tuple((place[link.a[0]], place[link.b[0]]) for link in self.network.links))
 
     @cached_property
-    def cards(self) -> tuple[Card, ...]:
+    def cards(self) -> tuple[DeviceCard, ...]:
         """The devices."""
         return tuple(
-            Card(device, place, self._hosts(device.name), self.reads.get(device.name), self.helds.get(device.name))
+            DeviceCard(
+                device, place, self._hosts(device.name), self.reads.get(device.name), self.helds.get(device.name)
+            )
             for device, place in zip(self.network.devices, self.drawing.cards, strict=True)
         )
 
     @cached_property
-    def joints(self) -> tuple[Joint, ...]:
+    def joints(self) -> tuple[LinkView, ...]:
         """The links."""
         return tuple(
-            Joint(number, link, (self.end(link.a), self.end(link.b)), line)
+            LinkView(number, link, (self.end(link.a), self.end(link.b)), line)
             for number, (link, line) in enumerate(zip(self.network.links, self.drawing.lines, strict=True), 1)
         )
 
@@ -140,19 +142,19 @@ class NetworkView:
         """When the last reading was made."""
         return max((read.at for read in self.reads.values()), default=None)
 
-    def end(self, port: Port) -> End:
+    def end(self, port: Port) -> LinkEnd:
         """What is known of a port."""
         found = self.helds.get(port[0])
-        return End(port[0], port[1], (found.ports.get(port[1]) if found else None) or HeldPort(port[1]))
+        return LinkEnd(port[0], port[1], (found.ports.get(port[1]) if found else None) or HeldPort(port[1]))
 
-    def address(self, end: End) -> str:
+    def address(self, end: LinkEnd) -> str:
         """Where the page of a device tells of a port."""
         names = [interface.name for interface in self.network.device(end.device).interfaces]
         anchor = f"#port-{names.index(end.port) + 1}" if end.port in names else ""
         return f"/networks/{self.network.name}/devices/{end.device}{anchor}"
 
-    def _hosts(self, device: str) -> tuple[Attached, ...]:
-        return tuple(Attached(s, self.end(s.attach)) for s in self.network.stations if s.attach[0] == device)
+    def _hosts(self, device: str) -> tuple[AttachedStation, ...]:
+        return tuple(AttachedStation(s, self.end(s.attach)) for s in self.network.stations if s.attach[0] == device)
 
 
 def network_view(backend: Backend, network: Network) -> NetworkView:
@@ -168,5 +170,5 @@ def network_view(backend: Backend, network: Network) -> NetworkView:
     return NetworkView(network, reads, helds)
 
 
-def _shortened(name: str, most: int) -> str:
+def _shorten(name: str, most: int) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}…"

@@ -1,4 +1,4 @@
-"""A policy as a form: cards with their fields, what they reach in a network, sums, and problems at their places."""
+"""A policy as a form: its entries with their fields, the ports and links they match, totals, and problems."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from qosforge.intent.policy_source import PolicySource
 from qosforge.intent.yaml_source import Path_
 from qosforge.inventory.models import Network
 from qosforge.units import WRITTEN
-from qosforge.web.views.class_cards import ClassCard, ClassCards
-from qosforge.web.views.gestures import way_of
-from qosforge.web.views.spots import Field, Spot, Spots, at, shown, texts
-from qosforge.web.views.sum_bars import LevelSums, level_sums
+from qosforge.web.views.class_view import ClassView, ClassViews
+from qosforge.web.views.form_edits import way_of
+from qosforge.web.views.form_fields import FormField, FormPart, FormParts, at, shown, texts
+from qosforge.web.views.share_totals import ShareTotals, share_totals
 
 _RULE = (
     "when.rate_below", "when.framing", "header_compression", "fragment.by", "transmit_ring.packets",
@@ -38,13 +38,13 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 @dataclass
-class Card(Spot):
-    """An entry of a list that is no class; ``file`` is the library that it stands in, empty: the own text."""
+class EntryView(FormPart):
+    """An entry of a list that is no class; ``file`` is the library that has it, empty: the policy's own text."""
 
     file: str = ""
     index: int = 0
     last: int = 0
-    fields: dict[str, Field] = field(default_factory=dict)
+    fields: dict[str, FormField] = field(default_factory=dict)
     others: list[tuple[str, str]] = field(default_factory=list)
 
     @property
@@ -54,18 +54,18 @@ class Card(Spot):
 
 
 @dataclass
-class RuleCard(Card):
-    """A rule for slow links, with the links that it concerns."""
+class RuleView(EntryView):
+    """A rule for slow links, with the links that it applies to."""
 
     fragment: str = ""
-    part: Spot | None = None
-    amount: Field | None = None
+    part: FormPart | None = None
+    amount: FormField | None = None
     links: tuple[EfficiencyLink, ...] = ()
 
 
 @dataclass
-class ScopeCard(Card):
-    """Where the policy applies, with the ports that are there; ``None``: the scope is wrong."""
+class ScopeView(EntryView):
+    """A scope with its ports in the network; ``None`` where the scope is invalid."""
 
     ports: tuple[ScopePort, ...] | None = None
 
@@ -83,17 +83,17 @@ class ParameterRow:
     """A parameter of a library (``usual`` is what that gives) or of the policy's own."""
 
     name: str
-    field: Field
+    field: FormField
     usual: str
     of_library: bool
 
 
 @dataclass(frozen=True)
-class Told:
-    """A problem in the list of all, with the part of the form that it stands at."""
+class ProblemAt:
+    """A problem, with the part of the form that shows it."""
 
     problem: PolicyProblem
-    spot: Spot | None
+    part: FormPart | None
 
 
 @dataclass
@@ -103,19 +103,19 @@ class PolicyForm:
     readable: bool
     reading: PolicyAnalysis
     catalogue: Catalogue
-    fields: dict[str, Field] = field(default_factory=dict)
-    parts: dict[str, Spot] = field(default_factory=dict)
-    classes: list[ClassCard] = field(default_factory=list)
-    rules: list[RuleCard] = field(default_factory=list)
-    scopes: list[ScopeCard] = field(default_factory=list)
-    checks: list[Card] = field(default_factory=list)
-    applications: list[Card] = field(default_factory=list)
+    fields: dict[str, FormField] = field(default_factory=dict)
+    parts: dict[str, FormPart] = field(default_factory=dict)
+    classes: list[ClassView] = field(default_factory=list)
+    rules: list[RuleView] = field(default_factory=list)
+    scopes: list[ScopeView] = field(default_factory=list)
+    checks: list[EntryView] = field(default_factory=list)
+    applications: list[EntryView] = field(default_factory=list)
     parameters: list[ParameterRow] = field(default_factory=list)
     included: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    sums: tuple[LevelSums, ...] = ()
-    told: list[Told] = field(default_factory=list)
+    sums: tuple[ShareTotals, ...] = ()
+    problems: list[ProblemAt] = field(default_factory=list)
 
 
 def policy_form(written: PolicySource, network: Network | None) -> PolicyForm:
@@ -125,62 +125,62 @@ def policy_form(written: PolicySource, network: Network | None) -> PolicyForm:
     merged = reading.merged if isinstance(reading.merged, dict) else data
     form = PolicyForm(isinstance(data, dict), reading, _catalogue(merged))
     if form.readable:
-        _Filling(form, data, merged, network).fill(library_parameters(written))
+        _FormBuilder(form, data, merged, network).fill(library_parameters(written))
     else:
-        form.told = [Told(problem, None) for problem in reading.problems]
+        form.problems = [ProblemAt(problem, None) for problem in reading.problems]
     return form
 
 
-class _Filling:
-    """One form being made."""
+class _FormBuilder:
+    """Fills one form."""
 
     def __init__(self, form: PolicyForm, data: Any, merged: Any, network: Network | None) -> None:
         self._form = form
         self._data = data
         self._merged = merged
         self._network = network
-        self._spots = Spots()
+        self._parts = FormParts()
 
     def fill(self, usual: Mapping[str, Parameter]) -> None:
-        """Everything, and the problems last: they go where the parts are. ``usual`` are a library's parameters."""
+        """Fill the whole form, problems last: they are attached to its parts. ``usual``: a library's parameters."""
         form = self._form
         for name in ("description", "tolerance"):
             form.fields[name] = self._field((name,), (name,))
         for name in ("intent", "classes", "link_efficiency", "apply", "verify", "applications", "include"):
-            form.parts[name] = self._spots.spot((name,))
-        form.classes = ClassCards(self._spots, self._data, self._merged, self._form.reading.origin).cards()
+            form.parts[name] = self._parts.part((name,))
+        form.classes = ClassViews(self._parts, self._data, self._merged, self._form.reading.origin).views()
         form.names = tuple(dict.fromkeys(_names(form.classes)))
-        form.sums = tuple(level_sums(self._merged, form.classes))
+        form.sums = tuple(share_totals(self._merged, form.classes))
         self._scopes()
         self._rules()
         for place, path, file, index, last in self._entries("verify"):
-            card = Card(path, file=file, index=index, last=last)
-            self._fields(card, place, _CHECK)
-            self._others(card, place, ("objective",))
-            form.checks.append(card)
+            view = EntryView(path, file=file, index=index, last=last)
+            self._fields(view, place, _CHECK)
+            self._others(view, place, ("objective",))
+            form.checks.append(view)
         for place, path, file, index, last in self._entries("applications"):
-            card = Card(path, file=file, index=index, last=last)
-            self._fields(card, place, _APPLICATION)
-            form.applications.append(card)
+            view = EntryView(path, file=file, index=index, last=last)
+            self._fields(view, place, _APPLICATION)
+            form.applications.append(view)
         self._parameters(usual)
         form.included = texts(at(self._data, ("include",)))
         form.libraries = tuple(name for name in libraries() if name not in form.included)
-        form.told = [Told(problem, spot) for problem, spot in self._spots.put(form.reading.problems)]
+        form.problems = [ProblemAt(problem, part) for problem, part in self._parts.attach(form.reading.problems)]
 
-    def _field(self, path: Path_, place: Path_) -> Field:
+    def _field(self, path: Path_, place: Path_) -> FormField:
         resolved = at(self._merged, place)
         own = path[:1] != ("included",)
-        return self._spots.field(path, at(self._data, path) if own else resolved, resolved)
+        return self._parts.field(path, at(self._data, path) if own else resolved, resolved)
 
-    def _fields(self, card: Card, place: Path_, names: tuple[str, ...]) -> None:
-        self._spots.adopt(card)
+    def _fields(self, view: EntryView, place: Path_, names: tuple[str, ...]) -> None:
+        self._parts.register(view)
         for name in names:
             keys = name.split(".")
-            card.fields[name] = self._field((*card.path, *keys), (*place, *keys))
+            view.fields[name] = self._field((*view.path, *keys), (*place, *keys))
 
-    def _others(self, card: Card, place: Path_, names: tuple[str, ...]) -> None:
+    def _others(self, view: EntryView, place: Path_, names: tuple[str, ...]) -> None:
         found = [(name, at(self._merged, (*place, name))) for name in names]
-        card.others = [(name, shown(value)) for name, value in found if value is not None]
+        view.others = [(name, shown(value)) for name, value in found if value is not None]
 
     def _entries(self, key: str) -> list[tuple[Path_, Path_, str, int, int]]:
         """Entries of a list: place in the merged policy, path in the own text, file, index and last index there."""
@@ -199,12 +199,12 @@ class _Filling:
 
     def _scopes(self) -> None:
         for place, path, file, index, last in self._entries("apply"):
-            card = ScopeCard(path, file=file, index=index, last=last)
-            self._fields(card, place, _SCOPE)
+            view = ScopeView(path, file=file, index=index, last=last)
+            self._fields(view, place, _SCOPE)
             scope = _valid(Scope, at(self._merged, place))
             if scope is not None and self._network is not None:
-                card.ports = ports_in(scope, self._network)
-            self._form.scopes.append(card)
+                view.ports = ports_in(scope, self._network)
+            self._form.scopes.append(view)
 
     def _rules(self) -> None:
         places = self._entries("link_efficiency")
@@ -213,26 +213,26 @@ class _Filling:
         known = [scope for scope in scopes if scope is not None]
         links = links_of(rules, known, self._network) if self._network is not None else ((),) * len(rules)
         for (place, path, file, index, last), concerned in zip(places, links, strict=True):
-            card = RuleCard(path, file=file, index=index, last=last, links=concerned)
-            self._fields(card, place, _RULE)
-            card.part = self._spots.spot((*path, "fragment"))
+            view = RuleView(path, file=file, index=index, last=last, links=concerned)
+            self._fields(view, place, _RULE)
+            view.part = self._parts.part((*path, "fragment"))
             raw = at(self._data, path) if not file else at(self._merged, place)
-            card.fragment = way_of("fragment", at(raw, ("fragment",)))
-            if card.fragment:
-                card.amount = self._field((*path, "fragment", card.fragment), (*place, "fragment", card.fragment))
-            self._form.rules.append(card)
+            view.fragment = way_of("fragment", at(raw, ("fragment",)))
+            if view.fragment:
+                view.amount = self._field((*path, "fragment", view.fragment), (*place, "fragment", view.fragment))
+            self._form.rules.append(view)
 
     def _parameters(self, usual: Mapping[str, Parameter]) -> None:
         own = at(self._data, ("parameters",))
         for name in dict.fromkeys((*usual, *(own if isinstance(own, dict) else ()))):
-            value = self._spots.field(("parameters", name), at(own, (name,)))
+            value = self._parts.field(("parameters", name), at(own, (name,)))
             known = usual.get(name)
             default = shown(known.value) if known else ""
             self._form.parameters.append(ParameterRow(name, value, default, known is not None))
 
 
-def _names(cards: list[ClassCard]) -> list[str]:
-    return [name for card in cards for name in (card.name, *_names(card.children)) if name]
+def _names(views: list[ClassView]) -> list[str]:
+    return [name for view in views for name in (view.name, *_names(view.children)) if name]
 
 
 def _valid(model: type[_Model], data: Any) -> _Model | None:

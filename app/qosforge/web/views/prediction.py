@@ -1,4 +1,4 @@
-"""What a policy would do, as the preview shows it; made by the process that computes beside the requests."""
+"""Predictions as the preview shows them, made by background jobs."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from qosforge.tester.measurement.judging import ClassVerdict, verdicts
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What the network was last measured to do: by which run, and when that was asked for."""
+class ComparedRun:
+    """The run of the last measurement that a prediction is compared with, and when it was created."""
 
     run_id: str
     at: datetime
@@ -54,7 +54,7 @@ class PredictionView:
     findings: tuple[Finding, ...]
     titles: Mapping[str, str]
     figures: Mapping[str, tuple[Figure, ...]]
-    compared: Compared | None
+    compared: ComparedRun | None
 
     amount = staticmethod(amount)
     observed = staticmethod(observed)
@@ -76,20 +76,20 @@ class PredictionView:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A prediction that somebody waits for, under the name of its computation."""
+class PredictionJob:
+    """A prediction with the key and the progress of its job."""
 
     key: str
     progress: JobProgress
 
 
-def ask(backend: Backend, network: Network, written: PolicySource, *, person: str) -> Asked:
-    """Begin a prediction against what the devices were last known to hold, unless it is under way or done.
+def submit_prediction(backend: Backend, network: Network, written: PolicySource, *, person: str) -> PredictionJob:
+    """Submit the prediction of a policy on the last known configurations, unless it is under way or done.
 
-    Of one person only the newest waits for its turn.
+    Only the newest prediction of a person waits in the queue.
 
     Raises:
-        TooBusy: too many computations of this person wait.
+        TooBusy: too many jobs of this person wait.
         StoreError: an artifact is missing or damaged.
     """
     store = backend.desk.store
@@ -103,22 +103,22 @@ def ask(backend: Backend, network: Network, written: PolicySource, *, person: st
         last.artifact if last else "",
     ]
     key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    name = name_of(network.name, key)
+    name = job_key(network.name, key)
     progress = backend.jobs.progress(name)
     if progress is None or progress.state == "failed":
         measured = backend.artifacts.get_text(last.artifact) if last else ""
         progress = backend.jobs.submit(
-            name, predicted, written, network, known, last, measured, person=person, topic="prediction"
+            name, predict_view, written, network, known, last, measured, person=person, topic="prediction"
         )
-    return Asked(key, progress)
+    return PredictionJob(key, progress)
 
 
-def name_of(network: str, key: str) -> str:
-    """The name of a computation: who asks for it may see the network."""
+def job_key(network: str, key: str) -> str:
+    """The key of a prediction's job, which names the network that its reader must be allowed to see."""
     return f"prediction {network} {key}"
 
 
-def predicted(
+def predict_view(
     written: PolicySource,
     network: Network,
     running: Mapping[str, DeviceText],
@@ -135,7 +135,7 @@ def predicted(
     require_installed(network)
     compilation = compile_intent(load_policy(written), network, running)
     prediction = predict(compilation, running)
-    before = _beside(prediction.measurement, measured) if last else None
+    before = _comparable(prediction.measurement, measured) if last else None
     found = prediction.verdicts
     now = _judged(compilation.intent.intent, network, before) if before else ()
     figures = figures_of([*([before] if before else []), prediction.measurement], found, judged_only=True)
@@ -148,12 +148,12 @@ def predicted(
         findings=prediction.findings,
         titles=titles,
         figures={name: tuple(one for one in figures if one.scenario == name) for name in titles},
-        compared=Compared(last.run.id, last.run.created) if last and before else None,
+        compared=ComparedRun(last.run.id, last.run.created) if last and before else None,
     )
 
 
-def _beside(prediction: Measurement, measured: str) -> Measurement | None:
-    """Of a measurement what a prediction has, too: the same classes on the same paths."""
+def _comparable(prediction: Measurement, measured: str) -> Measurement | None:
+    """The part of a measurement that a prediction has, too: the same classes on the same paths."""
     found = Measurement.taken_in(measured)
     flows = {(s.name, f.traffic_class, f.path) for s in prediction.scenarios for f in s.flows}
     scenarios = tuple(

@@ -1,4 +1,4 @@
-"""What a policy would become, as the preview shows it."""
+"""The preview of a policy as its page shows it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from qosforge.platforms.base import platform
 from qosforge.policy_library.versions import LATEST, LIBRARY_VERSION
 from qosforge.reports.class_lines import ClassLine, class_lines
 from qosforge.reports.fidelity import Cell, cells
-from qosforge.reports.gathered import Gathered, gathered
+from qosforge.reports.grouped_findings import FindingGroup, group_findings
 from qosforge.reports.preview import ClassDocument, DevicePreview, FindingDocument, PolicyPreview
 
 COLOURS = 8
 """Traffic classes have one of so many colours, by their number."""
-MOST_BOXES = 40
-"""Devices that are listed at once; the others are folded away."""
+MAX_SHOWN_DEVICES = 40
+"""Devices that are listed; further ones are folded away."""
 
 _Name = Annotated[str, Form(max_length=128)]
 
@@ -64,7 +64,7 @@ class PreviewForm:
 
 
 @dataclass(frozen=True)
-class Class:
+class PreviewClass:
     """A traffic class with the number of its colour."""
 
     name: str
@@ -73,36 +73,36 @@ class Class:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A line that is entered; ``takes_away`` where it removes something."""
+class ConfigurationEntry:
+    """A configuration line to enter; ``takes_away`` where it removes something."""
 
     text: str
     takes_away: bool
 
 
 @dataclass(frozen=True)
-class Box:
-    """A device of the preview, with what it was last known to hold."""
+class DeviceView:
+    """A device of the preview, with its last known configuration."""
 
-    device: DevicePreview
+    preview: DevicePreview
     read: LastRead | None
     findings: tuple[FindingDocument, ...]
-    classes: Mapping[str, Class]
+    classes: Mapping[str, PreviewClass]
 
     @property
     def name(self) -> str:
         """The device's name."""
-        return self.device.name
+        return self.preview.name
 
     @property
     def kind(self) -> str:
         """What it is, in words."""
-        return platform(self.device.platform, self.device.name).profile.title
+        return platform(self.preview.platform, self.preview.name).profile.title
 
     @cached_property
     def cells(self) -> Mapping[str, Cell]:
         """How near it comes to each class that it serves."""
-        return cells(self.device.fidelity)
+        return cells(self.preview.fidelity)
 
     @property
     def is_exact(self) -> bool:
@@ -112,38 +112,39 @@ class Box:
     @property
     def severities(self) -> Mapping[str, int]:
         """How many findings of each severity it has."""
-        return counts(self.findings)
+        return severity_counts(self.findings)
 
     @property
-    def gathered(self) -> tuple[Gathered, ...]:
+    def finding_groups(self) -> tuple[FindingGroup, ...]:
         """Its findings, the gravest first."""
-        return gathered(self.findings)
+        return group_findings(self.findings)
 
     @property
     def plan(self) -> str:
         """Its plan as JSON."""
-        return json.dumps(self.device.plan, indent=2, ensure_ascii=False)
+        return json.dumps(self.preview.plan, indent=2, ensure_ascii=False)
 
     @property
     def configuration(self) -> tuple[ClassLine, ...]:
         """Its configuration by lines."""
-        return class_lines(self.device)
+        return class_lines(self.preview)
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...] | None:
+    def entries(self) -> tuple[ConfigurationEntry, ...] | None:
         """What would be entered: nothing where it holds the plan already, ``None`` where it was never read."""
-        return None if self.device.candidate is None else self._entries(self.device.candidate.delta)
+        return None if self.preview.candidate is None else self._entries(self.preview.candidate.delta)
 
     @property
-    def inverse(self) -> tuple[Entry, ...]:
+    def inverse(self) -> tuple[ConfigurationEntry, ...]:
         """What would undo it."""
-        return () if self.device.candidate is None else self._entries(self.device.candidate.inverse)
+        return () if self.preview.candidate is None else self._entries(self.preview.candidate.inverse)
 
-    def _entries(self, lines: tuple[str, ...]) -> tuple[Entry, ...]:
+    def _entries(self, lines: tuple[str, ...]) -> tuple[ConfigurationEntry, ...]:
         # Some settings are said with `no`; they stand in the configuration itself.
-        kept = {line.strip() for line in self.device.configuration.splitlines()}
+        kept = {line.strip() for line in self.preview.configuration.splitlines()}
         return tuple(
-            Entry(line, line.strip().startswith(("no ", "default ")) and line.strip() not in kept) for line in lines
+            ConfigurationEntry(line, line.strip().startswith(("no ", "default ")) and line.strip() not in kept)
+            for line in lines
         )
 
 
@@ -159,60 +160,62 @@ class PreviewView:
     unread: Mapping[str, str]
 
     @cached_property
-    def classes(self) -> Mapping[str, Class]:
+    def classes(self) -> Mapping[str, PreviewClass]:
         """The classes by name, in their order; of several of a name it is the outermost."""
-        found: dict[str, Class] = {}
+        found: dict[str, PreviewClass] = {}
         for each in self.preview.classes:
             found.setdefault(each.name, _class(each))
         return found
 
     @cached_property
-    def boxes(self) -> tuple[Box, ...]:
+    def devices(self) -> tuple[DeviceView, ...]:
         """The devices, in the order of the inventory."""
         by_device: dict[str | None, list[FindingDocument]] = {}
         for finding in self.preview.findings:
             by_device.setdefault(finding.device, []).append(finding)
         return tuple(
-            Box(device, self.held.get(device.name), tuple(by_device.get(device.name, ())), self.classes)
+            DeviceView(device, self.held.get(device.name), tuple(by_device.get(device.name, ())), self.classes)
             for device in self.preview.devices
         )
 
     @cached_property
-    def shown(self) -> tuple[Box, ...]:
+    def shown(self) -> tuple[DeviceView, ...]:
         """The devices that are listed at once: of many, those that something is to be said of."""
-        if len(self.boxes) <= MOST_BOXES:
-            return self.boxes
-        return tuple(box for box in self.boxes if not box.is_exact or box.severities["error"])[:MOST_BOXES]
+        if len(self.devices) <= MAX_SHOWN_DEVICES:
+            return self.devices
+        return tuple(device for device in self.devices if not device.is_exact or device.severities["error"])[
+            :MAX_SHOWN_DEVICES
+        ]
 
     @property
-    def folded(self) -> tuple[Box, ...]:
+    def folded(self) -> tuple[DeviceView, ...]:
         """The others."""
-        shown = {box.name for box in self.shown}
-        return tuple(box for box in self.boxes if box.name not in shown)
+        shown = {device.name for device in self.shown}
+        return tuple(device for device in self.devices if device.name not in shown)
 
     @property
-    def served(self) -> tuple[Class, ...]:
+    def served(self) -> tuple[PreviewClass, ...]:
         """The classes that some device serves."""
-        found = {name for box in self.boxes for name in box.cells}
+        found = {name for device in self.devices for name in device.cells}
         return tuple(each for name, each in self.classes.items() if name in found)
 
     @property
     def severities(self) -> Mapping[str, int]:
         """How many findings of each severity there are, as they are listed."""
-        return counts(entry.finding for entry in self.gathered)
+        return severity_counts(entry.finding for entry in self.finding_groups)
 
     @cached_property
-    def gathered(self) -> tuple[Gathered, ...]:
+    def finding_groups(self) -> tuple[FindingGroup, ...]:
         """The findings, the gravest first."""
-        return gathered(self.preview.findings)
+        return group_findings(self.preview.findings)
 
     @property
-    def groups(self) -> tuple[tuple[Class | None, tuple[Gathered, ...]], ...]:
+    def groups(self) -> tuple[tuple[PreviewClass | None, tuple[FindingGroup, ...]], ...]:
         """The findings by the class that they are about: the gravest first, else in the order of the policy; those
         of no class last.
         """
-        found: dict[str, list[Gathered]] = {name: [] for name in (*self.classes, "")}
-        for entry in self.gathered:
+        found: dict[str, list[FindingGroup]] = {name: [] for name in (*self.classes, "")}
+        for entry in self.finding_groups:
             name = entry.finding.traffic_class or ""
             found[name if name in found else ""].append(entry)
         groups = [(self.classes.get(name), tuple(entries)) for name, entries in found.items() if entries]
@@ -225,14 +228,14 @@ class PreviewView:
     @property
     def never_read(self) -> int:
         """How many devices were never read."""
-        return sum(box.read is None for box in self.boxes)
+        return sum(device.read is None for device in self.devices)
 
 
-def counts(findings: Iterable[FindingDocument]) -> Mapping[str, int]:
+def severity_counts(findings: Iterable[FindingDocument]) -> Mapping[str, int]:
     """How many findings of each severity there are."""
     found = Counter(finding.severity for finding in findings)
     return {severity.value: found[severity] for severity in Severity}
 
 
-def _class(each: ClassDocument) -> Class:
-    return Class(each.name, (each.number - 1) % COLOURS + 1, each.line)
+def _class(each: ClassDocument) -> PreviewClass:
+    return PreviewClass(each.name, (each.number - 1) % COLOURS + 1, each.line)

@@ -1,4 +1,4 @@
-"""A problem as people are told it."""
+"""A problem document as a page shows it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _FOR_PROGRAMS = "/api/v1"
 
 
 @dataclass(frozen=True)
-class Wrong:
-    """One of the errors behind a problem; ``field`` is its name in a form, where it is one of a form."""
+class FieldProblem:
+    """One error of a problem; ``field`` is the form field that it is about, or empty."""
 
     message: str
     hint: str
@@ -22,18 +22,18 @@ class Wrong:
 
 
 @dataclass(frozen=True)
-class Explained:
-    """A problem with its title, what happened, each error that adds to it, and the request's id."""
+class ProblemView:
+    """A problem with its title, detail, errors and request id."""
 
     status: int
     title: str
     detail: str
-    errors: tuple[Wrong, ...]
+    errors: tuple[FieldProblem, ...]
     request_id: str
 
 
-def explained(page: Page, problem: dict[str, Any], retry_after: str | None) -> Explained:
-    """What the interface would tell a program, in words for people where it speaks of requests and methods."""
+def explain(page: Page, problem: dict[str, Any], retry_after: str | None) -> ProblemView:
+    """A problem document in words for people: the API's own speak of requests and methods."""
     kind = problem["type"].rpartition(":")[2]
     titles = {
         "wrong-input": page.text("Please check what you entered"),
@@ -47,22 +47,22 @@ def explained(page: Page, problem: dict[str, Any], retry_after: str | None) -> E
         "not-installed": page.text("Something is not installed for this"),
         "unavailable": page.text("The service cannot do this now"),
     }
-    own = _of_the_request(page, kind, retry_after)
+    own = _request_problem(page, kind, retry_after)
     if kind == "not-authenticated" and problem["detail"] == NO_CREDENTIAL:  # browsers forget what has expired
         own = page.text("You are not logged in"), page.text("Your session has ended.")
-    errors: tuple[Wrong, ...] = ()
+    errors: tuple[FieldProblem, ...] = ()
     if own is not None and not (kind == "not-found" and problem["detail"] != "Not Found"):
         title, detail = own
     else:
         title, detail = titles.get(kind, problem["title"]), problem["detail"]
-        errors = tuple(wrong for one in problem["errors"] if (wrong := _wrong(one, detail)))
-    return Explained(problem["status"], title, detail, errors, problem["instance"].rpartition(":")[2])
+        errors = tuple(wrong for one in problem["errors"] if (wrong := _field_problem(one, detail)))
+    return ProblemView(problem["status"], title, detail, errors, problem["instance"].rpartition(":")[2])
 
 
-def _of_the_request(page: Page, kind: str, retry_after: str | None) -> tuple[str, str] | None:
+def _request_problem(page: Page, kind: str, retry_after: str | None) -> tuple[str, str] | None:
     """Title and words for what is wrong with the request itself, or with the service."""
     wait = retry_after or "1"
-    told = {
+    texts = {
         "not-found": (
             page.text("There is no such page"),
             page.text("Check the address, or begin at the first page."),
@@ -94,11 +94,11 @@ def _of_the_request(page: Page, kind: str, retry_after: str | None) -> tuple[str
             page.text("It is our fault, not yours. Who runs the service finds it in the log by the number below."),
         ),
     }
-    return told.get(kind)
+    return texts.get(kind)
 
 
-def _wrong(error: dict[str, Any], detail: str) -> Wrong | None:
+def _field_problem(error: dict[str, Any], detail: str) -> FieldProblem | None:
     message = "" if error["message"] == detail else error["message"]
     hint = "" if _FOR_PROGRAMS in error["hint"] else error["hint"]
     field = error.get("path") or ""
-    return Wrong(message, hint, field) if message or hint or field else None
+    return FieldProblem(message, hint, field) if message or hint or field else None

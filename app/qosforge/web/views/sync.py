@@ -11,7 +11,7 @@ from qosforge.api.sync_models import InventorySource, SyncDifference
 from qosforge.errors import InputError, QosforgeError
 from qosforge.inventory.catalogue import NetworkUnknown
 from qosforge.sources.description import SourceMissing
-from qosforge.web.views.changes import Line, diff_lines
+from qosforge.web.views.changes import DiffLine, diff_lines
 
 MOST_CHANGES = 200
 MOST_LINES = 1000
@@ -32,7 +32,7 @@ class FileView:
 
     name: str
     new: bool
-    lines: tuple[Line, ...]
+    lines: tuple[DiffLine, ...]
     more: int
 
 

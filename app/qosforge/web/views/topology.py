@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from qosforge.web.views.placement import Cell, cells_of
+from qosforge.web.views.graph_layout import Cell, lay_out
 from qosforge.web.views.shapes import Point, Rectangle, hits
 
 CARD_WIDTH = 132.0
@@ -34,7 +34,7 @@ _MANY_LINKS = 60
 
 
 @dataclass(frozen=True)
-class Line:
+class DrawnLink:
     """One link: its two ends at the borders of the cards, the badges near them, and the label where it has room."""
 
     a: Point
@@ -50,20 +50,20 @@ class Drawing:
     width: float
     height: float
     cards: tuple[Rectangle, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[DrawnLink, ...]
 
 
 @lru_cache(maxsize=64)
-def drawing(hosts: tuple[int, ...], links: tuple[tuple[int, int], ...]) -> Drawing:
+def draw_network(hosts: tuple[int, ...], links: tuple[tuple[int, int], ...]) -> Drawing:
     """The drawing of devices, given by their numbers of end hosts, and links between two devices each.
 
     Where something would lie on something else the whole is drawn with more room.
     """
-    cells = cells_of(len(hosts), links)
+    cells = lay_out(len(hosts), links)
     growths = range(_TRIES) if len(links) <= _MANY_LINKS else (_TRIES - 1,)
     best: tuple[Drawing, int] | None = None
     for growth in growths:
-        made = _drawn(cells, hosts, links, _GAP * _GROWTH**growth)
+        made = _draw(cells, hosts, links, _GAP * _GROWTH**growth)
         best = made if best is None else min(best, made, key=lambda drawn: drawn[1])
         if best[1] == 0:
             break
@@ -76,12 +76,12 @@ def rows_of(hosts: int) -> int:
     return min(hosts, MOST_HOSTS)
 
 
-def _drawn(
+def _draw(
     cells: Sequence[Cell], hosts: Sequence[int], links: Sequence[tuple[int, int]], gap: float
 ) -> tuple[Drawing, int]:
     cards = _cards(cells, hosts, gap)
     occupied = _Occupied(cards)
-    lines: list[Line] = []
+    lines: list[DrawnLink] = []
     clashes = 0
     beside = _beside(links)
     for (a, b), offset in zip(links, beside, strict=True):
@@ -99,12 +99,12 @@ def _drawn(
         clashes += label is None
         if label:
             occupied.add(label)
-        lines.append(Line(start, end, (badges[0], badges[1]), label))
+        lines.append(DrawnLink(start, end, (badges[0], badges[1]), label))
     right = max((r.x + r.width for r in occupied.all), default=0.0) + _MARGIN
     bottom = max((r.y + r.height for r in occupied.all), default=0.0) + _MARGIN
     left = min((r.x for r in occupied.all), default=0.0) - _MARGIN
     top = min((r.y for r in occupied.all), default=0.0) - _MARGIN
-    return _moved(Drawing(right - left, bottom - top, cards, tuple(lines)), -left, -top), clashes
+    return _shift(Drawing(right - left, bottom - top, cards, tuple(lines)), -left, -top), clashes
 
 
 def _cards(cells: Sequence[Cell], hosts: Sequence[int], gap: float) -> tuple[Rectangle, ...]:
@@ -214,7 +214,7 @@ def _clear(spots: Iterable[Rectangle], occupied: _Occupied) -> Rectangle | None:
     return next((spot for spot in spots if occupied.leaves(spot)), None)
 
 
-def _moved(made: Drawing, x: float, y: float) -> Drawing:
+def _shift(made: Drawing, x: float, y: float) -> Drawing:
     def by(r: Rectangle) -> Rectangle:
         return Rectangle(round(r.x + x, 1), round(r.y + y, 1), r.width, r.height)
 
@@ -222,7 +222,9 @@ def _moved(made: Drawing, x: float, y: float) -> Drawing:
         return round(p[0] + x, 1), round(p[1] + y, 1)
 
     lines = tuple(
-        Line(at(one.a), at(one.b), (by(one.badges[0]), by(one.badges[1])), by(one.label) if one.label else None)
+        DrawnLink(
+            at(one.a), at(one.b), (by(one.badges[0]), by(one.badges[1])), by(one.label) if one.label else None
+        )
         for one in made.lines
     )
     return Drawing(round(made.width, 1), round(made.height, 1), tuple(by(card) for card in made.cards), lines)

@@ -6,13 +6,13 @@ from qosforge.keep_rule import in_words
 from qosforge.reports.model import RunReport
 
 
-def run_facts(report: RunReport) -> tuple[tuple[str, str], ...]:
-    """Name and text of each fact that is known, in the order to be read; free text as it was given."""
+def run_metadata(report: RunReport) -> tuple[tuple[str, str], ...]:
+    """Name and value of each known field, in reading order; free text as it was entered."""
     source = report.source or {}
     commit = " ".join(source[name] for name in ("repository", "commit", "path") if source.get(name))
     if source.get("dirty"):
         commit += ", changed since"
-    facts = [
+    fields = [
         ("created by", report.created_by),
         ("ticket", report.ticket),
         ("policy from", commit),
@@ -28,9 +28,9 @@ def run_facts(report: RunReport) -> tuple[tuple[str, str], ...]:
     ]
     if report.rollout:
         minutes = max(wave.revert_minutes for wave in report.rollout)
-        facts.append(("revert timer", f"{minutes} min: devices that have one go back then, unless confirmed"))
+        fields.append(("revert timer", f"{minutes} min: devices that have one go back then, unless confirmed"))
     if len(report.rollout) > 1:
-        facts += [
+        fields += [
             (f"wave {number}", f"{wave.name}: {wave.text} ({wave.state})")
             for number, wave in enumerate(report.rollout, 1)
         ]
@@ -41,5 +41,5 @@ def run_facts(report: RunReport) -> tuple[tuple[str, str], ...]:
             about = ", to keep what is not met"
         comment = f": {decision.comment}" if decision.comment else ""
         name = "approved by" if decision.approved else "rejected by"
-        facts.append((name, f"{decision.by}, {decision.at:%Y-%m-%d %H:%M} UTC{about}{comment}"))
-    return tuple((name, text) for name, text in facts if text)
+        fields.append((name, f"{decision.by}, {decision.at:%Y-%m-%d %H:%M} UTC{about}{comment}"))
+    return tuple((name, text) for name, text in fields if text)

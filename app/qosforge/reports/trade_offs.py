@@ -22,7 +22,7 @@ LEAST_PART = 0.005
 """Part of the largest figure of the scenario that a change has to be."""
 
 
-class Side(BaseModel):
+class AccountSide(BaseModel):
     """What a class was to get and got on one side of a push: IP bits per second, milliseconds.
 
     ``expected_bps`` is the fluid model's, ``bound_ms`` what no packet that arrives exceeds if the scenario's flows
@@ -52,8 +52,8 @@ class Account(BaseModel):
     path: str
     traffic_class: str | None
     offered_bps: int | None
-    before: Side | None
-    after: Side | None
+    before: AccountSide | None
+    after: AccountSide | None
 
     @property
     def offered_text(self) -> str:
@@ -61,7 +61,7 @@ class Account(BaseModel):
         return format_quantity(Quantity.of(None if self.offered_bps is None else self.offered_bps / 1e3), 1)
 
 
-class Entry(BaseModel):
+class ClassChange(BaseModel):
     """What changed for one class, and which part that is of all that was gained or lost.
 
     Of throughput the part is of the bits per second, of delay that of the milliseconds times the throughput that
@@ -78,7 +78,7 @@ class Entry(BaseModel):
     part: float
 
 
-class Balance(BaseModel):
+class TradeOff(BaseModel):
     """Which classes gained and which lost in a scenario, the largest part first.
 
     ``throughput`` is in bits per second, ``delay`` the mean of the packets delivered in milliseconds: more of the
@@ -91,8 +91,8 @@ class Balance(BaseModel):
     scenario: str
     title: str
     what: Literal["throughput", "delay"]
-    gained: tuple[Entry, ...]
-    lost: tuple[Entry, ...]
+    gained: tuple[ClassChange, ...]
+    lost: tuple[ClassChange, ...]
 
 
 def accounts(before: Measurement | None, after: Measurement | None, *, by_path: bool = True) -> tuple[Account, ...]:
@@ -121,7 +121,7 @@ def accounts(before: Measurement | None, after: Measurement | None, *, by_path: 
     return tuple(found)
 
 
-def trade_offs(before: Measurement | None, after: Measurement | None) -> tuple[Balance, ...]:
+def trade_offs(before: Measurement | None, after: Measurement | None) -> tuple[TradeOff, ...]:
     """What some classes gained at the cost of others, per scenario; nothing where one side was not measured.
 
     Changes of less than `LEAST_CHANGE` of the class's own figure or `LEAST_PART` of the largest are left out.
@@ -135,9 +135,11 @@ def trade_offs(before: Measurement | None, after: Measurement | None) -> tuple[B
             (name, _summary(before, scenario, name, ""), _summary(after, scenario, name, "")) for name in names
         ]
         for what in ("throughput", "delay"):
-            gained, lost = _told([_change(what, *side) for side in sides], better=1 if what == "throughput" else -1)
+            gained, lost = _split_changes(
+                [_change(what, *side) for side in sides], better=1 if what == "throughput" else -1
+            )
             if gained or lost:
-                found.append(Balance(scenario=scenario, title=title, what=what, gained=gained, lost=lost))
+                found.append(TradeOff(scenario=scenario, title=title, what=what, gained=gained, lost=lost))
     return tuple(found)
 
 
@@ -145,7 +147,7 @@ SIDE_HEADINGS = ("expected kb/s", "observed kb/s", "ratio", "max delay ms", "bou
 """What `side_texts` gives; of an expectation from least to most, both."""
 
 
-def side_texts(side: Side | None) -> tuple[str, ...]:
+def side_texts(side: AccountSide | None) -> tuple[str, ...]:
     """A side's figures for people: "–" for what there is none of."""
     if side is None:
         return ("–",) * len(SIDE_HEADINGS)
@@ -158,13 +160,13 @@ def side_texts(side: Side | None) -> tuple[str, ...]:
     )
 
 
-def _expected_text(side: Side) -> str:
+def _expected_text(side: AccountSide) -> str:
     """What was expected in kb/s; "20.0–70.0" where only its limits are known."""
     ends = [side.expected_bps] if side.expected_most_bps is None else [side.expected_bps, side.expected_most_bps]
     return "–".join(format_quantity(Quantity.of(None if end is None else end / 1e3), 1) for end in ends)
 
 
-def in_words(balance: Balance) -> str:
+def trade_off_text(balance: TradeOff) -> str:
     """A balance as a sentence."""
     scale, unit = (1e3, "kb/s") if balance.what == "throughput" else (1.0, "ms")
     gained = ", ".join(f"{_name(e)} {e.change / scale:+,.1f} {unit}" for e in balance.gained)
@@ -178,7 +180,7 @@ def in_words(balance: Balance) -> str:
     )
 
 
-def _name(entry: Entry) -> str:
+def _name(entry: ClassChange) -> str:
     return entry.traffic_class or "background"
 
 
@@ -203,7 +205,9 @@ def _change(what: str, name: str | None, before: ClassSummary | None, after: Cla
     return _Change(name, delays[0], delays[1], sum(rates) / 2)
 
 
-def _told(changes: Sequence[_Change | None], better: int) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+def _split_changes(
+    changes: Sequence[_Change | None], better: int
+) -> tuple[tuple[ClassChange, ...], tuple[ClassChange, ...]]:
     """The changes that are no chance, those for the better first."""
     known = [change for change in changes if change is not None]
     most = max((max(c.before, c.after) for c in known), default=0.0)
@@ -215,12 +219,12 @@ def _told(changes: Sequence[_Change | None], better: int) -> tuple[tuple[Entry, 
     return _entries(sides[0]), _entries(sides[1])
 
 
-def _entries(changes: Sequence[_Change]) -> tuple[Entry, ...]:
+def _entries(changes: Sequence[_Change]) -> tuple[ClassChange, ...]:
     amounts = [abs(c.after - c.before) * c.weight for c in changes]
     total = math.fsum(amounts)
     ordered = sorted(zip(changes, amounts, strict=True), key=lambda pair: -pair[1])
     return tuple(
-        Entry(
+        ClassChange(
             traffic_class=c.traffic_class,
             before=c.before,
             after=c.after,
@@ -231,10 +235,10 @@ def _entries(changes: Sequence[_Change]) -> tuple[Entry, ...]:
     )
 
 
-def _side(summary: ClassSummary | None) -> Side | None:
+def _side(summary: ClassSummary | None) -> AccountSide | None:
     if summary is None:
         return None
-    return Side(
+    return AccountSide(
         expected_bps=summary.expected_bps,
         expected_most_bps=summary.expected_most_bps,
         observed_bps=summary.throughput_bps,

@@ -1,4 +1,4 @@
-"""Classes of a policy as cards of a form."""
+"""The classes of a policy as the form shows them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from qosforge.intent.applications import Catalogue
 from qosforge.intent.match import Match, MatchTerm
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.intent.yaml_source import Path_
-from qosforge.web.views.gestures import way_of
-from qosforge.web.views.spots import Field, Spot, Spots, at, shown, texts
+from qosforge.web.views.form_edits import way_of
+from qosforge.web.views.form_fields import FormField, FormPart, FormParts, at, shown, texts
 
 COLOURS = 8
 """Traffic classes have one of so many colours, by their number."""
@@ -25,7 +25,7 @@ _SERVICE = (
 _COMMON = frozenset({"treatment.wred", "treatment.wred.prefer"})
 _OBJECTIVE = ("objective.preset", "objective.loss")
 QUANTILES = ("mean", "p50", "p95", "p99", "p99.9")
-"""Statistics of delay that every card offers; what else a class bounds stands beside them."""
+"""Statistics of delay that every class offers; what else a class bounds stands beside them."""
 
 _SHOWN_ONLY = (
     ("treatment", "wred", "profiles"),
@@ -40,10 +40,10 @@ _SHOWN_ONLY = (
 
 
 @dataclass
-class Term(Spot):
+class MatchTermView(FormPart):
     """One alternative of a match: its fields by name, and those that may be added."""
 
-    fields: dict[str, Field] = field(default_factory=dict)
+    fields: dict[str, FormField] = field(default_factory=dict)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -52,10 +52,10 @@ class Term(Spot):
 
 
 @dataclass
-class ClassCard(Spot):
+class ClassView(FormPart):
     """A class as the form shows it.
 
-    ``file`` is the library that it stands in; such a card is only shown. ``others`` are names and values of what is
+    ``file`` is the library that it stands in; such a class is read-only. ``others`` are names and values of what is
     shown and not edited; ``index`` is its place among the classes of its own text.
     """
 
@@ -67,14 +67,14 @@ class ClassCard(Spot):
     level: int = 0
     service: str = ""
     queue: str = ""
-    fields: dict[str, Field] = field(default_factory=dict)
-    amount: Field | None = None
-    queue_amount: Field | None = None
-    delays: dict[str, Field] = field(default_factory=dict)
-    variation: Field | None = None
-    terms: dict[str, list[Term]] = field(default_factory=dict)
-    parts: dict[str, Spot] = field(default_factory=dict)
-    children: list[ClassCard] = field(default_factory=list)
+    fields: dict[str, FormField] = field(default_factory=dict)
+    amount: FormField | None = None
+    queue_amount: FormField | None = None
+    delays: dict[str, FormField] = field(default_factory=dict)
+    variation: FormField | None = None
+    terms: dict[str, list[MatchTermView]] = field(default_factory=dict)
+    parts: dict[str, FormPart] = field(default_factory=dict)
+    children: list[ClassView] = field(default_factory=list)
     others: list[tuple[str, str]] = field(default_factory=list)
 
     @property
@@ -112,17 +112,17 @@ Origin = Callable[[Path_], tuple[str, Path_ | None]]
 """Where a part of the merged policy stands: the file, and its path in the own text where that is it."""
 
 
-class ClassCards:
-    """Makes the cards of a policy's classes."""
+class ClassViews:
+    """Makes the views of a policy's classes."""
 
-    def __init__(self, spots: Spots, data: Any, merged: Any, origin: Origin) -> None:
-        self._spots = spots
+    def __init__(self, parts: FormParts, data: Any, merged: Any, origin: Origin) -> None:
+        self._parts = parts
         self._data = data
         self._merged = merged
         self._origin = origin
         self._numbers = 0
 
-    def cards(self) -> list[ClassCard]:
+    def views(self) -> list[ClassView]:
         """Those of the outermost level, each with those below it."""
         entries = at(self._merged, ("classes",))
         made = []
@@ -130,15 +130,15 @@ class ClassCards:
         count = len(own) if isinstance(own, list) else 0
         for position in range(len(entries) if isinstance(entries, list) else 0):
             file, path = self._origin(("classes", position))
-            made.append(self._card(("classes", position), path, "" if path is not None else file, count))
+            made.append(self._view(("classes", position), path, "" if path is not None else file, count))
         return made
 
-    def _card(self, place: Path_, path: Path_ | None, file: str, count: int, depth: int = 0) -> ClassCard:
-        """A card; ``place`` is where it stands in the merged policy, ``path`` in the own text."""
+    def _view(self, place: Path_, path: Path_ | None, file: str, count: int, depth: int = 0) -> ClassView:
+        """The view of a class; ``place`` is its path in the merged policy, ``path`` that in the own text."""
         self._numbers += 1
         resolved = at(self._merged, place)
         raw = at(self._data, path) if path is not None else resolved
-        card = ClassCard(
+        view = ClassView(
             path if path is not None else ("included", *place),
             name=shown(at(raw, ("name",))),
             number=self._numbers,
@@ -147,58 +147,58 @@ class ClassCards:
             last=count - 1,
             level=depth,
         )
-        self._spots.adopt(card)
-        self._fill(card, raw, resolved)
+        self._parts.register(view)
+        self._fill(view, raw, resolved)
         below = at(raw, ("treatment", "children"))
         many = len(below) if isinstance(below, list) else 0
         for child in range(many):
             inside: Path_ = ("treatment", "children", child)
             inner = (*path, *inside) if path is not None else None
-            card.children.append(self._card((*place, *inside), inner, file, many, depth + 1))
-        return card
+            view.children.append(self._view((*place, *inside), inner, file, many, depth + 1))
+        return view
 
-    def _fill(self, card: ClassCard, raw: Any, resolved: Any) -> None:
-        def entry(*keys: str | int) -> Field:
-            return self._spots.field((*card.path, *keys), at(raw, keys), at(resolved, keys))
+    def _fill(self, view: ClassView, raw: Any, resolved: Any) -> None:
+        def entry(*keys: str | int) -> FormField:
+            return self._parts.field((*view.path, *keys), at(raw, keys), at(resolved, keys))
 
         for part in ("match", "mark", "treatment", "treatment.queue_limit", "treatment.police", "objective"):
-            card.parts[part] = self._spots.spot((*card.path, *part.split(".")))
+            view.parts[part] = self._parts.part((*view.path, *part.split(".")))
         for name in (*_PLAIN, *_SERVICE, *_OBJECTIVE):
-            card.fields[name] = entry(*name.split("."))
+            view.fields[name] = entry(*name.split("."))
         treatment = at(raw, ("treatment",))
-        card.service = way_of("service", treatment)
-        if card.service and card.service != "priority":
-            card.amount = entry("treatment", *card.service.split("."))
-        card.queue = way_of("queue", at(treatment, ("queue_limit",)))
-        if card.queue:
-            card.queue_amount = entry("treatment", "queue_limit", card.queue)
+        view.service = way_of("service", treatment)
+        if view.service and view.service != "priority":
+            view.amount = entry("treatment", *view.service.split("."))
+        view.queue = way_of("queue", at(treatment, ("queue_limit",)))
+        if view.queue:
+            view.queue_amount = entry("treatment", "queue_limit", view.queue)
         given = at(raw, ("objective", "delay"))
         statistics = dict.fromkeys((*QUANTILES, *(given if isinstance(given, dict) else ())))
-        card.delays = {name: entry("objective", "delay", name) for name in statistics}
+        view.delays = {name: entry("objective", "delay", name) for name in statistics}
         variation = at(raw, ("objective", "variation"))
         by_quantile = isinstance(variation, dict) and len(variation) == 1
-        card.variation = entry("objective", "variation", *(map(str, variation) if by_quantile else ()))
+        view.variation = entry("objective", "variation", *(map(str, variation) if by_quantile else ()))
         for group in Match.model_fields:
-            card.terms[group] = list(self._terms(card, group, raw, resolved))
-        card.others = [
+            view.terms[group] = list(self._terms(view, group, raw, resolved))
+        view.others = [
             (".".join(keys), shown(found)) for keys in _SHOWN_ONLY if (found := at(raw, keys)) is not None
         ]
 
-    def _terms(self, card: ClassCard, group: str, raw: Any, resolved: Any) -> Iterator[Term]:
+    def _terms(self, view: ClassView, group: str, raw: Any, resolved: Any) -> Iterator[MatchTermView]:
         entries = at(raw, ("match", group))
         for index, entry in enumerate(entries if isinstance(entries, list) else ()):
             if not isinstance(entry, dict):
                 continue
-            term = Term((*card.path, "match", group, index))
-            self._spots.adopt(term)
+            term = MatchTermView((*view.path, "match", group, index))
+            self._parts.register(term)
             for name in MatchTerm.model_fields:
                 if name in entry:
                     value = at(resolved, ("match", group, index, name))
-                    term.fields[name] = self._spots.field((*term.path, name), entry[name], value)
+                    term.fields[name] = self._parts.field((*term.path, name), entry[name], value)
             yield term
 
 
-def recognised(applications: Field, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+def recognised(applications: FormField, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Applications of a field with what recognises them, as far as they are known."""
     for name in texts(applications.resolved):
         if name in catalogue:

@@ -1,4 +1,4 @@
-"""Where in a form something stands, and which problems are told there."""
+"""The fields and other parts of a form by their paths in the policy, and the problems shown at each."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from qosforge.intent.yaml_source import Path_
 
 
 @dataclass
-class Spot:
-    """A part of the form: the path of what it shows in the policy's own text, and the problems found there."""
+class FormPart:
+    """A part of the form: its path in the policy's own text, and the problems found there."""
 
     path: Path_
     problems: list[PolicyProblem] = field(default_factory=list)
 
     @property
     def id(self) -> str:
-        """The id of its element."""
+        """The id of its HTML element."""
         return element_id(self.path)
 
 
 @dataclass
-class Field(Spot):
-    """An input: ``raw`` is what is written (``None``: nothing), ``resolved`` the same without parameters."""
+class FormField(FormPart):
+    """An input: ``raw`` is the written value (``None``: absent), ``resolved`` that with parameters resolved."""
 
     raw: Any = None
     resolved: Any = None
 
     @property
     def text(self) -> str:
-        """What is written, as an input shows it."""
+        """The written value, as an input shows it."""
         return shown(self.raw)
 
     @property
     def refers(self) -> bool:
-        """Whether a parameter stands here."""
+        """Whether the value refers to a parameter."""
         return isinstance(self.raw, str) and "${" in self.raw
 
     @property
     def stands_for(self) -> str:
-        """The value with parameters put in."""
+        """The value with parameters resolved."""
         return shown(self.resolved)
 
     @property
@@ -53,52 +53,52 @@ class Field(Spot):
 
     @property
     def elaborate(self) -> bool:
-        """Whether more is written than an input can show."""
+        """Whether the value is too complex for an input."""
         return isinstance(self.raw, dict) or (
             isinstance(self.raw, list) and any(isinstance(entry, dict | list) for entry in self.raw)
         )
 
 
-class Spots:
+class FormParts:
     """The parts of one form, by their paths."""
 
     def __init__(self) -> None:
-        self._by_path: dict[Path_, Spot] = {}
+        self._by_path: dict[Path_, FormPart] = {}
 
-    def spot(self, path: Path_) -> Spot:
-        """A part that takes problems."""
-        return self._by_path.setdefault(path, Spot(path))
+    def part(self, path: Path_) -> FormPart:
+        """The part of a path, which problems can be attached to; made where there is none."""
+        return self._by_path.setdefault(path, FormPart(path))
 
-    def adopt(self, made: Spot) -> None:
-        """Let a part that was made elsewhere take problems."""
-        self._by_path[made.path] = made
+    def register(self, part: FormPart) -> None:
+        """Add a part that was made elsewhere."""
+        self._by_path[part.path] = part
 
-    def field(self, path: Path_, raw: Any = None, resolved: Any = None) -> Field:
-        """An input."""
-        made = Field(path, raw=raw, resolved=raw if resolved is None else resolved)
-        self._by_path[path] = made
-        return made
+    def field(self, path: Path_, raw: Any = None, resolved: Any = None) -> FormField:
+        """Add an input."""
+        added = FormField(path, raw=raw, resolved=raw if resolved is None else resolved)
+        self._by_path[path] = added
+        return added
 
-    def put(self, problems: Iterable[PolicyProblem]) -> list[tuple[PolicyProblem, Spot | None]]:
-        """Put each problem where it belongs: at the nearest part; ``None`` where no part is about it."""
-        return [(problem, self._told(problem)) for problem in problems]
+    def attach(self, problems: Iterable[PolicyProblem]) -> list[tuple[PolicyProblem, FormPart | None]]:
+        """Attach each problem to the nearest part of its path; ``None`` where there is none."""
+        return [(problem, self._attach(problem)) for problem in problems]
 
-    def _told(self, problem: PolicyProblem) -> Spot | None:
+    def _attach(self, problem: PolicyProblem) -> FormPart | None:
         for length in range(len(problem.path) if problem.path is not None else 0, 0, -1):
-            spot = self._by_path.get((problem.path or ())[:length])
-            if spot is not None:
-                spot.problems.append(problem)
-                return spot
+            part = self._by_path.get((problem.path or ())[:length])
+            if part is not None:
+                part.problems.append(problem)
+                return part
         return None
 
 
 def element_id(path: Path_) -> str:
-    """The id of the element about what stands at a path."""
+    """The id of the HTML element for a path."""
     return "f-" + "-".join(quote(str(part), safe="") for part in path)
 
 
 def at(data: Any, path: Path_) -> Any:
-    """What stands at a path; ``None`` where nothing does."""
+    """The value at a path; ``None`` where there is none."""
     for part in path:
         if isinstance(data, list) and isinstance(part, int) and 0 <= part < len(data):
             data = data[part]

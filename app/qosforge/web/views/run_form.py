@@ -26,7 +26,7 @@ _LONGEST_MINUTES = 30 * 24 * 60
 
 
 @dataclass(frozen=True)
-class Ordered:
+class RunForm:
     """The fields of the form. ``not_before`` is on the clock of the network's change rules; ``key`` is drawn with
     the form, so that sending it twice asks once.
     """

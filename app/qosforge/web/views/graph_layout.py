@@ -1,4 +1,4 @@
-"""Where the cards of a drawing stand: in cells of a grid, so that links are short and seldom cross."""
+"""Graph layout: devices in the cells of a grid, so that links are short and seldom cross."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Cell = tuple[int, int]
 """Column and row."""
 
 
-def cells_of(count: int, links: Sequence[tuple[int, int]]) -> tuple[Cell, ...]:
+def lay_out(count: int, links: Sequence[tuple[int, int]]) -> tuple[Cell, ...]:
     """Columns and rows: each connected part for itself, parts beside one another."""
     graph = nx.Graph()
     graph.add_nodes_from(range(count))

@@ -1,4 +1,4 @@
-"""Whether the Vault and the keyring that the file of credentials names give what it asks of them."""
+"""Checks that the Vault and the keyring named in the credentials file give the secrets it refers to."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from qosforge.deploy.credentials_file import read_credentials_file
 from qosforge.deploy.secret_reader import SecretReader
 from qosforge.deploy.secret_source import FromKeyring, FromVault
 from qosforge.errors import InputError, Place
-from qosforge.operations.checks.model import Result, State, Surroundings
+from qosforge.operations.checks.model import CheckContext, CheckResult, CheckState
 
 _KINDS: tuple[tuple[str, type[FromVault | FromKeyring]], ...] = (("vault", FromVault), ("keyring", FromKeyring))
 
 
-def check_sources(around: Surroundings) -> Iterator[Result]:
+def check_sources(context: CheckContext) -> Iterator[CheckResult]:
     """Every value of a Vault or the keyring can be read; none is shown.
 
     Raises:
         InputError: the file cannot be read.
     """
-    file = around.settings.credentials_file
+    file = context.settings.credentials_file
     entries = read_credentials_file(file)
-    reader = SecretReader(around.environment)
+    reader = SecretReader(context.environment)
     for name, kind in _KINDS:
         sources = {
             f"{entry_name}.{key}": source
@@ -38,8 +38,10 @@ def check_sources(around: Surroundings) -> Iterator[Result]:
                 failures.setdefault((error.message, error.hint), []).append(error.where.path or str(error.where))
         for (message, hint), places in failures.items():
             told = f"{', '.join(dict.fromkeys(places))}: {message}"
-            yield Result(name, State.FAILED, told, hint)
+            yield CheckResult(name, CheckState.FAILED, told, hint)
         if not sources:
-            yield Result(name, State.GOOD, f"not named in {file}")
+            yield CheckResult(name, CheckState.GOOD, f"not named in {file}")
         elif not failures:
-            yield Result(name, State.GOOD, f"answers, with every value that {file} names: {', '.join(sources)}")
+            yield CheckResult(
+                name, CheckState.GOOD, f"answers, with every value that {file} names: {', '.join(sources)}"
+            )

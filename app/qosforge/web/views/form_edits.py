@@ -1,4 +1,4 @@
-"""What a person does in the policy form, as changes of the policy's text."""
+"""Edits made in the policy form, as changes of the policy's text."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from qosforge.intent.editing import Change, Insert, Move, Remove, Set
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.intent.yaml_source import Path_
-from qosforge.web.views.spots import at, element_id
+from qosforge.web.views.form_fields import at, element_id
 
-Kind = Literal["text", "number", "one-or-many", "list", "flag"]
-Text = Annotated[str, Field(max_length=10_000)]
-Part = Annotated[str, Field(max_length=200)] | Annotated[int, Field(ge=0, le=100_000)]
+InputKind = Literal["text", "number", "one-or-many", "list", "flag"]
+InputText = Annotated[str, Field(max_length=10_000)]
+PathPart = Annotated[str, Field(max_length=200)] | Annotated[int, Field(ge=0, le=100_000)]
 
 _WHOLE = re.compile(r"\s*([0-9]{1,9})\s*%?\s*")
 
 
-class Gesture(BaseModel):
-    """One thing done in the form; ``path`` is where, in the policy's own text.
+class FormEdit(BaseModel):
+    """One edit; ``path`` is its place in the policy's own text.
 
-    ``set``: a value was typed or ticked (empty: taken away, unless ``what`` is `KEPT`).
-    ``choose``: one of several ways to say something, the old way goes.
-    ``amount``: the number of the way that is chosen.
-    ``insert``, ``remove``: of an entry of a list (``remove`` also of a key).
-    ``move``: an entry of a list changes its place (``index`` to ``target``).
-    ``override``: a class of a library is written into the policy itself.
+    ``set``: a value was entered (an empty one removes the key, unless ``what`` is `KEEP_EMPTY`).
+    ``choose``: another of several alternatives was chosen; the old one is removed.
+    ``amount``: the number of the chosen alternative.
+    ``insert``, ``remove``: an entry of a list was added or removed (``remove``: also a key).
+    ``move``: an entry of a list was moved from ``index`` to ``target``.
+    ``override``: a class of a library is copied into the policy itself.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     op: Literal["set", "choose", "amount", "insert", "move", "remove", "override"]
-    path: Annotated[tuple[Part, ...], Field(min_length=1, max_length=64)]
-    value: Text | list[Text] | bool = ""
-    kind: Kind = "text"
+    path: Annotated[tuple[PathPart, ...], Field(min_length=1, max_length=64)]
+    value: InputText | list[InputText] | bool = ""
+    kind: InputKind = "text"
     what: Annotated[str, Field(max_length=64)] = ""
     index: Annotated[int, Field(ge=0)] = 0
     target: Annotated[int, Field(ge=0)] = 0
@@ -48,11 +48,11 @@ class Gesture(BaseModel):
         return self
 
 
-KEPT = "kept"
-"""What stays in the text though it is empty: somebody is about to fill it in, and until then that is a problem."""
+KEEP_EMPTY = "kept"
+"""An empty value stays in the text: it is about to be filled in, and until then it is a problem."""
 
 Ways = Mapping[str, Any]
-"""Ways to say one thing: the keys below the path, and what a new one begins with."""
+"""Alternatives: their keys below the path, each with the value that a new one begins with."""
 
 WAYS: Mapping[str, Ways] = {
     "service": {
@@ -67,16 +67,16 @@ WAYS: Mapping[str, Ways] = {
     "queue": {"packets": 64, "bytes": "15 kB", "time": "20 ms"},
     "fragment": {"blocking_delay": "10 ms", "packetisation": "20 ms", "size": "500 B"},
 }
-"""By the name that the form has for what is chosen."""
+"""Alternatives by the form's name of the choice."""
 
 _EMPTY_TERMS: Mapping[str, Mapping[str, Any]] = {
     "ports": {"protocol": "udp", "destination_port": []},
 }
-"""What a new alternative of a match begins with, where that is more than one empty field."""
+"""New terms of a match that begin with more than one empty field."""
 
 
 def way_of(what: str, data: Any) -> str:
-    """The way in which something is said; empty where nothing is."""
+    """The alternative that is in use; empty where there is none."""
     if what == "service" and at(data, ("priority",)) is True:
         return "priority"
     for way in WAYS[what]:
@@ -86,34 +86,34 @@ def way_of(what: str, data: Any) -> str:
     return "priority" if what == "service" and isinstance(at(data, ("priority",)), dict) else ""
 
 
-def changes_of(gesture: Gesture, data: Any, merged: Any) -> Sequence[Change]:
-    """The changes that a gesture makes to a policy of this data; ``merged`` has what it includes too."""
-    path: Path_ = gesture.path
-    match gesture.op:
+def edit_changes(edit: FormEdit, data: Any, merged: Any) -> Sequence[Change]:
+    """The changes that an edit makes to a policy; ``merged`` is its data with the includes."""
+    path: Path_ = edit.path
+    match edit.op:
         case "set":
-            value = _value(gesture, at(data, path))
-            return [Set(path, value)] if gesture.what == KEPT else _set(path, value, data)
+            value = _value(edit, at(data, path))
+            return [Set(path, value)] if edit.what == KEEP_EMPTY else _set(path, value, data)
         case "choose":
-            return _chosen(path, gesture.what, str(gesture.value), data)
+            return _choose(path, edit.what, str(edit.value), data)
         case "amount":
-            way = way_of(gesture.what, at(data, path))
+            way = way_of(edit.what, at(data, path))
             # An empty one stays: a priority without its number would be strict priority.
-            return [Set((*path, *way.split(".")), _value(gesture, None))] if way else ()
+            return [Set((*path, *way.split(".")), _value(edit, None))] if way else ()
         case "insert":
             entries = at(data, path)
             end = len(entries) if isinstance(entries, list) else 0
-            place = end - 1 if gesture.what == "class" and _default_last(entries) else end
-            return [Insert(path, place, _new(gesture, data, merged))]
+            place = end - 1 if edit.what == "class" and _default_last(entries) else end
+            return [Insert(path, place, _new_entry(edit, data, merged))]
         case "move":
-            return [Move(path, gesture.index, gesture.target)]
+            return [Move(path, edit.index, edit.target)]
         case "remove":
             return [Remove(path)] if _is_there(data, path) else ()
         case "override":
-            return _overridden(str(gesture.value), data, merged)
+            return _override(str(edit.value), data, merged)
 
 
 def focus_after(changes: Sequence[Change]) -> str:
-    """The id of what a person goes on with after changes; empty: with what they are at."""
+    """The id of the element to focus after changes; empty: the focus stays."""
     match changes[-1] if changes else None:
         case Insert(path, place):
             return element_id((*path, place))
@@ -138,23 +138,23 @@ def _is_there(data: Any, path: Path_) -> bool:
     return isinstance(within, list) and isinstance(last, int) and last < len(within)
 
 
-def _value(gesture: Gesture, old: Any) -> Any:
-    """What was entered, as YAML has it; what cannot be that stays as it is, for the language to say so."""
-    value = gesture.value
+def _value(edit: FormEdit, old: Any) -> Any:
+    """The entered value as YAML data; one that cannot be converted stays text, and is reported as a problem."""
+    value = edit.value
     if isinstance(value, bool):
         return value
     if isinstance(value, str) and "${" in value:
         return value.strip()
-    if gesture.kind == "number" and isinstance(value, str):
+    if edit.kind == "number" and isinstance(value, str):
         found = _WHOLE.fullmatch(value)
         return int(found[1]) if found else value.strip()
-    if gesture.kind in ("one-or-many", "list"):
+    if edit.kind in ("one-or-many", "list"):
         entries = [
             _scalar(part) for part in (value.split(",") if isinstance(value, str) else value) if part.strip()
         ]
-        single = gesture.kind == "one-or-many" and len(entries) == 1 and not isinstance(old, list)
+        single = edit.kind == "one-or-many" and len(entries) == 1 and not isinstance(old, list)
         return entries[0] if single else entries
-    if gesture.kind == "flag":
+    if edit.kind == "flag":
         return {"true": True, "false": False}.get(str(value), "")
     return value.strip() if isinstance(value, str) else value
 
@@ -164,7 +164,7 @@ def _scalar(text: str) -> Any:
     return int(text) if re.fullmatch(r"0|[1-9][0-9]{0,8}", text) else text
 
 
-def _chosen(path: Path_, what: str, way: str, data: Any) -> Sequence[Change]:
+def _choose(path: Path_, what: str, way: str, data: Any) -> Sequence[Change]:
     here = at(data, path)
     old = way_of(what, here)
     if way == old or (way and way not in WAYS[what]):
@@ -177,14 +177,14 @@ def _chosen(path: Path_, what: str, way: str, data: Any) -> Sequence[Change]:
         changes.append(Set((*path, way), WAYS[what][way]))
         return [*changes, Remove((*path, old))] if old else changes
     if way:
-        value = _carried(here, old, way)
+        value = _carry_over(here, old, way)
         changes.append(Set((*path, top), True if way == "priority" else {way.split(".")[1]: value}))
     others = [(*path, other) for other in ("priority", "bandwidth") if other != top]
     return [*changes, *(Remove(other) for other in others if _is_there(data, other))]
 
 
-def _carried(here: Any, old: str, way: str) -> Any:
-    """The number of the old way where it fits the new one, else what that begins with."""
+def _carry_over(here: Any, old: str, way: str) -> Any:
+    """The number of the old alternative where it fits the new one, else the initial one of that."""
     number = at(here, tuple(old.split("."))) if old else None
     same = old.rpartition(".")[2].endswith("percent") and way.endswith("percent")
     same = same or old.rpartition(".")[2] == way.rpartition(".")[2]
@@ -195,12 +195,12 @@ def _default_last(entries: Any) -> bool:
     return isinstance(entries, list) and bool(entries) and at(entries[-1], ("name",)) == RESERVED_CLASS
 
 
-def _new(gesture: Gesture, data: Any, merged: Any) -> Any:
-    """A new entry of a list: as little as the language takes, the rest is asked for in the form."""
-    value = str(gesture.value)
-    match gesture.what:
+def _new_entry(edit: FormEdit, data: Any, merged: Any) -> Any:
+    """A new entry of a list, as short as the language allows; the form asks for the rest."""
+    value = str(edit.value)
+    match edit.what:
         case "class":
-            entries = at(merged, gesture.path) or at(data, gesture.path)
+            entries = at(merged, edit.path) or at(data, edit.path)
             taken = {at(entry, ("name",)) for entry in entries} if isinstance(entries, list) else set()
             return {"name": value or next(n for i in range(1, 1000) if (n := f"class-{i}") not in taken)}
         case "term":
@@ -217,7 +217,7 @@ def _new(gesture: Gesture, data: Any, merged: Any) -> Any:
             return value
 
 
-def _overridden(name: str, data: Any, merged: Any) -> Sequence[Change]:
+def _override(name: str, data: Any, merged: Any) -> Sequence[Change]:
     classes = at(merged, ("classes",))
     own = at(data, ("classes",))
     for entry in classes if isinstance(classes, list) else ():

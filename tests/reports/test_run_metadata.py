@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from qosforge.reports.facts import run_facts
 from qosforge.reports.markdown import run_markdown
 from qosforge.reports.model import DecisionReport, RunReport
+from qosforge.reports.run_metadata import run_metadata
 from qosforge.reports.run_report import render_run_report
 
 AT = datetime(2026, 11, 20, 19, 45, tzinfo=UTC)
@@ -32,7 +32,7 @@ WAITS = RunReport(
 
 
 def test_an_approver_sees_who_asks_for_what_and_what_others_said() -> None:
-    assert run_facts(WAITS) == (
+    assert run_metadata(WAITS) == (
         ("created by", "ann"),
         ("ticket", "CHG000123"),
         ("policy from", "campus/qos 3f78 policies/gold.yaml, changed since"),
@@ -53,4 +53,4 @@ def test_the_page_and_the_comment_have_them_and_take_no_markup_from_them() -> No
 
 def test_what_is_not_known_is_left_out() -> None:
     undo = RunReport(id="2", network="n", intent="i", status="kept", started=AT, created_by="ann", undo_of="1")
-    assert run_facts(undo) == (("created by", "ann"), ("rolls back run", "1"))
+    assert run_metadata(undo) == (("created by", "ann"), ("rolls back run", "1"))

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qosforge.cli.output import out, print_accounts
-from qosforge.reports.balance import Balance, accounts, in_words, side_texts, trade_offs
 from qosforge.reports.model import RunReport
 from qosforge.reports.run_report import render_run_report
+from qosforge.reports.trade_offs import TradeOff, accounts, side_texts, trade_off_text, trade_offs
 from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, When
 
 MS = 10**9
@@ -57,7 +57,7 @@ BEFORE = measured("before", {"voice": (200_000, 60), "tcp": (800_000, 60), "rest
 AFTER = measured("after", {"voice": (400_000, 5), "tcp": (700_000, 80), "rest": (300_000, 90)})
 
 
-def balance(what: str) -> Balance:
+def balance(what: str) -> TradeOff:
     return next(entry for entry in trade_offs(BEFORE, AFTER) if entry.what == what)
 
 
@@ -123,7 +123,7 @@ def test_the_classes_that_lost_throughput_paid_for_the_one_that_gained() -> None
         ("rest", -100_000, 0.5),
     ]
     assert (
-        in_words(found)
+        trade_off_text(found)
         == "throughput: voice +200.0 kb/s; at the cost of tcp -100.0 kb/s (50%), rest -100.0 kb/s (50%)"
     )
 
@@ -135,15 +135,15 @@ def test_delay_is_paid_by_the_traffic_that_has_it() -> None:
     assert [(e.traffic_class, e.change) for e in found.gained] == [("voice", -55)]
     assert [(e.traffic_class, e.change) for e in found.lost] == [("tcp", 20), ("rest", 30)]
     assert [e.part for e in found.lost] == pytest.approx([15_000 / 25_500, 10_500 / 25_500])
-    assert in_words(found) == "delay: voice -55.0 ms; at the cost of tcp +20.0 ms (59%), rest +30.0 ms (41%)"
+    assert trade_off_text(found) == "delay: voice -55.0 ms; at the cost of tcp +20.0 ms (59%), rest +30.0 ms (41%)"
 
 
 def test_gains_that_cost_nobody_are_told_so() -> None:
     (found,) = trade_offs(measured("before", {"a": (100, 9)}), measured("after", {"a": (100, 3)}))
     (back,) = trade_offs(measured("before", {"a": (100, 3)}), measured("after", {"a": (100, 9)}))
 
-    assert in_words(found) == "delay: a -6.0 ms, at nobody's cost"
-    assert in_words(back) == "delay: a +6.0 ms (100%), and nobody gained"
+    assert trade_off_text(found) == "delay: a -6.0 ms, at nobody's cost"
+    assert trade_off_text(back) == "delay: a +6.0 ms (100%), and nobody gained"
 
 
 def test_chance_is_no_payment() -> None:

@@ -18,7 +18,7 @@ from qosforge.policy_library.trust import require_of
 from qosforge.policy_library.versions import LATEST
 from qosforge.runs.workflow.live import require_checks
 from qosforge.web.pages import Page, ThePage, sees
-from qosforge.web.views.run_order import Ordered, chosen_policy
+from qosforge.web.views.run_form import RunForm, chosen_policy
 
 router = APIRouter()
 
@@ -71,7 +71,7 @@ def ask(
 
 @router.post("/runs", dependencies=sees(Role.OPERATOR))
 def place(
-    caller: Caller, backend: TheBackend, audit: TheAuditEntry, ordered: Annotated[Ordered, Depends()]
+    caller: Caller, backend: TheBackend, audit: TheAuditEntry, ordered: Annotated[RunForm, Depends()]
 ) -> Response:
     """Start the run, and go to its page."""
     audit.network = ordered.network

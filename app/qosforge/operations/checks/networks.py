@@ -1,4 +1,4 @@
-"""What lies outside: networks and their credentials, Batfish."""
+"""Checks of the networks with their credentials, and of Batfish."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from qosforge.deploy.traits import require_installed
 from qosforge.errors import InputError, QosforgeError
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.operations.checks.model import Result, State, Surroundings
+from qosforge.operations.checks.model import CheckContext, CheckResult, CheckState
 from qosforge.validation.batfish import START_HINT
 
 _SECONDS = 5
 _LONGEST_ANSWER = 1 << 16
 
 
-def check_networks(around: Surroundings) -> Iterator[Result]:
+def check_networks(context: CheckContext) -> Iterator[CheckResult]:
     """Every inventory can be read, and there are credentials for its devices."""
-    folder = around.settings.inventories_dir
+    folder = context.settings.inventories_dir
     found = (
         sorted(entry for entry in folder.iterdir() if (entry / "hosts.yaml").is_file()) if folder.is_dir() else []
     )
     if not found:
-        yield Result("networks", State.FAILED, f"none in {folder}", "set QOSFORGE_INVENTORIES_DIR")
+        yield CheckResult("networks", CheckState.FAILED, f"none in {folder}", "set QOSFORGE_INVENTORIES_DIR")
     for entry in found:
         name = f"network {entry.name}"
         try:
@@ -33,19 +33,19 @@ def check_networks(around: Surroundings) -> Iterator[Result]:
             require_installed(network)
         except QosforgeError as error:
             problem = error.problems()[0]
-            yield Result(
-                name, State.FAILED, f"{problem.where}: {problem.message}", problem.hint or "correct the file"
+            yield CheckResult(
+                name, CheckState.FAILED, f"{problem.where}: {problem.message}", problem.hint or "correct the file"
             )
             continue
-        yield from _reach(name, network, around)
+        yield from _reach(name, network, context)
 
 
-def _reach(name: str, network: Network, around: Surroundings) -> Iterator[Result]:
+def _reach(name: str, network: Network, context: CheckContext) -> Iterator[CheckResult]:
     """How the devices of a network are reached: credentials, and transports that whoever listens can read."""
     try:
-        route = route_to(around.settings, network, around.environment)
+        route = route_to(context.settings, network, context.environment)
     except QosforgeError as error:
-        yield Result(name, State.FAILED, str(error), error.hint)
+        yield CheckResult(name, CheckState.FAILED, str(error), error.hint)
         return
     without: dict[str, list[str]] = {}
     for device in network.devices:
@@ -55,14 +55,14 @@ def _reach(name: str, network: Network, around: Surroundings) -> Iterator[Result
             without.setdefault(error.problems()[0].hint, []).append(device.name)
     devices = f"{len(network.devices)} devices ({route.told})"
     for hint, names in without.items():
-        yield Result(name, State.WARNING, f"{devices}; no credentials for {', '.join(names)}", hint)
+        yield CheckResult(name, CheckState.WARNING, f"{devices}; no credentials for {', '.join(names)}", hint)
     if not without:
-        yield Result(name, State.GOOD, f"{devices}, with credentials")
+        yield CheckResult(name, CheckState.GOOD, f"{devices}, with credentials")
     if route.lab is None:
         for transport, why, hint in _DOUBTFUL:
             names = [device.name for device in network.devices if device.reach.transport == transport]
             if names:
-                yield Result(name, State.WARNING, f"{transport} to {', '.join(names)}: {why}", hint)
+                yield CheckResult(name, CheckState.WARNING, f"{transport} to {', '.join(names)}: {why}", hint)
 
 
 _DOUBTFUL = (
@@ -72,11 +72,11 @@ _DOUBTFUL = (
 """Transports that are there because old devices know no other, with what is wrong with them."""
 
 
-def check_batfish(around: Surroundings) -> Iterator[Result]:
+def check_batfish(context: CheckContext) -> Iterator[CheckResult]:
     """The service that the settings name answers, as Batfish."""
-    host, port = around.settings.batfish_host, around.settings.batfish_port
+    host, port = context.settings.batfish_host, context.settings.batfish_port
     if host is None:
-        yield Result("batfish", State.GOOD, "not configured: findings say that it did not check")
+        yield CheckResult("batfish", CheckState.GOOD, "not configured: findings say that it did not check")
         return
     hint = f"{START_HINT} and QOSFORGE_BATFISH_PORT"
     connection = http.client.HTTPConnection(host, port, timeout=_SECONDS)
@@ -86,10 +86,10 @@ def check_batfish(around: Surroundings) -> Iterator[Result]:
         versions = json.loads(answer.read(_LONGEST_ANSWER))
         told = versions["Batfish"]
     except (OSError, http.client.HTTPException) as error:
-        yield Result("batfish", State.FAILED, f"{host}:{port} does not answer: {error}", hint)
+        yield CheckResult("batfish", CheckState.FAILED, f"{host}:{port} does not answer: {error}", hint)
     except (ValueError, KeyError, TypeError):
-        yield Result("batfish", State.FAILED, f"{host}:{port} answers, and is no Batfish", hint)
+        yield CheckResult("batfish", CheckState.FAILED, f"{host}:{port} answers, and is no Batfish", hint)
     else:
-        yield Result("batfish", State.GOOD, f"{host}:{port}, release {told}")
+        yield CheckResult("batfish", CheckState.GOOD, f"{host}:{port}, release {told}")
     finally:
         connection.close()

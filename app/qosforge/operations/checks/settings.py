@@ -1,4 +1,4 @@
-"""Settings that contradict each other or that nobody reads, and users."""
+"""Checks of the settings, for contradictions and unknown names, and of the users."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.access.tables import GRANTS, TOKENS, USERS
-from qosforge.operations.checks.model import Result, State, Surroundings
+from qosforge.operations.checks.model import CheckContext, CheckResult, CheckState
 from qosforge.settings import Settings
 
 _PREFIX = "QOSFORGE_"
@@ -20,17 +20,17 @@ _SOON = timedelta(days=14)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-def check_settings(around: Surroundings) -> Iterator[Result]:
+def check_settings(context: CheckContext) -> Iterator[CheckResult]:
     """No setting contradicts another one, and none is misspelt."""
-    problems = [*_contradictions(around), *_misspelt(around)]
+    problems = [*_contradictions(context), *_misspelt(context)]
     for message, hint in problems:
-        yield Result("settings", State.WARNING, message, hint)
+        yield CheckResult("settings", CheckState.WARNING, message, hint)
     if not problems:
-        yield Result("settings", State.GOOD, "none contradicts another")
+        yield CheckResult("settings", CheckState.GOOD, "none contradicts another")
 
 
-def _contradictions(around: Surroundings) -> Iterator[tuple[str, str]]:
-    settings = around.settings
+def _contradictions(context: CheckContext) -> Iterator[tuple[str, str]]:
+    settings = context.settings
     oidc = {"OIDC_ISSUER": settings.oidc_issuer, "OIDC_CLIENT_ID": settings.oidc_client_id}
     given = [name for name, value in oidc.items() if value]
     if given and (len(given) < len(oidc) or not settings.public_url):
@@ -53,22 +53,24 @@ def _contradictions(around: Surroundings) -> Iterator[tuple[str, str]]:
         yield message, f"lower {_PREFIX}COMPUTE_PROCESSES"
 
 
-def _misspelt(around: Surroundings) -> Iterator[tuple[str, str]]:
+def _misspelt(context: CheckContext) -> Iterator[tuple[str, str]]:
     known = {_PREFIX + name.upper() for name in Settings.model_fields}
-    for name in sorted(around.environment):
+    for name in sorted(context.environment):
         if name.startswith(_PREFIX) and name not in known:
             near = get_close_matches(name, known, n=1, cutoff=0.85)
             if near:
                 yield f"{name} is read by nobody", f"did you mean {near[0]}?"
 
 
-def check_users(around: Surroundings) -> Iterator[Result]:
+def check_users(context: CheckContext) -> Iterator[CheckResult]:
     """Somebody may manage users, and no token in use runs out unseen."""
-    with around.store() as connection:
+    with context.store() as connection:
         if connection is None:
             return
         if not connection.scalar(sa.select(sa.func.count()).select_from(USERS)):
-            yield Result("users", State.GOOD, "none: only the command line on this machine may do anything")
+            yield CheckResult(
+                "users", CheckState.GOOD, "none: only the command line on this machine may do anything"
+            )
             return
         admins = connection.execute(
             sa.select(USERS.c.name)
@@ -77,7 +79,7 @@ def check_users(around: Surroundings) -> Iterator[Result]:
             .order_by(USERS.c.name)
         ).scalars()
         names = list(admins)
-        now = around.now()
+        now = context.now()
         ending = connection.execute(
             sa.select(USERS.c.name.label("user"), TOKENS.c.name, TOKENS.c.expires)
             .join(USERS, USERS.c.id == TOKENS.c.user_id)
@@ -86,10 +88,10 @@ def check_users(around: Surroundings) -> Iterator[Result]:
             .order_by(TOKENS.c.expires)
         ).all()
     if names:
-        yield Result("users", State.GOOD, f"admins: {', '.join(names)}")
+        yield CheckResult("users", CheckState.GOOD, f"admins: {', '.join(names)}")
     else:
         hint = "qosforge user grant NAME admin, on the machine of the database"
-        yield Result("users", State.WARNING, "nobody may manage users", hint)
+        yield CheckResult("users", CheckState.WARNING, "nobody may manage users", hint)
     for row in ending:
         message = f"{row.name} of {row.user} ends on {row.expires:%Y-%m-%d}"
-        yield Result("token", State.WARNING, message, "make a new one before, with qosforge token")
+        yield CheckResult("token", CheckState.WARNING, message, "make a new one before, with qosforge token")

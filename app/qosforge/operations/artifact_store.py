@@ -1,7 +1,7 @@
-"""Where an installation keeps its artifacts, seen as a whole: which are old, and dropping them.
+"""The artifact store of an installation as a whole: list old artifacts and drop them.
 
-Storing an artifact that is there already renews its time, so what is old and unnamed is needed by nobody: whoever
-stored it just now, and has not named it in a row yet, made it new.
+Storing an artifact again renews its time. So an artifact that is old and that no row refers to is unused: one that
+was stored just now, before a row refers to it, is not old.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _REST = re.compile(r"[0-9a-f]{62}")
 _BATCH = 500
 
 
-class Shelf(Protocol):
+class ArtifactCollection(Protocol):
     """All artifacts of an installation."""
 
     def older(self, than: datetime) -> Iterator[tuple[str, int]]:
@@ -35,7 +35,7 @@ class Shelf(Protocol):
         """Drop these artifacts, unless they were stored again since ``older``; how many went."""
 
 
-class FileShelf:
+class FileArtifactCollection:
     """Artifacts in files, as :class:`qosforge.artifacts.store.ArtifactStore` keeps them."""
 
     def __init__(self, root: Path) -> None:
@@ -48,18 +48,18 @@ class FileShelf:
             StoreError: the folder cannot be read.
         """
         for artifact, path in self.files():
-            with contextlib.suppress(FileNotFoundError), self._told(path):
+            with contextlib.suppress(FileNotFoundError), self._store_errors(path):
                 state = path.stat()
                 if state.st_mtime < than.timestamp():
                     yield artifact, state.st_size
 
     def files(self) -> Iterator[tuple[str, Path]]:
         """Id and path of every artifact, in order."""
-        with self._told(self._root):
+        with self._store_errors(self._root):
             folders = sorted(self._root.iterdir()) if self._root.is_dir() else []
         for folder in folders:
             if _FOLDER.fullmatch(folder.name) and folder.is_dir():
-                with self._told(folder):
+                with self._store_errors(folder):
                     files = sorted(folder.iterdir())
                 for path in files:
                     if _REST.fullmatch(path.name):
@@ -75,7 +75,7 @@ class FileShelf:
 
     def _drop(self, path: Path, older: datetime) -> bool:
         aside = path.with_name(f".old-{path.name}")
-        with self._told(path):
+        with self._store_errors(path):
             try:
                 # Once aside, nobody can renew it any more: what its time says now is final.
                 path.replace(aside)
@@ -90,7 +90,7 @@ class FileShelf:
             return False
 
     @contextlib.contextmanager
-    def _told(self, path: Path) -> Iterator[None]:
+    def _store_errors(self, path: Path) -> Iterator[None]:
         try:
             yield
         except FileNotFoundError:
@@ -103,7 +103,7 @@ class FileShelf:
             ) from error
 
 
-class RowShelf:
+class TableArtifactCollection:
     """Artifacts in the table that the machines of an installation share."""
 
     def __init__(self, database: Database) -> None:
@@ -126,6 +126,6 @@ class RowShelf:
         return gone
 
 
-def shelf(database: Database, artifacts_dir: Path) -> Shelf:
-    """Where the artifacts are: files beside a SQLite store, rows of a PostgreSQL database."""
-    return FileShelf(artifacts_dir) if database.is_embedded else RowShelf(database)
+def artifact_collection(database: Database, artifacts_dir: Path) -> ArtifactCollection:
+    """The artifacts of an installation: files beside a SQLite store, rows of a PostgreSQL database."""
+    return FileArtifactCollection(artifacts_dir) if database.is_embedded else TableArtifactCollection(database)
