@@ -86,7 +86,7 @@ def test_a_dead_or_slow_process_is_replaced_and_others_go_on(compute: Compute) -
     assert compute.call(square, 7, timeout=60)[0] == 49
 
 
-def test_more_than_the_bound_are_told_to_come_again() -> None:
+def test_more_than_the_bound_are_reported_to_come_again() -> None:
     compute = Compute(1)
     try:
         compute.call(square, 1, timeout=60)  # it has started

@@ -12,7 +12,7 @@ import pytest
 from joserfc.jwk import OKPKey, RSAKey
 
 from qosforge.access.access import Access
-from qosforge.access.calls import calls_page
+from qosforge.access.audit_log import calls_page
 from qosforge.access.roles import NotAuthenticated, Role
 from qosforge.database.connections import Database
 from qosforge.settings import Settings
@@ -121,7 +121,7 @@ def test_changing_commands_are_logged_also_refused_ones(qosforge: Command, opene
         ("tester", "revoke", "nobody"),
     ],
 )
-def test_wrong_words_are_told_with_a_hint(qosforge: Command, words: tuple[str, ...]) -> None:
+def test_wrong_words_are_reported_with_a_hint(qosforge: Command, words: tuple[str, ...]) -> None:
     ended = qosforge(*words)
     assert (ended.code, ended.stdout) == (2, "")
     assert ended.stderr.startswith("error: ")

@@ -89,7 +89,7 @@ def test_a_code_counts_once_and_for_its_own_login(provider: Provider) -> None:
     ("answer", "why"),
     [({"error": "access_denied"}, "refused the login"), ({"code": "x", "iss": "https://evil.example"}, "another")],
 )
-def test_a_refusal_of_the_provider_is_told(provider: Provider, answer: dict[str, str], why: str) -> None:
+def test_a_refusal_of_the_provider_is_reported(provider: Provider, answer: dict[str, str], why: str) -> None:
     secret = new_secret()
     state = dict(parse_qsl(urlsplit(provider.begin(secret)).query))["state"]
     with pytest.raises(NotAuthenticated, match=why):
@@ -234,7 +234,7 @@ def test_settings_make_a_provider(identity: IdentityProvider, tmp_path: Path) ->
     assert open_provider(Settings(var_dir=tmp_path), {}) is None
 
 
-def test_settings_that_make_none_are_told(tmp_path: Path) -> None:
+def test_settings_that_make_none_are_reported(tmp_path: Path) -> None:
     issuer = "https://id.example.net"
     with pytest.raises(InputError, match="QOSFORGE_OIDC_CLIENT_ID"):
         open_provider(Settings(var_dir=tmp_path, oidc_issuer=issuer), {})

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from qosforge.access.access import Access
-from qosforge.access.calls import Call, calls_page
+from qosforge.access.audit_log import Call, calls_page
 from qosforge.access.roles import NotAuthenticated, Role
 from qosforge.access.tokens import create_token, revoke_token
 from qosforge.access.users import LastAdmin, NameTaken, add_user, disable, find_user, grant, users

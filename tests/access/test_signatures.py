@@ -113,7 +113,7 @@ def test_long_measurements_can_be_signed(signatures: Signatures, size: int) -> N
         (jws.serialize_compact({"alg": "Ed25519"}, BODY, KEY, algorithms=["Ed25519"]), "detached"),
     ],
 )
-def test_what_is_wrong_with_a_signature_is_told(signatures: Signatures, signature: str, reason: str) -> None:
+def test_what_is_wrong_with_a_signature_is_reported(signatures: Signatures, signature: str, reason: str) -> None:
     with pytest.raises(NotAuthenticated, match=reason) as refused:
         signatures.verify(signature, BODY, RUN, "after")
     assert refused.value.hint

@@ -73,7 +73,7 @@ def test_the_last_admin_of_all_cannot_go(database: Database, add: AddUser) -> No
         disable(connection, "root", NOW)
 
 
-def test_who_is_not_there_is_told(database: Database) -> None:
+def test_who_is_not_there_is_reported(database: Database) -> None:
     with database.write() as connection:
         for act in (find_user, enable):
             with pytest.raises(UserUnknown):

@@ -16,7 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from qosforge.access.credentials import new_token, stored
+from qosforge.access.credentials import new_token, secret_hash
 from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.access.tables import TOKENS
 from qosforge.access.users import add_user, grant
@@ -49,7 +49,7 @@ class People:
                 "id": token_id,
                 "user_id": user_id,
                 "name": "test",
-                "hash": stored(text),
+                "hash": secret_hash(text),
                 "role": Role.ADMIN.value,
                 "networks": None,
                 "created": now,

@@ -9,7 +9,7 @@ import pytest
 from fastapi import APIRouter, Depends, FastAPI
 from starlette.testclient import TestClient
 
-from qosforge.access.calls import LoggedCall, calls_page
+from qosforge.access.audit_log import LoggedCall, calls_page
 from qosforge.access.roles import Role
 from qosforge.api.application import create_app
 from qosforge.api.backend import Backend

@@ -50,7 +50,7 @@ def operator(backend: Backend) -> Headers:
     return People(backend).headers("ana", Role.OPERATOR, NETWORK)
 
 
-def test_what_a_box_holds_and_how_it_drifts(client: TestClient, backend: Backend, operator: Headers) -> None:
+def test_what_a_device_holds_and_how_it_drifts(client: TestClient, backend: Backend, operator: Headers) -> None:
     device = backend.networks.network(NETWORK).devices[0]
     first = client.get(f"{V1}/{device.name}/running", headers=operator)
     assert first.status_code == 200

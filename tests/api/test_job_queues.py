@@ -72,7 +72,7 @@ def test_a_computation_is_begun_once_and_its_result_kept(queues: JobQueues) -> N
     assert queues.submit("a", slow, 0.0, "another", person="eve").result == "done"
 
 
-def test_errors_are_told_and_what_nobody_expected_tells_no_secret(queues: JobQueues) -> None:
+def test_errors_are_reported_and_what_nobody_expected_tells_no_secret(queues: JobQueues) -> None:
     queues.submit("wrong", wrong, person="eve")
     queues.submit("broken", broken, person="eve")
     queues.submit("unsendable", slow, threading.Lock(), person="eve")

@@ -15,7 +15,7 @@ from fastapi.responses import StreamingResponse
 from httpx2 import Client, Response
 from pydantic import BaseModel
 
-from qosforge.access.calls import calls_page
+from qosforge.access.audit_log import calls_page
 from qosforge.access.roles import Role
 from qosforge.api.application import create_app
 from qosforge.api.backend import Backend
@@ -195,7 +195,7 @@ def test_an_event_stream_may_last(client: Client) -> None:
     assert client.get("/stream").text == "data: 0\n\ndata: 1\n\ndata: 2\n\n"
 
 
-def test_a_caller_has_a_rate_and_is_told_when_to_come_again(client: Client, people: People, go: Event) -> None:
+def test_a_caller_has_a_rate_and_is_reported_when_to_come_again(client: Client, people: People, go: Event) -> None:
     go.set()
     ann, bob = people.headers("ann", Role.VIEWER), people.headers("bob", Role.VIEWER)
     client.post("/change", headers=ann)  # known from here on

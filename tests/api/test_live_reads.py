@@ -56,7 +56,7 @@ def previews(tmp_path: Path) -> Previews:
     return Previews(settings, cast(Networks, nothing), cast(Compute, nothing))
 
 
-def test_a_dripping_box_is_named_within_the_time_of_the_request(previews: Previews, network: Network) -> None:
+def test_a_dripping_device_is_named_within_the_time_of_the_request(previews: Previews, network: Network) -> None:
     watch = Stopwatch()
     texts, errors = previews.answers(CALL, network)
     assert watch.seconds < REQUEST_SECONDS + 2

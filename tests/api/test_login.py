@@ -11,8 +11,8 @@ import pytest
 from joserfc.jwk import RSAKey
 from starlette.testclient import TestClient
 
-from qosforge.access.calls import calls_page
-from qosforge.access.passwords import hashed, set_password
+from qosforge.access.audit_log import calls_page
+from qosforge.access.passwords import hash_password, set_password
 from qosforge.access.roles import Role
 from qosforge.access.users import add_user, disable, find_user, grant
 from qosforge.api.application import create_app
@@ -27,7 +27,7 @@ PASSWORD = "a long enough password"
 
 @pytest.fixture(scope="module")
 def password_hash() -> str:
-    return hashed(PASSWORD)
+    return hash_password(PASSWORD)
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def test_devices_are_those_of_the_inventory(client: TestClient, viewer: Headers)
 
 
 @pytest.mark.parametrize("what", ["running", "drift"])
-def test_one_call_at_a_time_reads_the_boxes_of_a_network(
+def test_one_call_at_a_time_reads_the_devices_of_a_network(
     client: TestClient, viewer: Headers, backend: Backend, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     monkeypatch.setattr(previews, "PATIENCE_SECONDS", 0.05)
@@ -69,7 +69,7 @@ def test_a_plan_that_is_known_is_not_sent_again(client: TestClient, viewer: Head
     assert client.get(PLAN, headers=known, params={"policy": "rfc4594-4"}).status_code == 200
 
 
-def test_a_box_out_of_reach_is_told(client: TestClient, viewer: Headers) -> None:
+def test_a_device_out_of_reach_is_reported(client: TestClient, viewer: Headers) -> None:
     for what in ("running", "drift"):
         answer = client.get(f"{V1}/networks/campus/devices/s2950/{what}", headers=viewer)
         assert answer.status_code == 502

@@ -9,7 +9,7 @@ from qosforge.api.backend import Backend
 from tests.api.conftest import People
 
 
-def test_what_is_not_known_is_told(backend: Backend) -> None:
+def test_what_is_not_known_is_reported(backend: Backend) -> None:
     admin = People(backend).admin()
     with TestClient(create_app(backend)) as client:
         assert client.get("/api/v1/runs?verdict=broken&limit=5", headers=admin).status_code == 200

@@ -63,7 +63,7 @@ def test_a_text_that_began_from_an_older_version_is_not_stored(client: TestClien
     assert client.post(versions, headers=operator, json={"text": mine, "base": 1}).json()["number"] == 2
 
 
-def test_a_wrong_policy_is_told_line_by_line(client: TestClient, operator: Headers) -> None:
+def test_a_wrong_policy_is_reported_line_by_line(client: TestClient, operator: Headers) -> None:
     text = GOLD.replace("direction: output", "direction: outwards").replace("intent: gold", "intent: silver")
     answer = client.post(
         f"{V1}/policies/gold/versions", headers=operator, json={"text": text, "file": "ci/gold.yaml"}

@@ -77,7 +77,7 @@ def test_only_the_devices_that_are_asked_for(client: TestClient, viewer: Headers
     assert "s2950" in unknown.json()["errors"][0]["hint"]
 
 
-def test_an_inline_policy_is_told_by_its_own_lines(client: TestClient, viewer: Headers) -> None:
+def test_an_inline_policy_is_reported_by_its_own_lines(client: TestClient, viewer: Headers) -> None:
     text = (root() / "policies" / "campus-collaboration.yaml").read_text(encoding="utf-8")
     policy = {"text": text, "file": "ci/campus.yaml"}
     answer = client.post(f"{V1}/validate", headers=viewer, json={"network": "campus", "policy": policy})
@@ -129,7 +129,7 @@ def test_wrong_orders(client: TestClient, viewer: Headers, change: dict[str, Any
     assert "root:" not in json.dumps(answer.json())
 
 
-def test_boxes_that_cannot_be_read_are_named_each(client: TestClient, viewer: Headers) -> None:
+def test_devices_that_cannot_be_read_are_named_each(client: TestClient, viewer: Headers) -> None:
     answer = client.post(f"{V1}/compile", headers=viewer, json={**TWELVE, "live": True, "devices": ["r1", "r2"]})
     assert answer.status_code == 502
     assert {error["device"] for error in answer.json()["errors"]} == {"r1", "r2"}

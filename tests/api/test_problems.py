@@ -84,7 +84,7 @@ def test_no_error_of_the_tree_is_without_a_kind() -> None:
     assert silent <= {"QosforgeError", "Interrupted"}  # of the command line alone
 
 
-def test_every_single_problem_is_told_with_place_and_hint() -> None:
+def test_every_single_problem_is_reported_with_place_and_hint() -> None:
     errors = [
         InputError("no such class", Place(file="a.yaml", line=3, column=5, path="apply[0]"), "name one"),
         InputError("no such device", Place(device="r1", interface="Serial0/0")),

@@ -142,7 +142,7 @@ def on_server(
         slot.release()
 
 
-def test_a_server_that_is_stopped_is_told_within_a_second(
+def test_a_server_that_is_stopped_is_reported_within_a_second(
     on_server: tuple[Backend, TestClient], postgres: PostgresServer
 ) -> None:
     _, client = on_server
@@ -177,7 +177,7 @@ def test_a_server_whose_disk_is_full_is_not_ready(on_server: tuple[Backend, Test
     assert look(client)[:2] == (200, GOOD)
 
 
-def test_a_server_that_hangs_is_told_within_a_second(
+def test_a_server_that_hangs_is_reported_within_a_second(
     on_server: tuple[Backend, TestClient], postgres: PostgresServer
 ) -> None:
     backend, client = on_server

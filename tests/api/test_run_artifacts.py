@@ -113,7 +113,7 @@ def test_every_artifact_is_listed_by_name_and_is_what_its_id_says(kept: Kept) ->
         assert answer.headers["content-security-policy"].startswith("default-src 'none'")
 
 
-def test_what_a_box_holds_takes_an_operator(kept: Kept) -> None:
+def test_what_a_device_holds_takes_an_operator(kept: Kept) -> None:
     listed = kept.get("/artifacts").json()["artifacts"]
     restricted = [entry for entry in listed if entry["restricted"]]
     assert {entry["kind"] for entry in restricted} == {Kind.RUNNING, Kind.READ_BACK}

@@ -124,7 +124,7 @@ async def _watched(backend: Backend, run_id: str, **bounds: Any) -> list[tuple[f
     return [(time.time(), part) async for part in stream]
 
 
-def test_events_are_told_as_they_happen(backend: Backend, run_id: str) -> None:
+def test_events_are_reported_as_they_happen(backend: Backend, run_id: str) -> None:
     work = threading.Thread(target=carry_out, args=(backend, run_id, 2, 0.8))
     work.start()
     try:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from joserfc.jwk import OKPKey
 from starlette.testclient import TestClient
 
-from qosforge.access.calls import calls_page
+from qosforge.access.audit_log import calls_page
 from qosforge.access.tables import TESTERS
 from qosforge.api.backend import Backend
 from qosforge.intent.policy_source import load_policy
@@ -127,7 +127,7 @@ def test_what_does_not_fit_is_refused(
     assert _kept(backend) == []
 
 
-def test_every_fault_is_told_by_its_place_and_hint(
+def test_every_fault_is_reported_by_its_place_and_hint(
     client: TestClient, backend: Backend, run_id: str, tmp_path: Path, give: Give
 ) -> None:
     given = document()

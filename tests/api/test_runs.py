@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from qosforge.access.calls import calls_page
+from qosforge.access.audit_log import calls_page
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.policy_library.versions import shipped
@@ -109,7 +109,7 @@ def test_a_policy_may_be_named_or_brought(place: Place, backend: Backend) -> Non
         ({"inventory": "/etc"}, 422, "inventory"),
     ],
 )
-def test_what_is_wrong_with_an_order_is_told(
+def test_what_is_wrong_with_an_order_is_reported(
     client: TestClient, ann: Headers, *, body: dict[str, Any], status: int, said: str
 ) -> None:
     told = problem(client.post(RUNS, json=BODY | body, headers=ann), status)
@@ -117,7 +117,7 @@ def test_what_is_wrong_with_an_order_is_told(
     assert client.get(RUNS, headers=ann).json()["runs"] == []
 
 
-def test_an_operator_of_every_network_is_told_of_an_unknown_one(client: TestClient, people: People) -> None:
+def test_an_operator_of_every_network_is_reported_of_an_unknown_one(client: TestClient, people: People) -> None:
     answer = client.post(RUNS, json=BODY | {"network": "campsu"}, headers=people.headers("all", Role.OPERATOR))
     assert "there is no network 'campsu'" in problem(answer, 404)
 
@@ -362,7 +362,7 @@ class TestFourEyes:
     def ann(self, people: People) -> Headers:
         return people.headers("ann", Role.APPROVER, "campus")
 
-    def test_who_asked_is_told_why_not(
+    def test_who_asked_is_reported_why_not(
         self, client: TestClient, ann: Headers, people: People, waits: dict[str, str]
     ) -> None:
         path, body = f"{RUNS}/{waits['run']}/approve", {"candidate": waits["candidate"]}

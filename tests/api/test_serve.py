@@ -181,7 +181,7 @@ def test_a_worker_drains_when_its_terminal_goes_away(postgres_url: str, var_dir:
     assert '"stopping"' in told
 
 
-def test_a_port_in_use_is_told(var_dir: Path) -> None:
+def test_a_port_in_use_is_reported(var_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         done = subprocess.run(

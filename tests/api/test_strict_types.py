@@ -70,6 +70,6 @@ def test_no_field_takes_a_value_of_another_type(backend: Backend, kind: str) -> 
 
 @pytest.mark.parametrize("seeds", [[False], ["1"], [1.0]])
 def test_a_list_holds_what_it_says(backend: Backend, seeds: list[Any]) -> None:
-    model = bodies(backend)["SweepWish"]
+    model = bodies(backend)["SweepRequest"]
     with pytest.raises(ValidationError):
         model.model_validate({"network": "campus", "policy": {"name": "gold"}, "seeds": seeds})

@@ -196,7 +196,7 @@ def test_only_an_admin_of_every_network_may(
         ("token: {env: NETBOX_TOKEN}", f"token: {TOKEN}", 422, "a token does not belong here", ""),
     ],
 )
-def test_a_source_that_is_wrong_is_told_with_its_hint(  # noqa: PLR0917  rows of a table
+def test_a_source_that_is_wrong_is_reported_with_its_hint(  # noqa: PLR0917  rows of a table
     client: TestClient,
     admin: Headers,
     folder: Path,

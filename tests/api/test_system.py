@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
-from qosforge.database.revisions import known
+from qosforge.database.revisions import known_revisions
 from qosforge.runs.engine.executor_leases import Slot, new_executor
 from tests.api.conftest import People
 
@@ -45,7 +45,7 @@ def test_ready_with_an_executor(client: TestClient, backend: Backend) -> None:
 
 def test_version_tells_the_tables_too(client: TestClient) -> None:
     document = client.get("/api/v1/version").json()
-    assert document["schema_revision"] == document["schema_newest"] == known()[0]
+    assert document["schema_revision"] == document["schema_newest"] == known_revisions()[0]
     assert document["release"]
 
 

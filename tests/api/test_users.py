@@ -85,7 +85,7 @@ def test_users_are_for_admins(client: TestClient, people: People, role: Role | N
         ("POST ", {"name": "ann", "identity": {"subject": "1"}}, 422),
     ],
 )
-def test_what_is_wrong_is_told(
+def test_what_is_wrong_is_reported(
     client: TestClient, root: Headers, call: str, body: dict[str, Any] | None, status: int
 ) -> None:
     method, _, path = call.partition(" ")

@@ -57,7 +57,7 @@ def places(result: Audit, code: str) -> set[tuple[str | None, str | None, str | 
 def test_a_campus_that_holds_its_intent_has_nothing_against_it() -> None:
     result = audit(CAMPUS, HELD)
     assert [f for f in result.findings if f.severity is not Severity.INFO] == []
-    arrived = {(way.source, way.target, way.dscp): way.lost_at for way in result.ways}
+    arrived = {(way.source, way.target, way.dscp): way.lost_at for way in result.mark_paths}
     assert arrived["vigo1", "vigo2", 34] is None, "the campus keeps AF41 from end to end"
     assert arrived["vigo2", "vigo1", 34] is None
     assert arrived["vigo1", "vigo2", 46] == ("s2970", "GigabitEthernet0/5"), "the edge marks EF anew"
@@ -70,7 +70,7 @@ def test_a_campus_as_delivered_loses_marks_where_the_switches_do_not_trust() -> 
     assert all("af41 → default" in f.message for f in coded(result, "mark-rewritten"))
     assert ("s2950", "FastEthernet0/24", "input") in places(result, "mark-rewritten")
     assert {f.device for f in coded(result, "mark-not-trusted")} == {"s2950", "ers5510"}
-    assert all(way.lost_at is not None for way in result.ways)
+    assert all(way.lost_at is not None for way in result.mark_paths)
     unserved = {f.interface for f in coded(result, "mark-not-served")}
     assert unserved == {f"GigabitEthernet 0/{n}" for n in range(4)}, "eight queues, and every mark in the same"
     assert not has_errors(result.findings)
@@ -87,7 +87,7 @@ def test_a_trust_of_the_cos_with_the_default_map_is_found_on_its_port() -> None:
     assert "af41 → cs5" in found.message
     assert "s2950 GigabitEthernet0/1 sends" in found.message
     assert [(f.device, f.severity) for f in coded(result, "maps-disagree")] == [("s2970", Severity.WARNING)]
-    lost = {(w.source, w.target): w.lost_at for w in result.ways if w.dscp == 34 and w.lost_at}
+    lost = {(w.source, w.target): w.lost_at for w in result.mark_paths if w.dscp == 34 and w.lost_at}
     assert lost["vigo2", "vigo1"] == ("s2970", "GigabitEthernet0/1")
     assert ("vigo1", "vigo2") not in lost, "the other direction keeps it"
 
@@ -129,12 +129,12 @@ def test_compression_at_one_end_is_an_error() -> None:
     assert places(result, "one-sided-efficiency") == {("r2", "Multilink1", "output")}
 
 
-def test_an_interface_that_the_box_does_not_have_is_an_error() -> None:
+def test_an_interface_that_the_device_does_not_have_is_an_error() -> None:
     result = with_fault("r3", ("interface Serial0/1", "interface Serial1/1"))
     assert places(result, "interface-missing") == {("r3", "Serial0/1", None)}
 
 
-def test_a_line_that_is_not_understood_is_told_with_its_place() -> None:
+def test_a_line_that_is_not_understood_is_reported_with_its_place() -> None:
     text = HELD["r1"] + "interface Serial0/0\n rate-limit input 8000 1500 2000 conform-action transmit\n"
     result = audit(CAMPUS, {**HELD, "r1": text}, {"r1": "saved/r1.cfg"})
     (found,) = coded(result, "line-not-understood")
@@ -142,7 +142,7 @@ def test_a_line_that_is_not_understood_is_told_with_its_place() -> None:
     assert "rate-limit input 8000" in found.message
 
 
-def test_a_device_without_a_configuration_is_told_and_the_rest_is_read() -> None:
+def test_a_device_without_a_configuration_is_reported_and_the_rest_is_read() -> None:
     result = audit(CAMPUS, {"r1": HELD["r1"], "r2": HELD["r2"]})
     assert {f.device for f in coded(result, "device-not-read")} == {d.name for d in CAMPUS.devices} - {"r1", "r2"}
     assert {row[0] for row in rows(result)} == {"r1", "r2"}
@@ -199,5 +199,5 @@ def test_a_network_with_hardly_anything_in_it(stations: int) -> None:
     )
     network = Network(name="n", devices=(box,), links=links, stations=hosts)
     result = audit(network, {"alone": "interface FastEthernet0/1\n"})
-    assert result.ways == ()
+    assert result.mark_paths == ()
     assert {f.code for f in result.findings} <= {"mark-not-trusted", "maps-disagree"}

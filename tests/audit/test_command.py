@@ -74,7 +74,7 @@ def test_a_file_too_large_is_refused(qosforge, tmp_path: Path) -> None:
     assert "too large" in ended.stderr
 
 
-def test_boxes_that_cannot_be_reached_end_3(qosforge, tmp_path: Path) -> None:
+def test_devices_that_cannot_be_reached_end_3(qosforge, tmp_path: Path) -> None:
     folder = tmp_path / "one"
     folder.mkdir()
     (folder / "hosts.yaml").write_text(

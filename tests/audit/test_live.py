@@ -10,7 +10,7 @@ from tests.system.conftest import campus
 __all__ = ["campus"]
 
 
-def test_boxes_are_read_and_left_as_they_are(campus: Campus) -> None:
+def test_devices_are_read_and_left_as_they_are(campus: Campus) -> None:
     before = campus.all_running()
     ended = campus.command("audit", "--json")
     assert ended.code == 0, ended.text

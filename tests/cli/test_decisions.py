@@ -45,7 +45,7 @@ def test_a_run_is_cancelled_and_begun_again(qosforge: Command, run: Run) -> None
         (("retry", "--start", "keep"), "cannot begin at 'keep'"),
     ],
 )
-def test_what_its_state_does_not_allow_is_told(
+def test_what_its_state_does_not_allow_is_reported(
     qosforge: Command, run: Run, arguments: tuple[str, ...], says: str
 ) -> None:
     ended = qosforge(arguments[0], run.id, *arguments[1:])
@@ -54,7 +54,7 @@ def test_what_its_state_does_not_allow_is_told(
 
 
 @pytest.mark.parametrize("command", ["approve", "reject", "cancel", "retry", "rollback", "show"])
-def test_a_run_that_is_not_there_is_told(qosforge: Command, command: str) -> None:
+def test_a_run_that_is_not_there_is_reported(qosforge: Command, command: str) -> None:
     ended = qosforge(command, "abc")
     assert ended.code == 2
     assert "there is no run 'abc'" in ended.stderr

@@ -108,7 +108,7 @@ WRONG: dict[str, tuple[list[object], str]] = {
         ("infn-production", "x.svg", "infn-production has no plot"),
     ],
 )
-def test_a_plot_that_cannot_be_is_told_before_anything_runs(
+def test_a_plot_that_cannot_be_is_reported_before_anything_runs(
     qosforge: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, name: str, place: str, message: str
 ) -> None:
     (tmp_path / "file").write_text("kept")

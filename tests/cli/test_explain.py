@@ -44,7 +44,7 @@ def test_every_code_can_be_explained(qosforge: Command) -> None:
         (("--json", "runs"), "--json belongs behind a command", "--help"),
     ],
 )
-def test_what_cannot_be_explained_is_told(
+def test_what_cannot_be_explained_is_reported(
     qosforge: Command, arguments: tuple[str, ...], says: str, hint: str
 ) -> None:
     told = qosforge(*arguments)

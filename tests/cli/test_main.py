@@ -70,7 +70,7 @@ def test_a_good_command_prints_one_document(qosforge: Command, arguments: tuple[
     json.loads(ended.stdout)
 
 
-def test_no_runs_are_told_in_words(qosforge: Command) -> None:
+def test_no_runs_are_reported_in_words(qosforge: Command) -> None:
     assert qosforge("runs").stdout == "no runs yet\n"
 
 
@@ -89,7 +89,7 @@ def test_what_was_done_is_a_document_too(
     assert json.loads(qosforge(*arguments, "--json").stdout) == document
 
 
-def test_what_nobody_expected_is_told_without_its_traceback(
+def test_what_nobody_expected_is_reported_without_its_traceback(
     qosforge: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

@@ -39,7 +39,7 @@ def site(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_parameter_set_on_the_command_line_reaches_the_box(qosforge: Command, site: Path) -> None:
+def test_a_parameter_set_on_the_command_line_reaches_the_device(qosforge: Command, site: Path) -> None:
     plain = qosforge("compile", site, "-d", "r1").stdout
     other = qosforge("compile", site, "-d", "r1", "--set", "voice_percent=40").stdout
 
@@ -53,7 +53,7 @@ def test_a_parameter_set_on_the_command_line_reaches_the_box(qosforge: Command, 
 
 
 @pytest.mark.parametrize("command", ["lint", "compile", "validate", "diff"])
-def test_wrong_parameters_are_told_by_every_command(qosforge: Command, site: Path, command: str) -> None:
+def test_wrong_parameters_are_reported_by_every_command(qosforge: Command, site: Path, command: str) -> None:
     told = qosforge(command, site, "--set", "voice_percent=many", "--set", "nobody=1", "--json")
 
     assert told.code == 2
@@ -77,7 +77,7 @@ def test_findings_for_machines_have_all_keys(qosforge: Command, site: Path) -> N
     assert all(finding.keys() == keys for finding in findings)
 
 
-def test_the_way_to_an_explanation_is_told_once(qosforge: Command, site: Path) -> None:
+def test_the_way_to_an_explanation_is_reported_once(qosforge: Command, site: Path) -> None:
     shown = qosforge("lint", site).stdout
 
     assert shown.count("qosforge --explain CODE") == 1

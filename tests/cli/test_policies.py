@@ -8,7 +8,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from qosforge.cli import policies, previewing
+from qosforge.cli import policies, previews
 from qosforge.cli.output import print_findings
 from qosforge.compiler.candidate import Candidate
 from qosforge.configtree import Gap
@@ -38,7 +38,7 @@ def test_diff_shows_where_a_policy_is_missing_meanwhile(
     campus = root() / "inventories" / "campus"
     held = {d.name: (campus / str(d.startup)).read_text(encoding="utf-8") for d in load_network(campus).devices}
     gap = Gap("interface Serial0/0", 1, 2)
-    monkeypatch.setattr(previewing, "_now", lambda *_: LiveState(said_by(held)))
+    monkeypatch.setattr(previews, "_now", lambda *_: LiveState(said_by(held)))
     monkeypatch.setattr(policy_check, "make_candidate", lambda d, _: Candidate(d.name, ("one",), ("two",), (gap,)))
 
     with pytest.raises(SystemExit):
@@ -88,7 +88,7 @@ def test_reports_for_pipelines_are_written(
     assert "campus\\-collaboration" in files["markdown"].read_text().replace("-", "\\-")
 
 
-def test_a_preview_for_a_comment_has_every_box(qosforge: Command, tmp_path: Path) -> None:
+def test_a_preview_for_a_comment_has_every_device(qosforge: Command, tmp_path: Path) -> None:
     assert qosforge("compile", POLICY, "--markdown", tmp_path / "p.md").code == 0
     shown = (tmp_path / "p.md").read_text()
     assert shown.count("<details>") == len(load_network(root() / "inventories" / "campus").devices) + 1
@@ -107,7 +107,7 @@ def test_what_kept_a_policy_from_being_compiled_is_in_the_reports(qosforge: Comm
     assert fromstring(junit.read_text()).get("failures") == "1"
 
 
-def test_a_report_that_cannot_be_written_is_told_first(qosforge: Command, tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_written_is_reported_first(qosforge: Command, tmp_path: Path) -> None:
     ended = qosforge("lint", POLICY, "--sarif", tmp_path)
     assert (ended.code, ended.stdout) == (2, "")
     assert "cannot be written" in ended.stderr

@@ -38,7 +38,7 @@ def test_a_policy_that_verifies_nothing_is_wrong_input(qosforge: Command) -> Non
     assert "nothing to predict" in ended.stderr
 
 
-def test_error_findings_are_told_and_nothing_is_predicted(qosforge: Command) -> None:
+def test_error_findings_are_reported_and_nothing_is_predicted(qosforge: Command) -> None:
     ended = qosforge("predict", root() / "policies" / "rfc4594-12.yaml", "--json")
     assert ended.code == 1
     told = json.loads(ended.stdout)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.client import following
+from qosforge.client import run_events
 from qosforge.resources import root
 from tests.client.support import Answer, Asked, document, scripted, stream
 from tests.reports.test_run_report import report
@@ -34,7 +34,7 @@ RUN = {
 def token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QOSFORGE_TOKEN", "qf_secret")
     monkeypatch.delenv("QOSFORGE_SERVER", raising=False)
-    monkeypatch.setattr(following, "PAUSE_SECONDS", (0.01,))
+    monkeypatch.setattr(run_events, "PAUSE_SECONDS", (0.01,))
 
 
 def service(**answers: Answer) -> object:
@@ -184,7 +184,7 @@ def test_a_token_is_read_from_its_file(qosforge: Command, tmp_path: Path) -> Non
         (("run", POLICY, "--not-before", "soon"), "is no time"),
     ],
 )
-def test_what_cannot_be_meant_is_told(
+def test_what_cannot_be_meant_is_reported(
     qosforge: Command, tmp_path: Path, arguments: tuple[object, ...], says: str
 ) -> None:
     ended = qosforge(*(str(a).format(tmp=tmp_path) for a in arguments))
@@ -201,7 +201,7 @@ def test_without_a_token_nothing_is_sent(qosforge: Command, monkeypatch: pytest.
     assert "QOSFORGE_TOKEN" in ended.stderr
 
 
-def test_a_service_that_is_not_there_is_told(qosforge: Command) -> None:
+def test_a_service_that_is_not_there_is_reported(qosforge: Command) -> None:
     ended = qosforge("--server", "http://127.0.0.1:9", "runs", "--json")
     assert ended.code == 3
     assert "cannot be reached" in json.loads(ended.stdout)["errors"][0]["message"]
@@ -231,7 +231,9 @@ def test_the_service_of_the_environment_is_for_commands_that_can(
     "command", [("runs",), ("show", ID), ("approve", ID), ("cancel", ID), ("lint", POLICY), ("wait", ID)]
 )
 @pytest.mark.parametrize("answer", [{}, [], {"runs": [1]}, {"intent": 7, "version": None}])
-def test_another_service_is_told_from_ours(qosforge: Command, command: tuple[object, ...], answer: object) -> None:
+def test_another_service_is_reported_from_ours(
+    qosforge: Command, command: tuple[object, ...], answer: object
+) -> None:
     with scripted(document(answer)) as (url, _):
         ended = qosforge("--server", url, *command)
     assert ended.code == 3
@@ -246,7 +248,7 @@ def test_a_newer_service_may_say_more(qosforge: Command) -> None:
     assert "kept" in ended.stdout
 
 
-def test_what_a_box_said_is_neither_markup_nor_controls_of_the_terminal(qosforge: Command) -> None:
+def test_what_a_device_said_is_neither_markup_nor_controls_of_the_terminal(qosforge: Command) -> None:
     said = "refused [/nosuch] [link=https://example.org]here[/link] :bomb: \x1b]0;title\x07\x1b[2J \u202eback"
     document_ = json.loads(report().model_dump_json())
     document_["stages"][0] |= {"outcome": "failed", "summary": said}

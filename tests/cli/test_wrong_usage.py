@@ -38,7 +38,7 @@ CASES: dict[str, tuple[list[object], int, str]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_it_is_told_once_and_as_json(qosforge: Command, tmp_path: Path, case: str) -> None:
+def test_it_is_reported_once_and_as_json(qosforge: Command, tmp_path: Path, case: str) -> None:
     given, code, says = CASES[case]
     (tmp_path / "file").touch()
     arguments = [str(argument).format(tmp=tmp_path) for argument in given]

@@ -11,7 +11,7 @@ import pytest
 from qosforge.access.roles import NotAllowed, NotAuthenticated
 from qosforge.client import connection as module
 from qosforge.client.connection import Connection, Unreachable
-from qosforge.client.problems import RefusedThere
+from qosforge.client.problems import RejectedByService
 from qosforge.errors import DeviceErrors, InputError, InputErrors, QosforgeError, ServiceError
 
 from .support import Answer, Asked, document, scripted
@@ -51,7 +51,7 @@ def test_a_call_carries_the_token_the_query_and_the_key() -> None:
         ("http://qos.example.org", "unencrypted"),
     ],
 )
-def test_a_wrong_address_is_told_before_anything_is_sent(url: str, why: str) -> None:
+def test_a_wrong_address_is_reported_before_anything_is_sent(url: str, why: str) -> None:
     with pytest.raises(InputError, match=why) as caught:
         Connection(url, TOKEN)
     assert caught.value.hint
@@ -59,7 +59,7 @@ def test_a_wrong_address_is_told_before_anything_is_sent(url: str, why: str) -> 
 
 
 @pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "ü"])
-def test_a_token_that_is_none_is_told(token: str) -> None:
+def test_a_token_that_is_none_is_reported(token: str) -> None:
     with pytest.raises(InputError, match="is no token"):
         Connection("https://qos.example.org", token)
 
@@ -68,7 +68,7 @@ def test_who_allows_it_may_go_unencrypted() -> None:
     assert Connection("http://api:8080", TOKEN, plain=True).url == "http://api:8080"
 
 
-def test_a_refused_connection_is_told_with_its_address() -> None:
+def test_a_refused_connection_is_reported_with_its_address() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -99,7 +99,7 @@ FINDING = {"code": "scope-empty", "severity": "error", "message": "none", "class
             "p:2: a\nb",
             2,
         ),
-        (problem(422, "refused", findings=[FINDING]), RefusedThere, "refused", 1),
+        (problem(422, "refused", findings=[FINDING]), RejectedByService, "refused", 1),
         (problem(502, "failed", errors=[{"message": "away", "device": "r1"}]), DeviceErrors, "r1: away", 3),
         (problem(500, "internal"), ServiceError, "internal", 3),
         (Answer(500, b"<html>oops"), ServiceError, "status 500", 3),
@@ -131,7 +131,7 @@ def test_findings_come_back_whole() -> None:
     with (
         scripted(problem(422, "refused", findings=[FINDING, {"code": 1}, "junk"])) as (url, _),
         Connection(url, TOKEN) as connection,
-        pytest.raises(RefusedThere) as caught,
+        pytest.raises(RejectedByService) as caught,
     ):
         connection.post("/compile", {})
     (finding,) = caught.value.findings
@@ -178,7 +178,7 @@ def test_what_is_for_this_machine_goes_to_no_proxy(monkeypatch: pytest.MonkeyPat
     assert stolen == []
 
 
-def test_a_service_that_stays_busy_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_service_that_stays_busy_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.3)
     busy = document({"title": "Busy", "detail": "too many requests", "status": 429}, 429, **{"Retry-After": "0"})
     with (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.client.source import Source, source_of, without_credentials
+from qosforge.client.source import GitSource, git_source, without_credentials
 from qosforge.errors import InputError
 
 
@@ -31,8 +31,8 @@ def tree(tmp_path: Path) -> Path:
     return made
 
 
-def of(tree: Path) -> Source:
-    found = source_of(tree / "policies" / "p.yaml")
+def of(tree: Path) -> GitSource:
+    found = git_source(tree / "policies" / "p.yaml")
     assert found is not None
     return found
 
@@ -63,7 +63,7 @@ def test_a_policy_that_git_does_not_have_is_dirty(tree: Path, ignored: bool) -> 
     if ignored:
         (tree / ".gitignore").write_text("new.yaml\n")
     (tree / "policies" / "new.yaml").write_text("version: 2\n")
-    found = source_of(tree / "policies" / "new.yaml")
+    found = git_source(tree / "policies" / "new.yaml")
     assert found is not None
     assert found.dirty
 
@@ -104,25 +104,25 @@ def test_no_credentials_and_no_local_path_leave(url: str, expected: str) -> None
 
 def test_a_policy_outside_of_git_has_none(tmp_path: Path) -> None:
     (tmp_path / "p.yaml").write_text("version: 1\n")
-    assert source_of(tmp_path / "p.yaml") is None
+    assert git_source(tmp_path / "p.yaml") is None
 
 
 def test_a_work_tree_without_a_commit_has_none(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     (tmp_path / "p.yaml").write_text("version: 1\n")
-    assert source_of(tmp_path / "p.yaml") is None
+    assert git_source(tmp_path / "p.yaml") is None
 
 
 def test_without_the_program_there_is_none(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tree))
-    assert source_of(tree / "policies" / "p.yaml") is None
+    assert git_source(tree / "policies" / "p.yaml") is None
 
 
-def test_a_broken_work_tree_is_told(tmp_path: Path) -> None:
+def test_a_broken_work_tree_is_reported(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")
     (tmp_path / "p.yaml").write_text("version: 1\n")
     with pytest.raises(InputError, match="git refuses"):
-        source_of(tmp_path / "p.yaml")
+        git_source(tmp_path / "p.yaml")
 
 
 def test_nothing_that_the_work_tree_names_is_run(tree: Path, tmp_path: Path) -> None:

@@ -123,13 +123,13 @@ def test_only_a_sqlite_file_or_a_postgresql_database_is_taken(url: str) -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_a_server_that_does_not_answer_is_told_without_its_password() -> None:
+def test_a_server_that_does_not_answer_is_reported_without_its_password() -> None:
     with pytest.raises(StoreError, match="check that the server runs") as caught:
         Database("postgresql://qos:secret@127.0.0.1:1/runs")
     assert "secret" not in str(caught.value)
 
 
-def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_reported(tmp_path: Path) -> None:
     (tmp_path / "runs.sqlite").write_text("hostname R1\n" * 100)
     with pytest.raises(StoreError, match="not a database"):
         Database(f"sqlite:///{tmp_path / 'runs.sqlite'}")
@@ -188,7 +188,7 @@ def test_one_transaction_at_a_time_names_a_thing(postgres_url: str) -> None:
     database.close()
 
 
-def test_a_place_that_is_no_directory_is_told(tmp_path: Path) -> None:
+def test_a_place_that_is_no_directory_is_reported(tmp_path: Path) -> None:
     (tmp_path / "var").write_text("")
     with pytest.raises(StoreError, match="cannot be opened"):
         Database(f"sqlite:///{tmp_path / 'var' / 'runs.sqlite'}")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.database.filelock import FileLock, held
+from qosforge.database.filelock import FileLock, hold_lock
 from qosforge.errors import StoreError
 from tests.runs.support import Spawn
 
@@ -44,16 +44,16 @@ def test_a_killed_holder_leaves_no_lock(tmp_path: Path, spawn: Spawn) -> None:
 
 def test_waiting_for_a_lock_ends(tmp_path: Path) -> None:
     with (
-        held(tmp_path / "lock", 0),
+        hold_lock(tmp_path / "lock", 0),
         pytest.raises(StoreError, match=f"process {os.getpid()} has held this lock"),
-        held(tmp_path / "lock", 0.1),
+        hold_lock(tmp_path / "lock", 0.1),
     ):
         pass
-    with held(tmp_path / "lock", 0):
+    with hold_lock(tmp_path / "lock", 0):
         pass
 
 
-def test_a_lock_file_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_lock_file_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot open the lock file"):
         FileLock(tmp_path / "missing" / "lock").try_acquire()
 

@@ -62,7 +62,7 @@ def test_what_was_backed_up_comes_back(installation: Settings, tmp_path: Path) -
     assert (tmp_path / "new" / "runs.sqlite").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_damaged_artifact_that_no_row_refers_to_is_told_and_left_out(
+def test_a_damaged_artifact_that_no_row_refers_to_is_reported_and_left_out(
     installation: Settings, tmp_path: Path
 ) -> None:
     artifact = ArtifactStore(installation.artifacts_dir).put_text("nobody's")

@@ -92,7 +92,7 @@ def test_ours_are_of_the_image(name: str) -> None:
     assert stage["HEALTHCHECK"][-1] == SERVICES["api"]["healthcheck"]["test"][-1]
 
 
-def test_what_reaches_the_boxes_alone_has_their_credentials() -> None:
+def test_what_reaches_the_devices_alone_has_their_credentials() -> None:
     assert [name for name, service in SERVICES.items() if "env_file" in service] == ["api", "worker"]
     assert SERVICES["worker"]["deploy"]["replicas"] > 1  # nothing in it is one of its kind: no name, no port
     assert not {"container_name", "ports"} & set(SERVICES["worker"])

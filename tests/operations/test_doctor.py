@@ -145,18 +145,18 @@ def test_packages_are_compared_with_the_lock(
     wrong("packages", state, told, "" if state is CheckState.GOOD else "--require-hashes")
 
 
-def test_a_twin_that_cannot_be_loaded_is_told(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_twin_that_cannot_be_loaded_is_reported(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "qosforge_twin", None)
     wrong("twin", CheckState.FAILED, "cannot be loaded", "install qosforge-twin")
 
 
-def test_missing_programs_are_told(place: Path, monkeypatch: pytest.MonkeyPatch, postgres_url: str) -> None:
+def test_missing_programs_are_reported(place: Path, monkeypatch: pytest.MonkeyPatch, postgres_url: str) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     wrong("git", CheckState.WARNING, "missing git", "apt-get install --no-install-recommends git")
     wrong("optional parts", CheckState.FAILED, "pg_dump is missing", "postgresql-client", database_url=postgres_url)
 
 
-def test_what_an_optional_part_needs_is_told(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_optional_part_needs_is_reported(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     probed = Probe(library="libno-such-library.so.0")
     part = Part("pdf", "PDF reports", True, {"libpango-1.0-0": probed, "sh": Probe(files="/bin/sh")})
     monkeypatch.setattr(program, "parts", lambda: {"pdf": part})
@@ -170,7 +170,7 @@ def test_what_an_optional_part_needs_is_told(place: Path, monkeypatch: pytest.Mo
 
 
 # -- storage -----------------------------------------------------------------------------------------------
-def test_a_run_directory_that_cannot_be_made_is_told(place: Path, tmp_path: Path) -> None:
+def test_a_run_directory_that_cannot_be_made_is_reported(place: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     wrong(
         "run directory",
@@ -181,7 +181,7 @@ def test_a_run_directory_that_cannot_be_made_is_told(place: Path, tmp_path: Path
     )
 
 
-def test_a_full_disk_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     free = shutil.disk_usage("/").free
     monkeypatch.setattr(storage, "_TIGHT_BYTES", free * 2)
     wrong("disk", CheckState.WARNING, "free", "qosforge retention")
@@ -193,7 +193,9 @@ def test_a_full_disk_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     ("revision", "state", "told"),
     [("0001", CheckState.FAILED, "this release works with"), ("9999", CheckState.FAILED, "does not know")],
 )
-def test_tables_of_another_release_are_told_and_left(run: Run, revision: str, state: CheckState, told: str) -> None:
+def test_tables_of_another_release_are_reported_and_left(
+    run: Run, revision: str, state: CheckState, told: str
+) -> None:
     held = sa.text("SELECT version_num FROM alembic_version")
     change = sa.text("UPDATE alembic_version SET version_num = :revision").bindparams(revision=revision)
     execute(change)
@@ -206,13 +208,13 @@ def test_tables_of_another_release_are_told_and_left(run: Run, revision: str, st
     engine.dispose()
 
 
-def test_a_damaged_database_is_told(run: Run, place: Path) -> None:
+def test_a_damaged_database_is_reported(run: Run, place: Path) -> None:
     (place / "runs.sqlite").write_bytes(b"no database at all, but long enough to look like one" * 100)
     wrong("database", CheckState.FAILED, "not a database", "backup")
     assert found("executors").state is CheckState.FAILED
 
 
-def test_a_server_that_is_away_is_told(place: Path) -> None:
+def test_a_server_that_is_away_is_reported(place: Path) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
     url = f"postgresql://ann:s3cret@127.0.0.1:{port}/qosforge"
@@ -232,7 +234,7 @@ def test_a_server_at_work_is_good(place: Path, postgres_url: str) -> None:
     assert "qosforge worker" in results["executors"].hint
 
 
-def test_lost_and_damaged_artifacts_are_told(run: Run, place: Path) -> None:
+def test_lost_and_damaged_artifacts_are_reported(run: Run, place: Path) -> None:
     assert found("artifacts").state is CheckState.GOOD
     artifact = run.params["network"]
     path = place / "artifacts" / artifact[:2] / artifact[2:]
@@ -248,7 +250,7 @@ def _slot(name: str, version: str, seconds: float) -> sa.Executable:
     return sa.insert(EXECUTORS).values(**values, expires=NOW + timedelta(seconds=seconds))
 
 
-def test_runs_that_nobody_carries_on_are_told(run: Run, place: Path) -> None:
+def test_runs_that_nobody_carries_on_are_reported(run: Run, place: Path) -> None:
     assert found("executors").state is CheckState.GOOD
     with RunStore(Settings().database_url) as store:
         store.create_run("campus", "policy", "f" * 64, {})
@@ -271,12 +273,12 @@ def test_a_worker_is_looked_for_on_its_own_machine(run: Run) -> None:
     assert found("worker").state is CheckState.GOOD
 
 
-def test_a_check_that_nobody_knows_is_told(place: Path) -> None:
+def test_a_check_that_nobody_knows_is_reported(place: Path) -> None:
     with pytest.raises(InputError, match="no check 'nothing'"):
         examine(Settings(), ["nothing"])
 
 
-def test_a_box_between_two_states_is_told(run: Run) -> None:
+def test_a_device_between_two_states_is_reported(run: Run) -> None:
     with RunStore(Settings().database_url) as store:
         store.journal.append(run.id, "r1", JournalAction.TOUCHING)
         wrong("devices", CheckState.FAILED, "campus/r1", "qosforge recover")
@@ -287,7 +289,7 @@ def test_a_box_between_two_states_is_told(run: Run) -> None:
 
 
 # -- users and settings ------------------------------------------------------------------------------------
-def test_users_without_an_admin_and_tokens_near_their_end_are_told(run: Run) -> None:
+def test_users_without_an_admin_and_tokens_near_their_end_are_reported(run: Run) -> None:
     user = str(uuid4())
     execute(sa.insert(USERS).values(id=user, name="ann", disabled=False, created=NOW))
     wrong("users", CheckState.WARNING, "nobody may manage", "qosforge user grant")
@@ -319,7 +321,7 @@ def test_users_without_an_admin_and_tokens_near_their_end_are_told(run: Run) -> 
         ("COMPUTE_PROCESSES", "64", ("64 processes shall compile", "COMPUTE_PROCESSES")),
     ],
 )
-def test_settings_that_cannot_be_meant_are_told(
+def test_settings_that_cannot_be_meant_are_reported(
     place: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: tuple[str, str]
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 4)
@@ -328,7 +330,7 @@ def test_settings_that_cannot_be_meant_are_told(
 
 
 # -- outside -----------------------------------------------------------------------------------------------
-def test_networks_that_cannot_be_read_or_reached_are_told(
+def test_networks_that_cannot_be_read_or_reached_are_reported(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "inventories"
@@ -341,7 +343,7 @@ def test_networks_that_cannot_be_read_or_reached_are_told(
     wrong("networks", CheckState.FAILED, "none in", "QOSFORGE_INVENTORIES_DIR", inventories_dir=tmp_path / "none")
 
 
-def test_transports_that_others_can_read_are_told(place: Path, tmp_path: Path) -> None:
+def test_transports_that_others_can_read_are_reported(place: Path, tmp_path: Path) -> None:
     folder = tmp_path / "inventories"
     shutil.copytree(ROOT / "inventories" / "infn-fnal", folder / "one")
     hosts = folder / "one" / "hosts.yaml"
@@ -360,7 +362,7 @@ def test_transports_that_others_can_read_are_told(place: Path, tmp_path: Path) -
     assert "jump host" in warned["ssh-legacy to router3"]
 
 
-def test_a_vault_and_a_keyring_that_give_nothing_are_told_once(
+def test_a_vault_and_a_keyring_that_give_nothing_are_reported_once(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "credentials.yaml"
@@ -439,7 +441,7 @@ def test_what_answers_is_asked_whether_it_is_batfish(
     wrong("batfish", state, told, "", batfish_host="127.0.0.1", batfish_port=answering)
 
 
-def test_a_batfish_that_is_away_is_told(place: Path) -> None:
+def test_a_batfish_that_is_away_is_reported(place: Path) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
     wrong(

@@ -126,7 +126,7 @@ def test_a_lost_artifact_that_no_retention_took_is_an_error(house: House) -> Non
         run_report(house.store, house.artifacts, run)
 
 
-def test_who_had_the_last_word_on_a_box_stays_whole(house: House) -> None:
+def test_who_had_the_last_word_on_a_device_stays_whole(house: House) -> None:
     first, lost = house.run(300, RunStatus.KEPT, ["a", "b", "c"])
     _, changed = house.run(250, RunStatus.KEPT, ["d", "e", "f", "g"])  # of two devices, 0 and 1
     looked, its = house.run(200, RunStatus.NO_CHANGES, ["h", "i", "j"])  # of device 0
@@ -139,7 +139,7 @@ def test_who_had_the_last_word_on_a_box_stays_whole(house: House) -> None:
     assert not any(map(house.held, lost))
 
 
-def test_what_was_confirmed_last_on_a_box_can_be_rolled_back(house: House) -> None:
+def test_what_was_confirmed_last_on_a_device_can_be_rolled_back(house: House) -> None:
     first, its = house.run(300, RunStatus.KEPT, ["a", "b", "c"])
     house.store.journal.append(first, "r1", JournalAction.TOUCHING, before=its[2])
     house.store.journal.append(first, "r1", JournalAction.CONFIRMED)
@@ -184,7 +184,7 @@ def test_an_artifact_renewed_while_it_is_taken_is_put_back(house: House) -> None
 
 
 @pytest.mark.parametrize("text", ["", "90", "0d", "d", "-3d", "1.5d", "90 months"])
-def test_a_time_to_keep_is_told_in_whole_hours_days_or_weeks(text: str) -> None:
+def test_a_time_to_keep_is_reported_in_whole_hours_days_or_weeks(text: str) -> None:
     with pytest.raises(InputError, match="no time to keep"):
         duration(text)
 

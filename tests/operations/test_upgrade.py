@@ -15,7 +15,7 @@ from alembic.config import Config
 from qosforge.artifacts.store import ArtifactStore
 from qosforge.database.connections import Database, database_url
 from qosforge.database.filelock import FileLock
-from qosforge.database.revisions import known
+from qosforge.database.revisions import known_revisions
 from qosforge.operations.doctor import examine
 from qosforge.runs.engine.executor_leases import Slot, SlotTimes, new_executor
 from qosforge.settings import Settings
@@ -124,7 +124,7 @@ def test_a_backup_of_an_older_schema_is_of_that_schema(older: str, tmp_path: Pat
 def test_the_upgrade_backs_up_and_then_migrates(older: str, tmp_path: Path, qosforge: Command) -> None:
     ended = qosforge("database", "upgrade", "--backup", tmp_path / "b", "--json")
     assert ended.code == 0, ended
-    newest = known()[0]
+    newest = known_revisions()[0]
     assert json.loads(ended.stdout) == {"before": "0001", "after": newest, "backup": str(tmp_path / "b")}
     assert revision_of(older) == newest
     assert RUN in qosforge("runs", "--json").stdout
@@ -157,7 +157,7 @@ def test_a_store_that_lacks_artifacts_is_upgraded_only_where_that_is_meant(
     assert lost in refused.stderr
     assert revision_of(settings.database_url) == "0002"
     assert qosforge("database", "upgrade", "--backup", tmp_path / "b", "--allow-incomplete").code == 0
-    assert revision_of(settings.database_url) == known()[0]
+    assert revision_of(settings.database_url) == known_revisions()[0]
 
 
 @pytest.mark.needs("postgresql-backup")
@@ -179,7 +179,7 @@ def test_nothing_is_upgraded_under_a_worker_that_lives(
     slot.release()
     database.close()
     assert qosforge("database", "upgrade", "--backup", tmp_path / "b").code == 0
-    assert revision_of(empty_postgres_url) == known()[0]
+    assert revision_of(empty_postgres_url) == known_revisions()[0]
 
 
 @pytest.mark.parametrize("name", ["engine.lock", "runs.sqlite.owner"])  # of releases before, and of this one
@@ -216,10 +216,10 @@ def test_a_new_store_is_made_by_whoever_comes_first(
 ) -> None:
     monkeypatch.setenv("QOSFORGE_VAR_DIR", str(tmp_path / "var"))
     assert qosforge("runs").code == 0
-    assert revision_of(f"sqlite:///{tmp_path / 'var' / 'runs.sqlite'}") == known()[0]
+    assert revision_of(f"sqlite:///{tmp_path / 'var' / 'runs.sqlite'}") == known_revisions()[0]
 
 
-def test_a_newer_schema_is_told_apart(older: str, tmp_path: Path, qosforge: Command) -> None:
+def test_a_newer_schema_is_reported_apart(older: str, tmp_path: Path, qosforge: Command) -> None:
     engine = sa.create_engine(database_url(older))
     with engine.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))

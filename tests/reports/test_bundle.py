@@ -7,13 +7,13 @@ import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from qosforge.reports.bundle import LEFT_OUT, zipped
+from qosforge.reports.bundle import LEFT_OUT, stream_zip
 
 AT = datetime(2026, 3, 1, 22, 0, tzinfo=UTC)
 
 
 def opened(entries: list[tuple[str, Callable[[], bytes]]], **options: int) -> zipfile.ZipFile:
-    return zipfile.ZipFile(io.BytesIO(b"".join(zipped(entries, AT, **options))))
+    return zipfile.ZipFile(io.BytesIO(b"".join(stream_zip(entries, AT, **options))))
 
 
 def test_documents_are_whole_and_dated() -> None:
@@ -32,7 +32,7 @@ def test_a_document_is_asked_for_when_its_turn_comes() -> None:
     def content(name: str) -> Callable[[], bytes]:
         return lambda: (requested.append(name), name.encode())[1]
 
-    pieces = zipped([(name, content(name)) for name in ("one", "two", "three")], AT)
+    pieces = stream_zip([(name, content(name)) for name in ("one", "two", "three")], AT)
     next(pieces)
     assert requested == ["one"]
     list(pieces)

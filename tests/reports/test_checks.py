@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qosforge.errors import DeviceError, InputError, InputErrors, Place
 from qosforge.finding_codes import load_codes
-from qosforge.reports.checks import as_findings, of_devices
+from qosforge.reports.checks import as_findings, findings_by_device
 
 
 def test_every_problem_becomes_a_finding_at_its_place() -> None:
@@ -20,7 +20,7 @@ def test_every_problem_becomes_a_finding_at_its_place() -> None:
     assert {f.code for f in found} <= load_codes().codes.keys()
 
 
-def test_findings_of_boxes_that_are_not_shown_count_for_the_intent() -> None:
+def test_findings_of_devices_that_are_not_shown_count_for_the_intent() -> None:
     found = as_findings(DeviceError("away", Place(device="r9")), "policy.yaml")
 
-    assert of_devices(found, ["r1"]) == {None: list(found), "r1": []}
+    assert findings_by_device(found, ["r1"]) == {None: list(found), "r1": []}

@@ -72,7 +72,7 @@ def test_a_difference_is_said_in_words(composed: float | None, says: str) -> Non
     assert says in one.agreement
 
 
-def test_of_a_class_of_which_nothing_arrived_the_loss_is_told() -> None:
+def test_of_a_class_of_which_nothing_arrived_the_loss_is_reported() -> None:
     (one,) = run_origins(report(None, measured("after", path_delay(lost=1000))))
     assert one.summary == "nothing arrived; most was lost at r1 Serial0 → b"
     assert one.hops[1].cells == ("–", "–", "–", "–", "100 %")

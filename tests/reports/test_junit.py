@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, fromstring
 import pytest
 
 from qosforge.findings import Finding, Severity
-from qosforge.reports.checks import Check
+from qosforge.reports.checks import CheckReport
 from qosforge.reports.junit import check_junit, run_junit
 
 from .test_run_report import report
@@ -16,7 +16,7 @@ ERROR = Finding(
     code="scope-empty", severity=Severity.ERROR, message="wrong <&> \x1b[31m", file="p.yaml", line=4, device="r1"
 )
 WARNING = Finding(code="class-replaced", severity=Severity.WARNING, message="beware", device="r2")
-CHECK = Check("voice", "p.yaml", "campus", "", (ERROR, WARNING))
+CHECK = CheckReport("voice", "p.yaml", "campus", "", (ERROR, WARNING))
 
 
 def failed(document: Element) -> list[str | None]:
@@ -24,7 +24,7 @@ def failed(document: Element) -> list[str | None]:
 
 
 @pytest.mark.parametrize(("strict", "expected"), [(False, ["r1"]), (True, ["r1", "r2"])])
-def test_a_box_with_an_error_finding_is_a_failed_case(strict: bool, expected: list[str]) -> None:
+def test_a_device_with_an_error_finding_is_a_failed_case(strict: bool, expected: list[str]) -> None:
     document = fromstring(check_junit(CHECK, strict=strict))
 
     assert failed(document) == expected
@@ -35,7 +35,7 @@ def test_a_box_with_an_error_finding_is_a_failed_case(strict: bool, expected: li
     assert failure.get("message") == "error scope-empty r1, p.yaml:4: wrong <&> \ufffd[31m"
 
 
-def test_what_does_not_fail_is_told() -> None:
+def test_what_does_not_fail_is_reported() -> None:
     document = fromstring(check_junit(CHECK))
     assert "beware" in (document.findtext(".//testcase[@name='r2']/system-out") or "")
 

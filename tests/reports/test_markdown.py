@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from qosforge.findings import Finding, Severity
-from qosforge.reports.checks import Check
+from qosforge.reports.checks import CheckReport
 from qosforge.reports.markdown import LONGEST, check_markdown, prose, run_markdown
 from qosforge.reports.preview import CandidateDocument, DevicePreview, FidelityDocument, GapDocument
 
@@ -47,7 +47,7 @@ def device(name: str, text: str, configuration: str) -> DevicePreview:
     )
 
 
-def check(text: str = "voice", configuration: str = "policy-map P", boxes: int = 1) -> Check:
+def check(text: str = "voice", configuration: str = "policy-map P", boxes: int = 1) -> CheckReport:
     finding = Finding(
         code="scope-empty",
         severity=Severity.ERROR,
@@ -60,7 +60,7 @@ def check(text: str = "voice", configuration: str = "policy-map P", boxes: int =
     devices = tuple(
         device(text if number == 0 else f"device{number}", text, configuration) for number in range(boxes)
     )
-    return Check(text, "p.yaml", text, "ab12" * 16, (finding,), devices)
+    return CheckReport(text, "p.yaml", text, "ab12" * 16, (finding,), devices)
 
 
 def test_a_preview_shows_findings_fidelity_configuration_and_what_would_be_entered() -> None:
@@ -73,10 +73,10 @@ def test_a_preview_shows_findings_fidelity_configuration_and_what_would_be_enter
     assert "1 of 2 treatments are exact" in page.text
 
 
-def test_a_box_that_holds_it_already_says_so() -> None:
+def test_a_device_that_holds_it_already_says_so() -> None:
     held = CandidateDocument(device="r1", delta=(), inverse=(), gaps=())
     box = device("r1", "voice", "").model_copy(update={"candidate": held})
-    made = Check("voice", "p.yaml", devices=(box,))
+    made = CheckReport("voice", "p.yaml", devices=(box,))
     assert "nothing would be entered" in render(check_markdown(made)).text
 
 
@@ -123,14 +123,14 @@ def test_a_comment_is_bounded_and_says_what_is_left_out() -> None:
 
 def test_many_findings_are_counted() -> None:
     made = check("x" * 5000)
-    many = Check("voice", "p.yaml", findings=made.findings * 300)
+    many = CheckReport("voice", "p.yaml", findings=made.findings * 300)
     shown = check_markdown(many)
     assert len(shown) <= LONGEST
     assert "300 errors" in shown
     assert render(shown).open == []
 
 
-def test_a_run_shows_its_verdicts_and_boxes() -> None:
+def test_a_run_shows_its_verdicts_and_devices() -> None:
     page = render(run_markdown(report()))
     assert page.open == []
     for text in ("kept", "✅ met", "❌ broken", "≤ 60 ms", "campus: changed", "no policy-map campus"):
@@ -147,7 +147,7 @@ def test_a_run_with_markup_in_its_names_looks_the_same() -> None:
 
 def test_what_is_only_worth_knowing_is_folded_away() -> None:
     note = Finding(code="class-replaced", severity=Severity.INFO, message="takes a place", device="r1")
-    shown = check_markdown(Check("voice", "p.yaml", findings=(note, *check().findings)))
+    shown = check_markdown(CheckReport("voice", "p.yaml", findings=(note, *check().findings)))
     visible, folded = shown.split("<details>")
     assert "1 note</summary>" in folded
     assert "takes a place" not in visible

@@ -16,7 +16,7 @@ from qosforge.reports.figures import class_figures, figures_of
 from qosforge.reports.model import ClassVerdict, DeviceReport, RunReport, StageReport
 from qosforge.reports.run_metadata import run_metadata
 from qosforge.reports.run_report import render_run_report
-from qosforge.reports.table import amount
+from qosforge.reports.table import format_bound
 from qosforge.reports.verdict_rows import verdict_rows
 from qosforge.tester.measurement.changes import ClassChange
 from qosforge.tester.measurement.document import (
@@ -198,7 +198,7 @@ def test_names_and_configurations_are_never_markup() -> None:
     assert NASTY in page.text
 
 
-def test_diff_lines_are_told_apart() -> None:
+def test_diff_lines_are_reported_apart() -> None:
     page = Page(render_run_report(report()))
     classes = [attrs.get("class") for tag, attrs in page.tags if tag == "span"]
     assert [classes.count(kind) for kind in ("add", "del", "note")] == [1, 1, 2]
@@ -269,7 +269,7 @@ def test_verdicts_are_paired_by_bound() -> None:
     ],
 )
 def test_amounts(number: Quantity | float, kind: str, text: str) -> None:
-    assert amount(number, kind) == text
+    assert format_bound(number, kind) == text
 
 
 def test_the_first_figure_of_a_scenario_shows_what_its_classes_got() -> None:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from qosforge.deltaq.objective import Quantity
-from qosforge.reports.table import COLUMNS, Group, Line, benefit_percent, comparison_table
+from qosforge.reports.table import COLUMNS, ComparisonGroup, FigureLine, benefit_percent, comparison_table
 from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult
 
 
@@ -43,7 +43,7 @@ def measured(when: str, *flows: FlowResult, scenario: str = "lab") -> Measuremen
     )
 
 
-def figure(group: Group, what: str, heading: str) -> float | None:
+def figure(group: ComparisonGroup, what: str, heading: str) -> float | None:
     line = next(line for line in group.lines if line.what == what)
     return line.values[[column.heading for column in COLUMNS].index(heading)].number()
 
@@ -129,6 +129,6 @@ def test_flows_of_a_kind_are_pooled() -> None:
 
 def test_the_table_is_data() -> None:
     group = comparison_table(measured("before", result("voice", 5, 1, 1)), None)[0]
-    assert Group.model_validate_json(group.model_dump_json()) == group
-    assert isinstance(group.lines[0], Line)
+    assert ComparisonGroup.model_validate_json(group.model_dump_json()) == group
+    assert isinstance(group.lines[0], FigureLine)
     assert comparison_table(None, None) == ()

@@ -138,7 +138,7 @@ def test_delay_is_paid_by_the_traffic_that_has_it() -> None:
     assert trade_off_text(found) == "delay: voice -55.0 ms; at the cost of tcp +20.0 ms (59%), rest +30.0 ms (41%)"
 
 
-def test_gains_that_cost_nobody_are_told_so() -> None:
+def test_gains_that_cost_nobody_are_reported_so() -> None:
     (found,) = trade_offs(measured("before", {"a": (100, 9)}), measured("after", {"a": (100, 3)}))
     (back,) = trade_offs(measured("before", {"a": (100, 3)}), measured("after", {"a": (100, 9)}))
 

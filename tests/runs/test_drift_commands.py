@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from qosforge.access.calls import calls_page
+from qosforge.access.audit_log import calls_page
 from qosforge.database.connections import Database
 from qosforge.device_state.drift_watch import DeviceDrift, Look, claim_look, settle_look
 from qosforge.settings import Settings

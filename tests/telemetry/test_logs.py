@@ -37,7 +37,7 @@ def test_json_has_one_object_a_line_with_its_context(log: io.StringIO) -> None:
         assert line["timestamp"].endswith("Z")
 
 
-def test_fields_of_our_own_modules_alone_are_told(log: io.StringIO) -> None:
+def test_fields_of_our_own_modules_alone_are_reported(log: io.StringIO) -> None:
     configure_logs("json", log)
     logging.getLogger("qosforge.x").error("ended", extra={"run_id": "u1", "secret": "hunter2"})
     logging.getLogger("library").error("lost", extra={"peer": "db.example"})
@@ -54,7 +54,7 @@ def test_text_is_for_people(log: io.StringIO) -> None:
 
 
 @pytest.mark.parametrize("form", ["json", "text"])
-def test_no_secret_is_told(log: io.StringIO, form: str) -> None:
+def test_no_secret_is_reported(log: io.StringIO, form: str) -> None:
     configure_logs(form, log)  # type: ignore[arg-type]
     token_id, token = new_token()
     secrets = [

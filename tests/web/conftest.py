@@ -12,7 +12,7 @@ from playwright.sync_api import Browser
 from starlette.testclient import TestClient
 from structlog.testing import capture_logs
 
-from qosforge.access.passwords import hashed, set_password
+from qosforge.access.passwords import hash_password, set_password
 from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.access.users import add_user, find_user, grant
 from qosforge.api.backend import Backend, open_backend
@@ -46,7 +46,7 @@ class Site:
                 add_user(connection, name, now)  # type: ignore[arg-type]
                 grant(connection, name, network, role)  # type: ignore[arg-type]
                 user = find_user(connection, name)  # type: ignore[arg-type]
-                set_password(connection, user, hashed(PASSWORD), now)  # type: ignore[arg-type]
+                set_password(connection, user, hash_password(PASSWORD), now)  # type: ignore[arg-type]
 
             store.database.transact(write)
         return name

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from qosforge.access.calls import Call
+from qosforge.access.audit_log import Call
 from qosforge.access.roles import Role
 from qosforge.access.tokens import create_token
 from qosforge.access.users import find_user

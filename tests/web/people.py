@@ -9,7 +9,7 @@ from functools import cache
 from sqlalchemy import Connection
 from starlette.testclient import TestClient
 
-from qosforge.access.passwords import hashed, set_password
+from qosforge.access.passwords import hash_password, set_password
 from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.access.sessions import cookie_name, csrf_token, open_session
 from qosforge.access.users import add_user, find_user, grant
@@ -21,7 +21,7 @@ PASSWORD = "correct horse battery"
 @cache
 def password_hash() -> str:
     """Of the common password: to hash it takes long."""
-    return hashed(PASSWORD)
+    return hash_password(PASSWORD)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from qosforge.access.calls import Call, calls_page
+from qosforge.access.audit_log import Call, calls_page
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from tests.web.people import PASSWORD, Persons

@@ -99,7 +99,7 @@ def test_an_approver_says_whether_it_is_kept(
     one.require_sound()
 
 
-def test_who_is_no_approver_is_told_so(site: Site, tab: Callable[..., Tab]) -> None:
+def test_who_is_no_approver_is_reported_so(site: Site, tab: Callable[..., Tab]) -> None:
     person = site.person("opal", Role.OPERATOR)
     run = asking(site)
     one = tab(DESKTOP)

@@ -55,7 +55,7 @@ def kept(site: Site, lab: Path) -> str:
         return record(store, artifacts, LAB, {"router1": str(running)}, RunStatus.KEPT)
 
 
-def test_a_box_is_read_and_its_drift_marked(site: Site, tab: Callable[..., Tab], lab: Path, kept: str) -> None:
+def test_a_device_is_read_and_its_drift_marked(site: Site, tab: Callable[..., Tab], lab: Path, kept: str) -> None:
     ann = tab()
     site.person("ann", Role.VIEWER)
     ann.log_in("ann", PASSWORD)

@@ -92,7 +92,7 @@ def test_four_makers_are_previewed_beside_the_editor(site: Site, tab: Callable[.
     expect(preview).not_to_contain_text("This cannot be compiled")
 
 
-def test_boxes_are_read_from_a_phone(site: Site, tab: Callable[..., Tab], ann: str, lab: None) -> None:
+def test_devices_are_read_from_a_phone(site: Site, tab: Callable[..., Tab], ann: str, lab: None) -> None:
     one = tab(PHONE, color_scheme="dark")
     one.log_in(ann, PASSWORD)
     page = one.page

@@ -65,7 +65,9 @@ def changed(site: Site) -> list[str]:
     return [name for name, text in running.items() if "service-policy output QOSFORGE" in text]
 
 
-def test_a_rollout_waits_between_its_waves_until_it_is_told_to_go_on(site: Site, tab: Callable[..., Tab]) -> None:
+def test_a_rollout_waits_between_its_waves_until_it_is_reported_to_go_on(
+    site: Site, tab: Callable[..., Tab]
+) -> None:
     ann, bob = tab(), tab()
     ann.log_in("ann", PASSWORD)
     page = ann.page

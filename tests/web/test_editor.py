@@ -141,7 +141,7 @@ def test_an_emptied_number_asks_for_one_and_is_no_strict_priority(form: Form) ->
     assert form.text == SMALL
 
 
-def test_a_mistake_is_told_at_its_field_and_in_the_list(form: Form) -> None:
+def test_a_mistake_is_reported_at_its_field_and_in_the_list(form: Form) -> None:
     path = ["classes", 0, "objective", "delay", "p95"]
     answer = form.do({"op": "set", "path": path, "value": "50"})
     field = re.search(r'<input id="f-classes-0-objective-delay-p95".*?>', answer["form"])

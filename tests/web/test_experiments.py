@@ -92,7 +92,7 @@ def test_an_operator_runs_one_and_everybody_sees_the_outcome(
     assert downloaded == json.loads(json.dumps(compare_with_publication(SHORT, 1)))
 
 
-def test_a_failed_run_is_told_and_may_be_tried_again(
+def test_a_failed_run_is_reported_and_may_be_tried_again(
     site: TestClient, people: dict[str, Person], backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failed = JobProgress("failed", error=ServiceError("the twin <b>refuses</b> a case", hint="look at its data"))
@@ -131,7 +131,7 @@ def test_claims_that_do_not_hold_have_their_reason(
 
 
 @pytest.mark.parametrize("name", experiment_names())
-def test_claims_are_told_in_words(name: str) -> None:
+def test_claims_are_reported_in_words(name: str) -> None:
     for view in claim_views(load_experiment(name), None):
         assert view.published, view.claim.id
         assert "{" not in view.published + view.about, view.claim.id

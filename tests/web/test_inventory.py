@@ -81,7 +81,7 @@ def test_an_administrator_brings_a_network_in(backend: Backend, site: TestClient
         ({"hostname": "-x"}, "is not a host"),
     ],
 )
-def test_what_is_wrong_is_told_by_its_field(
+def test_what_is_wrong_is_reported_by_its_field(
     backend: Backend, site: TestClient, inventories: Path, change: dict[str, str], told: str
 ) -> None:
     session = Persons(backend).add("root", Role.ADMIN).log_in(site)

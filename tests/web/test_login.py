@@ -94,7 +94,7 @@ def test_failed_logins_say_how_long_to_wait(client: TestClient, ann: Person) -> 
     assert f"Try again in {seconds} seconds." in answers[-1].text
 
 
-def test_who_is_sent_to_log_in_is_told_why(client: TestClient, ann: Person) -> None:
+def test_who_is_sent_to_log_in_is_reported_why(client: TestClient, ann: Person) -> None:
     assert client.get("/", follow_redirects=False).headers["location"] == "/login?to=%2F"
     session = ann.log_in(client)
     out = client.post("/logout", headers=session)

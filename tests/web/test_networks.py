@@ -86,7 +86,7 @@ def test_who_is_not_logged_in_is_sent_to_log_in(site: TestClient) -> None:
 
 
 @pytest.mark.usefixtures("ann")
-def test_boxes_that_were_never_read_are_said_to_be(site: TestClient) -> None:
+def test_devices_that_were_never_read_are_said_to_be(site: TestClient) -> None:
     page = site.get("/networks/campus").text
     assert "No device of this network was read yet" in page
     assert page.count("qos-unknown") > 16
@@ -155,7 +155,7 @@ def test_queues_are_drawn_with_their_shares(site: TestClient, backend: Backend) 
 
 
 @pytest.mark.usefixtures("ann")
-def test_markup_of_boxes_and_inventories_stays_text(site: TestClient, backend: Backend) -> None:
+def test_markup_of_devices_and_inventories_stays_text(site: TestClient, backend: Backend) -> None:
     texts = startups(backend.networks.network("campus"))
     texts["r1"] += f"\ninterface Serial0/0\n random-detect {MARKUP}\n description {MARKUP}\n"
     record(backend.desk.store, backend.artifacts, "campus", texts, RunStatus.FAILED)
@@ -165,7 +165,7 @@ def test_markup_of_boxes_and_inventories_stays_text(site: TestClient, backend: B
         assert "<script>alert" not in site.get(address).text, address
 
 
-def test_a_box_that_cannot_be_read_is_told_with_the_hint(
+def test_a_device_that_cannot_be_read_is_reported_with_the_hint(
     site: TestClient, backend: Backend, ann: dict[str, str]
 ) -> None:
     _kept(backend)
@@ -206,7 +206,7 @@ def test_an_inventory_that_is_broken_leaves_the_others(
 
 
 @pytest.mark.usefixtures("ann")
-def test_rules_for_changes_are_told_in_words(site: TestClient, inventories: Path) -> None:
+def test_rules_for_changes_are_reported_in_words(site: TestClient, inventories: Path) -> None:
     (inventories / "campus" / "changes.yaml").write_text(
         "approval: four_eyes\nzone: Europe/Madrid\nticket: {pattern: 'CHG[0-9]+'}\n"
         "windows: [{days: [sat, sun], from: '22:00', to: '04:00'}]\n"

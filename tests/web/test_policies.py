@@ -41,7 +41,7 @@ def test_policies_are_listed_with_their_newest_versions(client: TestClient, pers
     assert "New policy" not in client.get("/policies").text
 
 
-def test_a_name_that_cannot_be_is_told_in_the_form(client: TestClient, persons: Persons, gold: None) -> None:
+def test_a_name_that_cannot_be_is_reported_in_the_form(client: TestClient, persons: Persons, gold: None) -> None:
     said = persons.add("ann", Role.OPERATOR).log_in(client)
 
     for name in ("gold", "2<b>"):
@@ -66,7 +66,7 @@ def test_a_policy_has_its_versions_and_ways_on(client: TestClient, persons: Pers
     assert "/runs/new" not in library
 
 
-def test_a_difference_is_told_in_words_and_lines(client: TestClient, persons: Persons, gold: None) -> None:
+def test_a_difference_is_reported_in_words_and_lines(client: TestClient, persons: Persons, gold: None) -> None:
     persons.add("vic", Role.VIEWER).log_in(client)
     page = client.get("/policies/gold/difference", params={"before": 1, "after": 2}).text
     assert "tolerance" in page
@@ -114,7 +114,7 @@ def test_whose_a_policy_is_stands_on_its_pages(client: TestClient, persons: Pers
     assert '<option value="*"' not in new
 
 
-def test_an_admin_hides_a_shipped_policy_by_ticking_a_box(client: TestClient, persons: Persons) -> None:
+def test_an_admin_hides_a_shipped_policy_by_ticking_a_device(client: TestClient, persons: Persons) -> None:
     said = persons.add("root", Role.ADMIN).log_in(client)
     assert 'id="shadow-shipped"' in client.get("/policies/rfc4594-8/edit").text
     text = GOLD.replace("intent: gold", "intent: rfc4594-8")

@@ -107,7 +107,7 @@ def test_only_who_sees_the_network_begins_or_sees_a_prediction(client: TestClien
     assert "made room for a newer one" in borrowed.text  # the key is of another network's
 
 
-def test_the_last_measurement_of_what_boxes_hold_stands_beside_it(
+def test_the_last_measurement_of_what_devices_hold_stands_beside_it(
     client: TestClient, persons: Persons, backend: Backend
 ) -> None:
     store, artifacts = backend.desk.store, backend.artifacts

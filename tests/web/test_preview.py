@@ -111,7 +111,9 @@ def test_a_stored_policy_has_no_lines_to_go_to(client: TestClient, viewer: dict[
     assert "#class-" not in page
 
 
-def test_a_box_is_compared_with_what_it_was_last_known_to_hold(client: TestClient, viewer: dict[str, str]) -> None:
+def test_a_device_is_compared_with_what_it_was_last_known_to_hold(
+    client: TestClient, viewer: dict[str, str]
+) -> None:
     page = _preview(client, viewer, _form(device="r2"), "/preview/device")
     entered = [_plain(line).strip() for line in re.findall(r'<span class="(?:more|less)">.*?</code>', page)]
     assert "+ class-map match-any voice-video" in entered
@@ -137,7 +139,7 @@ def test_settings_that_are_said_with_no_take_nothing_away(
     assert 'class="less"' in undone
 
 
-def test_a_box_that_was_never_read_says_so(client: TestClient, viewer: dict[str, str]) -> None:
+def test_a_device_that_was_never_read_says_so(client: TestClient, viewer: dict[str, str]) -> None:
     page = _preview(client, viewer, _form(device="e300"), "/preview/device")
     assert "This device was never read" in page
     assert "bandwidth-percentage 50" in page
@@ -148,7 +150,7 @@ def test_a_box_that_was_never_read_says_so(client: TestClient, viewer: dict[str,
     assert "No device has been read yet" in nobody
 
 
-def test_a_box_that_holds_it_has_nothing_to_do(
+def test_a_device_that_holds_it_has_nothing_to_do(
     client: TestClient, backend: Backend, viewer: dict[str, str]
 ) -> None:
     page = _preview(client, viewer, _form(device="r1"), "/preview/device")
@@ -167,7 +169,7 @@ def test_what_stands_against_it_is_counted(client: TestClient, viewer: dict[str,
     assert told.index("✘ error the device drops at the tail") < told.index("! warning")
 
 
-def test_a_wrong_text_is_told_with_its_lines_and_keeps_the_last_preview(
+def test_a_wrong_text_is_reported_with_its_lines_and_keeps_the_last_preview(
     client: TestClient, viewer: dict[str, str]
 ) -> None:
     answer = client.post("/preview", data=_form(CAMPUS.replace("percent: 50", "percent: 150")), headers=viewer)
@@ -194,7 +196,7 @@ def test_what_a_version_includes_is_known(client: TestClient, backend: Backend, 
     assert client.post("/preview", data=_form(text), headers=viewer).headers["x-preview"] == "refused"
 
 
-def test_names_are_told_as_text(client: TestClient, viewer: dict[str, str]) -> None:
+def test_names_are_reported_as_text(client: TestClient, viewer: dict[str, str]) -> None:
     evil = "<img src=x onerror=alert(1)>"
     for form in (
         _form(CAMPUS.replace("name: web-and-file", f'name: "{evil}"')),
@@ -211,7 +213,9 @@ def test_names_are_told_as_text(client: TestClient, viewer: dict[str, str]) -> N
         assert "<img" not in answer.text
 
 
-def test_what_a_box_holds_is_told_as_text(client: TestClient, backend: Backend, viewer: dict[str, str]) -> None:
+def test_what_a_device_holds_is_reported_as_text(
+    client: TestClient, backend: Backend, viewer: dict[str, str]
+) -> None:
     held = _startup("r3").replace("hostname", "banner motd ^<script>alert(1)</script>^\nhostname", 1)
     held += "policy-map QOSFORGE-OUT\n class <script>x</script>\n"
     network = backend.networks.network("other")
@@ -220,7 +224,7 @@ def test_what_a_box_holds_is_told_as_text(client: TestClient, backend: Backend, 
         assert "<script>" not in _preview(client, viewer, form | {"network": "other"}, path)
 
 
-def test_boxes_are_read_when_asked(
+def test_devices_are_read_when_asked(
     client: TestClient, viewer: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What they say counts from then on; one that does not answer is told, and compared as before."""
@@ -253,7 +257,7 @@ def test_without_the_token_of_the_session_nothing_is_answered(client: TestClient
     assert client.post("/preview", data=_form(), headers={"HX-Request": "true"}).status_code == 403
 
 
-def test_unknown_policies_and_boxes_are_told(client: TestClient, viewer: dict[str, str]) -> None:
+def test_unknown_policies_and_devices_are_reported(client: TestClient, viewer: dict[str, str]) -> None:
     for form in ({"policy": "nothing"}, {"policy": "campus-collaboration", "version": "7"}):
         answer = client.post("/preview", data={"network": "campus", **form}, headers=viewer)
         assert answer.status_code == 404

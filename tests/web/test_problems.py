@@ -91,7 +91,7 @@ def test_every_failure_is_a_page_or_a_message(
     assert (status < 500) == (message.headers["x-request-id"] not in message.text)
 
 
-def test_an_unknown_address_and_a_wrong_method_are_told_plainly(
+def test_an_unknown_address_and_a_wrong_method_are_reported_plainly(
     client: TestClient, session: dict[str, str]
 ) -> None:
     missing = client.get("/nothing/here")
@@ -101,7 +101,7 @@ def test_an_unknown_address_and_a_wrong_method_are_told_plainly(
     assert "Method" not in wrong.text
 
 
-def test_a_form_is_told_by_what_people_call_its_fields(client: TestClient, session: dict[str, str]) -> None:
+def test_a_form_is_reported_by_what_people_call_its_fields(client: TestClient, session: dict[str, str]) -> None:
     for given, told in (("x", "takes a whole number"), ("400", "takes 365 at most")):
         answer = client.post("/trial/input", data={"days": given}, headers=session | HTMX)
         assert answer.status_code == 422
@@ -122,7 +122,7 @@ def test_who_is_not_logged_in_is_asked_to_and_loses_nothing(client: TestClient, 
     assert 'target="_blank"' in in_work.text
 
 
-def test_without_any_role_one_is_told_whom_to_ask(client: TestClient, persons: Persons) -> None:
+def test_without_any_role_one_is_reported_whom_to_ask(client: TestClient, persons: Persons) -> None:
     persons.add("new")
     answer = client.post("/login", data={"name": "new", "password": "correct horse battery"}, follow_redirects=True)
     assert answer.status_code == 403

@@ -287,7 +287,7 @@ def test_all_that_an_order_says_reaches_the_run(client: TestClient, enter: Enter
         ({"key": ""}, 422, "key"),
     ],
 )
-def test_what_is_wrong_with_an_order_is_told_in_place(
+def test_what_is_wrong_with_an_order_is_reported_in_place(
     client: TestClient, enter: Enter, *, fields: dict[str, str], status: int, said: str
 ) -> None:
     headers = enter("ann", Role.OPERATOR)
@@ -348,7 +348,7 @@ def test_nothing_is_done_without_the_pages_own_token(client: TestClient, enter: 
     assert backend.desk.run(run).status is RunStatus.NEEDS_APPROVAL
 
 
-def test_who_asked_is_told_beforehand_that_another_has_to_approve(
+def test_who_asked_is_reported_beforehand_that_another_has_to_approve(
     client: TestClient, enter: Enter, backend: Backend
 ) -> None:
     ann = enter("ann", Role.APPROVER)
@@ -463,7 +463,7 @@ def test_a_kept_run_says_what_a_way_back_does(client: TestClient, enter: Enter, 
     assert re.search(r'id="open-back"[^>]* disabled', page.text)
 
 
-def test_boxes_are_shown_by_step_and_why_one_failed(client: TestClient, enter: Enter, backend: Backend) -> None:
+def test_devices_are_shown_by_step_and_why_one_failed(client: TestClient, enter: Enter, backend: Backend) -> None:
     ann = enter("ann", Role.OPERATOR)
     run, store = place(client, ann), backend.desk.store
     store.begin_attempt(run, 1)
@@ -485,7 +485,7 @@ def test_boxes_are_shown_by_step_and_why_one_failed(client: TestClient, enter: E
     assert "↩ rolled back" in told(client.get(f"/runs/{run}/progress"))
 
 
-def test_a_step_at_which_boxes_failed_is_not_told_as_done(
+def test_a_step_at_which_devices_failed_is_not_told_as_done(
     client: TestClient, enter: Enter, backend: Backend
 ) -> None:
     ann = enter("ann", Role.OPERATOR)

@@ -159,7 +159,7 @@ def test_the_policy_of_pages_allows_nothing_inline_and_no_frame() -> None:
     assert "unsafe" not in CONTENT_POLICY
 
 
-def test_texts_of_people_and_boxes_are_never_markup(site: Furnished, session: dict[str, str]) -> None:
+def test_texts_of_people_and_devices_are_never_markup(site: Furnished, session: dict[str, str]) -> None:
     shown = set()
     for path in SAMPLES:
         text = site.client.get(site.sample(path)).text

@@ -137,7 +137,7 @@ def test_devices_that_went_are_named_and_taken_out_only_when_asked(
         ("plugin: netbox", "plugins: netbox", ("source.yaml:1", "unknown key &#39;plugins&#39;", "did you mean")),
     ],
 )
-def test_a_source_that_is_wrong_is_told_in_place_with_its_hint(  # noqa: PLR0917  rows of a table
+def test_a_source_that_is_wrong_is_reported_in_place_with_its_hint(  # noqa: PLR0917  rows of a table
     site: TestClient,
     session: dict[str, str],
     folder: Path,

@@ -94,7 +94,7 @@ def test_shipped_networks_are_drawn_with_every_label(name: str) -> None:
     assert all(joint.line.label is not None for joint in view.joints)
 
 
-def test_the_campus_is_a_row_of_boxes_with_its_branches_beside() -> None:
+def test_the_campus_is_a_row_of_devices_with_its_branches_beside() -> None:
     view = NetworkView(load_network(root() / "inventories" / "campus"), {}, {})
     middles = {card.device.name: card.place.middle for card in view.cards}
     row = ["s2970", "s2950", "r1", "r2", "r3", "e300", "ers5510"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from qosforge.access.calls import calls_page
+from qosforge.access.audit_log import calls_page
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
 from qosforge.settings import Settings
@@ -73,7 +73,7 @@ def test_a_webhook_is_made_tried_and_removed(client: TestClient, persons: Person
     assert secret not in log
 
 
-def test_what_cannot_be_is_told_in_peoples_words(client: TestClient, persons: Persons) -> None:
+def test_what_cannot_be_is_reported_in_peoples_words(client: TestClient, persons: Persons) -> None:
     session = persons.add("root", Role.ADMIN).log_in(client)
     for form, told in (
         ({"name": "Chat", "url": "https://chat.example.net/"}, "Name: has a character that cannot stand here"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.access.calls import calls_page
+from qosforge.access.audit_log import calls_page
 from qosforge.database.connections import Database
 from qosforge.settings import Settings
 from qosforge.webhooks.sender import Sender
@@ -52,7 +52,7 @@ def test_a_webhook_comes_changes_and_goes(qosforge: Command) -> None:
     assert qosforge("webhook", "log", "chat").code == 2
 
 
-def test_what_is_wrong_is_told_with_the_way_on(qosforge: Command) -> None:
+def test_what_is_wrong_is_reported_with_the_way_on(qosforge: Command) -> None:
     for url, told in (
         ("https://169.254.169.254/", "QOSFORGE_WEBHOOK_HOSTS"),
         ("http://chat.example.net/", "https"),

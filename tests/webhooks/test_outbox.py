@@ -41,7 +41,7 @@ def told(desk: Desk) -> list[tuple[str, dict[str, Any]]]:
     return rows
 
 
-def test_an_end_is_told_with_its_status_and_verdict(desk: Desk) -> None:
+def test_an_end_is_reported_with_its_status_and_verdict(desk: Desk) -> None:
     desk.add("chat", URL)
     run = run_on(desk)
     desk.store.set_status(run.id, RunStatus.KEPT, Verdict.MET)
@@ -51,7 +51,7 @@ def test_an_end_is_told_with_its_status_and_verdict(desk: Desk) -> None:
     assert (data["status"], data["verdict"], data["page"]) == ("kept", "met", f"/runs/{run.id}")
 
 
-def test_an_end_that_is_said_twice_is_told_once(desk: Desk) -> None:
+def test_an_end_that_is_said_twice_is_reported_once(desk: Desk) -> None:
     desk.add("chat", URL)
     run = run_on(desk)
     for _ in range(2):
@@ -59,13 +59,13 @@ def test_an_end_that_is_said_twice_is_told_once(desk: Desk) -> None:
     assert [(type_, data["reason"]) for type_, data in told(desk)] == [("run.ended", WHY.message)]
 
 
-def test_a_broken_verdict_is_told_of_its_own(desk: Desk) -> None:
+def test_a_broken_verdict_is_reported_of_its_own(desk: Desk) -> None:
     desk.add("chat", URL)
     desk.store.set_status(run_on(desk).id, RunStatus.ROLLED_BACK, Verdict.BROKEN, reason=WHY)
     assert [type_ for type_, _ in told(desk)] == ["run.verdict_broken", "run.ended"]
 
 
-def test_a_run_between_two_states_is_told_before_its_end(desk: Desk) -> None:
+def test_a_run_between_two_states_is_reported_before_its_end(desk: Desk) -> None:
     desk.add("chat", URL)
     run = run_on(desk)
     desk.store.set_status(run.id, RunStatus.NEEDS_RECOVERY, reason=WHY)

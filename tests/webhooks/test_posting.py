@@ -52,7 +52,7 @@ def test_no_redirect_is_followed() -> None:
 
 
 @pytest.mark.parametrize("code", [199, 304, 400, 404, 500, 503])
-def test_whatever_is_no_success_is_told_by_its_status(code: int) -> None:
+def test_whatever_is_no_success_is_reported_by_its_status(code: int) -> None:
     if code < 200:
         reply = saying(b"HTTP/1.1 101 Switching Protocols\r\n\r\n")
         code = 101
@@ -127,7 +127,7 @@ def test_what_is_no_answer_is_given_up_within_the_bounds(reply: Any, told: str) 
     assert error.value.status is None
 
 
-def test_who_takes_no_connection_is_told() -> None:
+def test_who_takes_no_connection_is_reported() -> None:
     with receiving() as receiver:
         pass
     with pytest.raises(NotDelivered, match="not connected: Connection refused"):

@@ -128,7 +128,7 @@ def test_http_goes_to_the_loopback_alone() -> None:
         allowed.addresses(local, resolving("10.0.0.1"))
 
 
-def test_a_name_that_is_not_known_is_told_so() -> None:
+def test_a_name_that_is_not_known_is_reported_so() -> None:
     def unknown(*_: object, **__: object) -> list[tuple[Any, ...]]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 

@@ -1,4 +1,4 @@
-"""Who calls: from a token or a web session to a principal, in one query each; and the audit log."""
+"""Authentication: from a token or a web session to a principal, in one query each; and the audit log."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
-from qosforge.access.browsers import known_browser, remember_browser
-from qosforge.access.calls import (
+from qosforge.access.audit_log import (
     Call,
+    CallFilter,
     LoggedCall,
-    Sought,
     calls_page,
     latest_calls,
     open_call,
     record_abandoned,
     record_call,
 )
-from qosforge.access.credentials import matches, token_id
+from qosforge.access.browsers import known_browser, remember_browser
+from qosforge.access.credentials import matches_hash, token_id
 from qosforge.access.passwords import check_password
-from qosforge.access.roles import NotAllowed, NotAuthenticated, Principal, Role, bounded, roles_of
+from qosforge.access.roles import NotAllowed, NotAuthenticated, Principal, Role, limit_roles, roles_of
 from qosforge.access.sessions import check_csrf, end_session, open_session, read_session
 from qosforge.access.tables import GRANTS, TOKENS, USERS
 from qosforge.access.throttle import Throttle
@@ -34,7 +34,7 @@ _HINT = "make one with `qosforge token create`, and send it as `Authorization: B
 
 
 class Access:
-    """Knows callers by their credentials; safe to share between threads.
+    """Authenticates callers by their credentials; thread-safe.
 
     Nothing is cached: what is revoked, expired or disabled no longer counts at the next call.
     """
@@ -66,7 +66,7 @@ class Access:
         )
         with self.database.read() as connection:
             rows = connection.execute(query).mappings().all()
-        if not rows or not matches(token, rows[0]["hash"]):
+        if not rows or not matches_hash(token, rows[0]["hash"]):
             raise NotAuthenticated("the token is not known", hint=_HINT)
         first = rows[0]
         if first["revoked"] is not None or first["disabled"]:
@@ -78,7 +78,7 @@ class Access:
             user_id=first["user_id"],
             name=first["user"],
             credential=f"token:{known}",
-            roles=bounded(held, Role(first["role"]), first["networks"]),
+            roles=limit_roles(held, Role(first["role"]), first["networks"]),
         )
 
     def session(self, cookie: str) -> Principal:
@@ -165,7 +165,7 @@ class Access:
         self._record_abandoned()
         return calls_page(self.database, networks, after=after, limit=limit)
 
-    def latest_calls(self, networks: Collection[str] | None, sought: Sought, limit: int) -> list[LoggedCall]:
+    def latest_calls(self, networks: Collection[str] | None, sought: CallFilter, limit: int) -> list[LoggedCall]:
         """The last calls of a kind, as `latest_calls` of the log; also with those of processes which died."""
         self._record_abandoned()
         return latest_calls(self.database, networks, sought, limit)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from qosforge.access.credentials import new_secret, stored
+from qosforge.access.credentials import new_secret, secret_hash
 from qosforge.access.tables import BROWSERS, USERS
 from qosforge.database.connections import Database
 
@@ -20,18 +20,18 @@ MOST = 10
 
 
 def remember_browser(connection: sa.Connection, user_id: str, at: datetime) -> str:
-    """Know a browser from now on; returns the secret for its cookie. Of the user's others the newest stay."""
+    """Remember a browser of a user; returns the secret for its cookie. Only the newest ones are kept."""
     own = sa.select(BROWSERS.c.hash, BROWSERS.c.created).where(BROWSERS.c.user_id == user_id)
     others = connection.execute(own.order_by(BROWSERS.c.created.desc(), BROWSERS.c.hash)).all()
     dropped = [row.hash for number, row in enumerate(others) if number >= MOST - 1 or row.created < at - KNOWN]
     connection.execute(BROWSERS.delete().where(BROWSERS.c.hash.in_(dropped)))
     secret = new_secret()
-    connection.execute(BROWSERS.insert().values(hash=stored(secret), user_id=user_id, created=at))
+    connection.execute(BROWSERS.insert().values(hash=secret_hash(secret), user_id=user_id, created=at))
     return secret
 
 
 def forget_browsers(connection: sa.Connection, user_id: str) -> None:
-    """Know no browser of a user any more."""
+    """Forget all browsers of a user."""
     connection.execute(BROWSERS.delete().where(BROWSERS.c.user_id == user_id))
 
 
@@ -42,7 +42,7 @@ def known_browser(database: Database, secret: str | None, name: str, at: datetim
     query = (
         sa.select(BROWSERS.c.hash)
         .join_from(BROWSERS, USERS)
-        .where(BROWSERS.c.hash == stored(secret), USERS.c.name == name, BROWSERS.c.created >= at - KNOWN)
+        .where(BROWSERS.c.hash == secret_hash(secret), USERS.c.name == name, BROWSERS.c.created >= at - KNOWN)
     )
     with database.read() as connection:
         found: str | None = connection.scalar(query)

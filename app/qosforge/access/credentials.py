@@ -1,4 +1,4 @@
-"""Secrets that callers show: how they are made, and what of them is stored (hashes only).
+"""Secrets of callers: made at random, stored as hashes only.
 
 All are 256 random bits, so a plain SHA-256 cannot be turned round and needs no salt.
 """
@@ -30,18 +30,18 @@ def new_secret() -> str:
     return secrets.token_hex(32)
 
 
-def stored(text: str) -> str:
-    """What is stored of a secret: its SHA-256, in hexadecimal."""
+def secret_hash(text: str) -> str:
+    """The hash of a secret as it is stored: SHA-256 in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def matches(text: str, hashed: str) -> bool:
-    """Whether ``hashed`` was stored of ``text``; the time it takes says nothing of either."""
-    return hmac.compare_digest(stored(text), hashed)
+def matches_hash(text: str, hashed: str) -> bool:
+    """Whether ``hashed`` is the hash of ``text``, compared in constant time."""
+    return hmac.compare_digest(secret_hash(text), hashed)
 
 
-def derived(secret: str, purpose: str) -> str:
-    """Another secret that only the holder of ``secret`` can know, and that does not give ``secret`` away: an HMAC
-    (RFC 2104) with SHA-256, 64 hexadecimal digits.
+def derive_secret(secret: str, purpose: str) -> str:
+    """Derive another secret from ``secret``, which it does not reveal: an HMAC (RFC 2104) with SHA-256, 64
+    hexadecimal digits.
     """
     return hmac.new(secret.encode(), purpose.encode(), hashlib.sha256).hexdigest()

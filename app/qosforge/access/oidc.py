@@ -25,7 +25,7 @@ from joserfc import jwt
 from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 
-from qosforge.access.credentials import derived
+from qosforge.access.credentials import derive_secret
 from qosforge.access.roles import NotAuthenticated
 from qosforge.errors import InputError, Place, ServiceError
 from qosforge.settings import Settings
@@ -42,8 +42,8 @@ _AGAIN = "begin the login again"
 
 
 @dataclass(frozen=True)
-class _Known:
-    """What a provider says of itself, its keys, and when it was asked."""
+class _ProviderKeys:
+    """The metadata and keys of a provider, and when they were fetched."""
 
     metadata: Mapping[str, Any]
     keys: KeySet
@@ -69,7 +69,7 @@ class Provider:
         self._now = now
         self._tls = ssl.create_default_context()  # read once: it takes longer than a call
         self._lock = threading.Lock()
-        self._known: _Known | None = None
+        self._known: _ProviderKeys | None = None
         self._away: tuple[tuple[str, Place, str], datetime] | None = None
 
     def begin(self, secret: str) -> str:
@@ -81,9 +81,9 @@ class Provider:
         with self._client() as client:
             url, _ = client.create_authorization_url(
                 self._discovered().metadata["authorization_endpoint"],
-                state=derived(secret, "state"),
-                nonce=derived(secret, "nonce"),
-                code_verifier=derived(secret, "pkce"),
+                state=derive_secret(secret, "state"),
+                nonce=derive_secret(secret, "nonce"),
+                code_verifier=derive_secret(secret, "pkce"),
             )
         return str(url)
 
@@ -94,15 +94,15 @@ class Provider:
             NotAuthenticated: the login is not this browser's, was refused, or the ID token does not hold.
             ServiceError: the provider cannot be asked, or is not what it should be.
         """
-        if not hmac.compare_digest(answer.get("state", "").encode(), derived(secret, "state").encode()):
+        if not hmac.compare_digest(answer.get("state", "").encode(), derive_secret(secret, "state").encode()):
             raise NotAuthenticated("this login was not begun by this browser", hint=_AGAIN)
         # RFC 9207: a provider that names itself in its answer must be this one.
         if answer.get("iss", self.issuer) != self.issuer:
             raise NotAuthenticated("the answer is another provider's", hint=_AGAIN)
         if "code" not in answer:
             raise NotAuthenticated("the provider refused the login", hint=_AGAIN)
-        token = self._token(answer["code"], derived(secret, "pkce"))
-        return self._subject(token, derived(secret, "nonce"))
+        token = self._token(answer["code"], derive_secret(secret, "pkce"))
+        return self._subject(token, derive_secret(secret, "nonce"))
 
     def _token(self, code: str, verifier: str) -> Mapping[str, Any]:
         endpoint = self._discovered().metadata["token_endpoint"]
@@ -141,7 +141,7 @@ class Provider:
         except InvalidKeyIdError:  # the provider may have changed its keys
             return jwt.decode(id_token, self._discovered(timedelta(minutes=1)).keys, algorithms=_ALGORITHMS)
 
-    def _discovered(self, oldest: timedelta = _KEPT) -> _Known:
+    def _discovered(self, oldest: timedelta = _KEPT) -> _ProviderKeys:
         with self._lock:
             if self._known is not None and self._now() - self._known.at <= oldest:
                 return self._known
@@ -155,7 +155,7 @@ class Provider:
                 raise
             return self._known
 
-    def _discover(self) -> _Known:
+    def _discover(self) -> _ProviderKeys:
         """OpenID Connect Discovery 1.0, section 4."""
         try:
             with httpx2.Client(timeout=_SECONDS, verify=self._tls) as client:
@@ -166,7 +166,7 @@ class Provider:
                 for name in ("authorization_endpoint", "token_endpoint"):
                     self._safe(metadata[name])
                 keys = client.get(self._safe(metadata["jwks_uri"])).raise_for_status().json()
-                return _Known(metadata, KeySet.import_key_set(keys), self._now())
+                return _ProviderKeys(metadata, KeySet.import_key_set(keys), self._now())
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise self._trouble("it does not answer") from error
         except (JoseError, ValueError, TypeError, KeyError) as error:

@@ -28,7 +28,7 @@ _HASHER = argon2.PasswordHasher.from_parameters(argon2.profiles.RFC_9106_LOW_MEM
 _AT_ONCE = threading.Semaphore(2)  # each takes 64 MiB and all cores it gets
 
 
-def hashed(password: str) -> str:
+def hash_password(password: str) -> str:
     """What is stored of a password.
 
     Raises:
@@ -45,7 +45,7 @@ def hashed(password: str) -> str:
 
 
 def set_password(connection: sa.Connection, user: User, password_hash: str | None, at: datetime) -> None:
-    """Set a user's password to one that was `hashed`, or take it away.
+    """Set a user's password by its hash (see `hash_password`), or remove it.
 
     Every session of the user ends, and no browser is known any more: who had the old one may have such a cookie.
     """
@@ -70,7 +70,7 @@ def check_password(database: Database, name: str, password: str) -> str | None:
 @cache
 def _nobodys() -> str:
     """The hash of a password that nobody has."""
-    return hashed(new_secret())
+    return hash_password(new_secret())
 
 
 def _verified(password_hash: str, password: str) -> bool:

@@ -13,7 +13,7 @@ EVERY_NETWORK = "*"
 
 
 class Role(StrEnum):
-    """Each may do what those before it may."""
+    """A role; each includes the rights of those before it."""
 
     VIEWER = "viewer"
     """Sees policies, devices, runs and measurements."""
@@ -36,17 +36,17 @@ class Role(StrEnum):
 
 @dataclass(eq=False)
 class NotAuthenticated(QosforgeError):
-    """Nobody is known by what the call carries."""
+    """The call carries no valid credential."""
 
 
 @dataclass(eq=False)
 class NotAllowed(QosforgeError):
-    """The caller is known, and may not do this."""
+    """The caller is authenticated, but may not do this."""
 
 
 @dataclass(frozen=True)
 class Principal:
-    """Who calls: a user by one credential.
+    """A caller: a user, authenticated by one credential.
 
     ``roles`` has what the credential may do by network (`EVERY_NETWORK` for all): a token never more than its user.
     ``credential`` names it in the audit log: ``token:<id>``, ``session``, or ``local`` on the command line.
@@ -86,13 +86,13 @@ def roles_of(grants: Iterable[tuple[str | None, str | None]]) -> dict[str, Role]
     return {network: Role(role) for network, role in grants if network is not None and role is not None}
 
 
-def bounded(held: Mapping[str, Role], highest: Role, networks: Collection[str] | None) -> dict[str, Role]:
-    """What is left of ``held`` roles where at most ``highest`` is given, on ``networks`` (``None``: all) only."""
+def limit_roles(granted: Mapping[str, Role], highest: Role, networks: Collection[str] | None) -> dict[str, Role]:
+    """The ``granted`` roles, limited to at most ``highest`` and to ``networks`` (``None``: all)."""
     if networks is not None:
-        everywhere = held.get(EVERY_NETWORK)
-        found = {name: max_role(held.get(name), everywhere) for name in networks}
-        held = {name: role for name, role in found.items() if role is not None}
-    return {name: role if highest.covers(role) else highest for name, role in held.items()}
+        everywhere = granted.get(EVERY_NETWORK)
+        found = {name: max_role(granted.get(name), everywhere) for name in networks}
+        granted = {name: role for name, role in found.items() if role is not None}
+    return {name: role if highest.covers(role) else highest for name, role in granted.items()}
 
 
 def max_role(*roles: Role | None) -> Role | None:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from qosforge.access.credentials import derived, matches, new_secret, stored
+from qosforge.access.credentials import derive_secret, matches_hash, new_secret, secret_hash
 from qosforge.access.roles import NotAllowed, NotAuthenticated, Principal, roles_of
 from qosforge.access.tables import GRANTS, SESSIONS, USERS
 from qosforge.database.connections import Database
@@ -31,12 +31,12 @@ _ID_DIGITS = 16
 
 
 class SessionUnknown(InputError):
-    """There is no such session that lasts."""
+    """There is no such open session."""
 
 
 @dataclass(frozen=True)
-class Session:
-    """A session that lasts, without its secret: ``begun`` by the login, ``used`` last (to a minute), and when it
+class WebSession:
+    """An open session, without its secret: ``begun`` by the login, ``used`` last (to a minute), and when it
     ``ends`` unless it is used before.
     """
 
@@ -60,17 +60,17 @@ def is_secure(settings: Settings) -> bool:
 
 
 def open_session(connection: sa.Connection, user_id: str, at: datetime) -> str:
-    """Begin a session of a user; returns the secret for the cookie. Rows of sessions long over are dropped."""
+    """Open a session of a user; returns the secret for the cookie. Rows of old sessions are dropped."""
     connection.execute(SESSIONS.delete().where(SESSIONS.c.created < at - 2 * LONGEST))
     secret = new_secret()
     connection.execute(
-        SESSIONS.insert().values(hash=stored(secret), user_id=user_id, created=at, expires=at + IDLE)
+        SESSIONS.insert().values(hash=secret_hash(secret), user_id=user_id, created=at, expires=at + IDLE)
     )
     return secret
 
 
 def read_session(database: Database, cookie: str, at: datetime) -> Principal:
-    """The principal of a session's cookie; its idle end is put off.
+    """The principal of a session's cookie; the idle timeout starts again.
 
     Raises:
         NotAuthenticated: it is unknown, ended or expired, or its user is disabled.
@@ -79,7 +79,7 @@ def read_session(database: Database, cookie: str, at: datetime) -> Principal:
         sa.select(SESSIONS, USERS.c.name, USERS.c.disabled, GRANTS.c.network, GRANTS.c.role)
         .join_from(SESSIONS, USERS)
         .outerjoin(GRANTS, GRANTS.c.user_id == USERS.c.id)
-        .where(SESSIONS.c.hash == stored(cookie))
+        .where(SESSIONS.c.hash == secret_hash(cookie))
     )
     with database.read() as connection:
         rows = connection.execute(query).mappings().all()
@@ -102,7 +102,7 @@ def read_session(database: Database, cookie: str, at: datetime) -> Principal:
 
 def end_session(connection: sa.Connection, cookie: str, at: datetime) -> None:
     """End a session; nothing happens where there is none."""
-    _end(connection, SESSIONS.c.hash == stored(cookie), at)
+    _end(connection, SESSIONS.c.hash == secret_hash(cookie), at)
 
 
 def end_sessions(connection: sa.Connection, user_id: str, at: datetime) -> None:
@@ -112,15 +112,15 @@ def end_sessions(connection: sa.Connection, user_id: str, at: datetime) -> None:
 
 def session_id(cookie: str) -> str:
     """What names a session to its user: the beginning of what is stored of its secret, which opens nothing."""
-    return stored(cookie)[:_ID_DIGITS]
+    return secret_hash(cookie)[:_ID_DIGITS]
 
 
-def sessions(database: Database, user_id: str, at: datetime) -> list[Session]:
-    """The sessions of a user that last, the one used latest first."""
+def sessions(database: Database, user_id: str, at: datetime) -> list[WebSession]:
+    """The open sessions of a user, the most recently used first."""
     query = sa.select(SESSIONS).where(*_lasting(user_id, at)).order_by(SESSIONS.c.expires.desc(), SESSIONS.c.hash)
     with database.read() as connection:
         return [
-            Session(
+            WebSession(
                 id=row.hash[:_ID_DIGITS],
                 begun=row.created,
                 used=row.expires - IDLE,
@@ -146,16 +146,16 @@ def csrf_token(cookie: str) -> str:
     """The token that mutating calls of a session carry; a page of the session can show it, another site cannot
     know it (OWASP: HMAC-based token pattern).
     """
-    return derived(cookie, "csrf")
+    return derive_secret(cookie, "csrf")
 
 
 def check_csrf(cookie: str, token: str | None) -> None:
-    """Make sure that a call carries its session's token.
+    """Make sure that a call carries the CSRF token of its session.
 
     Raises:
         NotAllowed: it does not.
     """
-    if token is None or not matches(token, stored(csrf_token(cookie))):
+    if token is None or not matches_hash(token, secret_hash(csrf_token(cookie))):
         raise NotAllowed(
             "the call does not carry its session's token",
             hint=f"send the token that the login and `/me` give in the header {CSRF_HEADER}",

@@ -80,7 +80,7 @@ def find_tester(connection: sa.Connection, name: str) -> Tester:
 
 
 def revoke_tester(connection: sa.Connection, name: str, at: datetime) -> None:
-    """Take no more measurements of a tester.
+    """Revoke a tester: its measurements are no longer accepted.
 
     Raises:
         TesterUnknown: there is none.

@@ -1,4 +1,4 @@
-"""How often a login may be tried: counts of late attempts, kept by each process for itself."""
+"""Throttling of logins: counts of recent attempts, kept by each process for itself."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Throttle:
 
 
 def _neighbourhood(address: str) -> str:
-    """What one caller holds: an IPv4 address, or a /64 of IPv6."""
+    """The address block of one caller: an IPv4 address, or a /64 of IPv6."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

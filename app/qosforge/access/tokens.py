@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from qosforge.access.credentials import new_token, stored
+from qosforge.access.credentials import new_token, secret_hash
 from qosforge.access.roles import EVERY_NETWORK, NotAllowed, Principal, Role
 from qosforge.access.tables import TOKENS, USERS
 from qosforge.access.users import User, check_networks
@@ -50,7 +50,7 @@ def create_token(
     life: timedelta = USUAL_LIFE,
     maker: Principal | None = None,
 ) -> tuple[Token, str]:
-    """Make a token of ``user`` that may do at most ``role`` on ``networks``; returns it and its text.
+    """Create a token of ``user`` that may do at most ``role`` on ``networks``; returns it and its text.
 
     ``maker`` is who asks through the service. What a token makes ends with that token: it expires no later, and
     is revoked with it.
@@ -85,7 +85,7 @@ def create_token(
             id=token_id,
             user_id=user.id,
             name=name,
-            hash=stored(text),
+            hash=secret_hash(text),
             role=role,
             networks=None if chosen is None else list(chosen),
             parent=parent,
@@ -118,7 +118,7 @@ def find_token(connection: sa.Connection, token_id: str) -> Token:
 
 
 def revoke_token(connection: sa.Connection, token_id: str, at: datetime) -> None:
-    """Revoke a token and all that it made; it is refused from now on.
+    """Revoke a token and all those it created.
 
     Raises:
         TokenUnknown: there is none.

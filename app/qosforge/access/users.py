@@ -54,7 +54,7 @@ class User:
 def add_user(
     connection: sa.Connection, name: str, at: datetime, *, issuer: str | None = None, subject: str | None = None
 ) -> str:
-    """Make a user without any grant or password; returns the id.
+    """Create a user without any grant or password; returns the id.
 
     Raises:
         NameTaken: the name, or the provider's subject, is another user's.
@@ -92,7 +92,7 @@ def find_user(connection: sa.Connection, name: str) -> User:
 
 
 def grant(connection: sa.Connection, name: str, network: str, role: Role) -> None:
-    """Give a user a role on a network (`EVERY_NETWORK`: on all) in place of the one held there.
+    """Grant a user a role on a network (`EVERY_NETWORK`: on all) in place of the current one.
 
     Raises:
         UserUnknown, LastAdmin: see there.
@@ -108,7 +108,7 @@ def grant(connection: sa.Connection, name: str, network: str, role: Role) -> Non
 
 
 def revoke(connection: sa.Connection, name: str, network: str) -> None:
-    """Take a user's role on a network; nothing happens where there is none.
+    """Revoke a user's role on a network; no error where there is none.
 
     Raises:
         UserUnknown, LastAdmin: see there.
@@ -120,7 +120,7 @@ def revoke(connection: sa.Connection, name: str, network: str) -> None:
 
 
 def disable(connection: sa.Connection, name: str, at: datetime) -> None:
-    """Shut a user out: all tokens are revoked, all sessions end and no browser is known any more, for good.
+    """Disable a user: all tokens are revoked, all sessions end and all browsers are forgotten.
 
     Raises:
         UserUnknown, LastAdmin: see there.
@@ -136,7 +136,7 @@ def disable(connection: sa.Connection, name: str, at: datetime) -> None:
 
 
 def enable(connection: sa.Connection, name: str) -> None:
-    """Let a user in again, with the grants of before and no token.
+    """Enable a user, with the earlier grants and without tokens.
 
     Raises:
         UserUnknown: there is none.

@@ -1,4 +1,4 @@
-"""What the routes about users, tokens and testers take and give, as documents."""
+"""Request and response bodies of the routes about users, tokens and testers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StrictInt, StringConstraints
 from pydantic.config import JsonDict
 
-from qosforge.access.calls import LoggedCall
+from qosforge.access.audit_log import LoggedCall
 from qosforge.access.passwords import LONGEST, SHORTEST
 from qosforge.access.roles import Role
 from qosforge.access.tokens import LONGEST_LIFE, USUAL_LIFE
@@ -55,7 +55,7 @@ class Me(BaseModel):
 
 
 class SessionView(BaseModel):
-    """A web session that lasts. ``used``: when last, to a minute; ``ends``: when, unless it is used before;
+    """An open web session. ``used``: when last, to a minute; ``ends``: when, unless it is used before;
     ``current``: whether it is the one that asks.
     """
 
@@ -66,7 +66,7 @@ class SessionView(BaseModel):
     current: bool
 
 
-class Credentials(BaseModel):
+class LoginCredentials(BaseModel):
     """A user's name and password."""
 
     model_config = _REQUEST
@@ -76,7 +76,7 @@ class Credentials(BaseModel):
 
 
 class PasswordChange(BaseModel):
-    """The caller's password until now, and the new one."""
+    """The caller's current password and the new one."""
 
     model_config = _REQUEST
 
@@ -94,7 +94,7 @@ class Identity(BaseModel):
 
 
 class NewUser(BaseModel):
-    """A user to be made, without any role; with ``identity`` one that can log in by a provider."""
+    """A new user, without any role; with ``identity`` one who logs in by an OpenID Connect provider."""
 
     model_config = _REQUEST
 
@@ -103,7 +103,7 @@ class NewUser(BaseModel):
 
 
 class PasswordSetting(BaseModel):
-    """A user's new password; null takes it away."""
+    """A user's new password; null removes it."""
 
     model_config = _REQUEST
 
@@ -111,7 +111,7 @@ class PasswordSetting(BaseModel):
 
 
 class Grant(BaseModel):
-    """The role to be held on the network of the path."""
+    """The role to grant on the network of the path."""
 
     model_config = _REQUEST
 
@@ -119,7 +119,7 @@ class Grant(BaseModel):
 
 
 class NewToken(BaseModel):
-    """A token to be made: the most that it may do, where, and for how long.
+    """A new token: its highest role, its networks and its lifetime.
 
     ``networks`` null: wherever its user may do something. ``user``: whose it is, by default the caller's.
     """
@@ -148,14 +148,14 @@ class TokenView(BaseModel):
     revoked: datetime | None
 
 
-class MadeToken(TokenView):
-    """A new token with its text, which is shown this once."""
+class CreatedToken(TokenView):
+    """A new token with its text, which is shown only once."""
 
     token: str = Field(examples=["qf_3a57c0effa218cf2_…"])
 
 
 class UserView(BaseModel):
-    """A user, with those roles that the caller may manage."""
+    """A user, with the roles that the caller may manage."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -169,7 +169,7 @@ class UserView(BaseModel):
 
 
 class NewTester(BaseModel):
-    """An external tester to be registered: its public key is Ed25519, in PEM."""
+    """A new external tester, with its public key (Ed25519, PEM)."""
 
     model_config = _REQUEST
 

@@ -1,4 +1,4 @@
-"""The application: routes, the errors' handlers and what stands before them."""
+"""The application: middleware, routes and error handlers."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def create_app(backend: Backend) -> FastAPI:
-    """The interface over the parts of one service."""
+    """Create the REST application of one service."""
     settings = backend.settings
     app = FastAPI(
         title="qosforge",

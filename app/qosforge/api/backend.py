@@ -1,4 +1,4 @@
-"""The parts of the service that routes work with. None of them touches the run engine."""
+"""The parts of the service that routes use. None of them touches the run engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qosforge.access.roles import Principal
 from qosforge.api.gauges import Gauges
 from qosforge.api.jobs.queue import JobQueues
 from qosforge.api.previews import Previews
-from qosforge.api.readiness import Readiness
+from qosforge.api.readiness import ReadinessProbe
 from qosforge.artifacts.store import Artifacts, open_artifacts
 from qosforge.compute import Compute
 from qosforge.compute_process import Limits
@@ -44,7 +44,7 @@ _PRELOAD = ("qosforge.api.jobs.preview",)
 
 @dataclass(frozen=True)
 class Backend:
-    """One process's own; every part is safe to share between threads."""
+    """The parts of one process; all of them are thread-safe."""
 
     settings: Settings
     database: Database
@@ -60,12 +60,12 @@ class Backend:
     jobs: JobQueues
     previews: Previews
     metrics: Metrics
-    readiness: Readiness
+    readiness: ReadinessProbe
     stopping: threading.Event = field(default_factory=threading.Event)
     """Set when the service is to end: what lasts, such as an event stream, ends then."""
 
     def compute_for(self, caller: Principal, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """``function(*args, **kwargs)`` in a computing process, for a caller and within a request's time.
+        """``function(*args, **kwargs)`` in a computing process, for a caller and within the request limit.
 
         Raises:
             TooBusy, TookTooLong, TookTooMuch, ComputeDied: as `Compute.call`.
@@ -76,7 +76,7 @@ class Backend:
 
 @contextmanager
 def open_backend(settings: Settings) -> Iterator[Backend]:
-    """The parts that the settings describe, while the block lasts.
+    """Open the parts that the settings describe, while the block lasts.
 
     Raises:
         InputError: the settings name something that cannot be.
@@ -109,5 +109,5 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
             jobs=jobs,
             previews=previews,
             metrics=metrics,
-            readiness=opened.enter_context(closing(Readiness(database, settings.var_dir))),
+            readiness=opened.enter_context(closing(ReadinessProbe(database, settings.var_dir))),
         )

@@ -1,4 +1,4 @@
-"""What routes are given: the parts of the service, who calls, and the note for the audit log."""
+"""Dependencies of routes: the parts of the service, the caller, and the entry of the audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interface's own document (OpenAPI 3.1): FastAPI's, with roles and with the problems of every route."""
+"""The OpenAPI 3.1 document: FastAPI's, with the roles and problems of every route added."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def document(app: FastAPI) -> dict[str, Any]:
 
 
 def needs_of(app: FastAPI) -> dict[tuple[str, str], Needs]:
-    """What each route needs, by path and method in small letters."""
+    """The role that each route needs, by path and method in small letters."""
     found: dict[tuple[str, str], Needs] = {}
     for context in iter_route_contexts(app.routes):
         if isinstance(context.original_route, APIRoute):

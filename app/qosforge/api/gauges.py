@@ -1,4 +1,4 @@
-"""What is counted when the metrics are read: runs, executors, computations, webhooks, drift."""
+"""Gauges that are read from the store at every scrape: runs, executors, computations, webhooks, drift."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from qosforge.webhooks.tables import DELIVERIES
 
 
 class Gauges(Collector):
-    """Reads the store at every look; while it does not answer, only that is told."""
+    """Collects the gauges; while the store does not answer, only one that says so."""
 
     def __init__(self, database: Database, compute: Compute, previews: Previews) -> None:
         self._database = database
@@ -30,11 +30,11 @@ class Gauges(Collector):
         self._previews = previews
 
     def describe(self) -> Iterator[Metric]:
-        """Nothing beforehand: registering must not read the store."""
+        """No metrics: registering must not read the store."""
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
-        """The gauges as they are now."""
+        """The current gauges."""
         yield GaugeMetricFamily("qosforge_compute_calls", "Computations at work and waiting.", self._compute.inside)
         previews = CounterMetricFamily("qosforge_previews", "Previews by whether they were kept.", labels=("kept",))
         previews.add_metric(["yes"], self._previews.hits)

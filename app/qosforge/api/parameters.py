@@ -1,4 +1,4 @@
-"""Query parameters that no route knows: a misspelt filter must not answer as if there were none."""
+"""Rejects unknown query parameters: a misspelt filter must not be ignored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qosforge.errors import InputError, InputErrors, Place
 
 
 def require_known_parameters(request: Request) -> None:
-    """Make sure that the route of a request takes every query parameter that it has.
+    """Make sure that the route of a request knows every query parameter.
 
     Raises:
         InputErrors: it does not; carries one problem for each.

@@ -1,4 +1,4 @@
-"""How a request says which policy it means: a stored one by name and version, or a text that it brings."""
+"""The policy of a request: a stored one by name and version, or a text in the request."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Parameters = dict[str, ParameterValue]
 
 
 class NamedPolicy(BaseModel):
-    """A policy that the service has, the latest unless a version is given, with values for its parameters."""
+    """A stored policy, the latest version unless one is given, with values for its parameters."""
 
     model_config = _REQUEST
 
@@ -64,7 +64,7 @@ class InlinePolicy(BaseModel):
 
 
 def _kind(choice: object) -> str:
-    """By what it has, so that a mistake is told of one of both, and not of each."""
+    """The model of a choice by its keys, so that an error is reported for one model and not for both."""
     inline = isinstance(choice, InlinePolicy) or (isinstance(choice, dict) and "text" in choice)
     return (InlinePolicy if inline else NamedPolicy).__name__
 
@@ -75,7 +75,7 @@ PolicyChoice = Annotated[
 
 
 def chosen_for_run(policies: Policies, choice: PolicyChoice) -> tuple[LoadedIntent, PolicyVersion | None]:
-    """The policy that a request wants to run, and the stored version that it is; ``None``: a text.
+    """The policy of a new run and its stored version; ``None``: it is a text.
 
     Raises:
         PolicyUnknown: there is no such policy, or not this version.
@@ -88,7 +88,7 @@ def chosen_for_run(policies: Policies, choice: PolicyChoice) -> tuple[LoadedInte
 
 
 def written(policies: Policies, choice: PolicyChoice) -> PolicySource:
-    """The texts and parameters of the policy that a request means, unchecked.
+    """The texts and parameters of a request's policy, unchecked.
 
     Raises:
         PolicyUnknown: there is no such policy, or not this version.

@@ -1,4 +1,4 @@
-"""Problem details (RFC 9457): what the interface answers instead of a result.
+"""Problem details (RFC 9457): the error responses of the API.
 
 Every error of `app/qosforge/errors.py` becomes one; anything else becomes a 500 that tells nothing but the
 request's id.
@@ -62,8 +62,8 @@ RETRY_SECONDS = 2
 _TYPE = "urn:qosforge:problem:"
 
 
-class Mistake(BaseModel):
-    """One of the errors behind a problem: what is wrong, where, and the hint; the place as far as it is known."""
+class ErrorDetail(BaseModel):
+    """One error of a problem: the message, the hint, and the place as far as it is known."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -105,7 +105,7 @@ class Problem(BaseModel):
     status: int
     detail: str
     instance: str
-    errors: list[Mistake] = Field(default_factory=list, description="Every single error behind it.")
+    errors: list[ErrorDetail] = Field(default_factory=list, description="Every single error behind it.")
     findings: list[dict[str, Any]] = Field(
         default_factory=list,
         description="The compiler's and the validators' findings, where they stand against it.",
@@ -113,8 +113,8 @@ class Problem(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of problem: the last part of its type, title, status, and the hint where no error has its own."""
+class ProblemType:
+    """A type of problem: the last part of its URI, title, status, and a hint for errors without their own."""
 
     name: str
     title: str
@@ -122,25 +122,29 @@ class Kind:
     hint: str = ""
 
 
-MALFORMED = Kind("malformed", "Malformed request", 400, "send the JSON that /api/v1/docs shows")
-NOT_AUTHENTICATED = Kind("not-authenticated", "Not authenticated", 401)
-NOT_ALLOWED = Kind("not-allowed", "Not allowed", 403)
-NOT_FOUND = Kind("not-found", "Not found", 404, "/api/v1/docs shows every address")
-WRONG_STATE = Kind("wrong-state", "Wrong state", 409)
-NO_METHOD = Kind("method-not-allowed", "Method not allowed", 405, "the header Allow has those that it takes")
-TOO_LARGE = Kind("too-large", "Request too large", 413, "send less, or raise QOSFORGE_REQUEST_BYTES of the service")
-TOO_LONG = Kind("too-long", "Address too long", 414, "shorten path and query")
-WRONG_INPUT = Kind("wrong-input", "Wrong input", 422)
-REJECTED = Kind("rejected", "Rejected by findings", 422)
-TOO_MANY = Kind("too-many-requests", "Too many requests", 429, "come again after Retry-After seconds")
-HEADERS_TOO_LARGE = Kind("headers-too-large", "Request headers too large", 431, "send fewer or shorter headers")
-INTERNAL = Kind("internal", "Internal error", 500, "the service's log has it under the id in instance")
-NOT_INSTALLED = Kind("not-installed", "Not installed", 501)
-DEVICE_FAILED = Kind("device-failed", "A device or tester failed", 502)
-SOURCE_FAILED = Kind("source-failed", "The source of an inventory failed", 502)
-UNAVAILABLE = Kind("unavailable", "Unavailable", 503)
-BUSY = Kind("busy", "Busy", 503, "come again after Retry-After seconds")
-TIMED_OUT = Kind("timed-out", "Timed out", 504, "ask for less at once, or raise QOSFORGE_REQUEST_SECONDS")
+MALFORMED = ProblemType("malformed", "Malformed request", 400, "send the JSON that /api/v1/docs shows")
+NOT_AUTHENTICATED = ProblemType("not-authenticated", "Not authenticated", 401)
+NOT_ALLOWED = ProblemType("not-allowed", "Not allowed", 403)
+NOT_FOUND = ProblemType("not-found", "Not found", 404, "/api/v1/docs shows every address")
+WRONG_STATE = ProblemType("wrong-state", "Wrong state", 409)
+NO_METHOD = ProblemType("method-not-allowed", "Method not allowed", 405, "the header Allow has those that it takes")
+TOO_LARGE = ProblemType(
+    "too-large", "Request too large", 413, "send less, or raise QOSFORGE_REQUEST_BYTES of the service"
+)
+TOO_LONG = ProblemType("too-long", "Address too long", 414, "shorten path and query")
+WRONG_INPUT = ProblemType("wrong-input", "Wrong input", 422)
+REJECTED = ProblemType("rejected", "Rejected by findings", 422)
+TOO_MANY = ProblemType("too-many-requests", "Too many requests", 429, "come again after Retry-After seconds")
+HEADERS_TOO_LARGE = ProblemType(
+    "headers-too-large", "Request headers too large", 431, "send fewer or shorter headers"
+)
+INTERNAL = ProblemType("internal", "Internal error", 500, "the service's log has it under the id in instance")
+NOT_INSTALLED = ProblemType("not-installed", "Not installed", 501)
+DEVICE_FAILED = ProblemType("device-failed", "A device or tester failed", 502)
+SOURCE_FAILED = ProblemType("source-failed", "The source of an inventory failed", 502)
+UNAVAILABLE = ProblemType("unavailable", "Unavailable", 503)
+BUSY = ProblemType("busy", "Busy", 503, "come again after Retry-After seconds")
+TIMED_OUT = ProblemType("timed-out", "Timed out", 504, "ask for less at once, or raise QOSFORGE_REQUEST_SECONDS")
 
 
 @dataclass(eq=False)
@@ -148,7 +152,7 @@ class TooLarge(InputError):
     """A body longer than the service takes."""
 
 
-KINDS: dict[type[QosforgeError], Kind] = {
+KINDS: dict[type[QosforgeError], ProblemType] = {
     InputError: WRONG_INPUT,
     RunUnknown: NOT_FOUND,
     WrongState: WRONG_STATE,
@@ -189,7 +193,7 @@ KINDS: dict[type[QosforgeError], Kind] = {
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """What a route declares of problems beyond those that every route may answer (``responses=`` of FastAPI)."""
+    """The problems that a route may answer beyond those of every route (``responses=`` of FastAPI)."""
     return {
         status: {
             "description": HTTPStatus(status).phrase,
@@ -201,14 +205,14 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def problem_response(
     request_id: str,
-    kind: Kind,
+    kind: ProblemType,
     detail: str,
     *,
     errors: Sequence[Mapping[str, Any]] = (),
     findings: Sequence[Mapping[str, Any]] = (),
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    """The answer that tells one problem; without ``errors`` the detail and the kind's hint are the one error."""
+    """The response for one problem; without ``errors`` its detail and its type's hint are the one error."""
     problem = {
         "type": _TYPE + kind.name,
         "title": kind.title,
@@ -227,7 +231,7 @@ def problem_response(
 
 
 def error_response(request_id: str, error: QosforgeError) -> JSONResponse:
-    """The answer for an error of the tree, with every single problem it carries and its findings."""
+    """The response for an error of our tree, with each of its problems and its findings."""
     kind = next((KINDS[base] for base in type(error).__mro__ if base in KINDS), INTERNAL)
     documents = [_shown(problem).document() for problem in error.problems()]
     findings = [finding.document() for finding in error.findings] if isinstance(error, RefusedError) else []
@@ -239,7 +243,7 @@ def error_response(request_id: str, error: QosforgeError) -> JSONResponse:
 
 
 def _shown(error: QosforgeError) -> QosforgeError:
-    """An error as callers may read it: where the store is, and what its driver says of it, is for the log alone."""
+    """An error as callers may read it: the place of the store and its driver's message go to the log alone."""
     if isinstance(error, DatabaseFailed):
         hint = "come again; the service's log has the cause under the id in instance"
         return StoreError("the run store cannot be read or written now", hint=hint)
@@ -249,14 +253,14 @@ def _shown(error: QosforgeError) -> QosforgeError:
 
 
 def install_handlers(app: FastAPI) -> None:
-    """Make every error of an application's routes a problem."""
+    """Install handlers that answer every error of an application's routes with a problem."""
     app.add_exception_handler(QosforgeError, _tell)
     app.add_exception_handler(RequestValidationError, _tell_invalid)
     app.add_exception_handler(HTTPException, _tell_http)
 
 
 def request_id_of(request: Request) -> str:
-    """The id of a request, given to it at the door."""
+    """The id of a request, which the middleware gave it."""
     return str(request.state.request_id)
 
 
@@ -280,7 +284,7 @@ async def _tell_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     known = {kind.status: kind for kind in (MALFORMED, NOT_FOUND, NO_METHOD, TOO_LARGE)}
     phrase = HTTPStatus(error.status_code).phrase
-    kind = known.get(error.status_code) or Kind(phrase.lower().replace(" ", "-"), phrase, error.status_code)
+    kind = known.get(error.status_code) or ProblemType(phrase.lower().replace(" ", "-"), phrase, error.status_code)
     headers = dict(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         headers["Allow"] = ", ".join(_allowed(request)) or headers.get("Allow", "")
@@ -288,7 +292,7 @@ async def _tell_http(request: Request, error: Exception) -> JSONResponse:
 
 
 def _allowed(request: Request) -> list[str]:
-    """Every method of an address: the router itself tells only those of the first route that has it (RFC 9110)."""
+    """All methods of a path (RFC 9110): the router itself knows only those of the first route that matches."""
     routes = [one for one in iter_route_contexts(request.app.routes) if isinstance(one.original_route, APIRoute)]
     return sorted(
         {method for one in routes if one.path_regex.match(request.url.path) for method in one.methods or ()}
@@ -296,7 +300,7 @@ def _allowed(request: Request) -> list[str]:
 
 
 def _documents(fault: Mapping[str, Any]) -> list[dict[str, str]]:
-    """What the model of a body has against it; every fault of its own of a measurement."""
+    """The validation errors of a body; for a measurement, each of its own faults."""
     place = _location(fault["loc"])
     known = fault.get("ctx", {}).get("error")
     if isinstance(known, FaultyMeasurement):

@@ -1,4 +1,4 @@
-"""What must hold for the service to do its work. Public, so it names no host and no path."""
+"""Readiness checks of the service. They are public, so they name no host and no path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import structlog
 from pydantic import BaseModel, Field
 
 from qosforge.database.connections import Database
-from qosforge.database.revisions import held, known
+from qosforge.database.revisions import current_revision, known_revisions
 from qosforge.errors import StoreError
 from qosforge.runs.engine.executor_leases import executors
 from qosforge.runs.record.write_probe import try_writing
@@ -28,8 +28,8 @@ _BLOCK = b"\0" * 4096
 _LOG = structlog.get_logger(__name__)
 
 
-class Check(BaseModel):
-    """One thing that was looked at."""
+class ReadinessCheck(BaseModel):
+    """The result of one readiness check."""
 
     name: str = Field(examples=["database"])
     good: bool
@@ -37,16 +37,16 @@ class Check(BaseModel):
 
 
 @dataclass
-class _Look:
-    """Checks that a thread is making; those that it has not made yet have no answer."""
+class _Probe:
+    """One probe in its thread, with the results of the checks that have ended."""
 
     begun: float = field(default_factory=time.monotonic)
-    made: dict[str, Check] = field(default_factory=dict)
+    made: dict[str, ReadinessCheck] = field(default_factory=dict)
     done: threading.Event = field(default_factory=threading.Event)
 
 
-class Readiness:
-    """Looks whether the store can be read and written; safe to share between threads.
+class ReadinessProbe:
+    """Probes whether the store can be read and written; thread-safe.
 
     One look is made at a time, and everybody who asks meanwhile has its answer. A database that hangs keeps the
     look, and no one who asks, waiting.
@@ -56,28 +56,28 @@ class Readiness:
         self._database = database.without_waiting()
         self._run_directory = run_directory
         self._lock = threading.Lock()
-        self._look: _Look | None = None
+        self._look: _Probe | None = None
 
-    def checks(self) -> list[Check]:
-        """Every check; one that cannot be made within a second is not good."""
+    def checks(self) -> list[ReadinessCheck]:
+        """The results of all checks; one that takes longer than a second is not good."""
         with self._lock:
             last = self._look
             if last is None or (last.done.is_set() and time.monotonic() - last.begun > _SHARED_SECONDS):
-                last = self._look = _Look()
+                last = self._look = _Probe()
                 threading.Thread(target=self._examine, args=(last,), name="readiness", daemon=True).start()
         last.done.wait(_ANSWER_SECONDS)
         late = "no answer in time"
-        return [last.made.get(name) or Check(name=name, good=False, detail=late) for name in self._looks()]
+        return [last.made.get(name) or ReadinessCheck(name=name, good=False, detail=late) for name in self._looks()]
 
     def close(self) -> None:
-        """Let a look that is being made end, before what it looks at is put away."""
+        """Wait for a running probe to end, before the store is closed."""
         if self._look is not None:
             self._look.done.wait(_END_SECONDS)
 
-    def _examine(self, look: _Look) -> None:
+    def _examine(self, look: _Probe) -> None:
         try:
             for name, made in self._looks().items():
-                look.made[name] = _checked(name, made)
+                look.made[name] = _run_check(name, made)
         finally:
             look.done.set()
 
@@ -86,9 +86,9 @@ class Readiness:
 
     def _revision(self) -> tuple[bool, str]:
         with self._database.read() as connection:
-            revision = held(connection)
-        good = revision == known()[0]
-        return good, f"revision {revision}" if good else f"{revision}, expected {known()[0]}"
+            revision = current_revision(connection)
+        good = revision == known_revisions()[0]
+        return good, f"revision {revision}" if good else f"{revision}, expected {known_revisions()[0]}"
 
     def _writing(self) -> tuple[bool, str]:
         try_writing(self._database)
@@ -103,7 +103,7 @@ class Readiness:
         return living > 0, f"{living} carry out runs" if living else "nothing carries out runs: start a worker"
 
 
-def _checked(name: str, look: Callable[[], tuple[bool, str]]) -> Check:
+def _run_check(name: str, look: Callable[[], tuple[bool, str]]) -> ReadinessCheck:
     try:
         good, detail = look()
     except StoreError as error:
@@ -112,4 +112,4 @@ def _checked(name: str, look: Callable[[], tuple[bool, str]]) -> Check:
     except OSError as error:
         _LOG.warning("not ready", check=name, error=str(error))
         good, detail = False, "the run directory cannot be written"
-    return Check(name=name, good=good, detail=detail)
+    return ReadinessCheck(name=name, good=good, detail=detail)

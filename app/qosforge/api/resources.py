@@ -1,4 +1,4 @@
-"""What of the inventory, of devices and of policies the routes give, as documents."""
+"""Request and response bodies of the routes about networks, devices and policies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qosforge.policy_library.versions import Policy, PolicyDifference, PolicyVer
 
 
 class NetworkEntry(BaseModel):
-    """A network in a list: how much there is of it."""
+    """A network in a list, with its size."""
 
     name: str
     devices: int
@@ -62,15 +62,15 @@ class NetworkDetail(BaseModel):
 
 
 class NewNetwork(BaseModel):
-    """A network to be made: without devices, and read-only."""
+    """A new network, without devices and read-only."""
 
     model_config = ConfigDict(extra="forbid")
 
     name: NetworkName = Field(examples=["library"])
 
 
-class AddedDevice(NewDevice):
-    """A device to be added to a network's inventory."""
+class NewDeviceBody(NewDevice):
+    """A new device of a network's inventory."""
 
     name: DeviceName = Field(examples=["r1"])
 
@@ -90,7 +90,7 @@ class DeviceList(BaseModel):
 
 
 class RunningQos(BaseModel):
-    """The QoS that a device holds now, as a plan, and the lines of it that were not understood.
+    """The QoS configuration of a device as a plan, and the lines that were not understood.
 
     The plan has what differs from its defaults. No other line of the running configuration is told: it has secrets.
     """
@@ -137,7 +137,7 @@ class DriftDocument(BaseModel):
         )
 
 
-class PolicySource(BaseModel):
+class PolicyOrigin(BaseModel):
     """The Git commit that a version came from."""
 
     repository: str
@@ -157,7 +157,7 @@ class PolicyVersionDocument(BaseModel):
     version: str
     author: str
     comment: str
-    source: PolicySource | None
+    source: PolicyOrigin | None
     at: datetime | None
     network: str
     trusted_on: list[str]
@@ -197,7 +197,7 @@ class PolicyDocument(BaseModel):
 
 
 class ChangeDocument(BaseModel):
-    """A place where two versions mean something else; ``null`` on the side that says nothing there."""
+    """A place where the meaning of two versions differs; ``null`` where one of them says nothing."""
 
     path: str
     before: Any
@@ -205,7 +205,7 @@ class ChangeDocument(BaseModel):
 
 
 class PolicyDiff(BaseModel):
-    """What a version has other than another: a unified diff of the texts, and the changes of what they mean."""
+    """The difference of two versions: a unified diff of their texts, and the changes of their meaning."""
 
     before: PolicyVersionDocument
     after: PolicyVersionDocument
@@ -224,7 +224,7 @@ class PolicyDiff(BaseModel):
 
 
 class DriftInterval(BaseModel):
-    """Every how many minutes a network is looked at for drift; null: never."""
+    """The minutes between two drift checks of a network; null: none."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -241,7 +241,7 @@ class DeviceDriftView(BaseModel):
 
 
 class DriftWatchDocument(BaseModel):
-    """How often a network is looked at for drift, and what the last look found.
+    """The schedule of a network's drift checks, and the result of the last one.
 
     ``minutes`` and ``due``: how often and when next, null: never; ``looked``: the last look; ``drifted``: by
     device; ``unread``: why a device could not be read, which counts as it was before; ``uncompared``: devices that

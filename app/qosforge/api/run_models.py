@@ -1,4 +1,4 @@
-"""What the runs' routes take and give, as documents."""
+"""Request and response bodies of the routes about runs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ Moment = Annotated[AwareDatetime, BeforeValidator(_moment), AfterValidator(_with
 ArtifactId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
-class Source(BaseModel):
+class CommitSource(BaseModel):
     """The Git commit that a policy came from; ``dirty`` where the policy differs from what the commit holds."""
 
     model_config = _REQUEST
@@ -100,7 +100,7 @@ class RunOrder(BaseModel):
     ticket: str = Field(default="", max_length=64, pattern=r"^[A-Za-z0-9 ._:/#-]*$", examples=["CHG-1234"])
     not_before: Moment | None = None
     timeout_seconds: StrictInt | None = Field(default=None, ge=60, le=30 * 24 * 3600)
-    source: Source | None = None
+    source: CommitSource | None = None
 
 
 class RunPage(BaseModel):
@@ -120,7 +120,7 @@ class RunDevice(BaseModel):
     inverse: list[str]
 
 
-class Decision(BaseModel):
+class DecisionDocument(BaseModel):
     """An approval or rejection; ``candidate`` is the list of deltas that it was about."""
 
     candidate: str
@@ -140,13 +140,13 @@ class RunLinks(BaseModel):
 
 
 class RunDetail(RunSummary):
-    """A run with what is known of it so far.
+    """A run in detail, as far as it is known.
 
     ``candidate`` names what an approval is about: the list of every device's delta, as it was last prepared.
     """
 
     candidate: str | None
-    approvals: list[Decision]
+    approvals: list[DecisionDocument]
     stages: list[StageReport]
     devices: list[RunDevice]
     findings: list[dict[str, Any]]
@@ -167,7 +167,7 @@ class RunDetail(RunSummary):
 
 
 class Approval(BaseModel):
-    """``candidate`` is the one that was looked at, from the run's detail."""
+    """An approval of ``candidate``, as the run's detail has it."""
 
     model_config = _REQUEST
 
@@ -176,7 +176,7 @@ class Approval(BaseModel):
 
 
 class Rejection(BaseModel):
-    """Why it is not to be done."""
+    """A rejection with its reason."""
 
     model_config = _REQUEST
 
@@ -192,7 +192,7 @@ class Retry(BaseModel):
 
 
 class RunEvent(BaseModel):
-    """Something that happened to a run; ``seq`` grows."""
+    """An event of a run, numbered by ``seq``."""
 
     seq: int
     kind: str
@@ -225,8 +225,8 @@ class ArtifactList(BaseModel):
     artifacts: list[ArtifactEntry]
 
 
-class Received(BaseModel):
-    """A measurement that was taken, and who signed it."""
+class MeasurementReceipt(BaseModel):
+    """The receipt of a measurement: its run, side and tester."""
 
     run: str
     side: Literal["before", "after"]
@@ -234,13 +234,15 @@ class Received(BaseModel):
 
 
 def detail_of(run: Run, report: RunReport, candidate: str | None, decisions: Iterable[Decided]) -> RunDetail:
-    """A run with what its report and the decisions on it say."""
+    """A run in detail, from its report and the decisions on it."""
     here = f"{RUNS}/{run.id}"
     return RunDetail(
         **dict(summary_of(run)),
         candidate=candidate,
         approvals=[
-            Decision(candidate=each.candidate, approved=each.approved, by=each.by, comment=each.comment, at=each.at)
+            DecisionDocument(
+                candidate=each.candidate, approved=each.approved, by=each.by, comment=each.comment, at=each.at
+            )
             for each in decisions
         ],
         stages=list(report.stages),
@@ -278,7 +280,7 @@ class ReportDocument(RunReport):
 
 
 def report_document(report: RunReport) -> ReportDocument:
-    """A report as JSON has it."""
+    """The report as a JSON document."""
     sides = report.before, report.after
     return ReportDocument(**dict(report), accounts=accounts(*sides), trade_offs=trade_offs(*sides))
 

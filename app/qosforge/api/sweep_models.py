@@ -1,4 +1,4 @@
-"""What the sweeps' routes take and give, as documents."""
+"""Request and response bodies of the routes about sweeps."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Seed = Annotated[StrictInt, Field(ge=0, le=2**64 - 1)]
 Values = Annotated[list[ParameterValue], Field(min_length=1, max_length=MOST_VALUES)]
 
 
-class SweepWish(BaseModel):
-    """A policy, and the values of its parameters: each is measured with each of the others, under every seed."""
+class SweepRequest(BaseModel):
+    """A new sweep: a policy and values of its parameters, measured in every combination and under every seed."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -43,7 +43,7 @@ class SweepWish(BaseModel):
 
 
 class SweepSummary(BaseModel):
-    """A sweep: how many points it has, and how many ended."""
+    """A sweep with the number of its points, and of those that ended."""
 
     id: str
     network: str
@@ -66,7 +66,7 @@ class SweepList(BaseModel):
 
 
 class PointSummary(BaseModel):
-    """A point: its values and seed, and what came of it; ``result`` is where all its figures are."""
+    """A point: its values, seed and outcome; ``result`` is the path of its figures."""
 
     number: int
     parameters: dict[str, Any]
@@ -97,7 +97,7 @@ class SweepDetail(SweepSummary):
 
 
 class PointResult(BaseModel):
-    """What was measured at a point, on the twin of its compiled plans."""
+    """The measurement of a point, on the twin of its compiled plans."""
 
     outcome: Literal["met", "broken", "inconclusive"]
     evidence: Literal["predicted"]

@@ -13,7 +13,7 @@ from qosforge.sources.description import NetworkSource
 
 
 class InventorySource(BaseModel):
-    """Where a network's inventory comes from: the plug-in that reads it, and the source as people know it."""
+    """The source of a network's inventory: the plug-in that reads it, and its location."""
 
     plugin: str = Field(examples=["netbox"])
     location: str = Field(examples=["https://netbox.example.net"])
@@ -56,7 +56,7 @@ class SyncChange(BaseModel):
 
 
 class SyncNote(BaseModel):
-    """Something of the source that could not be taken as it is, and what to do about it."""
+    """A note on something of the source that could not be taken over, with a hint."""
 
     topic: str
     device: str
@@ -70,7 +70,7 @@ class SyncNote(BaseModel):
 
 
 class SyncDifference(BaseModel):
-    """How a network's inventory differs from its source. Nothing was written.
+    """The difference between a network's inventory and its source. Nothing was written.
 
     ``digest`` names what would be written; ``gone`` are devices that the source does not have, which stay unless
     ``remove``.
@@ -104,8 +104,8 @@ class SyncDifference(BaseModel):
         )
 
 
-class SyncWish(BaseModel):
-    """The difference that is to be written: its ``digest``, and ``remove`` as it was shown with."""
+class SyncRequest(BaseModel):
+    """The difference to write: its ``digest``, and ``remove`` as in the request that showed it."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -1,4 +1,4 @@
-"""What webhooks are sent, for the interface's document: an operation of OpenAPI 3.1 for each type of event."""
+"""The bodies of webhooks for the OpenAPI 3.1 document: an operation for each type of event."""
 
 from __future__ import annotations
 

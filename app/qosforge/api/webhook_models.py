@@ -1,4 +1,4 @@
-"""What the routes about webhooks take and give, as documents."""
+"""Request and response bodies of the routes about webhooks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Events = Annotated[list[EventType] | None, Field(max_length=len(EventType))]
 
 
 class WebhookChange(BaseModel):
-    """Where a webhook goes, and what it is told of: ``events`` and ``networks`` null: all."""
+    """The URL of a webhook, and the events and networks that it is for (null: all)."""
 
     model_config = _REQUEST
 
@@ -31,7 +31,7 @@ class WebhookChange(BaseModel):
 
 
 class NewWebhook(WebhookChange):
-    """A webhook to be made; it is enabled."""
+    """A new webhook; it is enabled."""
 
     name: WebhookName = Field(examples=["chat"])
 
@@ -51,8 +51,8 @@ class WebhookView(BaseModel):
     secret_since: datetime
 
 
-class MadeWebhook(WebhookView):
-    """A webhook with its new secret, which is shown this once."""
+class CreatedWebhook(WebhookView):
+    """A webhook with its new secret, which is shown only once."""
 
     secret: str = Field(examples=["whsec_…"])
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from qosforge.audit.consistency import check_consistency
-from qosforge.audit.held import Held
-from qosforge.audit.marks import Way, check_marks, ways
+from qosforge.audit.marks import MarkPath, check_marks, mark_paths
+from qosforge.audit.running_plans import RunningPlans
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Network
 from qosforge.plan.model import Plan
@@ -18,11 +18,11 @@ from qosforge.platforms.shown_findings import shown_findings
 
 @dataclass(frozen=True)
 class Audit:
-    """What was read, what became of the marks on the way, and what is to be said about it."""
+    """The result of an audit: plans, the paths of marks, and findings."""
 
     network: Network
     plans: Mapping[str, Plan]
-    ways: tuple[Way, ...]
+    mark_paths: tuple[MarkPath, ...]
     findings: tuple[Finding, ...]
 
 
@@ -32,7 +32,7 @@ def audit(
     files: Mapping[str, str] | None = None,
     failed: Collection[str] = (),
 ) -> Audit:
-    """Read configurations (by device) and hold them against each other; pure.
+    """Audit a network from its configurations, by device; pure.
 
     ``files`` names where a text came from, for findings about its lines. Devices without a text are told;
     ``failed`` are those of which an error says why.
@@ -45,15 +45,15 @@ def audit(
         for device in network.devices
         if device.name in texts
     }
-    held = Held(network, plans)
+    running = RunningPlans(network, plans)
     findings = (
         *_unread(network, plans, failed),
-        *check_consistency(held),
-        *check_marks(held),
+        *check_consistency(running),
+        *check_marks(running),
         *_not_understood(plans, files or {}),
     )
     platforms = {device.name: device.platform for device in network.devices}
-    return Audit(network, plans, ways(held), shown_findings(findings, texts, platforms))
+    return Audit(network, plans, mark_paths(running), shown_findings(findings, texts, platforms))
 
 
 def _unread(network: Network, plans: Mapping[str, Plan], failed: Collection[str]) -> Iterator[Finding]:

@@ -1,10 +1,10 @@
-"""Whether what the devices hold fits together: the ends of links, maps both ways, sides of policies, rates."""
+"""Consistency of running plans: the ends of links, maps both ways, sides of policies, rates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qosforge.audit.held import ONE_QUEUE, Held
+from qosforge.audit.running_plans import ONE_QUEUE, RunningPlans
 from qosforge.dscp import dscp_name
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Link, Port
@@ -13,16 +13,16 @@ from qosforge.validation.links import one_sided
 from qosforge.validation.packets import Packet, marked, queue_of
 
 
-def check_consistency(held: Held) -> Iterator[Finding]:
+def check_consistency(running: RunningPlans) -> Iterator[Finding]:
     """Findings of every check of this module, device by device and then link by link."""
-    for device in held.network.devices:
-        plan = held.plans.get(device.name)
+    for device in running.network.devices:
+        plan = running.plans.get(device.name)
         if plan is None:
             continue
-        yield from _maps(held, plan)
+        yield from _maps(running, plan)
         for wanted in device.interfaces:
             port = (device.name, wanted.name)
-            interface = held.interface(port)
+            interface = running.interface(port)
             if interface is None:
                 yield _at(
                     port,
@@ -34,9 +34,9 @@ def check_consistency(held: Held) -> Iterator[Finding]:
                 continue
             yield from _sides(port, interface)
             yield from _rate(port, interface, wanted.usable)
-    for link in held.network.links:
-        yield from _ends(held, link)
-        yield from one_sided(link, held.interface, "set it at both ends or at neither")
+    for link in running.network.links:
+        yield from _ends(running, link)
+        yield from one_sided(link, running.interface, "set it at both ends or at neither")
 
 
 def _at(
@@ -53,12 +53,12 @@ def _at(
     )
 
 
-def _maps(held: Held, plan: Plan) -> Iterator[Finding]:
+def _maps(running: RunningPlans, plan: Plan) -> Iterator[Finding]:
     """``maps-disagree``: a mark whose CoS becomes another mark. It matters where a port trusts the CoS."""
     to_dscp, to_cos = plan.system.cos_to_dscp, plan.system.dscp_to_cos
     if to_dscp is None or to_cos is None:
         return
-    wrong = [dscp for dscp in held.travelling if to_dscp[to_cos[dscp]] != dscp]
+    wrong = [dscp for dscp in running.travelling if to_dscp[to_cos[dscp]] != dscp]
     if wrong:
         rows = ", ".join(f"{dscp_name(d)} → CoS {to_cos[d]} → {dscp_name(to_dscp[to_cos[d]])}" for d in wrong)
         matters = any(interface.ingress.trust is Trust.COS for interface in plan.interfaces)
@@ -115,18 +115,20 @@ def _rate(port: Port, interface: InterfacePlan, usable: int) -> Iterator[Finding
     )
 
 
-def _ends(held: Held, link: Link) -> Iterator[Finding]:
+def _ends(running: RunningPlans, link: Link) -> Iterator[Finding]:
     """``ends-treat-marks-differently``: a mark that is served first in one direction and not in the other.
 
     Information where the other end is a plain FIFO, which is what fast ports have unless told otherwise.
     """
-    if held.interface(link.a) is None or held.interface(link.b) is None:
+    if running.interface(link.a) is None or running.interface(link.b) is None:
         return
-    first = [{dscp for dscp in held.travelling if _served_first(held, port, dscp)} for port in (link.a, link.b)]
+    first = [
+        {dscp for dscp in running.travelling if _served_first(running, port, dscp)} for port in (link.a, link.b)
+    ]
     for port, other, marks in ((link.a, link.b, first[0] - first[1]), (link.b, link.a, first[1] - first[0])):
         if marks:
             names = ", ".join(dscp_name(dscp) for dscp in sorted(marks))
-            beyond = held.scheduler(other)
+            beyond = running.scheduler(other)
             plain = beyond is not None and beyond.discipline is Discipline.FIFO
             yield _at(
                 port,
@@ -138,12 +140,12 @@ def _ends(held: Held, link: Link) -> Iterator[Finding]:
             )
 
 
-def _served_first(held: Held, port: Port, dscp: int) -> bool:
+def _served_first(running: RunningPlans, port: Port, dscp: int) -> bool:
     """Whether a port sends a mark before unmarked traffic, given that it came in whole."""
-    interface, scheduler = held.interface(port), held.scheduler(port)
+    interface, scheduler = running.interface(port), running.scheduler(port)
     if interface is None or scheduler is None or scheduler.discipline in ONE_QUEUE:
         return False
-    system = held.plans[port[0]].system
+    system = running.plans[port[0]].system
     packet = Packet(source="0.0.0.0", destination="0.0.0.0")  # noqa: S104 - nobody's address
     taken, plain = (
         queue_of(system, interface.egress, scheduler, marked(system, packet, mark, None)) for mark in (dscp, 0)

@@ -1,11 +1,11 @@
-"""On which hop, and in which direction, a mark is lost."""
+"""Where marks are lost: the hop and the direction."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from qosforge.audit.held import Held
+from qosforge.audit.running_plans import RunningPlans
 from qosforge.dscp import dscp_name
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Port
@@ -14,8 +14,8 @@ from qosforge.validation.paths import hops
 
 
 @dataclass(frozen=True)
-class Way:
-    """What becomes of a mark between two stations, both named in the inventory's traffic.
+class MarkPath:
+    """The path of a mark between two stations, both named in the inventory's traffic.
 
     ``arrives`` is the DSCP at the far end; ``lost_at`` the input where it first became another.
     """
@@ -27,52 +27,52 @@ class Way:
     lost_at: Port | None
 
 
-def ways(held: Held) -> tuple[Way, ...]:
-    """The way of every mark between the stations that the traffic scenarios name, in both directions."""
-    pairs = {pair for scenario in held.network.traffic for a, b in scenario.between for pair in ((a, b), (b, a))}
-    return tuple(way for source, target in sorted(pairs) for way in _ways(held, source, target))
+def mark_paths(running: RunningPlans) -> tuple[MarkPath, ...]:
+    """The path of every mark between the stations of the traffic scenarios, in both directions."""
+    pairs = {pair for scenario in running.network.traffic for a, b in scenario.between for pair in ((a, b), (b, a))}
+    return tuple(way for source, target in sorted(pairs) for way in _mark_paths(running, source, target))
 
 
-def _ways(held: Held, source: str, target: str) -> Iterator[Way]:
+def _mark_paths(running: RunningPlans, source: str, target: str) -> Iterator[MarkPath]:
     try:
-        path = hops(held.network, source, target)
-        ends = held.network.station(source).address, held.network.station(target).address
+        path = hops(running.network, source, target)
+        ends = running.network.station(source).address, running.network.station(target).address
     except (KeyError, ValueError):
         return  # the inventory names stations that no links connect: no packet has a way
-    for dscp in held.marks:
+    for dscp in running.marks:
         packet, lost = Packet(source=ends[0], destination=ends[1], dscp=dscp), None
         for hop in path:
             before = packet.dscp
-            packet = held.entered(hop.entry, packet)
+            packet = running.apply_input(hop.entry, packet)
             if lost is None and before == dscp != packet.dscp:
                 lost = hop.entry
-        yield Way(source, target, dscp, packet.dscp, lost if packet.dscp != dscp else None)
+        yield MarkPath(source, target, dscp, packet.dscp, lost if packet.dscp != dscp else None)
 
 
-def check_marks(held: Held) -> Iterator[Finding]:
+def check_marks(running: RunningPlans) -> Iterator[Finding]:
     """``mark-rewritten`` and ``mark-not-trusted`` at inputs, ``mark-not-served`` at outputs."""
-    for device in held.plans:
-        for port in held.connected(device):
-            yield from _inputs(held, port)
-        yield from _outputs(held, device)
+    for device in running.plans:
+        for port in running.connected(device):
+            yield from _inputs(running, port)
+        yield from _outputs(running, device)
 
 
-def _inputs(held: Held, port: Port) -> Iterator[Finding]:
+def _inputs(running: RunningPlans, port: Port) -> Iterator[Finding]:
     """What an input makes of marks that come to it."""
-    interface = held.interface(port)
+    interface = running.interface(port)
     if interface is None:
         return
     changed: dict[bool, list[str]] = {}
-    for dscp in held.marks if held.faces_station(port) else held.travelling:
-        packet = held.arriving(port, dscp)
-        after = held.entered(port, packet).dscp
+    for dscp in running.marks if running.faces_station(port) else running.travelling:
+        packet = running.arriving_packet(port, dscp)
+        after = running.apply_input(port, packet).dscp
         if after != dscp:
             by_rule = any(matches(term, packet) for rule in interface.ingress.rules for term in rule.any_of)
             changed.setdefault(by_rule, []).append(f"{dscp_name(dscp)} → {dscp_name(after)}")
-    end = held.far(port)
+    end = running.far(port)
     for by_rule, marks in changed.items():
         cause = f"policy {interface.ingress.policy}" if by_rule else f"trust {interface.ingress.trust.value}"
-        if held.faces_station(port):
+        if running.faces_station(port):
             yield Finding(
                 code="mark-not-trusted",
                 severity=Severity.INFO,
@@ -95,17 +95,17 @@ def _inputs(held: Held, port: Port) -> Iterator[Finding]:
             )
 
 
-def _outputs(held: Held, device: str) -> Iterator[Finding]:
+def _outputs(running: RunningPlans, device: str) -> Iterator[Finding]:
     """Outputs whose queues tell packets apart, where a mark that came in whole takes the queue of the unmarked."""
     missed: dict[Port, dict[str, list[str]]] = {}
-    for hop in held.hops(device):
-        plain = held.queue(hop, held.entered(hop.entry, held.arriving(hop.entry, 0)))
+    for hop in running.hops(device):
+        plain = running.queue(hop, running.apply_input(hop.entry, running.arriving_packet(hop.entry, 0)))
         if plain is None:
             continue
         marks = []
-        for dscp in held.travelling:
-            packet = held.entered(hop.entry, held.arriving(hop.entry, dscp))
-            if packet.dscp == dscp and held.queue(hop, packet) == plain:
+        for dscp in running.travelling:
+            packet = running.apply_input(hop.entry, running.arriving_packet(hop.entry, dscp))
+            if packet.dscp == dscp and running.queue(hop, packet) == plain:
                 marks.append(dscp_name(dscp))
         if marks:
             missed.setdefault(hop.exit, {}).setdefault(", ".join(marks), []).append(hop.entry[1])

@@ -1,4 +1,4 @@
-"""What is configured, as rows of text."""
+"""The running QoS configuration as rows of text."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from qosforge.audit import Audit, audit
-from qosforge.audit.marks import Way
+from qosforge.audit.marks import MarkPath
 from qosforge.audit.table import HEADINGS, rows
 from qosforge.cli.options import AsJson, NetworkFolder, Strict, network_folder
 from qosforge.cli.output import findings_json, out, print_findings, print_json, print_problems, progress
@@ -120,7 +120,7 @@ def _document(result: Audit) -> dict[str, Any]:
                 "arrives": way.arrives,
                 "lost_at": list(way.lost_at) if way.lost_at else None,
             }
-            for way in result.ways
+            for way in result.mark_paths
         ],
         "findings": findings_json(result.findings),
     }
@@ -135,18 +135,18 @@ def _print(result: Audit) -> None:
         table.add_row(device if device != last else "", *cells)
         last = device
     out.print(table)
-    _print_ways(result.ways)
+    _print_ways(result.mark_paths)
     print_findings(result.findings)
 
 
-def _print_ways(ways: tuple[Way, ...]) -> None:
+def _print_ways(ways: tuple[MarkPath, ...]) -> None:
     """Per pair of stations: which marks arrive, and where the others are lost."""
     if not ways:
         return
     table = Table(box=None, padding=(0, 1), title="Marks on the way", title_justify="left", title_style="bold")
     for heading in ("path", "kept", "lost"):
         table.add_column(heading, overflow="fold")
-    pairs: dict[tuple[str, str], list[Way]] = {}
+    pairs: dict[tuple[str, str], list[MarkPath]] = {}
     for way in ways:
         pairs.setdefault((way.source, way.target), []).append(way)
     for (source, target), found in pairs.items():

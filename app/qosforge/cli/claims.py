@@ -1,4 +1,4 @@
-"""How claims are printed: what was published beside what was obtained, and below it why they differ."""
+"""Prints claims: published and obtained figures, and the reason where they differ."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ import typer
 
 from qosforge.cli import remote_runs
 from qosforge.cli.options import AsJson, RunId
-from qosforge.cli.ordering import WAIT_SECONDS, Key, WaitSeconds
 from qosforge.cli.reports import Junit, Markdown, Reports, Sarif
+from qosforge.cli.run_options import WAIT_SECONDS, Key, WaitSeconds
 from qosforge.cli.server import remote
-from qosforge.client.order import checked_key
+from qosforge.client.request_documents import checked_key
 from qosforge.errors import InputError
 
 if TYPE_CHECKING:

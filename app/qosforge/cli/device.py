@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from qosforge.cli.checking import check_devices
+from qosforge.cli.connection_options import JumpHosts, TransportName, common_reach, reach_entries
+from qosforge.cli.device_checks import check_devices
 from qosforge.cli.inventory import add, list_, remove, show
 from qosforge.cli.options import AsJson, NetworkFolder, network_folder
 from qosforge.cli.output import out, print_json, print_problems, progress
-from qosforge.cli.reaching import JumpHosts, TransportName, common_reach, reach_words
 from qosforge.deploy.host_keys import ShownKey, record_key, shown_key, trusted_files
 from qosforge.deploy.route import InventoryRoute, Target, route_to
 from qosforge.deploy.seed_sessions import target_of_address
@@ -67,7 +67,7 @@ def trust(
     if hosts:
         if devices or network:
             raise InputError("which ones?", Place(path="--host"), "name hosts, or devices of a network")
-        targets = _of_hosts(settings, hosts, reach_words(None, transport, jump))
+        targets = _of_hosts(settings, hosts, reach_entries(None, transport, jump))
     else:
         targets = _of_devices(settings, load_network(network_folder(network)), devices)
     files = trusted_files(settings)

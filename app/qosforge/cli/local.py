@@ -11,7 +11,7 @@ import sqlalchemy as sa
 import typer
 
 from qosforge.access.access import Access
-from qosforge.access.calls import Call, record_call
+from qosforge.access.audit_log import Call, record_call
 from qosforge.access.roles import EVERY_NETWORK
 from qosforge.cli.account import account
 from qosforge.database.connections import Database

@@ -10,7 +10,6 @@ from typing import Any
 from qosforge.artifacts.store import open_artifacts
 from qosforge.cli.account import account
 from qosforge.cli.options import load
-from qosforge.cli.ordering import Asked
 from qosforge.cli.output import (
     out,
     print_json,
@@ -20,6 +19,7 @@ from qosforge.cli.output import (
     write_file,
 )
 from qosforge.cli.reports import Reports
+from qosforge.cli.run_options import RunOptions
 from qosforge.cli.run_output import (
     exit_code,
     expected_json,
@@ -51,9 +51,9 @@ from qosforge.tester.measured_part import measured_devices
 from qosforge.tester.measurement.export import measured_packets, require_format, write_packets
 
 
-def carry_out(asked: Asked, reports: Reports, as_json: bool) -> None:
+def carry_out(run_options: RunOptions, reports: Reports, as_json: bool) -> None:
     """Carry a run out to its end, or until it has to wait, and exit by what came of it."""
-    order = asked.order()
+    order = run_options.order()
     with open_service(load_settings(), progress) as service:
         _report_recovered(service.recover())
         if order.measure:
@@ -84,9 +84,9 @@ def _report_recovered(ended: list[dict[str, Any]]) -> None:
         progress("recover", f"run {entry['run']} was unfinished: {entry['status']}")
 
 
-def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
+def measure(run_options: RunOptions, packets: Path | None, as_json: bool) -> None:
     """Measure what the devices do now."""
-    loaded, net = load(asked.policy, asked.network, asked.parameters)
+    loaded, net = load(run_options.policy, run_options.network, run_options.parameters)
     live.require_traffic(net)
     live.require_checks(loaded)
     if packets is not None:
@@ -100,7 +100,7 @@ def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
         progress("read", f"{len(devices or net.devices)} devices: {route.told}")
         texts = live.read_running(fleet, devices)
     progress("measure", "twin of the configuration read back")
-    judged = live.measure_till_told(loaded.intent, net, texts, seed=asked.seed)
+    judged = live.measure_till_told(loaded.intent, net, texts, seed=run_options.seed)
     if packets is not None:
         write_packets(measured_packets(judged.measurement), packets)
     if as_json:

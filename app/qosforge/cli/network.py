@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from qosforge.cli.checking import check_devices
-from qosforge.cli.deriving import stations, traffic
+from qosforge.cli.connection_options import CredentialsName, JumpHosts, TransportName, common_reach, reach_entries
+from qosforge.cli.derive import stations, traffic
+from qosforge.cli.device_checks import check_devices
 from qosforge.cli.inventory import add_network_, tell_namesake
 from qosforge.cli.notes import notes_json, print_notes
 from qosforge.cli.options import AsJson
 from qosforge.cli.output import out, print_json, progress
-from qosforge.cli.reaching import CredentialsName, JumpHosts, TransportName, common_reach, reach_words
 from qosforge.cli.sync import sync
 from qosforge.deploy.route import InventoryRoute
 from qosforge.deploy.seed_sessions import SeedSessions
@@ -66,7 +66,7 @@ def discover(
 ) -> None:
     """Read devices, what they announce, and so on, into an inventory. Nothing is changed on them."""
     settings = load_settings()
-    words = reach_words(credentials, transport, jump)
+    words = reach_entries(credentials, transport, jump)
     common = common_reach(words)
     route, known = InventoryRoute(settings), into.exists()
     with SeedSessions(route, common, _places(places or []), Sessions(settings.device_limits)) as sessions:

@@ -18,7 +18,7 @@ from qosforge.deltaq.objective import Verdict
 from qosforge.errors import InputError, Place, QosforgeError
 from qosforge.findings import Finding, Severity
 from qosforge.reports.evidence import deciding, observed, sentences
-from qosforge.reports.table import COLUMNS, amount, comparison_table
+from qosforge.reports.table import COLUMNS, comparison_table, format_bound
 from qosforge.reports.trade_offs import SIDE_HEADINGS, accounts, side_texts, trade_off_text, trade_offs
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict
@@ -298,7 +298,7 @@ def print_verdicts(verdicts: Mapping[str, Iterable[ClassVerdict]], *, every_boun
             name = (known.scenario, known.traffic_class, known.path or "") if number == first else ("", "", "")
             shown = (_side(side, number, with_outcome=at == number) for side, at in zip(sides, told, strict=True))
             cells = [cell for side in shown for cell in side]
-            table.add_row(*name, bound.label, amount(bound.requested, bound.kind), *cells)
+            table.add_row(*name, bound.label, format_bound(bound.requested, bound.kind), *cells)
     out.print(table)
     _print_evidence(whole.values())
     _print_missing(whole.values())

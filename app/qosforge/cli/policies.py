@@ -19,11 +19,11 @@ from qosforge.cli.output import (
     print_waves,
     write_file,
 )
-from qosforge.cli.previewing import Wanted, compiled, validated
+from qosforge.cli.previews import PreviewOptions, compile_preview, validate_preview
 from qosforge.cli.reports import Junit, Markdown, Reports, Sarif
 from qosforge.configtree import as_text
 from qosforge.findings import Severity
-from qosforge.reports.checks import check_of, gap_text
+from qosforge.reports.checks import check_report, gap_text
 
 Only = Annotated[list[str] | None, typer.Option("--device", "-d", help="Only this device (may be repeated).")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write one file per device into a folder.")]
@@ -47,17 +47,17 @@ def lint(
     as_json: AsJson = False,
 ) -> None:
     """Check an intent: language, and what each device can do of it. Nothing is contacted."""
-    wanted = Wanted(policy, network, parameters, strict=strict)
+    preview_options = PreviewOptions(policy, network, parameters, strict=strict)
     reports = Reports(str(policy), sarif, junit, markdown)
     with reports.told():
-        preview = compiled(wanted)
-        check = check_of(preview, str(policy))
+        preview = compile_preview(preview_options)
+        check = check_report(preview, str(policy))
         reports.check(check, strict=strict)
     if as_json:
         print_json({"intent": preview.intent, "findings": findings_json(check.findings)})
     else:
         print_findings(check.findings)
-        out.print(f"{preview.intent}: {wanted.size()}{len(preview.devices)} devices")
+        out.print(f"{preview.intent}: {preview_options.size()}{len(preview.devices)} devices")
     sys.exit(int(not preview.good))
 
 
@@ -76,8 +76,8 @@ def compile_(
     """Compile an intent into the configuration of every device. Nothing is contacted."""
     reports = Reports(str(policy), sarif, junit, markdown)
     with reports.told():
-        preview = compiled(Wanted(policy, network, parameters, device, strict=strict))
-        check = check_of(preview, str(policy))
+        preview = compile_preview(PreviewOptions(policy, network, parameters, device, strict=strict))
+        check = check_report(preview, str(policy))
         reports.check(check, strict=strict)
     if output is not None:
         for entry in preview.devices:
@@ -107,8 +107,10 @@ def validate_(
     """Compile and validate: own checks, and Batfish where a service is configured."""
     reports = Reports(str(policy), sarif, junit, markdown)
     with reports.told():
-        preview = validated(Wanted(policy, network, parameters, live=live, strict=strict), require_batfish)
-        check = check_of(preview, str(policy))
+        preview = validate_preview(
+            PreviewOptions(policy, network, parameters, live=live, strict=strict), require_batfish
+        )
+        check = check_report(preview, str(policy))
         reports.check(check, strict=strict)
     if as_json:
         print_json(preview.model_dump(mode="json", by_alias=True))
@@ -130,8 +132,8 @@ def diff(
     """Show what would be entered into every device, and what would roll it back. The devices are only read."""
     reports = Reports(str(policy), sarif, junit, markdown)
     with reports.told():
-        preview = compiled(Wanted(policy, network, parameters, device, live=True))
-        check = check_of(preview, str(policy))
+        preview = compile_preview(PreviewOptions(policy, network, parameters, device, live=True))
+        check = check_report(preview, str(policy))
         reports.check(check)
     candidates = [entry.candidate for entry in preview.devices if entry.candidate is not None]
     if as_json:

@@ -12,7 +12,7 @@ from qosforge.cli.output import out, print_findings, print_json, progress
 from qosforge.cli.run_output import print_measured
 from qosforge.cli.server import connect, remote
 from qosforge.client.documents import read
-from qosforge.client.order import network_name, policy_choice
+from qosforge.client.request_documents import network_name, policy_choice
 from qosforge.compiler.compile import compile_intent
 from qosforge.prediction.predict import LONGEST_SECONDS, MOST_SECONDS, predict
 from qosforge.reports.prediction import PredictionDocument, prediction_document

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from qosforge.cli.ordering import Asked, Watching
 from qosforge.cli.output import print_json, print_problems, progress, require_writable, write_file
 from qosforge.cli.reports import Reports
+from qosforge.cli.run_options import FollowOptions, RunOptions
 from qosforge.cli.run_output import (
     exit_code,
     expected_json,
@@ -25,8 +25,8 @@ from qosforge.cli.run_output import (
 from qosforge.cli.server import connect
 from qosforge.client.connection import Connection
 from qosforge.client.documents import read, require
-from qosforge.client.following import Happened, follow
-from qosforge.client.order import checked_key
+from qosforge.client.request_documents import checked_key
+from qosforge.client.run_events import StreamedEvent, follow
 from qosforge.reports.model import RunReport
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict
@@ -34,12 +34,12 @@ from qosforge.tester.measurement.judging import ClassVerdict
 Json = dict[str, Any]
 
 
-def place(order: Json, watching: Watching, reports: Reports, as_json: bool) -> None:
+def place(order: Json, follow_options: FollowOptions, reports: Reports, as_json: bool) -> None:
     """Start a run; follow it to its end and exit by its verdict, if so wished."""
     with connect() as connection:
-        run = _run(connection.post("/runs", order, key=checked_key(watching.key)))
-        if watching.wait:
-            finish(connection, run["id"], watching.seconds, reports, as_json)
+        run = _run(connection.post("/runs", order, key=checked_key(follow_options.key)))
+        if follow_options.wait:
+            finish(connection, run["id"], follow_options.seconds, reports, as_json)
         run = _run(connection.get(f"/runs/{run['id']}"))
     tell(run, f"follow it: qosforge wait {run['id']}", as_json)
 
@@ -111,7 +111,7 @@ def show(run_id: str, html: Path | None, pdf: Path | None, reports: Reports, as_
         print_whole(report)
 
 
-def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
+def measure(run_options: RunOptions, packets: Path | None, as_json: bool) -> None:
     """Let a service measure what the devices do now; exits by the verdict."""
     if packets is not None:
         # Only here: the formats take their time to import.
@@ -119,8 +119,8 @@ def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
 
         require_format(packets)
         require_writable(packets)
-    asked_for = asked.document()
-    order = {name: asked_for[name] for name in ("network", "policy", "seed")}
+    body = run_options.document()
+    order = {name: body[name] for name in ("network", "policy", "seed")}
     with connect() as connection:
         found = require(connection.post("/measurements", order), "measurement", "verdicts", "outcome")
     measurement = read(Measurement, found["measurement"])
@@ -148,9 +148,9 @@ def approve(run_id: str, candidate: str | None, comment: str, as_json: bool) -> 
     """
     with connect() as connection:
         run = require(_run(connection.get(_path(run_id))), "candidate", "devices")
-        asked = run.get("question")
-        body = {"candidate": candidate or asked or run["candidate"] or "", "comment": comment}
-        if candidate is None and asked is None:
+        question = run.get("question")
+        body = {"candidate": candidate or question or run["candidate"] or "", "comment": comment}
+        if candidate is None and question is None:
             for device in run["devices"]:
                 progress("approve", f"{device['name']}: {len(device['delta'])} lines")
         run = _run(connection.post(f"/runs/{run['id']}/approve", body))
@@ -165,7 +165,7 @@ def _run(document: Any) -> Json:
     return require(document, "id", "network", "policy", "status", "verdict", "created", "waits_for", "final")
 
 
-def _show(event: Happened) -> None:
+def _show(event: StreamedEvent) -> None:
     data = {name: str(value) for name, value in event.data.items() if value is not None}
     match event.kind:
         case "progress":

@@ -12,10 +12,10 @@ from typing import Annotated
 import typer
 
 from qosforge.cli.output import require_writable, write_file
-from qosforge.client.source import source_of
+from qosforge.client.source import git_source
 from qosforge.errors import InputError, QosforgeError
 from qosforge.findings import Finding
-from qosforge.reports.checks import Check, as_findings
+from qosforge.reports.checks import CheckReport, as_findings
 from qosforge.reports.model import RunReport
 from qosforge.visible import visible_json
 
@@ -51,10 +51,10 @@ class Reports:
             yield
         except QosforgeError as error:
             findings = tuple(getattr(error, "findings", ())) or as_findings(error, self.policy)
-            self.check(Check(Path(self.policy).stem, self.policy, findings=findings))
+            self.check(CheckReport(Path(self.policy).stem, self.policy, findings=findings))
             raise
 
-    def check(self, check: Check, *, strict: bool = False) -> None:
+    def check(self, check: CheckReport, *, strict: bool = False) -> None:
         """Write what an intent would do."""
         # The writers wait until they are asked for: most calls want none.
         if self.sarif is not None:
@@ -92,7 +92,7 @@ class Reports:
 def _root(policy: Path) -> Path:
     """What paths count from: the work tree that the policy lies in, else the working directory."""
     try:
-        source = source_of(policy)
+        source = git_source(policy)
     except InputError:
         source = None
     return source.root if source else Path.cwd()

@@ -11,8 +11,8 @@ from qosforge.cli.options import AsJson
 from qosforge.cli.output import out, print_json
 from qosforge.database.connections import Database
 from qosforge.operations.artifact_store import artifact_collection
-from qosforge.operations.locks import operating
-from qosforge.operations.retention import Retained, duration, retain
+from qosforge.operations.locks import maintenance_lock
+from qosforge.operations.retention import RetentionResult, duration, retain
 from qosforge.settings import load_settings
 
 
@@ -32,7 +32,7 @@ def retention(
     settings.make_var_dir()
     database = Database(settings.database_url)
     try:
-        with operating(database):
+        with maintenance_lock(database):
             retained = retain(
                 database,
                 artifact_collection(database, settings.artifacts_dir),
@@ -58,7 +58,7 @@ def retention(
         )
 
 
-def _document(retained: Retained, dry_run: bool) -> dict[str, object]:
+def _document(retained: RetentionResult, dry_run: bool) -> dict[str, object]:
     return {
         "dry_run": dry_run,
         "before": retained.before.isoformat(),

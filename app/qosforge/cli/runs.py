@@ -21,8 +21,18 @@ from qosforge.cli.options import (
     Seed,
     Strict,
 )
-from qosforge.cli.ordering import WAIT_SECONDS, Asked, Key, NotBefore, Ticket, Timeout, Wait, WaitSeconds, Watching
 from qosforge.cli.reports import Junit, Markdown, Reports, Sarif
+from qosforge.cli.run_options import (
+    WAIT_SECONDS,
+    FollowOptions,
+    Key,
+    NotBefore,
+    RunOptions,
+    Ticket,
+    Timeout,
+    Wait,
+    WaitSeconds,
+)
 from qosforge.cli.server import remote
 
 
@@ -51,8 +61,12 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """The whole loop: compile, validate, measure, push, measure again, judge, keep or roll back."""
-    asked = Asked(policy, network, parameters, True, strict, require_batfish, seed, ticket, not_before, timeout)
-    _ask(asked, Reports(str(policy), sarif, junit, markdown), Watching(wait, wait_seconds, key), as_json)
+    run_options = RunOptions(
+        policy, network, parameters, True, strict, require_batfish, seed, ticket, not_before, timeout
+    )
+    _start(
+        run_options, Reports(str(policy), sarif, junit, markdown), FollowOptions(wait, wait_seconds, key), as_json
+    )
 
 
 def push(
@@ -73,16 +87,20 @@ def push(
     as_json: AsJson = False,
 ) -> None:
     """Push an intent without measuring: compile, validate, push, read back, save."""
-    asked = Asked(policy, network, parameters, False, strict, require_batfish, 1, ticket, not_before, timeout)
-    _ask(asked, Reports(str(policy), sarif, junit, markdown), Watching(wait, wait_seconds, key), as_json)
+    run_options = RunOptions(
+        policy, network, parameters, False, strict, require_batfish, 1, ticket, not_before, timeout
+    )
+    _start(
+        run_options, Reports(str(policy), sarif, junit, markdown), FollowOptions(wait, wait_seconds, key), as_json
+    )
 
 
-def _ask(asked: Asked, reports: Reports, watching: Watching, as_json: bool) -> None:
+def _start(run_options: RunOptions, reports: Reports, follow_options: FollowOptions, as_json: bool) -> None:
     with reports.told():
         if remote():
-            remote_runs.place(asked.document(), watching, reports, as_json)
+            remote_runs.place(run_options.document(), follow_options, reports, as_json)
         else:
-            _local().carry_out(asked, reports, as_json)
+            _local().carry_out(run_options, reports, as_json)
 
 
 def measure(
@@ -94,11 +112,11 @@ def measure(
     as_json: AsJson = False,
 ) -> None:
     """Measure what the devices do now against an intent's objectives. The devices are only read."""
-    asked = Asked(policy, network, parameters, True, False, False, seed, "", None, None)
+    run_options = RunOptions(policy, network, parameters, True, False, False, seed, "", None, None)
     if remote():
-        remote_runs.measure(asked, packets, as_json)
+        remote_runs.measure(run_options, packets, as_json)
     else:
-        _local().measure(asked, packets, as_json)
+        _local().measure(run_options, packets, as_json)
 
 
 def recover(as_json: AsJson = False) -> None:

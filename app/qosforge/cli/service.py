@@ -19,7 +19,7 @@ from qosforge.api.application import PREFIX
 from qosforge.api.backend import Backend, open_backend
 from qosforge.api.middleware.header_timeout import HeaderTimeoutProtocol
 from qosforge.cli.entry import look_as_usual
-from qosforge.cli.signals import ending
+from qosforge.cli.signals import stop_signals
 from qosforge.errors import ServiceError
 from qosforge.executor.executor import Executor
 from qosforge.operations.revision import release
@@ -99,7 +99,7 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         # The server's own one would raise the signal again at its end, and nothing of ours would be put away.
-        before = {number: signal.signal(number, self._end) for number in ending()}
+        before = {number: signal.signal(number, self._end) for number in stop_signals()}
         try:
             yield
         finally:

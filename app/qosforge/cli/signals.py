@@ -1,4 +1,4 @@
-"""The signals that end a service in order."""
+"""Signals that stop a service gracefully."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import Self
 
 
-class Ending:
-    """Hears the signals that end a service, from when it is entered.
+class StopSignal:
+    """Waits for a signal that stops the service, from when it is entered.
 
     A signal may reach any thread of the process, and what the main thread waits for meanwhile, such as a lock, does
     not end by it. So each signal is written into a socket, in whatever thread it came, and the main thread reads
@@ -17,10 +17,10 @@ class Ending:
     """
 
     def __enter__(self) -> Self:
-        self._numbers = ending()
-        self._heard, self._told = socket.socketpair()
-        self._told.setblocking(False)
-        self._before = signal.set_wakeup_fd(self._told.fileno(), warn_on_full_buffer=False)
+        self._numbers = stop_signals()
+        self._reader, self._writer = socket.socketpair()
+        self._writer.setblocking(False)
+        self._before = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
         for number in self._numbers:
             signal.signal(number, lambda _number, _frame: None)
         return self
@@ -29,16 +29,16 @@ class Ending:
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         signal.set_wakeup_fd(self._before)
-        self._heard.close()
-        self._told.close()
+        self._reader.close()
+        self._writer.close()
 
     def wait(self) -> None:
-        """Return when the first of them has come, even if it came before."""
-        while self._heard.recv(1)[0] not in self._numbers:
+        """Return at the first of these signals, even one that came before this call."""
+        while self._reader.recv(1)[0] not in self._numbers:
             pass
 
 
-def ending() -> tuple[signal.Signals, ...]:
+def stop_signals() -> tuple[signal.Signals, ...]:
     """SIGTERM, SIGINT, and SIGHUP unless it is ignored already, as ``nohup`` has it."""
     hangups = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
     return (signal.SIGTERM, signal.SIGINT, *((signal.SIGHUP,) if hangups else ()))

@@ -12,7 +12,7 @@ from qosforge.cli.options import AsJson
 from qosforge.cli.output import out, print_json
 from qosforge.cli.server import connect, remote
 from qosforge.client.documents import require
-from qosforge.client.order import network_name, stored_version
+from qosforge.client.request_documents import network_name, stored_version
 from qosforge.errors import InputError
 
 Version = Annotated[str, typer.Argument(metavar="NAME@VERSION", help="A version of a policy of the service.")]

@@ -9,7 +9,7 @@ import typer
 from pydantic_core import to_jsonable_python
 from rich.table import Table
 
-from qosforge.access.passwords import hashed, set_password
+from qosforge.access.passwords import hash_password, set_password
 from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.access.users import User, add_user, disable, enable, find_user, grant, revoke, users
 from qosforge.cli.local import Networks, changing, grant_networks, reading
@@ -113,13 +113,13 @@ def password(
     """Set a user's password: asked for, or the first line of standard input. Sessions of the user end."""
     with reading() as access, access.database.read() as connection:
         find_user(connection, name)
-    text = None if remove else _asked()  # nobody is asked inside of a transaction
+    text = None if remove else _ask_password()  # nobody is asked inside of a transaction
     with changing("user password", f"users/{name}") as (connection, now):
-        set_password(connection, find_user(connection, name), None if text is None else hashed(text), now)
+        set_password(connection, find_user(connection, name), None if text is None else hash_password(text), now)
     done("password", f"of {name} {'removed' if remove else 'set'}", as_json=as_json)
 
 
-def _asked() -> str:
+def _ask_password() -> str:
     if sys.stdin.isatty():
         return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
     return sys.stdin.readline().rstrip("\n")

@@ -48,10 +48,10 @@ def register(parent: typer.Typer) -> None:
 def add(name: Name, url: Url, event: Events = None, network: Networks = None, as_json: AsJson = False) -> None:
     """Make a webhook and print its secret, once: it cannot be shown again."""
     settings = load_settings()
-    wanted, detail = WebhookSpec(url, event, network), _detail(url, event)
+    spec, detail = WebhookSpec(url, event, network), _detail(url, event)
     with changing("webhook add", f"webhooks/{name}", network, detail) as (connection, now):
         made, secret = add_webhook(
-            connection, name, wanted, AllowList(settings.webhook_hosts), key=load_key(settings), at=now
+            connection, name, spec, AllowList(settings.webhook_hosts), key=load_key(settings), at=now
         )
     _print_secret(made, secret, as_json)
 

@@ -9,7 +9,7 @@ import structlog
 import typer
 
 from qosforge.cli.entry import look_as_usual
-from qosforge.cli.signals import Ending
+from qosforge.cli.signals import StopSignal
 from qosforge.database.connections import is_embedded
 from qosforge.errors import InputError, Place, ServiceError
 from qosforge.executor.executor import Executor
@@ -44,7 +44,7 @@ def worker(
             "set it to postgresql://…, or use `qosforge serve`, which carries out the runs itself on SQLite",
         )
     configure_logs("json" if as_json else settings.log_format)
-    with Ending() as ending:
+    with StopSignal() as ending:
         end_traces = start_traces(settings.otlp_endpoint, release())
         executor = Executor(settings, lambda stage, line: _LOG.info(line, stage=stage))
         executor.start()

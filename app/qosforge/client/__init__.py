@@ -1,1 +1,1 @@
-"""Talking to a served qosforge: what the command line uses with ``--server``."""
+"""The client of a qosforge service, used by the command line with ``--server``."""

@@ -1,4 +1,4 @@
-"""HTTP to a qosforge service: bearer token, verified TLS, and its problems told as errors of our own tree."""
+"""HTTP connection to a qosforge service: bearer token, verified TLS, problems raised as our own errors."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def _read(response: httpx.Response) -> bytes:
 
 
 def _is_busy(data: bytes) -> bool:
-    """Whether the service itself says that it did not even begin; a proxy before it cannot know."""
+    """Whether the service itself answered that it is busy and did nothing; a proxy cannot know that."""
     try:
         problem = json.loads(data)
     except ValueError:
@@ -218,6 +218,6 @@ def _is_busy(data: bytes) -> bool:
 
 
 def _pause(response: httpx.Response) -> float | None:
-    """Seconds after which the service wants to be asked again, where it says so."""
+    """The seconds of ``Retry-After``, where the service sent it."""
     written = response.headers.get("retry-after", "")
     return max(float(written), 0.1) if written.isascii() and written.isdigit() else None

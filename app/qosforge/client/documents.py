@@ -1,4 +1,4 @@
-"""Documents of a service as our own models. A newer service may say more than this release knows."""
+"""Parses documents of a service into our models; a newer service may send fields unknown to this release."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HINT = "is this a qosforge service, of the same release?"
 
 
 def read(model: type[_M], document: Any) -> _M:
-    """A document as ``model``; fields that it does not have are left out.
+    """Parse a document as ``model``; unknown fields are ignored.
 
     Raises:
         ServiceError: it is another document.

@@ -1,4 +1,4 @@
-"""Problem details (RFC 9457) of a service, as the errors that they were made of."""
+"""Turns problem details (RFC 9457) of a service back into the errors that they describe."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _PLACE = ("file", "line", "column", "path", "device", "interface", "direction", 
 
 
 @dataclass(eq=False)
-class RefusedThere(RefusedError):
-    """The service refused because of findings, which it names."""
+class RejectedByService(RefusedError):
+    """The service rejected the request because of its ``findings``."""
 
     findings: tuple[Finding, ...] = field(default=())
 
 
 def error_of(status: int, body: bytes, url: str) -> QosforgeError:
-    """The error that an answer tells; what is no problem document is told by its status."""
+    """The error of a response; one without a problem document is described by its status."""
     problem = _problem(body)
     if problem is None:
         hint = "is this the address of a qosforge service?" if status in (301, 302, 307, 308, 404, 405) else ""
@@ -52,9 +52,9 @@ def error_of(status: int, body: bytes, url: str) -> QosforgeError:
         case 403:
             return NotAllowed(detail, Place(path=url), hint)
         case _ if findings:
-            return RefusedThere(detail, where, hint, findings)
+            return RejectedByService(detail, where, hint, findings)
         case 422 if str(problem.get("type", "")).endswith(":rejected"):
-            return RefusedThere(detail, where, hint)
+            return RejectedByService(detail, where, hint)
         case 502:
             errors: list[QosforgeError] = [_one(ServiceError, entry) for entry in entries]
             errors = errors or [ServiceError(detail, where, hint)]

@@ -1,4 +1,4 @@
-"""Where a policy comes from: the commit of the Git work tree that it lies in."""
+"""The Git source of a policy: the commit of its work tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCP = re.compile(r"(?:[^@/:\s]+@)?(?P<host>[^@/:\s]+):(?P<path>(?!//)[^@\s]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class GitSource:
     """A policy's place in Git.
 
     ``repository`` is the remote's URL without credentials, or the work tree's name where there is none; ``path``
@@ -38,7 +38,7 @@ class Source:
         return {"repository": self.repository, "commit": self.commit, "path": self.path, **state}
 
 
-def source_of(policy: Path) -> Source | None:
+def git_source(policy: Path) -> GitSource | None:
     """The commit a policy belongs to; ``None`` where there is no Git, no work tree, or no commit yet.
 
     Raises:
@@ -58,7 +58,7 @@ def source_of(policy: Path) -> Source | None:
     path = policy.resolve().relative_to(root.resolve()).as_posix()
     # Of the one file alone: a whole work tree may be large, and is not what the run is made of.
     status = _git(root, "status", "--porcelain", "--ignored", "--untracked-files=all", "--", f":(literal){path}")
-    return Source(_repository(root), commit, path, bool(status), root)
+    return GitSource(_repository(root), commit, path, bool(status), root)
 
 
 def _repository(root: Path) -> str:

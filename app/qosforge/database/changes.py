@@ -1,4 +1,4 @@
-"""Hearing that a database was written to, by whatever process: sooner than looks at intervals would see it.
+"""Change notification: wakes up when any process has written to the database, sooner than polling would.
 
 On PostgreSQL by LISTEN and NOTIFY (its manual, both commands); on SQLite by ``PRAGMA data_version``, which costs
 microseconds and tells of the commits of every other connection

@@ -19,9 +19,9 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import event
 
-from qosforge.database.filelock import held as held_lock
+from qosforge.database.filelock import hold_lock as held_lock
 from qosforge.database.poolers import keeps_sessions
-from qosforge.database.revisions import held, known
+from qosforge.database.revisions import current_revision, known_revisions
 from qosforge.errors import InputError, Place, StoreError
 
 BUSY_SECONDS = 30
@@ -266,18 +266,18 @@ class Database:
             raise self._trouble("keeps no sessions", why, _SESSIONS_HINT)
 
     def _settle(self, connection: sa.Connection, schema: Schema) -> None:
-        revision = held(connection)
+        revision = current_revision(connection)
         if revision is None and schema is Schema.AS_IS:
             raise self._nothing()
-        if revision not in (None, *known()):
-            why = f"revision {revision}, and {known()[0]} is the newest here"
+        if revision not in (None, *known_revisions()):
+            why = f"revision {revision}, and {known_revisions()[0]} is the newest here"
             raise self._trouble("is of a later release", why, "use the release that wrote it, or a newer one")
         if revision is None or schema is Schema.UPGRADED:
             config = Config(attributes={"connection": connection})
             config.set_main_option("script_location", "qosforge.database:migrations")
             command.upgrade(config, "head")
-        elif revision != known()[0] and schema is Schema.CURRENT:
-            why = f"revision {revision}, and this release works with {known()[0]} alone"
+        elif revision != known_revisions()[0] and schema is Schema.CURRENT:
+            why = f"revision {revision}, and this release works with {known_revisions()[0]} alone"
             trouble = self._trouble("is of an earlier release", why, UPGRADE_HINT)
             raise SchemaOutdated(trouble.message, trouble.where, trouble.hint)
 

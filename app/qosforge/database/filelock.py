@@ -67,8 +67,8 @@ class FileLock:
 
 
 @contextlib.contextmanager
-def held(path: Path, seconds: float) -> Iterator[None]:
-    """Hold the lock at ``path`` for a block, waiting at most ``seconds`` for it.
+def hold_lock(path: Path, seconds: float) -> Iterator[None]:
+    """Hold the lock at ``path`` while the block lasts; wait at most ``seconds`` for it.
 
     Raises:
         StoreError: somebody else held it all that time.

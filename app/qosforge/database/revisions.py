@@ -1,4 +1,4 @@
-"""Revisions of the tables: which one a database holds, and which ones this release knows."""
+"""Schema revisions: the one that a database has, and those that this release knows."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from alembic.script import ScriptDirectory
 
 
 @cache
-def known() -> tuple[str, ...]:
-    """Revisions that this release can read and migrate, the newest first."""
+def known_revisions() -> tuple[str, ...]:
+    """The revisions that this release can read and migrate, newest first."""
     config = Config()
     config.set_main_option("script_location", "qosforge.database:migrations")
     return tuple(script.revision for script in ScriptDirectory.from_config(config).walk_revisions())
 
 
-def held(connection: sa.Connection) -> str | None:
-    """The revision that a database holds; ``None`` where it has no tables yet."""
+def current_revision(connection: sa.Connection) -> str | None:
+    """The revision of a database; ``None`` where it has no tables yet."""
     if not sa.inspect(connection).has_table("alembic_version"):
         return None
     found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one_or_none()

@@ -46,7 +46,7 @@ class Manifest(BaseModel):
     """Major version of the PostgreSQL server that was dumped."""
 
 
-class Writer:
+class ArchiveWriter:
     """Fills one archive."""
 
     def __init__(self, tar: tarfile.TarFile) -> None:
@@ -88,7 +88,7 @@ class Writer:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[tuple[Writer, Path]]:
+def write_archive(path: Path) -> Iterator[tuple[ArchiveWriter, Path]]:
     """An archive that appears at ``path`` (mode 0600) when the block ends well, and a scratch folder beside it.
 
     Raises:
@@ -103,7 +103,7 @@ def writing(path: Path) -> Iterator[tuple[Writer, Path]]:
             with part.open("xb") as raw:
                 part.chmod(0o600)
                 with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=3) as tar:
-                    yield Writer(tar), Path(scratch)
+                    yield ArchiveWriter(tar), Path(scratch)
                 raw.flush()
                 os.fsync(raw.fileno())
             os.link(part, path)  # unlike a rename it never replaces a file
@@ -127,25 +127,25 @@ def unpack(path: Path, into: Path, accept: Callable[[Manifest], None]) -> Manife
     hashes: dict[str, str] = {}
     artifacts = 0
     manifest: Manifest | None = None
-    with _told(path), tarfile.open(path, mode="r:gz") as tar:
+    with _store_errors(path), tarfile.open(path, mode="r:gz") as tar:
         for member in tar:
             content = tar.extractfile(member) if member.isreg() else None
             if content is None or manifest is not None:
-                raise _wrong(path, f"holds {member.name!r}, which no backup does")
+                raise _invalid(path, f"holds {member.name!r}, which no backup does")
             if member.name == MANIFEST:
                 manifest = _manifest(path, content.read(_CHUNK))
             elif found := _ARTIFACT.fullmatch(member.name):
                 if _write(content, into / member.name, member.mtime) != found[1] + found[2]:
-                    raise _wrong(path, f"holds an artifact that was changed: {member.name}")
+                    raise _invalid(path, f"holds an artifact that was changed: {member.name}")
                 artifacts += 1
             elif member.name in (STORE, ENGINE, DUMP):
                 hashes[member.name] = _write(content, into / member.name, member.mtime)
             else:
-                raise _wrong(path, f"holds {member.name!r}, which no backup does")
+                raise _invalid(path, f"holds {member.name!r}, which no backup does")
     if manifest is None:
-        raise _wrong(path, "has no manifest: it was cut short, or is no backup")
+        raise _invalid(path, "has no manifest: it was cut short, or is no backup")
     if manifest.files != hashes or manifest.artifacts != artifacts:
-        raise _wrong(path, "does not hold what its manifest says")
+        raise _invalid(path, "does not hold what its manifest says")
     accept(manifest)
     return manifest
 
@@ -176,13 +176,13 @@ def _write(content: IO[bytes], path: Path, time: float) -> str:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _store_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise _wrong(path, f"cannot be read as a backup: {error}") from error
+        raise _invalid(path, f"cannot be read as a backup: {error}") from error
     except FileExistsError as error:
-        raise _wrong(path, "holds a file twice") from error
+        raise _invalid(path, "holds a file twice") from error
     except FileNotFoundError as error:
         raise InputError("there is no such file", Place(file=str(path)), "name a backup") from error
     except OSError as error:
@@ -193,5 +193,5 @@ def _told(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _wrong(path: Path, what: str) -> InputError:
+def _invalid(path: Path, what: str) -> InputError:
     return InputError(f"the backup {what}", Place(file=str(path)), "take another backup")

@@ -12,13 +12,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from qosforge.database.connections import Database, Schema, database_url, is_embedded
-from qosforge.database.revisions import held, known
+from qosforge.database.revisions import current_revision, known_revisions
 from qosforge.errors import InputError, Place, StoreError
 from qosforge.operations import archive, embedded, server
-from qosforge.operations.archive import DUMP, ENGINE, STORE, Manifest, Writer
+from qosforge.operations.archive import DUMP, ENGINE, STORE, ArchiveWriter, Manifest
 from qosforge.operations.artifact_store import FileArtifactCollection
-from qosforge.operations.completeness import BackupIncomplete, lacking, stored_rows
-from qosforge.operations.locks import operating
+from qosforge.operations.completeness import BackupIncomplete, check_rows, missing_references
+from qosforge.operations.locks import maintenance_lock
 from qosforge.operations.references import Reference
 from qosforge.operations.revision import release
 from qosforge.runs.record.tables import RUNS, UNFINISHED
@@ -28,8 +28,8 @@ _Taken = tuple[tuple[Reference, ...], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
-    """What a restore brought back; ``unfinished`` are the runs that go on when an executor starts.
+class RestoreResult:
+    """The result of a restore; ``unfinished`` are the runs that go on when an executor starts.
 
     ``lacks`` is what its rows refer to and it does not have.
     """
@@ -42,8 +42,8 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
-    """What a backup is found to be; ``lacks`` as of :class:`Restored`, or ``None`` where nobody looked."""
+class VerifyResult:
+    """The result of verifying a backup; ``lacks`` as of :class:`RestoreResult`, or ``None`` where nobody looked."""
 
     manifest: Manifest
     lacks: tuple[Reference, ...] | None
@@ -67,7 +67,7 @@ def create(settings: Settings, path: Path, *, allow_incomplete: bool = False) ->
     """
     database = Database(settings.database_url, schema=Schema.AS_IS)
     try:
-        with operating(database), archive.writing(path) as (writer, scratch):
+        with maintenance_lock(database), archive.write_archive(path) as (writer, scratch):
             created = datetime.now(UTC)
             taken = _take_files if database.is_embedded else _take_rows
             lacks, about = taken(settings, database, writer, scratch)
@@ -88,25 +88,28 @@ def create(settings: Settings, path: Path, *, allow_incomplete: bool = False) ->
         database.close()
 
 
-def _take_files(settings: Settings, database: Database, writer: Writer, scratch: Path) -> _Taken:
+def _take_files(settings: Settings, database: Database, writer: ArchiveWriter, scratch: Path) -> _Taken:
     """Copy a SQLite installation: what its rows refer to and the copy lacks, and what the manifest says of it."""
     assert database.path is not None
-    for copy in embedded.copy(database.path, settings.var_dir / ENGINE, scratch):
+    for copy in embedded.copy_databases(database.path, settings.var_dir / ENGINE, scratch):
         writer.database(copy.name, copy)
     # After the rows: every artifact that they name is there by now.
     for artifact, file in FileArtifactCollection(settings.artifacts_dir).files():
         writer.artifact(artifact, file)
-    with embedded.reading(scratch / STORE) as connection:
-        return lacking(connection, writer.artifacts), {"kind": "sqlite", "revision": held(connection)}
+    with embedded.open_copy(scratch / STORE) as connection:
+        return missing_references(connection, writer.artifacts), {
+            "kind": "sqlite",
+            "revision": current_revision(connection),
+        }
 
 
-def _take_rows(_settings: Settings, database: Database, writer: Writer, scratch: Path) -> _Taken:
+def _take_rows(_settings: Settings, database: Database, writer: ArchiveWriter, scratch: Path) -> _Taken:
     """Dump a PostgreSQL database; returns as :func:`_take_files`."""
     with database.read() as connection:
         major = server.major_version(connection)
         server.dump(database.url, major, scratch / DUMP, server.export_snapshot(connection))
-        stored = stored_rows(connection)
-        lacks, revision = lacking(connection, stored.good), held(connection)
+        stored = check_rows(connection)
+        lacks, revision = missing_references(connection, stored.good), current_revision(connection)
     writer.database(DUMP, scratch / DUMP)
     writer.damaged |= stored.damaged
     return lacks, {"kind": "postgresql", "revision": revision, "server": major}
@@ -121,7 +124,7 @@ def _incomplete(settings: Settings, lacks: tuple[Reference, ...], damaged: Colle
     return BackupIncomplete("the backup would be incomplete", place, hint, lacks, frozenset(damaged))
 
 
-def verify(path: Path) -> Verified:
+def verify(path: Path) -> VerifyResult:
     """Check every byte of a backup, and that it has every artifact that its rows refer to; nothing is restored.
 
     The rows of a dump are not read: what its manifest says of them was found in the same snapshot.
@@ -137,15 +140,15 @@ def verify(path: Path) -> Verified:
         if manifest.kind == "postgresql":
             server.check(scratch / DUMP, manifest.server or 0)
             missing = manifest.missing
-            return Verified(manifest, None if missing is None else tuple(Reference(one, "") for one in missing))
+            return VerifyResult(manifest, None if missing is None else tuple(Reference(one, "") for one in missing))
         for file in manifest.files:
-            embedded.check(scratch / file)
+            embedded.check_database(scratch / file)
         good = {artifact for artifact, _ in FileArtifactCollection(scratch / "artifacts").files()}
-        with embedded.reading(scratch / STORE) as connection:
-            return Verified(manifest, lacking(connection, good))
+        with embedded.open_copy(scratch / STORE) as connection:
+            return VerifyResult(manifest, missing_references(connection, good))
 
 
-def restore(path: Path, into: str) -> Restored:
+def restore(path: Path, into: str) -> RestoreResult:
     """Bring a backup back: into a folder (a run directory to be), or into an empty PostgreSQL database by its URL.
 
     Nothing that exists is overwritten, and nothing is in place before every byte was checked.
@@ -167,7 +170,7 @@ def restore(path: Path, into: str) -> Restored:
         with tempfile.TemporaryDirectory(prefix="qosforge-restore-") as scratch:
             manifest = archive.unpack(path, Path(scratch), accept)
             server.restore(url, Path(scratch) / DUMP, manifest.server or 0)
-        return _restored(manifest, into, url.render_as_string(hide_password=True), None)
+        return _open_restored(manifest, into, url.render_as_string(hide_password=True), None)
     folder = Path(into).expanduser().absolute()
     embedded.require_vacant(folder)
     try:
@@ -175,13 +178,13 @@ def restore(path: Path, into: str) -> Restored:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".restoring-") as scratch:
             manifest = archive.unpack(path, Path(scratch), accept)
             for name in manifest.files:
-                embedded.check(Path(scratch) / name)
-            embedded.place(Path(scratch), folder)
+                embedded.check_database(Path(scratch) / name)
+            embedded.move_into_place(Path(scratch), folder)
     except OSError as error:
         raise StoreError(
             f"the backup cannot be restored here: {error.strerror}", Place(file=str(folder)), "name another folder"
         ) from error
-    return _restored(manifest, f"sqlite:///{folder / STORE}", str(folder), folder)
+    return _open_restored(manifest, f"sqlite:///{folder / STORE}", str(folder), folder)
 
 
 def _accept(manifest: Manifest, path: Path, kind: str) -> None:
@@ -192,7 +195,7 @@ def _accept(manifest: Manifest, path: Path, kind: str) -> None:
     expected = {DUMP} if manifest.kind == "postgresql" else {STORE}
     if not expected <= set(manifest.files):
         raise InputError("the backup lacks the run store", here, "take another backup")
-    if manifest.revision not in known():
+    if manifest.revision not in known_revisions():
         raise InputError(
             f"the backup holds tables of revision {manifest.revision}, which this release does not know",
             here,
@@ -200,7 +203,7 @@ def _accept(manifest: Manifest, path: Path, kind: str) -> None:
         )
 
 
-def _restored(manifest: Manifest, url: str, place: str, folder: Path | None) -> Restored:
+def _open_restored(manifest: Manifest, url: str, place: str, folder: Path | None) -> RestoreResult:
     """Open what was restored, which migrates it where it is older, and look what it has."""
     database = Database(url, schema=Schema.UPGRADED)
     try:
@@ -209,10 +212,10 @@ def _restored(manifest: Manifest, url: str, place: str, folder: Path | None) -> 
             open_ = sa.select(RUNS.c.id).where(RUNS.c.status.in_([status.value for status in UNFINISHED]))
             unfinished = tuple(connection.execute(open_.order_by(RUNS.c.id)).scalars())
             good: Collection[str] = (
-                stored_rows(connection).good
+                check_rows(connection).good
                 if folder is None
                 else {artifact for artifact, _ in FileArtifactCollection(folder / "artifacts").files()}
             )
-            return Restored(manifest, place, runs, unfinished, lacking(connection, good))
+            return RestoreResult(manifest, place, runs, unfinished, missing_references(connection, good))
     finally:
         database.close()

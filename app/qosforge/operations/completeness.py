@@ -1,4 +1,4 @@
-"""Whether the artifacts that rows refer to are there and are what was stored."""
+"""Integrity of artifacts: whether those that rows refer to exist undamaged."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """Ids of artifacts: those whose bytes are what was stored, and those whose bytes are not."""
+class ArtifactIntegrity:
+    """Ids of intact and of damaged artifacts."""
 
     good: frozenset[str]
     damaged: frozenset[str] = frozenset()
@@ -46,25 +46,25 @@ class BackupIncomplete(StoreError):
 
 
 def describe(lack: Reference, *, damaged: bool) -> str:
-    """A missing or damaged artifact in words."""
+    """Describe a missing or damaged artifact."""
     owner = f" of {lack.named_by}" if lack.named_by else ""
     return f"artifact {lack.artifact}{owner} is {'damaged' if damaged else 'missing'}"
 
 
-def lacking(connection: sa.Connection, good: Collection[str]) -> tuple[Reference, ...]:
-    """What rows refer to and ``good`` does not have; what retentions let go of is not missed."""
+def missing_references(connection: sa.Connection, good: Collection[str]) -> tuple[Reference, ...]:
+    """References to artifacts that are not in ``good``; those that retentions expired do not count."""
     named = references(connection, expired(connection))
     return tuple(one for artifact, one in sorted(named.items()) if artifact not in good)
 
 
-def stored_rows(connection: sa.Connection) -> Stored:
-    """The artifacts that a PostgreSQL database holds, each looked at by the server itself."""
+def check_rows(connection: sa.Connection) -> ArtifactIntegrity:
+    """Check the artifacts of a PostgreSQL database; the server computes their hashes itself."""
     if not sa.inspect(connection).has_table(ARTIFACTS.name):
-        return Stored(frozenset())
+        return ArtifactIntegrity(frozenset())
     digest = sa.func.encode(sa.func.sha256(ARTIFACTS.c.data), "hex")
     query = sa.select(ARTIFACTS.c.id, (digest == ARTIFACTS.c.id).label("good"))
     good: set[str] = set()
     damaged: set[str] = set()
     for row in connection.execute(query.execution_options(yield_per=_BATCH)):
         (good if row.good else damaged).add(row.id)
-    return Stored(frozenset(good), frozenset(damaged))
+    return ArtifactIntegrity(frozenset(good), frozenset(damaged))

@@ -36,7 +36,7 @@ ON_REQUEST: dict[str, Check] = {"worker": executors.check_worker}
 
 
 def examine(settings: Settings, checks: Collection[str] = tuple(CHECKS)) -> list[CheckResult]:
-    """What the checks find; nothing is changed.
+    """Run the named checks and return their results; nothing is changed.
 
     Raises:
         InputError: there is no check of one of the names.

@@ -14,7 +14,7 @@ from qosforge.errors import InputError, Place, StoreError
 from qosforge.operations.archive import ENGINE, STORE
 
 
-def copy(store: Path, engine: Path, into: Path) -> tuple[Path, ...]:
+def copy_databases(store: Path, engine: Path, into: Path) -> tuple[Path, ...]:
     """Copy both databases into a folder while runs go on, and return the copies.
 
     Nothing is written into the store meanwhile. Whatever a step does it records there before it ends and before
@@ -24,14 +24,14 @@ def copy(store: Path, engine: Path, into: Path) -> tuple[Path, ...]:
     Raises:
         StoreError: one cannot be read or copied whole.
     """
-    with _told(store), closing(sqlite3.connect(store, timeout=BUSY_SECONDS, isolation_level=None)) as lock:
+    with _store_errors(store), closing(sqlite3.connect(store, timeout=BUSY_SECONDS, isolation_level=None)) as lock:
         lock.execute("BEGIN IMMEDIATE")
         copies = [_copy(engine, into / ENGINE)] if engine.is_file() else []
         return (*copies, _copy(store, into / STORE))
 
 
 @contextmanager
-def reading(database: Path) -> Iterator[sa.Connection]:
+def open_copy(database: Path) -> Iterator[sa.Connection]:
     """A connection to a copy, whatever revision its tables have; nothing is made or migrated.
 
     Raises:
@@ -39,25 +39,25 @@ def reading(database: Path) -> Iterator[sa.Connection]:
     """
     engine = sa.create_engine(f"sqlite:///{database.absolute().as_uri()}?mode=ro&uri=true")
     try:
-        with _told(database), engine.connect() as connection:
+        with _store_errors(database), engine.connect() as connection:
             yield connection
     finally:
         engine.dispose()
 
 
-def check(database: Path) -> None:
+def check_database(database: Path) -> None:
     """Make sure that a copy is a whole database.
 
     Raises:
         StoreError: it is not.
     """
-    with _told(database), closing(sqlite3.connect(database)) as connection:
+    with _store_errors(database), closing(sqlite3.connect(database)) as connection:
         found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if found != "ok":
         raise StoreError(f"the database is damaged: {found}", Place(file=str(database)), "take another backup")
 
 
-def place(unpacked: Path, into: Path) -> None:
+def move_into_place(unpacked: Path, into: Path) -> None:
     """Move what was unpacked to where an installation has it; the store comes last and makes it one."""
     for name in ("artifacts", ENGINE, STORE):
         if (unpacked / name).exists():
@@ -81,7 +81,7 @@ def require_vacant(into: Path) -> None:
 
 def _copy(source: Path, target: Path) -> Path:
     with (
-        _told(source),
+        _store_errors(source),
         closing(
             sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
         ) as original,
@@ -90,12 +90,12 @@ def _copy(source: Path, target: Path) -> Path:
         target.chmod(0o600)
         original.backup(copied)
         copied.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
-    check(target)
+    check_database(target)
     return target
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _store_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, sa.exc.DatabaseError) as error:

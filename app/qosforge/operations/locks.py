@@ -1,4 +1,4 @@
-"""One tending of an installation at a time: a backup must not lose artifacts to a retention half-way."""
+"""The maintenance lock: a retention must not drop artifacts while a backup is being made."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from qosforge.database.connections import Database
-from qosforge.database.filelock import held
+from qosforge.database.filelock import hold_lock
 
 _SECONDS = 600
 
 
 @contextmanager
-def operating(database: Database) -> Iterator[None]:
-    """Hold off other backups and retentions of a SQLite installation while the block lasts.
+def maintenance_lock(database: Database) -> Iterator[None]:
+    """Exclude other backups and retentions of a SQLite installation while the block lasts.
 
     PostgreSQL needs none: its dump is one snapshot, artifacts and all.
 
@@ -23,5 +23,5 @@ def operating(database: Database) -> Iterator[None]:
     if database.path is None:
         yield
         return
-    with held(database.path.with_name("operations.lock"), _SECONDS):
+    with hold_lock(database.path.with_name("operations.lock"), _SECONDS):
         yield

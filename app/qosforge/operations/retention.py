@@ -1,4 +1,4 @@
-"""Retention: what runs of long ago left behind is dropped; that they ran, and what they did, stays."""
+"""Retention: drops artifacts and events of old runs; their records stay."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _MARGIN = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Retained:
-    """What a retention dropped, or would drop.
+class RetentionResult:
+    """The result of a retention, or of its dry run.
 
     ``before`` is the moment before which runs had to end; ``artifacts_before`` the one before which an artifact had
     to be stored last: earlier where ``held_by`` names an unfinished run (or one with a device between two states).
@@ -70,7 +70,7 @@ def duration(text: str) -> timedelta:
 
 def retain(
     database: Database, collection: ArtifactCollection, keep: timedelta, now: datetime, *, dry_run: bool = False
-) -> Retained:
+) -> RetentionResult:
     """Drop artifacts, events and idempotency keys of runs that ended longer than ``keep`` ago.
 
     Runs, stages, journal, approvals and the audit log stay. The run that had the last word on a device stays
@@ -115,7 +115,7 @@ def retain(
     old = {artifact: size for artifact, size in collection.older(reach) if artifact not in named}
     gone = len(old) if dry_run else collection.drop(old, reach)
     held_by = oldest[0] if oldest is not None and reach < before else None
-    return Retained(before, reach, held_by, tuple(fresh), events, keys, gone, sum(old.values()))
+    return RetentionResult(before, reach, held_by, tuple(fresh), events, keys, gone, sum(old.values()))
 
 
 def _over(connection: sa.Connection, before: datetime, *, hold: bool) -> list[str]:

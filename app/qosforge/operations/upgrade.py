@@ -1,4 +1,4 @@
-"""The upgrade of a database to the schema of this release: backed up first, and with nobody at work on it."""
+"""Upgrade of a database to the schema of this release, with a backup first and no executor at work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from qosforge.database.connections import Database, Schema
-from qosforge.database.revisions import held, known
+from qosforge.database.revisions import current_revision, known_revisions
 from qosforge.errors import EngineBusy
 from qosforge.operations import backup
 from qosforge.operations.archive import ENGINE
@@ -21,7 +21,7 @@ from qosforge.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Upgrade:
+class UpgradeResult:
     """The revisions before and after; ``backup`` is of the one before, ``None`` where nothing had to be changed."""
 
     before: str
@@ -29,7 +29,7 @@ class Upgrade:
     backup: Path | None
 
 
-def upgrade(settings: Settings, file: Path, *, allow_incomplete: bool = False) -> Upgrade:
+def upgrade(settings: Settings, file: Path, *, allow_incomplete: bool = False) -> UpgradeResult:
     """Back the installation up to ``file``, then migrate its database to the newest revision.
 
     Raises:
@@ -41,21 +41,21 @@ def upgrade(settings: Settings, file: Path, *, allow_incomplete: bool = False) -
     database = Database(settings.database_url, schema=Schema.AS_IS)
     try:
         with database.read() as connection:
-            before = str(held(connection))
-        newest = known()[0]
+            before = str(current_revision(connection))
+        newest = known_revisions()[0]
         if before == newest:
-            return Upgrade(before, newest, None)
-        with _alone(settings, database):
+            return UpgradeResult(before, newest, None)
+        with _without_executors(settings, database):
             backup.create(settings, file, allow_incomplete=allow_incomplete)
             Database(settings.database_url, schema=Schema.UPGRADED).close()
-        return Upgrade(before, newest, file)
+        return UpgradeResult(before, newest, file)
     finally:
         database.close()
 
 
 @contextmanager
-def _alone(settings: Settings, database: Database) -> Iterator[None]:
-    """Make sure that nobody carries out runs; on SQLite, nobody can begin to while the block lasts."""
+def _without_executors(settings: Settings, database: Database) -> Iterator[None]:
+    """Make sure that no executor is at work; on SQLite, none can start while the block lasts."""
     if database.path is not None:
         mine = Ownership(settings.var_dir, record=settings.var_dir / ENGINE, store=database.path)
         mine.take()

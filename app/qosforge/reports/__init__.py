@@ -1,1 +1,1 @@
-"""Reports: what a run did and what came of it, for people."""
+"""Reports of runs and policy checks, for people and pipelines."""

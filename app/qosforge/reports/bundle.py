@@ -1,4 +1,4 @@
-"""Many documents as one ZIP file, written while it is sent: no more than one document is held at a time."""
+"""A ZIP file that is written while it is sent: it holds no more than one document in memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Entry = tuple[str, Callable[[], bytes]]
 
 
 class _Pipe:
-    """A file that is only written, and whose content is taken out as it comes."""
+    """A write-only file whose content is taken out piece by piece."""
 
     def __init__(self) -> None:
         self._written = bytearray()
@@ -35,7 +35,7 @@ class _Pipe:
         return taken
 
 
-def zipped(entries: Iterable[Entry], at: datetime, most: int = MOST_BYTES) -> Iterator[bytes]:
+def stream_zip(entries: Iterable[Entry], at: datetime, most: int = MOST_BYTES) -> Iterator[bytes]:
     """The documents as a ZIP file, in pieces; names stay below the folder that it is unpacked into."""
     pipe = _Pipe()
     left_out: list[str] = []

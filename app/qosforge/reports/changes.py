@@ -1,9 +1,9 @@
-"""What a change did to a class, in words."""
+"""The effect of a change on a class, in words."""
 
 from __future__ import annotations
 
 from qosforge.deltaq.difference import Difference
-from qosforge.reports.table import amount
+from qosforge.reports.table import format_bound
 from qosforge.tester.measurement.changes import ClassChange
 
 
@@ -15,7 +15,7 @@ def change_sentence(of: ClassChange, bound: Difference) -> str:
 
 
 def difference(bound: Difference) -> str:
-    """What can be said of the difference, and its limits."""
+    """The difference in words, with its confidence limits."""
     word = {"open": "not told apart"}.get(bound.change, bound.change)
     limits = limits_of(bound)
     return f"{word}: {limits}" if limits else word
@@ -36,9 +36,9 @@ def got_better(of: ClassChange) -> str:
 
 
 def _side(bound: Difference, value: float | None) -> str:
-    return "–" if value is None else amount(value, bound.kind)
+    return "–" if value is None else format_bound(value, bound.kind)
 
 
 def _signed(bound: Difference, value: float) -> str:
     kind = "loss" if bound.share else bound.kind
-    return f"{'−' if value < 0 else '+' if value > 0 else ''}{amount(abs(value), kind)}"
+    return f"{'−' if value < 0 else '+' if value > 0 else ''}{format_bound(abs(value), kind)}"

@@ -1,4 +1,4 @@
-"""What the reports for pipelines are made of: findings, and what an intent would make of each device."""
+"""The input of the reports for pipelines: findings, and each device's preview."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from qosforge.reports.preview import CompilePreview, DevicePreview, GapDocument,
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """An intent on a network before anything is touched.
+class CheckReport:
+    """The check of an intent on a network, before any device is changed.
 
     ``policy`` is its file, where findings that have no place of their own are shown.
     """
@@ -26,15 +26,15 @@ class Check:
     devices: tuple[DevicePreview, ...] = ()
 
     @property
-    def boxes(self) -> tuple[str, ...]:
+    def device_names(self) -> tuple[str, ...]:
         """The devices, or where none is shown those that findings name."""
         named = (finding.device for finding in self.findings if finding.device)
         return tuple(device.name for device in self.devices) or tuple(dict.fromkeys(named))
 
 
-def check_of(preview: CompilePreview | ValidatePreview, policy: str) -> Check:
-    """A preview as reports take it."""
-    return Check(
+def check_report(preview: CompilePreview | ValidatePreview, policy: str) -> CheckReport:
+    """The report input of a preview."""
+    return CheckReport(
         preview.intent,
         policy,
         preview.network,
@@ -50,7 +50,7 @@ def gap_text(gap: GapDocument) -> str:
 
 
 def as_findings(error: QosforgeError, policy: str) -> tuple[Finding, ...]:
-    """Problems of an error as findings, so that a report shows what kept it from being made.
+    """The problems of an error as findings, so that a report can show why the check failed.
 
     What has no file is told of the ``policy``.
     """
@@ -71,7 +71,7 @@ def as_findings(error: QosforgeError, policy: str) -> tuple[Finding, ...]:
     )
 
 
-def of_devices(findings: Iterable[Finding], names: Iterable[str]) -> dict[str | None, list[Finding]]:
+def findings_by_device(findings: Iterable[Finding], names: Iterable[str]) -> dict[str | None, list[Finding]]:
     """Findings by device, every name among the keys; ``None`` has those of no device in ``names``."""
     found: dict[str | None, list[Finding]] = {None: [], **{name: [] for name in names}}
     for finding in findings:

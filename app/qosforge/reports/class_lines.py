@@ -15,7 +15,7 @@ _INGRESS = re.compile(r"\binput\b")
 
 @dataclass(frozen=True)
 class ClassLine:
-    """One line, without its line end; ``traffic_class`` is the intent's class, ``None`` where it is for none."""
+    """One line, without its line end; ``traffic_class`` is the intent's class, ``None`` for a line of no class."""
 
     text: str
     traffic_class: str | None

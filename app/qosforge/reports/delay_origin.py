@@ -1,4 +1,4 @@
-"""Where the delay arises: what each hop of a path adds to a class, composed beside what was measured, in words."""
+"""Delay by hop: what each hop of a path adds to a class, composed and compared with the measurement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a verdict rests on, in words and with as many digits as its interval allows."""
+"""The evidence of a verdict, in words and with as many digits as its interval allows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from qosforge.deltaq.error_spending import confidence_at
 from qosforge.deltaq.objective import BoundVerdict, Evidence, Verdict
-from qosforge.reports.table import amount
+from qosforge.reports.table import format_bound
 from qosforge.tester.measurement.judging import ClassVerdict
 
 _OF: dict[Evidence, str] = {
@@ -18,7 +18,7 @@ _OF: dict[Evidence, str] = {
 
 
 def deciding(verdict: Verdict) -> int:
-    """Position of the bound that made the verdict: of those with its outcome, the one that is used up most."""
+    """Position of the bound that decided the verdict: of those with its outcome, the one closest to its limit."""
 
     def used(number: int) -> float:
         bound = verdict.bounds[number]
@@ -46,14 +46,14 @@ def interval(bound: BoundVerdict) -> str:
 
 
 def sentences(verdicts: Iterable[ClassVerdict]) -> Iterator[tuple[str, str]]:
-    """Of each verdict, where it holds (scenario and path) and what the bound rests on that decided it."""
+    """For each verdict its scenario and path, and the evidence of the bound that decided it."""
     for one in verdicts:
         where = " ".join(part for part in (one.scenario, one.path) if part)
         yield where, sentence(one.verdict.bounds[deciding(one.verdict)], one)
 
 
 def sentence(bound: BoundVerdict, judged: ClassVerdict) -> str:
-    """What was seen of one bound of a class, by what, how surely, and what was assumed."""
+    """The evidence of one bound of a class: observation, source, confidence and assumptions."""
     verdict = judged.verdict
     told = f"{bound.n:,} packets, worth {bound.n_effective:,.0f} independent ones"
     parts = [f"{_where(bound, judged)}, {_what(bound, judged.traffic_class)}{_limits(bound, verdict)}", told]
@@ -69,7 +69,7 @@ def sentence(bound: BoundVerdict, judged: ClassVerdict) -> str:
     if bound.heavy_tail:
         parts.append("the longest delays are so long that the mean has no limits")
     if bound.clock_error:
-        parts.append(f"clocks may lie {amount(bound.clock_error, 'delay')} apart, which the limits count in")
+        parts.append(f"clocks may lie {format_bound(bound.clock_error, 'delay')} apart, which the limits count in")
     if verdict.undecided:
         parts.append(f"{verdict.undecided}, so that nothing is decided")
     if verdict.lacking:
@@ -125,7 +125,7 @@ def _rounded(value: float | None, bound: BoundVerdict) -> str:
     if math.isinf(high):  # nothing is known above: what lies below the estimate tells how far it is known
         high = 2 * (bound.observed.number() or 0.0) - low
     if not math.isfinite(value) or not math.isfinite(high) or high <= low:
-        return amount(value, bound.kind)
+        return format_bound(value, bound.kind)
     scale, unit = (100, "%") if bound.kind == "loss" else (1e3, "ms")
     digits = max(0, -math.floor(math.log10((high - low) * scale / 2)))
     return f"{value * scale:,.{digits}f} {unit}" if value else f"0 {unit}"

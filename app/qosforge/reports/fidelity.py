@@ -1,4 +1,4 @@
-"""How near a compilation comes to its policy, at a glance: the worst of every class on every device."""
+"""Fidelity by device and class: the worst of each class on each device."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _ORDER = (Fidelity.EXACT, Fidelity.APPROXIMATE, Fidelity.UNSUPPORTED)
 
 
 @dataclass(frozen=True)
-class Share:
-    """What was asked for a class and what it will be, in % of the link rate, on some interfaces of a device."""
+class FidelityShare:
+    """The requested and the applied share of a class in % of the link rate, on some interfaces of a device."""
 
     fidelity: Fidelity
     requested_percent: float | None
@@ -29,10 +29,10 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Cell:
+class FidelityCell:
     """A class on a device: the worst fidelity of its interfaces, and the shares, worst first."""
 
-    shares: tuple[Share, ...]
+    shares: tuple[FidelityShare, ...]
 
     @property
     def fidelity(self) -> Fidelity:
@@ -46,17 +46,19 @@ class Cell:
         return max(known, key=abs, default=None)
 
 
-def cells(entries: Iterable[FidelityDocument]) -> dict[str, Cell]:
-    """The classes of a device, by name."""
+def fidelity_by_class(entries: Iterable[FidelityDocument]) -> dict[str, FidelityCell]:
+    """The fidelity of a device's classes, by name."""
     alike: dict[str, dict[tuple[Fidelity, float | None, float | None], list[str]]] = {}
     for entry in entries:
         key = (entry.fidelity, entry.requested_percent, entry.applied_percent)
         alike.setdefault(entry.traffic_class, {}).setdefault(key, []).append(entry.interface)
     return {
-        name: Cell(tuple(sorted((Share(*key, tuple(ports)) for key, ports in found.items()), key=_badness)))
+        name: FidelityCell(
+            tuple(sorted((FidelityShare(*key, tuple(ports)) for key, ports in found.items()), key=_badness))
+        )
         for name, found in alike.items()
     }
 
 
-def _badness(share: Share) -> tuple[int, float]:
+def _badness(share: FidelityShare) -> tuple[int, float]:
     return -_ORDER.index(share.fidelity), -abs(share.points or 0.0)

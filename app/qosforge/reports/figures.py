@@ -1,4 +1,4 @@
-"""The figures of a run: what pages, the HTML report and its PDF show of each class, with the numbers beside."""
+"""The figures of a run for pages, the HTML report and its PDF, with their numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qosforge.deltaq.comparison import compare_samples
 from qosforge.deltaq.objective import DEFAULT_CONFIDENCE, Objective
 from qosforge.plots import Bar, ClassBars, Curve, Table, bars_table, class_bars, delta_q_cdf, plot_table
 from qosforge.reports.model import RunReport
-from qosforge.reports.table import amount
+from qosforge.reports.table import format_bound
 from qosforge.tester.measurement.document import FlowResult, Measurement, When, flows_sample
 from qosforge.tester.measurement.judging import ClassVerdict
 from qosforge.tester.measurement.pooling import ClassSummary, pooled_deltaq, summarise
@@ -81,7 +81,7 @@ def _flows(measurement: Measurement, scenario: str) -> list[FlowResult]:
 def _bars(
     measurements: Sequence[Measurement], verdicts: Sequence[ClassVerdict], scenario: str
 ) -> tuple[ClassBars, ...]:
-    """What every class got of a scenario, all of its paths together; background traffic last."""
+    """The throughput of every class in a scenario, all paths together; background traffic last."""
     names = dict.fromkeys(flow.traffic_class for each in measurements for flow in _flows(each, scenario))
     found = []
     for name in sorted(names, key=lambda name: name is None):
@@ -152,7 +152,7 @@ def _delta_q(
 
 
 def _change_in_words(curves: Sequence[Curve], confidence: float) -> str:
-    """How ΔQ after the push stands to that before it; nothing where either has no samples."""
+    """The comparison of ΔQ after and before the push in words; empty where either has no samples."""
     sides = {curve.when: curve.sample for curve in curves if curve.sample is not None}
     if not {"before", "after"} <= sides.keys():
         return ""
@@ -169,7 +169,7 @@ def _change_in_words(curves: Sequence[Curve], confidence: float) -> str:
 
 def _deadlines(first_ps: float, last_ps: float) -> str:
     """Deadlines between which two distributions differ, as people write them."""
-    first, last = (amount(each / PS_PER_SECOND, "delay") for each in (first_ps, last_ps))
+    first, last = (format_bound(each / PS_PER_SECOND, "delay") for each in (first_ps, last_ps))
     return f"a deadline of {first}" if first == last else f"deadlines between {first} and {last}"
 
 

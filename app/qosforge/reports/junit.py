@@ -1,4 +1,4 @@
-"""Reports as JUnit XML, which every pipeline shows as tests.
+"""Reports as JUnit XML, which pipelines show as tests.
 
 There is no standard for it; elements and attributes are those that Jenkins' and GitLab's readers share. Of an
 intent each device is a test case; of a run each bound of a verdict is one too.
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from qosforge.findings import Finding, Severity
-from qosforge.reports.checks import Check, of_devices
+from qosforge.reports.checks import CheckReport, findings_by_device
 from qosforge.reports.evidence import observed, sentence
 from qosforge.reports.model import RunReport
-from qosforge.reports.table import amount
+from qosforge.reports.table import format_bound
 from qosforge.tester.measurement.judging import ClassVerdict
 
 GOOD = frozenset({"kept", "no_changes"})
@@ -37,12 +37,12 @@ class _Case:
     seconds: float = 0.0
 
 
-def check_junit(check: Check, *, strict: bool = False) -> str:
-    """An intent before anything is touched: a case for the intent, and one for each device.
+def check_junit(check: CheckReport, *, strict: bool = False) -> str:
+    """The check of an intent: a case for the intent, and one for each device.
 
     Error findings are failures; with ``strict`` warnings too.
     """
-    cases = _finding_cases(check.findings, check.intent, check.boxes, strict, check.policy)
+    cases = _finding_cases(check.findings, check.intent, check.device_names, strict, check.policy)
     return _document(_suite(f"{check.intent} on {check.network}" if check.network else check.intent, cases))
 
 
@@ -75,7 +75,7 @@ def _bound_cases(judged: ClassVerdict) -> Iterable[_Case]:
     verdict = judged.verdict
     for bound in verdict.bounds:
         said = (
-            f"{bound.label} {observed(bound)}, asked at most {amount(bound.requested, bound.kind)}: "
+            f"{bound.label} {observed(bound)}, asked at most {format_bound(bound.requested, bound.kind)}: "
             f"{bound.outcome} at {verdict.confidence * 100:g} % confidence, evidence {verdict.evidence}: "
             f"{sentence(bound, judged)}"
         )
@@ -99,7 +99,7 @@ def _finding_cases(
             "\n".join(_line(f) for f in found if f.severity not in against),
             next((f.file for f in found if f.file and f.severity in against), file) or "",
         )
-        for name, found in of_devices(findings, devices).items()
+        for name, found in findings_by_device(findings, devices).items()
     ]
 
 

@@ -1,4 +1,4 @@
-"""The difference of two texts, line by line, at a cost that their sizes bound whatever stands in them."""
+"""The difference of two texts, line by line, in time bounded by their sizes whatever their content."""
 
 from __future__ import annotations
 

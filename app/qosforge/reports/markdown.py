@@ -13,13 +13,13 @@ from collections.abc import Iterable, Sequence
 
 from qosforge.deltaq.objective import BoundVerdict
 from qosforge.findings import Finding, Severity
-from qosforge.reports.checks import Check, gap_text, of_devices
+from qosforge.reports.checks import CheckReport, findings_by_device, gap_text
 from qosforge.reports.delay_origin import DelayOrigin, not_recorded, run_origins
 from qosforge.reports.evidence import interval, observed, sentences
 from qosforge.reports.model import RunReport
 from qosforge.reports.preview import DevicePreview, FidelityDocument
 from qosforge.reports.run_metadata import run_metadata
-from qosforge.reports.table import amount
+from qosforge.reports.table import format_bound
 from qosforge.reports.verdict_rows import verdict_rows
 from qosforge.tester.measurement.document import When
 
@@ -38,19 +38,19 @@ _REFERENCE = re.compile(r"[@#!$%&~](?=\w)")
 _ORDER = list(Severity)
 
 
-def check_markdown(check: Check, *, longest: int = LONGEST) -> str:
-    """What an intent would do: findings, then each device with its configuration and what would be entered."""
+def check_markdown(check: CheckReport, *, longest: int = LONGEST) -> str:
+    """The check of an intent: findings, then each device with its configuration and the lines to enter."""
     on = f" on {prose(check.network)}" if check.network else ""
     counts = _counts(check.findings)
     head = [f"## QoS preview: {prose(check.intent)}{on}", ""]
     head += [f"{counts}. Version `{check.version[:12]}`." if check.version.isalnum() else f"{counts}.", ""]
     head += [*_finding_table(check.findings), *_fidelity_table(check.devices)]
-    by_device = of_devices(check.findings, (d.name for d in check.devices))
+    by_device = findings_by_device(check.findings, (d.name for d in check.devices))
     return _bounded(head, [_device(device, by_device[device.name]) for device in check.devices], longest)
 
 
 def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
-    """What a run did: how it ended, the verdicts, the devices and what was entered into each."""
+    """A run: its result, the verdicts, and the devices with the lines entered into each."""
     status = report.status.replace("_", " ")
     after = report.outcome_after()
     verdict = f", objective {_OUTCOMES[after]}" if after else ""
@@ -103,7 +103,7 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _finding_table(findings: Sequence[Finding]) -> list[str]:
-    """What stands against the change or is to be looked at; what is only worth knowing is folded away."""
+    """Errors and warnings; notes are folded away."""
     ordered = sorted(findings, key=lambda f: _ORDER.index(f.severity))
     shown = [finding for finding in ordered[:ROWS] if finding.severity is not Severity.INFO]
     notes = [finding for finding in ordered[:ROWS] if finding.severity is Severity.INFO]
@@ -161,7 +161,7 @@ def _verdict_table(report: RunReport) -> list[str]:
         bound = row.bound
         name = (row.scenario, row.traffic_class, row.path or "", bound.label)
         seen = (_seen(row.sides.get(side)) for side in sides)
-        rows.append((*map(prose, name), f"≤ {amount(bound.requested, bound.kind)}", *seen, prose(row.change)))
+        rows.append((*map(prose, name), f"≤ {format_bound(bound.requested, bound.kind)}", *seen, prose(row.change)))
     return _table(("scenario", "class", "path", "bound", "requested", *sides, "change"), rows)
 
 

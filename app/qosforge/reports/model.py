@@ -1,4 +1,4 @@
-"""What a report is made from: a run as plain data, whoever ran it."""
+"""The input of run reports: a run as plain data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class StageReport(BaseModel):
 
 
 class DeviceReport(BaseModel):
-    """One device: what was wanted of it, what was done, and what changed in what it says it holds.
+    """One device of a run: candidate, outcome, and the difference of its configuration.
 
     Its texts have no secrets; whole configurations stand in the run's artifacts alone.
     """
@@ -83,7 +83,7 @@ class DecisionReport(BaseModel):
 
 
 class RunReport(BaseModel):
-    """A run as its report shows it. Parts that the run never reached are empty.
+    """A run as its report shows it. Parts that the run did not reach are empty.
 
     ``candidate`` names what an approval is about; ``waits_for`` and what stands of its
     ``reason`` are words for people. ``predicted`` is what was expected of the change before it was made, and

@@ -1,4 +1,4 @@
-"""A page of ours on sheets of paper, set by WeasyPrint; importing it takes the library Pango."""
+"""HTML pages as PDF by WeasyPrint; importing it needs the library Pango."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _PICTURE = re.compile(r"<svg.*?</svg>", re.DOTALL)
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
 
 
-class _Pictures(URLFetcher):  # type: ignore[misc]
-    """The pictures of one page by number, and nothing from anywhere else."""
+class _ImageFetcher(URLFetcher):  # type: ignore[misc]
+    """Serves the images of one page by number, and loads nothing else."""
 
     def __init__(self, pictures: list[str]) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ def _address(number: int) -> str:
     return f"picture:{number}"
 
 
-def printed(page: str) -> bytes:
+def print_pdf(page: str) -> bytes:
     """The page as a PDF of A4 sheets. Its ``<svg>`` elements become images, which takes a third less time."""
     pictures = _PICTURE.findall(page)
     numbers = iter(range(len(pictures)))
@@ -51,5 +51,5 @@ def printed(page: str) -> bytes:
 
     # After the page's own, which they override: those that WeasyPrint is given beside a page stand before them.
     styled = _PICTURE.sub(image, page).replace("</head>", f"<style>{read_text(STYLES)}</style></head>", 1)
-    document: bytes = HTML(string=styled, url_fetcher=_Pictures(pictures)).write_pdf()
+    document: bytes = HTML(string=styled, url_fetcher=_ImageFetcher(pictures)).write_pdf()
     return document

@@ -15,7 +15,7 @@ def run_pdf(report: RunReport) -> bytes:
         NotInstalled: the libraries that set text are missing; it names the packages.
     """
     try:
-        from qosforge.reports.paper import printed  # noqa: PLC0415 - it looks for Pango as it is imported
+        from qosforge.reports.paper import print_pdf  # noqa: PLC0415 - it looks for Pango as it is imported
     except OSError as error:
         part = parts()["pdf"]
         packages = part.missing() or list(part.packages)
@@ -24,4 +24,4 @@ def run_pdf(report: RunReport) -> bytes:
             f" ({str(error).splitlines()[0]})",
             hint=f"{install_command(packages)}, or take the report in another form, such as HTML",
         ) from None
-    return printed(render_run_report(report))
+    return print_pdf(render_run_report(report))

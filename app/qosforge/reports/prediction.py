@@ -13,7 +13,7 @@ from qosforge.tester.measurement.judging import ClassVerdict
 
 
 class SimulatedDocument(BaseModel):
-    """How long a scenario was simulated."""
+    """The simulated time of a scenario."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True)
 
@@ -39,7 +39,7 @@ class PredictionDocument(BaseModel):
 
 
 def prediction_document(prediction: Prediction) -> PredictionDocument:
-    """All about a prediction."""
+    """The document of a prediction."""
     return PredictionDocument(
         outcome=prediction.outcome,
         simulated=tuple(SimulatedDocument.model_validate(each) for each in prediction.simulated),

@@ -19,14 +19,14 @@ from qosforge.platforms.device_text import DeviceWords
 from qosforge.preview.policy_check import PolicyCheck
 
 
-class Document(BaseModel):
-    """Base of the documents."""
+class PreviewDocument(BaseModel):
+    """Base class of the documents."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True, from_attributes=True)
 
 
-class FindingDocument(Document):
-    """A finding, with every field; ``null`` where nothing is to be said."""
+class FindingDocument(PreviewDocument):
+    """A finding with all its fields; ``null`` for those that do not apply."""
 
     code: str
     severity: Severity
@@ -42,7 +42,7 @@ class FindingDocument(Document):
     hint: str | None
 
 
-class BlockDocument(Document):
+class BlockDocument(PreviewDocument):
     """One configuration object, with the class that it came from and the line of that class in the intent."""
 
     kind: str
@@ -52,8 +52,8 @@ class BlockDocument(Document):
     line: int | None
 
 
-class FidelityDocument(Document):
-    """How near a class comes to what was asked on an interface; shares in per cent of the link rate."""
+class FidelityDocument(PreviewDocument):
+    """The fidelity of a class on an interface; shares in per cent of the link rate."""
 
     traffic_class: str
     interface: str
@@ -62,7 +62,7 @@ class FidelityDocument(Document):
     applied_percent: float | None
 
 
-class GapDocument(Document):
+class GapDocument(PreviewDocument):
     """A place that is without a policy from line ``first`` (from 0) of the delta on, for ``lines`` lines."""
 
     place: str
@@ -70,8 +70,8 @@ class GapDocument(Document):
     lines: int
 
 
-class CandidateDocument(Document):
-    """Lines that bring a device to the plan, those that undo them, and where it has no policy in between."""
+class CandidateDocument(PreviewDocument):
+    """Lines that bring a device to the plan, those that roll them back, and where it has no policy in between."""
 
     device: str
     delta: tuple[str, ...]
@@ -79,8 +79,8 @@ class CandidateDocument(Document):
     gaps: tuple[GapDocument, ...]
 
 
-class DevicePreview(Document):
-    """One device: its plan, its whole configuration and the blocks of it, and how near it comes to the intent.
+class DevicePreview(PreviewDocument):
+    """One device: its plan, configuration, configuration blocks, and fidelity.
 
     ``classes`` maps what the device calls a class or queue to the intent's class. ``candidate`` is there where the
     device was read.
@@ -96,7 +96,7 @@ class DevicePreview(Document):
     candidate: CandidateDocument | None = None
 
 
-class WaveDocument(Document):
+class WaveDocument(PreviewDocument):
     """One wave of a push. Devices of one of ``steps`` change at the same moment. Those with a timer go back by
     themselves ``revert_minutes`` after their first line unless confirmed; measuring makes that longer.
     """
@@ -106,7 +106,7 @@ class WaveDocument(Document):
     revert_minutes: int
 
 
-class CompilePreview(Document):
+class CompilePreview(PreviewDocument):
     """What an intent becomes on a network. ``version`` is the hash of its canonical form; it is ``good`` where no
     finding stands against a push.
     """
@@ -122,7 +122,7 @@ class CompilePreview(Document):
     )
 
 
-class ClassDocument(Document):
+class ClassDocument(PreviewDocument):
     """A class of the intent. ``number`` counts from 1 in the order of the policy, those below a class after it;
     ``line`` is where it stands in the intent, where it stands there.
     """
@@ -138,7 +138,7 @@ class PolicyPreview(CompilePreview):
     classes: tuple[ClassDocument, ...]
 
 
-class ValidatePreview(Document):
+class ValidatePreview(PreviewDocument):
     """All that stands against pushing an intent to a network, and for it to be known."""
 
     intent: str
@@ -155,7 +155,7 @@ _FIDELITIES = TypeAdapter(tuple[FidelityDocument, ...])
 
 
 def compile_document(checked: PolicyCheck) -> CompilePreview:
-    """All about a compilation."""
+    """The document of a compilation."""
     candidates = {candidate.device: candidate for candidate in checked.candidates}
     return CompilePreview(
         **_head(checked),
@@ -181,7 +181,7 @@ def _rollout(checked: PolicyCheck, changed: Collection[str]) -> tuple[WaveDocume
 
 
 def policy_document(checked: PolicyCheck) -> PolicyPreview:
-    """All about a compilation, for who edits its policy."""
+    """The document of a compilation for the policy editor."""
     loaded = checked.compilation.intent
     classes = every_class(loaded.intent.classes)
     return PolicyPreview(
@@ -213,7 +213,7 @@ def _candidate(candidate: Candidate, words: DeviceWords) -> CandidateDocument:
 
 
 def finding_documents(findings: Iterable[Finding]) -> tuple[FindingDocument, ...]:
-    """Findings as they are told."""
+    """The documents of findings."""
     return _FINDINGS.validate_python(tuple(findings))
 
 

@@ -1,4 +1,4 @@
-"""Who asked for a run, what it waits for and who decided on it: the lines at the head of every report."""
+"""Run metadata: creator, ticket, decisions and state, the lines at the head of every report."""
 
 from __future__ import annotations
 

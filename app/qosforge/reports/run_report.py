@@ -1,4 +1,4 @@
-"""The report of a run: one HTML file that needs nothing beside itself.
+"""The report of a run as one self-contained HTML file.
 
 It loads no script, style, font or picture from anywhere, says so in its content security policy, follows the
 reader's light or dark preference and prints. Every text in it is escaped: names come from people and
@@ -18,7 +18,7 @@ from qosforge.reports.delay_origin import not_recorded, run_origins
 from qosforge.reports.evidence import interval, observed
 from qosforge.reports.model import RunReport
 from qosforge.reports.run_metadata import run_metadata
-from qosforge.reports.table import COLUMNS, Group, amount, comparison_table
+from qosforge.reports.table import COLUMNS, ComparisonGroup, comparison_table, format_bound
 from qosforge.reports.trade_offs import accounts, side_texts, trade_off_text, trade_offs
 from qosforge.reports.verdict_rows import verdict_rows
 from qosforge.resources import read_text
@@ -46,7 +46,7 @@ def render_run_report(report: RunReport) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        amount=amount,
+        amount=format_bound,
         observed=observed,
         interval=interval,
         moment=_moment,
@@ -87,7 +87,7 @@ def _sides(report: RunReport) -> dict[str, tuple[ClassVerdict, ...]]:
     return {name: found for name, found in sides.items() if found or name != "predicted"}
 
 
-def _by_scenario(groups: tuple[Group, ...]) -> list[list[Group]]:
+def _by_scenario(groups: tuple[ComparisonGroup, ...]) -> list[list[ComparisonGroup]]:
     """Groups of one scenario together; they already stand in the order of the scenarios."""
     return [list(members) for _, members in groupby(groups, key=attrgetter("scenario"))]
 

@@ -53,7 +53,7 @@ def sarif(findings: Sequence[Finding], policy: str, root: Path) -> Json:
 
 
 def _rule(code: str, entry: Explanation | None) -> Json:
-    """A rule; of a code that a newer service knows and this catalogue does not, the name alone."""
+    """The rule of a code; only its name for a code of a newer service that this catalogue lacks."""
     if entry is None:
         return {"id": code}
     help_ = f"{entry.why}\n\nMend: {entry.hint}\n\nExample: {entry.example}"
@@ -109,7 +109,7 @@ def _logical(finding: Finding) -> list[Json]:
 
 
 def _artifact(file: str, root: Path) -> Json:
-    """Where a file is, as a URI. By the letters of its path alone: a file that a request names is not looked at."""
+    """The URI of a file, from its path alone: a file that a request names is never opened."""
     path = Path(os.path.normpath(Path.cwd() / file))
     if path.is_relative_to(root):
         return {"uri": quote(path.relative_to(root).as_posix()), "uriBaseId": "%SRCROOT%"}
@@ -117,7 +117,7 @@ def _artifact(file: str, root: Path) -> Json:
 
 
 def _fingerprint(finding: Finding) -> str:
-    """The same for the same finding after lines above it came or went."""
+    """A fingerprint that does not depend on the lines above the finding."""
     parts = (
         finding.code,
         finding.device,

@@ -1,4 +1,4 @@
-"""The comparison table: each class before and after a push, and the benefit, as data for every face.
+"""The comparison table: each class before and after a push, and the benefit, as data.
 
 The benefit is before ÷ after − 1 in percent, the figure in which published QoS experiments state their
 result. Times are milliseconds; a quantile that lies beyond the packets delivered is infinite.
@@ -54,7 +54,7 @@ COLUMNS: tuple[Column, ...] = (
 """What every line holds, in this order."""
 
 
-class Line(BaseModel):
+class FigureLine(BaseModel):
     """One line of figures, one per column of ``COLUMNS``; a benefit is in percent."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -71,7 +71,7 @@ class Line(BaseModel):
         )
 
 
-class Group(BaseModel):
+class ComparisonGroup(BaseModel):
     """The lines of one class, kind and path in one scenario: before, after, benefit, as far as they exist."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -81,7 +81,7 @@ class Group(BaseModel):
     path: str
     traffic_class: str | None
     kind: str
-    lines: tuple[Line, ...]
+    lines: tuple[FigureLine, ...]
 
     @property
     def label(self) -> str:
@@ -93,7 +93,7 @@ class Group(BaseModel):
 
 def comparison_table(
     before: Measurement | None, after: Measurement | None, *, by_path: bool = True
-) -> tuple[Group, ...]:
+) -> tuple[ComparisonGroup, ...]:
     """Pair the flows of two measurements by scenario, path, class and kind, in the order they were listed.
 
     Without ``by_path`` all paths of a scenario are pooled.
@@ -110,7 +110,7 @@ def comparison_table(
     order = {name: position for position, name in enumerate(dict.fromkeys(key[0] for key in groups))}
     keys = sorted(groups, key=lambda key: (order[key[0]], key[2] is None))
     return tuple(
-        Group(
+        ComparisonGroup(
             scenario=key[0],
             title=groups[key],
             path=key[1],
@@ -158,12 +158,12 @@ def _summary(measurement: Measurement | None, key: tuple[str, str, str | None, s
     return summarise(flows) if flows else None
 
 
-def _lines(before: ClassSummary | None, after: ClassSummary | None) -> tuple[Line, ...]:
+def _lines(before: ClassSummary | None, after: ClassSummary | None) -> tuple[FigureLine, ...]:
     lines = []
     if before is not None:
-        lines.append(Line(what="before", values=_values(before)))
+        lines.append(FigureLine(what="before", values=_values(before)))
     if after is not None:
-        lines.append(Line(what="after", values=_values(after)))
+        lines.append(FigureLine(what="after", values=_values(after)))
     if len(lines) == 2:
         pairs = zip(COLUMNS, lines[0].values, lines[1].values, strict=True)
         alike = all(side is None or (side.loss or 0) <= MOST_LOST for side in (before, after))
@@ -171,7 +171,7 @@ def _lines(before: ClassSummary | None, after: ClassSummary | None) -> tuple[Lin
             benefit_percent(first, second) if column.compared and (alike or not column.of_arrived) else Quantity()
             for column, first, second in pairs
         )
-        lines.append(Line(what="benefit", values=gains))
+        lines.append(FigureLine(what="benefit", values=gains))
     return tuple(lines)
 
 
@@ -195,7 +195,7 @@ def _quantile(summary: ClassSummary, label: str) -> Quantity:
     return Quantity.of(math.inf if value is None else to_ms(value))
 
 
-def amount(number: Quantity | float, kind: str) -> str:
+def format_bound(number: Quantity | float, kind: str) -> str:
     """Write a bound's figure for people: loss in percent, anything else in milliseconds."""
     quantity = number if isinstance(number, Quantity) else Quantity.of(number)
     value = quantity.number()

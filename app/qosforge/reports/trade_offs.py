@@ -61,7 +61,7 @@ class Account(BaseModel):
         return format_quantity(Quantity.of(None if self.offered_bps is None else self.offered_bps / 1e3), 1)
 
 
-class ClassChange(BaseModel):
+class TradeOffEntry(BaseModel):
     """What changed for one class, and which part that is of all that was gained or lost.
 
     Of throughput the part is of the bits per second, of delay that of the milliseconds times the throughput that
@@ -91,8 +91,8 @@ class TradeOff(BaseModel):
     scenario: str
     title: str
     what: Literal["throughput", "delay"]
-    gained: tuple[ClassChange, ...]
-    lost: tuple[ClassChange, ...]
+    gained: tuple[TradeOffEntry, ...]
+    lost: tuple[TradeOffEntry, ...]
 
 
 def accounts(before: Measurement | None, after: Measurement | None, *, by_path: bool = True) -> tuple[Account, ...]:
@@ -180,7 +180,7 @@ def trade_off_text(balance: TradeOff) -> str:
     )
 
 
-def _name(entry: ClassChange) -> str:
+def _name(entry: TradeOffEntry) -> str:
     return entry.traffic_class or "background"
 
 
@@ -207,7 +207,7 @@ def _change(what: str, name: str | None, before: ClassSummary | None, after: Cla
 
 def _split_changes(
     changes: Sequence[_Change | None], better: int
-) -> tuple[tuple[ClassChange, ...], tuple[ClassChange, ...]]:
+) -> tuple[tuple[TradeOffEntry, ...], tuple[TradeOffEntry, ...]]:
     """The changes that are no chance, those for the better first."""
     known = [change for change in changes if change is not None]
     most = max((max(c.before, c.after) for c in known), default=0.0)
@@ -219,12 +219,12 @@ def _split_changes(
     return _entries(sides[0]), _entries(sides[1])
 
 
-def _entries(changes: Sequence[_Change]) -> tuple[ClassChange, ...]:
+def _entries(changes: Sequence[_Change]) -> tuple[TradeOffEntry, ...]:
     amounts = [abs(c.after - c.before) * c.weight for c in changes]
     total = math.fsum(amounts)
     ordered = sorted(zip(changes, amounts, strict=True), key=lambda pair: -pair[1])
     return tuple(
-        ClassChange(
+        TradeOffEntry(
             traffic_class=c.traffic_class,
             before=c.before,
             after=c.after,

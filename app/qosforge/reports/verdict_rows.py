@@ -1,4 +1,4 @@
-"""Bounds beside one another: what was seen of each before, predicted of it, and seen after a push."""
+"""Verdicts side by side: each bound before the push, predicted, and after it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from qosforge.tester.measurement.judging import ClassVerdict
 
 @dataclass(frozen=True, slots=True)
 class VerdictRow:
-    """One bound of one class in one scenario, on the sides on which it was judged."""
+    """One bound of one class in one scenario, with its verdict on each judged side."""
 
     scenario: str
     traffic_class: str
     path: str | None
     sides: Mapping[When, BoundVerdict]
-    told: Mapping[When, str]
-    """What each side rests on, as a sentence."""
+    evidence: Mapping[When, str]
+    """The evidence of each side, as a sentence."""
     change: str = ""
-    """What can be said of after against before; empty where nothing was compared."""
+    """The comparison of after with before in words; empty where there is none."""
 
     @property
     def bound(self) -> BoundVerdict:
@@ -35,13 +35,13 @@ class VerdictRow:
 
 def verdict_rows(report: RunReport) -> tuple[VerdictRow, ...]:
     """The bounds by scenario, class, path and label, in the order of judging."""
-    return rows_of(
+    return rows_by_side(
         {"before": report.verdicts_before, "predicted": report.verdicts_predicted, "after": report.verdicts_after},
         report.changes,
     )
 
 
-def rows_of(
+def rows_by_side(
     judged: Mapping[When, Sequence[ClassVerdict]], changes: Sequence[ClassChange] = ()
 ) -> tuple[VerdictRow, ...]:
     """The bounds of verdicts by side, in the order of judging, with what is known of the change of each."""
@@ -54,9 +54,11 @@ def rows_of(
     for side, verdicts in judged.items():
         for each in verdicts:
             for bound in each.verdict.bounds:
-                sides, told = found.setdefault(
+                sides, evidence = found.setdefault(
                     (each.scenario, each.traffic_class, each.path, bound.label), ({}, {})
                 )
                 sides[side] = bound
-                told[side] = sentence(bound, each)
-    return tuple(VerdictRow(*key[:3], sides, told, changed.get(key, "")) for key, (sides, told) in found.items())
+                evidence[side] = sentence(bound, each)
+    return tuple(
+        VerdictRow(*key[:3], sides, evidence, changed.get(key, "")) for key, (sides, evidence) in found.items()
+    )

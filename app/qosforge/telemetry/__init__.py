@@ -1,1 +1,1 @@
-"""What the service tells of itself: logs, metrics, traces."""
+"""Telemetry of the service: logs, metrics, traces."""

@@ -1,4 +1,4 @@
-"""The log: one line for each event, as text for people or as JSON for machines, on standard error.
+"""Logging: one line for each event, as text or as JSON, on standard error.
 
 What stands in `structlog.contextvars` (request id, run id) goes with every line of that call, also those of
 libraries. Secrets are blotted out by their keys and by their shapes; a traceback never shows values of variables.

@@ -1,4 +1,4 @@
-"""What a process counts of the requests it answers, in a registry of its own (Prometheus)."""
+"""Prometheus metrics of the requests of a process, in a registry of its own."""
 
 from __future__ import annotations
 

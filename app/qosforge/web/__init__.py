@@ -1,1 +1,1 @@
-"""The pages for people: server-rendered, one more thin face over the same functions."""
+"""The web pages: server-rendered, a thin layer over the same functions as the API."""

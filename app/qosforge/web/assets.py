@@ -1,4 +1,4 @@
-"""What pages load beside themselves: our own style sheets and scripts, and the scripts that packages carry."""
+"""Static assets of the pages: our style sheets and scripts, and scripts from packages."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _digest(name: str) -> str:
 
 
 def asset(name: str) -> str:
-    """The address of an asset, which changes with its content.
+    """The URL of an asset, with a hash of its content.
 
     Raises:
         ValueError: there is no such asset.
@@ -63,5 +63,5 @@ async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def assets() -> ASGIApp:
-    """Serves the assets, compressed: none holds a secret."""
+    """The ASGI application that serves the assets, compressed: none holds a secret."""
     return GZipMiddleware(_serve)

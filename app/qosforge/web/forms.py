@@ -1,4 +1,4 @@
-"""Forms that do not hold: each field by the name that people see, and what is wrong with it in their words."""
+"""Invalid forms: a message for each field, with the field's title and in plain words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qosforge.web.pages import Page
 
 
 def install_form_handler(app: FastAPI) -> None:
-    """Let people be told of forms in their words; calls of the interface are answered as before."""
+    """Install the handler for invalid forms of pages; API calls are answered as before."""
     otherwise = cast(
         Callable[[Request, Exception], Awaitable[Response]], app.exception_handlers[RequestValidationError]
     )

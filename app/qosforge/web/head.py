@@ -1,4 +1,4 @@
-"""HEAD on pages: the answer to GET, without its body (RFC 9110, 9.3.2)."""
+"""HEAD on pages: the response to GET without its body (RFC 9110, 9.3.2)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class HeadAsGet:
-    """Stands before all that knows GET only. The interface under ``/api`` answers for itself."""
+    """Middleware that turns HEAD into GET for routes that know only GET, except under ``/api``."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

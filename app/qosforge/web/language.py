@@ -1,4 +1,4 @@
-"""The language of a page: what was chosen or the browser asks for where there is a catalogue for it, else English.
+"""The language of a page: the chosen one, else the browser's where there is a catalogue for it, else English.
 
 Catalogues are gettext's: `locale/<language>/LC_MESSAGES/pages.mo`, made from the strings of the templates
 (`docs/web.md` says how). What the compiler and the devices say is not translated.
@@ -48,7 +48,7 @@ def translations(language: str) -> NullTranslations:
 
 
 def own_name(language: str) -> str:
-    """What a language calls itself: how its catalogue translates "English"."""
+    """The own name of a language: its catalogue's translation of "English"."""
     return translations(language).gettext("English")
 
 

@@ -1,4 +1,4 @@
-"""A page: a template, who looks at it, and in which language."""
+"""Pages: a template rendered for a caller in a language."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ POLICY = (
 
 
 def sees(role: Role, *, everywhere: bool = False, recorded: bool = True) -> list[Dependency]:
-    """What a page's route declares as ``dependencies``: the role that it takes, as `Needs` has it."""
+    """The ``dependencies`` of a page's route: the role that it needs, see `Needs`."""
     return [Depends(Needs(role, everywhere=everywhere, recorded=recorded))]
 
 
@@ -46,7 +46,7 @@ class Page:
 
     @property
     def is_fragment(self) -> bool:
-        """Whether the script of a page that stands asked, not the browser for a whole page."""
+        """Whether a script of an open page sent the request, not the browser for a whole page."""
         return self.request.headers.get("hx-request") == "true"
 
     def text(self, message: str, **values: object) -> str:
@@ -55,7 +55,7 @@ class Page:
         return told % values if values else told
 
     def may(self, role: str, network: str | None = None) -> bool:
-        """Whether who looks has the role on the network; without one, on any."""
+        """Whether the caller has the role on the network; without one, on any."""
         if self.caller is None:
             return False
         if network is not None:
@@ -63,12 +63,12 @@ class Page:
         return any(held.covers(Role(role)) for held in self.caller.roles.values())
 
     def markup(self, template: str, **context: Any) -> Markup:
-        """A template as it is sent."""
+        """Render a template."""
         found = _environment(self.language).get_template(template)
         return Markup(found.render(page=self, **context))  # noqa: S704  autoescaped
 
     def answer(self, template: str, status: int = 200, **context: Any) -> HTMLResponse:
-        """A page, or a part of one, as the answer."""
+        """Render a page, or a part of one, as a response."""
         return HTMLResponse(
             self.markup(template, **context),
             status,
@@ -81,7 +81,7 @@ class Page:
 
     @property
     def csrf(self) -> str:
-        """What calls of this page that change something carry; empty where no session looks."""
+        """The CSRF token of changing calls; empty without a session."""
         cookie = self.request.cookies.get(cookie_name(self.backend.settings))
         return csrf_token(cookie) if cookie and self.caller and self.caller.credential == "session" else ""
 

@@ -1,4 +1,4 @@
-"""Problems for people: what the interface answers as problem details becomes a page, or a message in one."""
+"""Problems for people: problem documents of the API become a page, or a message in one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _AMONG_MESSAGES = {"HX-Retarget": "#messages", "HX-Reswap": "innerHTML", "HX-Res
 
 
 class ProblemPages:
-    """Of every answer outside ``/api`` that is a problem it makes what a person can read.
+    """Middleware that turns problem documents outside ``/api`` into pages or messages.
 
     A script of a page gets a message for the page's region of messages; who is not logged in is sent to do so.
     Where a page cannot be made of it either, plain text is answered.

@@ -1,4 +1,4 @@
-"""The whole of what is served: the interface, and the pages beside it."""
+"""The whole site: the REST API and the pages."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ ROUTERS: tuple[APIRouter, ...] = (
 
 
 def create_site(backend: Backend) -> FastAPI:
-    """The interface under ``/api/v1``, and pages everywhere else."""
+    """Create the site: the API under ``/api/v1``, pages everywhere else."""
     app = create_app(backend)
     for router in ROUTERS:
         app.include_router(router, include_in_schema=False)
     app.mount(f"/{FOLDER}", assets())
     install_form_handler(app)
-    app.add_middleware(ProblemPages)  # outside the interface's own: whatever stands at the door may refuse
+    app.add_middleware(ProblemPages)  # outside the API's own middleware, which may reject a request itself
     app.add_middleware(HeadAsGet)
     return app

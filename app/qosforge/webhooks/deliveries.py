@@ -1,4 +1,4 @@
-"""Deliveries: which is sent next and by whom, what came of it, and the log of those that were.
+"""Deliveries of webhooks: the queue, claims, results and the log.
 
 An attempt is claimed before it is made, by one process, for `LEASE`; who dies with a claim leaves it to the next
 one. So a message may come twice, and always with the same id.
@@ -42,7 +42,7 @@ _GONE = 410
 
 
 class DeliveryState(StrEnum):
-    """What became of a delivery."""
+    """The state of a delivery."""
 
     WAITING = WAITING
     """It is sent when it is due."""
@@ -72,7 +72,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class DeliveryClaim:
-    """A delivery that this process sends now, as attempt ``attempts``."""
+    """A delivery that this process has claimed, to send as attempt ``attempts``."""
 
     id: str
     claim: str
@@ -86,7 +86,7 @@ class DeliveryClaim:
 
 @dataclass(frozen=True)
 class AttemptResult:
-    """What came of an attempt: the status that was answered, and what went wrong (empty where nothing did)."""
+    """The result of an attempt: the HTTP status of the answer, and the error (empty: success)."""
 
     status: int | None = None
     error: str = ""
@@ -104,7 +104,7 @@ def deliveries(connection: sa.Connection, webhook_id: str, limit: int = MOST_KEP
 
 
 def redeliver(connection: sa.Connection, name: str, delivery: str, now: datetime) -> Delivery:
-    """Send a delivery of a webhook once more, with as many attempts as at first; its message keeps its id.
+    """Queue a delivery of a webhook again, with all its attempts; its message keeps its id.
 
     One that waits goes out at once; one that is being sent stays as it is.
 
@@ -124,7 +124,7 @@ def redeliver(connection: sa.Connection, name: str, delivery: str, now: datetime
 
 
 def send_test(connection: sa.Connection, name: str, who: str, now: datetime) -> Delivery:
-    """Write a delivery that tells of nothing but itself, whatever the webhook is told of.
+    """Queue a test delivery, whatever the filters of the webhook.
 
     Raises:
         WebhookUnknown: there is no such webhook.
@@ -144,7 +144,7 @@ def _sending(connection: sa.Connection, name: str) -> Webhook:
 
 
 def due_webhooks(database: Database) -> list[str]:
-    """Ids of the webhooks that have something to send, and nobody who sends to them; the longest due first."""
+    """Ids of the webhooks with due deliveries that no process has claimed; the longest due first."""
 
     def find(connection: sa.Connection) -> list[str]:
         now = database.now(connection)
@@ -190,14 +190,14 @@ def claim_next(database: Database, webhook_id: str) -> DeliveryClaim | None:
 
 
 def settle(database: Database, claimed: DeliveryClaim, outcome: AttemptResult) -> DeliveryState | None:
-    """Write what came of an attempt; ``None`` where the claim had run out, and another process has it.
+    """Record the result of an attempt; ``None`` where the claim has expired and another process has it.
 
     A receiver that is gone for good (410) disables its webhook, as the specification advises.
     """
 
     def write(connection: sa.Connection) -> DeliveryState | None:
         now = database.now(connection)
-        state, due = _then(claimed, outcome, now)
+        state, due = _next_state(claimed, outcome, now)
         values = {
             "state": state.value,
             "due": due,
@@ -234,7 +234,9 @@ def prune(database: Database, webhook_id: str) -> int:
     return database.transact(drop)
 
 
-def _then(claimed: DeliveryClaim, outcome: AttemptResult, now: datetime) -> tuple[DeliveryState, datetime | None]:
+def _next_state(
+    claimed: DeliveryClaim, outcome: AttemptResult, now: datetime
+) -> tuple[DeliveryState, datetime | None]:
     if not outcome.error:
         return DeliveryState.DELIVERED, None
     if claimed.attempts >= MOST_ATTEMPTS:

@@ -1,4 +1,4 @@
-"""What webhooks tell: the types of events, and the body of a delivery, whose version is `VERSION`.
+"""Messages of webhooks: the types of events, and the body of a delivery in format `VERSION`.
 
 Body and types have the form that Standard Webhooks 1.0.0 recommends ("Payload structure", "Notice types").
 """
@@ -22,7 +22,7 @@ LONGEST_TEXT = 2000
 
 
 class EventType(StrEnum):
-    """What an event tells of."""
+    """The type of an event."""
 
     RUN_ENDED = "run.ended"
     """A run is over, with its status and its verdict."""

@@ -15,7 +15,7 @@ WAITING = "waiting"
 
 
 def write_notice(connection: sa.Connection, event: Notice) -> bool:
-    """Write a delivery of an event for every webhook that wants to hear of it; whether there was one.
+    """Queue an event for every webhook whose filters match; returns whether there was one.
 
     In the transaction in which it happens, so both are there or neither is.
     """
@@ -34,7 +34,7 @@ def write_notice(connection: sa.Connection, event: Notice) -> bool:
 
 
 def write_one(connection: sa.Connection, webhook_id: str, event: Notice) -> str:
-    """Write a delivery for one webhook, whatever it wants to hear of; its id."""
+    """Queue an event for one webhook, whatever its filters; returns the delivery's id."""
     row = _row(webhook_id, f"msg_{uuid.uuid4().hex}", event, event.at)
     connection.execute(sa.insert(DELIVERIES).values(row))
     return str(row["id"])

@@ -1,4 +1,4 @@
-"""One POST to an address that was checked: no redirect, no proxy, and bounds on the time and size of the answer."""
+"""One POST to a checked address: no redirect, no proxy, and limits on the time and size of the answer."""
 
 from __future__ import annotations
 
@@ -138,9 +138,9 @@ class Poster:
         connection.close()
 
     def _answer(self, connection: socket.socket, end: float) -> int:
-        source = _Bounded(connection, end, self._limits.answer_bytes)
+        source = _BoundedReader(connection, end, self._limits.answer_bytes)
         # It only wants `makefile`. Closed here, and never by the collector, which closes its file before it.
-        response = HTTPResponse(_Made(source), method="POST")  # type: ignore[arg-type]
+        response = HTTPResponse(_SocketAdapter(source), method="POST")  # type: ignore[arg-type]
         with closing(response):
             response.begin()
             status = response.status
@@ -155,8 +155,8 @@ class Poster:
             return status
 
 
-class _Bounded(io.RawIOBase):
-    """What a connection gives, until a moment (``time.monotonic``) and up to a number of bytes."""
+class _BoundedReader(io.RawIOBase):
+    """A reader of a connection, limited to a deadline (``time.monotonic``) and a number of bytes."""
 
     def __init__(self, connection: socket.socket, end: float, most: int) -> None:
         self._connection = connection
@@ -177,10 +177,10 @@ class _Bounded(io.RawIOBase):
 
 
 @dataclass
-class _Made:
-    """A source in the form in which `http.client` takes a socket."""
+class _SocketAdapter:
+    """Wraps a reader as the socket that `http.client` expects."""
 
-    source: _Bounded
+    source: _BoundedReader
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         return io.BufferedReader(self.source)
@@ -226,7 +226,7 @@ def _refusal(status: int) -> str:
 
 
 def _words(error: Exception) -> str:
-    """What went wrong, without anything that the receiver wrote."""
+    """The error in words, without anything that the receiver sent."""
     if isinstance(error, ssl.SSLError):
         return f"TLS failed: {error.reason or type(error).__name__}"
     if isinstance(error, OSError):

@@ -1,4 +1,4 @@
-"""Webhooks: where events are told, which of them, and which secret counts."""
+"""The registry of webhooks: URL, filters and secret."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class WebhookUnknown(InputError):
 
 @dataclass(eq=False)
 class WebhookDisabled(InputError):
-    """The webhook sends nothing."""
+    """The webhook is disabled."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Webhook:
 
 @dataclass(frozen=True)
 class WebhookSpec:
-    """What an administrator wants of a webhook; see `Webhook`."""
+    """The settings of a webhook by an administrator; see `Webhook`."""
 
     url: str = field(repr=False)
     events: Collection[EventType] | None = None
@@ -90,7 +90,7 @@ class WebhookSpec:
 def add_webhook(
     connection: sa.Connection, name: str, wanted: WebhookSpec, allowed: AllowList, *, key: SigningKey, at: datetime
 ) -> tuple[Webhook, str]:
-    """Make a webhook; returns it with its secret, which nothing shows again.
+    """Create a webhook; returns it with its secret, which is never shown again.
 
     Raises:
         NameTaken: there is one of this name.
@@ -137,7 +137,7 @@ def find_webhook(connection: sa.Connection, name: str) -> Webhook:
 
 
 def change_webhook(connection: sa.Connection, name: str, wanted: WebhookSpec, allowed: AllowList) -> Webhook:
-    """Let a webhook be as is wanted; its secret stays, and what waits goes to the new URL.
+    """Change a webhook's settings; its secret stays, and waiting deliveries go to the new URL.
 
     Raises:
         WebhookUnknown: there is none of this name.
@@ -147,7 +147,7 @@ def change_webhook(connection: sa.Connection, name: str, wanted: WebhookSpec, al
 
 
 def set_enabled(connection: sa.Connection, name: str, enabled: bool) -> Webhook:
-    """Let a webhook send, or not. What waits then stays, and goes out when it is enabled again.
+    """Enable or disable a webhook. Waiting deliveries stay, and are sent once it is enabled again.
 
     Raises:
         WebhookUnknown: there is none of this name.
@@ -156,7 +156,7 @@ def set_enabled(connection: sa.Connection, name: str, enabled: bool) -> Webhook:
 
 
 def renew_secret(connection: sa.Connection, name: str, key: SigningKey, at: datetime) -> tuple[Webhook, str]:
-    """Give a webhook another secret; returns both. For `OVERLAP` deliveries are signed by the old one, too.
+    """Renew the secret of a webhook; returns both. For `OVERLAP` deliveries are signed with the old one, too.
 
     Raises:
         WebhookUnknown: there is none of this name.
@@ -174,7 +174,7 @@ def renew_secret(connection: sa.Connection, name: str, key: SigningKey, at: date
 
 
 def remove_webhook(connection: sa.Connection, name: str) -> None:
-    """Remove a webhook with its log of deliveries; what waits is never sent.
+    """Remove a webhook with its log; waiting deliveries are dropped.
 
     Raises:
         WebhookUnknown: there is none of this name.

@@ -1,4 +1,4 @@
-"""Sends what the outbox holds: a few webhooks at once, each by one process and in the order of its events."""
+"""The sender of deliveries: a few webhooks at once, each by one process and in the order of its events."""
 
 from __future__ import annotations
 

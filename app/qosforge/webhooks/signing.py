@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from qosforge.access.credentials import derived
+from qosforge.access.credentials import derive_secret
 from qosforge.database.connections import is_embedded
 from qosforge.errors import InputError, Place, StoreError
 from qosforge.settings import Settings
@@ -38,11 +38,11 @@ class SigningKey:
     @property
     def fingerprint(self) -> str:
         """16 hexadecimal digits that tell this key from another, and nothing more of it."""
-        return derived(self.text, "webhook key")[:_FINGERPRINT]
+        return derive_secret(self.text, "webhook key")[:_FINGERPRINT]
 
     def secret(self, webhook: str, number: int) -> str:
         """The secret ``number`` of a webhook (its id): ``whsec_`` and the base64 of 32 bytes."""
-        made = bytes.fromhex(derived(self.text, f"webhook {webhook} secret {number}"))
+        made = bytes.fromhex(derive_secret(self.text, f"webhook {webhook} secret {number}"))
         return _PREFIX + base64.b64encode(made).decode()
 
 
@@ -71,15 +71,15 @@ def load_key(settings: Settings, environment: Mapping[str, str] = os.environ) ->
         InputError: there is none, it is too short, or its file cannot be read.
         StoreError: on SQLite, the file cannot be made.
     """
-    key = key_found(settings, environment)
+    key = find_key(settings, environment)
     if key is None:
         own = settings.make_var_dir() / _FILE
         _make(own)
-        key = _checked(_read(own), Place(file=str(own)))
+        key = _parse_key(_read(own), Place(file=str(own)))
     return key
 
 
-def key_found(settings: Settings, environment: Mapping[str, str] = os.environ) -> SigningKey | None:
+def find_key(settings: Settings, environment: Mapping[str, str] = os.environ) -> SigningKey | None:
     """The key as `load_key` finds it, but none is made: ``None`` where that is still to be done.
 
     Raises:
@@ -87,9 +87,9 @@ def key_found(settings: Settings, environment: Mapping[str, str] = os.environ) -
     """
     path = environment.get(f"{VARIABLE}_FILE")
     if path:
-        return _checked(_read(Path(path)), Place(file=path))
+        return _parse_key(_read(Path(path)), Place(file=path))
     if environment.get(VARIABLE):
-        return _checked(environment[VARIABLE], Place(path=VARIABLE))
+        return _parse_key(environment[VARIABLE], Place(path=VARIABLE))
     if not is_embedded(settings.database_url):
         raise InputError(
             "webhooks are signed by a key that every process of the installation has, and none is set",
@@ -97,10 +97,10 @@ def key_found(settings: Settings, environment: Mapping[str, str] = os.environ) -
             f"set it, or {VARIABLE}_FILE, for `serve` and every worker; `openssl rand -hex 32` writes one",
         )
     own = settings.var_dir / _FILE
-    return _checked(_read(own), Place(file=str(own))) if own.exists() else None
+    return _parse_key(_read(own), Place(file=str(own))) if own.exists() else None
 
 
-def _checked(text: str, place: Place) -> SigningKey:
+def _parse_key(text: str, place: Place) -> SigningKey:
     if len(text.strip()) < SHORTEST_KEY:
         hint = f"give {SHORTEST_KEY} characters or more; `openssl rand -hex 32` writes a good one"
         raise InputError("the key of webhooks is too short", place, hint)

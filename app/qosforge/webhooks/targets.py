@@ -1,4 +1,4 @@
-"""Where webhooks may go: the addresses of theirs, and the installation's list of allowed hosts and networks.
+"""Targets of webhooks: their URLs, and the installation's allow list of hosts and networks.
 
 Kept against requests forged by the service itself (Standard Webhooks 1.0.0, "Server side request forgery"): an
 address counts by what it resolves to, is resolved once, and the connection goes to the address that was checked.
@@ -44,7 +44,7 @@ _NAT64 = ip_network("64:ff9b::/96")  # RFC 6052: the last four bytes are the add
 
 @dataclass(eq=False)
 class TargetRefused(ServiceError):
-    """No delivery goes there: the allow list does not have it, or it is not what may be reached over it."""
+    """The target is not on the allow list, or resolves to an address that is not allowed."""
 
 
 @dataclass(frozen=True)

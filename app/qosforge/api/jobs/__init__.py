@@ -1,1 +1,1 @@
-"""What the computing processes do for requests, one module per subject, and the queues of what takes longer."""
+"""Jobs of the computing processes, one module per subject, and the queues of background jobs."""

@@ -18,7 +18,7 @@ from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.preview.policy_check import CheckOptions, PolicyCheck, check_policy
-from qosforge.reports.preview import Document, compile_document, policy_document, validate_document
+from qosforge.reports.preview import PreviewDocument, compile_document, policy_document, validate_document
 from qosforge.validation.reads import devices_to_read
 
 MAX_INTENTS = 64
@@ -108,7 +108,7 @@ def required_devices(job: PreviewJob) -> tuple[str, ...]:
     return tuple(sorted(devices_to_read(loaded.intent, network, inside)))
 
 
-_DOCUMENTS: Mapping[PreviewKind, Callable[[PolicyCheck], Document]] = {
+_DOCUMENTS: Mapping[PreviewKind, Callable[[PolicyCheck], PreviewDocument]] = {
     "compile": compile_document,
     "validate": validate_document,
     "policy": policy_document,

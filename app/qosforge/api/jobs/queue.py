@@ -44,7 +44,7 @@ class JobProgress:
 
 
 @dataclass(frozen=True)
-class _Job:
+class _QueuedJob:
     key: str
     person: str
     topic: str | None
@@ -60,14 +60,14 @@ class _Queue:
         self.seconds = seconds
         self.compute = Compute(1, limits=limits)
         self.thread: threading.Thread | None = None
-        self._waiting: dict[str, _Job] = {}
+        self._waiting: dict[str, _QueuedJob] = {}
         self._turns: dict[str, int] = {}
 
-    def waiting_for(self, person: str) -> list[_Job]:
+    def waiting_for(self, person: str) -> list[_QueuedJob]:
         """The waiting jobs of a person."""
         return [job for job in self._waiting.values() if job.person == person]
 
-    def add(self, job: _Job) -> None:
+    def add(self, job: _QueuedJob) -> None:
         self._waiting[job.key] = job
 
     def drop(self, key: str) -> None:
@@ -79,7 +79,7 @@ class _Queue:
         if job is not None and job.person != person:
             self._waiting[key] = replace(job, topic=None)
 
-    def pop(self) -> _Job | None:
+    def pop(self) -> _QueuedJob | None:
         """Pop the next job, round-robin by person: many jobs of one person do not hold up those of another."""
         if not self._waiting:
             return None
@@ -142,7 +142,7 @@ class JobQueues:
                 raise TooBusy(f"{MAX_WAITING_PER_PERSON} computations of yours wait already", hint="come again")
             self._ended.pop(key, None)
             submitted = self._progress[key] = JobProgress("waiting")
-            target.add(_Job(key, person, topic, function, arguments))
+            target.add(_QueuedJob(key, person, topic, function, arguments))
             if target.thread is None:
                 name = f"qosforge-jobs-{queue}"
                 target.thread = threading.Thread(target=self._work, args=(target,), name=name, daemon=True)
@@ -179,7 +179,7 @@ class JobQueues:
                     oldest, _ = self._ended.popitem(last=False)
                     del self._progress[oldest]
 
-    def _next(self, queue: _Queue) -> _Job | None:
+    def _next(self, queue: _Queue) -> _QueuedJob | None:
         """The next job of a queue, once there is one; ``None`` at the end of the service."""
         with self._changed:
             while not self._closed:
@@ -190,7 +190,7 @@ class JobQueues:
             return None
 
 
-def _execute(job: _Job, queue: _Queue) -> JobProgress:
+def _execute(job: _QueuedJob, queue: _Queue) -> JobProgress:
     try:
         return JobProgress("done", queue.compute.call(job.function, *job.arguments, timeout=queue.seconds))
     except QosforgeError as error:

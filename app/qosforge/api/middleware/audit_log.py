@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qosforge.access.access import Access
-from qosforge.access.calls import UNKNOWN, Call
+from qosforge.access.audit_log import UNKNOWN, Call
 from qosforge.api.problems import TIMED_OUT, error_response
 from qosforge.errors import QosforgeError
 

@@ -20,7 +20,7 @@ NO_CREDENTIAL = "the call carries no credential"
 
 
 class Needs:
-    """A dependency: the caller is known, and has a role where the call goes.
+    """A dependency that authenticates the caller and requires a role on the network of the call.
 
     That is on the network of path parameter ``network``, or on that of the run ``run_id``; where the path names
     neither, on any network: then the route itself calls ``caller.require(role, body.network)``. A run of a network
@@ -30,7 +30,7 @@ class Needs:
     """
 
     def __init__(self, role: Role, *, everywhere: bool = False, recorded: bool = True) -> None:
-        """``everywhere``: the role has to be held on every network, for what concerns them all.
+        """``everywhere``: the role is required on every network, for calls that concern them all.
 
         ``recorded``: whether a call goes into the audit log; reading calls never do, and one that is sent by
         POST only for its body (a preview) says ``False``.
@@ -65,7 +65,7 @@ class Needs:
 
 
 def recorded_call(request: Request, backend: Backend, network: str) -> AuditEntry:
-    """The note of a call that opens sessions to devices: the log has it, whatever its method and its role."""
+    """The audit entry of a call that opens sessions to devices, which is recorded whatever its method and role."""
     audit: AuditEntry | None = request.state.audit
     if audit is None:
         caller: Principal = request.state.caller

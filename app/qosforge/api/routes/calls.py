@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
-from qosforge.access.calls import LoggedCall, as_csv, as_json_lines
+from qosforge.access.audit_log import LoggedCall, as_csv, as_json_lines
 from qosforge.access.roles import EVERY_NETWORK, Principal, Role
 from qosforge.api.access_models import CallPage
 from qosforge.api.backend import Backend

@@ -1,4 +1,4 @@
-"""Devices: as the inventory has them, what a policy makes of them, what they hold, and whether they drifted."""
+"""Devices: inventory entry, plan under a policy, running QoS, and drift."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.middleware.authorization import Needs, recorded_call
 from qosforge.api.previews import Preview, PreviewRequest
 from qosforge.api.problems import responses
-from qosforge.api.resources import AddedDevice, DeviceList, DriftDocument, NetworkCheck, RunningQos
+from qosforge.api.resources import DeviceList, DriftDocument, NetworkCheck, NewDeviceBody, RunningQos
 from qosforge.deploy.inspection import DeviceCheck
 from qosforge.device_state.drift import drift, held_plan
 from qosforge.inventory import editing
@@ -35,7 +35,7 @@ def list_devices(backend: TheBackend, network: str) -> DeviceList:
 
 
 @router.post("/networks/{network}/devices", status_code=201, responses=responses(404), **_ADMIN)
-def add_device(body: AddedDevice, backend: TheBackend, audit: TheAuditEntry, network: str) -> Device:
+def add_device(body: NewDeviceBody, backend: TheBackend, audit: TheAuditEntry, network: str) -> Device:
     """Add a device to the network's ``hosts.yaml``. Nothing is contacted."""
     audit.network, audit.detail = network, {"device": body.name, "hostname": body.hostname}
     with backend.networks.written(network) as folder:
@@ -45,7 +45,7 @@ def add_device(body: AddedDevice, backend: TheBackend, audit: TheAuditEntry, net
 
 @router.delete(_DEVICE, status_code=204, responses=responses(404), **_ADMIN)
 def remove_device(backend: TheBackend, audit: TheAuditEntry, network: str, device: str) -> None:
-    """Take a device out of the network's ``hosts.yaml``; links that end at it have to go before."""
+    """Remove a device from the network's ``hosts.yaml``; its links have to be removed first."""
     audit.network = network
     name = device_of(backend.networks.network(network), device).name
     with backend.networks.written(network) as folder:
@@ -74,16 +74,16 @@ def device_plan(
     version: Annotated[int | None, Query(description="The latest without one.")] = None,
     if_none_match: Annotated[str | None, Header()] = None,
 ) -> Response:
-    """What a stored policy makes of a device: its plan, configuration and findings."""
+    """Compile a stored policy for one device: plan, configuration and findings."""
     name = device_of(backend.networks.network(network), device).name
     stored = backend.policies.seen_by(caller).get(policy, LATEST if version is None else version)
-    asked = PreviewRequest("compile", network, stored.written(), (name,), caller=caller.name)
-    return tagged(backend.previews.preview(asked), if_none_match)
+    preview_request = PreviewRequest("compile", network, stored.written(), (name,), caller=caller.name)
+    return tagged(backend.previews.preview(preview_request), if_none_match)
 
 
 @router.get(f"{_DEVICE}/running", responses=responses(404, 502), **_VIEWER)
 def device_running(request: Request, backend: TheBackend, network: str, device: str) -> RunningQos:
-    """The QoS that a device holds now, read over SSH."""
+    """Read the QoS configuration of a device over SSH, as a plan."""
     net = backend.networks.network(network)
     name = device_of(net, device).name
     text = backend.previews.running(recorded_call(request, backend, network), net, (name,))[name]
@@ -112,7 +112,7 @@ def check_device(request: Request, backend: TheBackend, network: str, device: st
 
 @router.get(f"{_DEVICE}/drift", responses=responses(404, 502), **_VIEWER)
 def device_drift(request: Request, backend: TheBackend, network: str, device: str) -> DriftDocument:
-    """Whether a device still holds what the last run that was kept left on it; it is read over SSH."""
+    """Compare a device, read over SSH, with what the last kept run left on it."""
     net = backend.networks.network(network)
     name = device_of(net, device).name
     text = backend.previews.running(recorded_call(request, backend, network), net, (name,))[name]
@@ -120,7 +120,7 @@ def device_drift(request: Request, backend: TheBackend, network: str, device: st
 
 
 def tagged(preview: Preview, if_none_match: str | None) -> Response:
-    """A preview as it is sent to who may have it already."""
+    """The response with a preview, or 304 where the caller has it already."""
     tag = f'"{preview.tag}"'
     known = [entry.strip().removeprefix("W/") for entry in (if_none_match or "").split(",")]
     if tag in known or "*" in known:

@@ -1,4 +1,4 @@
-"""The papers' experiments: their data, and their claims compared with what the twin gives."""
+"""The papers' experiments: their data, and their claims compared with the twin's results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ExperimentList(BaseModel):
 
 
 class ExperimentOutcome(BaseModel):
-    """What an experiment gave on the twin, and how each claim compares with it; as the command line tells it."""
+    """The results of an experiment on the twin, and the comparison with each claim; as on the command line."""
 
     version: int
     experiment: str
@@ -60,7 +60,7 @@ def list_experiments() -> ExperimentList:
 
 @router.get("/experiments/{name}", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
 def get_experiment(name: str) -> dict[str, Any]:
-    """An experiment's data: what is set up, what is published and claimed."""
+    """An experiment's data: its setup, and the published figures and claims."""
     return _known(name).model_dump(mode="json", by_alias=True)
 
 

@@ -14,7 +14,7 @@ from qosforge.access.credentials import new_secret
 from qosforge.access.oidc import Provider
 from qosforge.access.roles import NotAuthenticated
 from qosforge.access.sessions import CSRF_HEADER, LONGEST, cookie_name, is_secure
-from qosforge.api.access_models import Credentials, Me
+from qosforge.api.access_models import LoginCredentials, Me
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import TheBackend
 from qosforge.api.middleware.audit_log import AuditEntry
@@ -32,8 +32,8 @@ Answer = Annotated[str | None, Query(max_length=2048, pattern=r"^[ -~]*$")]
 
 
 @router.post("/login", responses=responses(401, 429))
-def log_in(body: Credentials, backend: TheBackend, request: Request, response: Response) -> Me:
-    """Begin a web session by name and password: its cookie is set, and what mutating calls carry is told."""
+def log_in(body: LoginCredentials, backend: TheBackend, request: Request, response: Response) -> Me:
+    """Log in by name and password: sets the session cookie and returns the CSRF token of changing calls."""
     cookie = begin_session(backend, request, response, body.name, body.password.get_secret_value())
     return me_of(backend.access.session(cookie), cookie)
 
@@ -45,7 +45,7 @@ def log_out(backend: TheBackend, request: Request, response: Response) -> None:
 
 
 def begin_session(backend: Backend, request: Request, response: Response, name: str, password: str) -> str:
-    """Begin a session by name and password, and give the browser its cookie, which is returned.
+    """Open a session by name and password, set its cookie, and return it.
 
     Raises:
         NotAuthenticated: there is no such user, or the password is wrong.
@@ -64,7 +64,7 @@ def begin_session(backend: Backend, request: Request, response: Response, name: 
 
 
 def end_session(backend: Backend, request: Request, response: Response) -> None:
-    """End the session of a request that carries its token, and take the cookie from the browser.
+    """End the session of a request with its CSRF token, and delete the cookie.
 
     Raises:
         NotAuthenticated, NotAllowed: there is no such session, or the call is none of its own.
@@ -90,7 +90,7 @@ def begin_login(
     backend: TheBackend,
     to: Annotated[str, Query(max_length=1024, description="Where on this site the browser goes after it.")] = "",
 ) -> RedirectResponse:
-    """Send the browser to the OpenID Connect provider, where one is set up."""
+    """Redirect the browser to the OpenID Connect provider, where one is configured."""
     secret = new_secret()
     answer = RedirectResponse(_provider(backend).begin(secret), 303)
     kept = f"{secret}.{urlsafe_b64encode(to.encode()).decode()}" if to else secret
@@ -113,7 +113,7 @@ def finish_login(
     iss: Answer = None,
     error: Answer = None,
 ) -> RedirectResponse:
-    """Take the browser back from the provider: a web session begins, if the provider's subject is a user here."""
+    """The provider's callback: opens a web session if the provider's subject is a user here."""
     provider = _provider(backend)
     audit = _start_audit_entry(request, "session")
     kept = request.cookies.get(_login_cookie(backend))
@@ -133,7 +133,7 @@ def finish_login(
 
 
 def local_path(to: str) -> str:
-    """An address of this site, or its first page: a link to the login must not lead elsewhere after it."""
+    """A path of this site, else the first page: a link to the login must not redirect elsewhere."""
     local = to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable()
     return to if local else FIRST_PAGE
 
@@ -158,7 +158,7 @@ def _start_audit_entry(request: Request, resource: str) -> AuditEntry:
 
 
 def _change_session(backend: Backend, request: Request, response: Response, cookie: str) -> None:
-    """Give the browser its new session; the one it had ends."""
+    """Set the cookie of the new session and end the old one."""
     name = cookie_name(backend.settings)
     if old := request.cookies.get(name):
         backend.access.log_out(old)

@@ -1,4 +1,4 @@
-"""The caller's own: who it is, its password and its web sessions."""
+"""The caller: identity, password and web sessions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from fastapi import APIRouter, Depends, Request
 
-from qosforge.access.passwords import hashed, set_password
+from qosforge.access.passwords import hash_password, set_password
 from qosforge.access.roles import NotAllowed, Principal, Role
 from qosforge.access.sessions import (
     cookie_name,
@@ -43,7 +43,7 @@ def change_password(body: PasswordChange, caller: Caller, backend: TheBackend, r
     _require_session(caller)
     address = request.client.host if request.client else ""
     backend.access.confirm(caller, body.current.get_secret_value(), address)
-    password_hash = hashed(body.new.get_secret_value())
+    password_hash = hash_password(body.new.get_secret_value())
     backend.database.transact(
         lambda connection: set_password(
             connection, find_user(connection, caller.name), password_hash, backend.access.now()
@@ -53,7 +53,7 @@ def change_password(body: PasswordChange, caller: Caller, backend: TheBackend, r
 
 @router.get("/me/sessions", dependencies=[Depends(Needs(Role.VIEWER))])
 def my_sessions(caller: Caller, backend: TheBackend, request: Request) -> list[SessionView]:
-    """My web sessions that last, the one used latest first; never their secrets."""
+    """My open web sessions, the most recently used first; never their secrets."""
     cookie = request.cookies.get(cookie_name(backend.settings))
     current = session_id(cookie) if cookie is not None and caller.credential == "session" else None
     found = sessions(backend.database, caller.user_id, backend.access.now())

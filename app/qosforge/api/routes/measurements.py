@@ -1,4 +1,4 @@
-"""Measurements: what the devices do now, judged by a policy's objectives. The devices are only read."""
+"""Measurements of the devices as they are, judged by a policy's objectives. The devices are only read."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from qosforge.tester.measured_part import measured_devices
 router = APIRouter(tags=["measurements"])
 
 
-class MeasurementWish(BaseModel):
-    """A policy whose objectives judge, and the network that is measured."""
+class MeasurementRequest(BaseModel):
+    """A measurement to make: the policy whose objectives judge, and the network."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -36,8 +36,8 @@ class MeasurementWish(BaseModel):
     dependencies=[Depends(Needs(Role.OPERATOR))],
     responses=responses(404, 502),
 )
-def measure_now(body: MeasurementWish, caller: Caller, backend: TheBackend, audit: TheAuditEntry) -> Any:
-    """Read the devices over SSH, and measure the twin of what they hold."""
+def measure_now(body: MeasurementRequest, caller: Caller, backend: TheBackend, audit: TheAuditEntry) -> Any:
+    """Read the devices over SSH, and measure their running configurations on the twin."""
     audit.network = body.network
     caller.require(Role.OPERATOR, body.network)
     network = backend.networks.network(body.network)

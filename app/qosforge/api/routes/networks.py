@@ -33,7 +33,7 @@ def list_networks(caller: Caller, backend: TheBackend) -> NetworkList:
 
 @router.post("/networks", status_code=201, dependencies=[Depends(Needs(Role.ADMIN, everywhere=True))])
 def add_network(body: NewNetwork, backend: TheBackend, audit: TheAuditEntry) -> NetworkDetail:
-    """Make the inventory of a network without devices. Nothing is pushed to it until it is made writable."""
+    """Create a network without devices. Nothing is pushed to it until it is made writable."""
     audit.network = body.name
     with backend.networks.new(body.name) as folder:
         editing.add_network(folder)
@@ -42,7 +42,7 @@ def add_network(body: NewNetwork, backend: TheBackend, audit: TheAuditEntry) -> 
 
 @router.put("/networks/{network}/writable", dependencies=[Depends(Needs(Role.ADMIN))], responses=responses(404))
 def set_writable(body: Writable, backend: TheBackend, audit: TheAuditEntry, network: str) -> Writable:
-    """Say in the network's ``changes.yaml`` whether changes may be pushed to its devices."""
+    """Set in the network's ``changes.yaml`` whether changes may be pushed to its devices."""
     audit.detail = body.model_dump()
     with backend.networks.written(network) as folder:
         editing.set_writable(folder, body.writable)
@@ -51,7 +51,7 @@ def set_writable(body: Writable, backend: TheBackend, audit: TheAuditEntry, netw
 
 @router.get("/networks/{network}/drift", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
 def network_drift(backend: TheBackend, network: str) -> DriftWatchDocument:
-    """How often a network is looked at for drift, and what the last look found."""
+    """The schedule of a network's drift checks, and the result of the last one."""
     name = backend.networks.network(network).name
     return DriftWatchDocument.model_validate(drift_watch(backend.database, name))
 
@@ -60,7 +60,7 @@ def network_drift(backend: TheBackend, network: str) -> DriftWatchDocument:
 def watch_network(
     body: DriftInterval, backend: TheBackend, audit: TheAuditEntry, network: str
 ) -> DriftWatchDocument:
-    """Let the service look at a network for drift every so many minutes, at once for the first time; null: no more.
+    """Check a network for drift every so many minutes, for the first time at once; null: stop.
 
     It only reads; to correct drift, start a run.
     """

@@ -1,4 +1,4 @@
-"""Policies: their versions, what is in them and how they differ."""
+"""Policies: their versions, contents and differences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qosforge.api.resources import (
     PolicyVersionDocument,
     PolicyVersions,
 )
-from qosforge.api.run_models import Line, Source
+from qosforge.api.run_models import CommitSource, Line
 from qosforge.intent.policy_source import LONGEST_FILE, PolicySource
 from qosforge.policy_library.versions import LATEST
 
@@ -33,7 +33,7 @@ Number = Annotated[int | Literal["latest"], Query(examples=[2])]
 
 
 class PolicyText(BaseModel):
-    """A policy to keep. ``file`` is what messages call its text, ``included`` has what it includes by name.
+    """A new version. ``file`` is the name of its text in messages, ``included`` has its includes by name.
 
     Nothing is opened: shipped libraries are known, all other files are given. ``base`` is the number of the version
     that the text began from (0: a shipped one, or none): where another one is the newest by now, nothing is stored.
@@ -59,7 +59,7 @@ class PolicyText(BaseModel):
     included: dict[str, str] = Field(default_factory=dict)
     file: str = Field(default="policy.yaml", max_length=LONGEST_FILE)
     comment: Line = ""
-    source: Source | None = None
+    source: CommitSource | None = None
     base: Annotated[int, Field(ge=0, strict=True)] | None = None
     network: NetworkOrAll | None = None
     shadow_shipped: StrictBool = False
@@ -115,7 +115,7 @@ def list_policy_versions(caller: Caller, backend: TheBackend, name: str) -> Poli
 def store_policy(
     *, body: PolicyText, caller: Caller, backend: TheBackend, audit: TheAuditEntry, name: str, response: Response
 ) -> PolicyVersionDocument:
-    """Keep a text as the newest version of the policy that it is called; it has to be a valid intent.
+    """Store a text as the newest version of a policy; it has to be a valid intent.
 
     Policies of a network are written by its operators, those of all networks by admins of every network.
     """
@@ -153,7 +153,7 @@ def get_policy_version(caller: Caller, backend: TheBackend, name: str, number: i
 def take_policy_over(
     *, body: TakeOver, caller: Caller, backend: TheBackend, audit: TheAuditEntry, name: str, number: int
 ) -> PolicyVersionDocument:
-    """Stand for a version that somebody else wrote, so that it may be run on a network of mine."""
+    """Take over a version that somebody else wrote, so that it may be run on a network of mine."""
     audit.network = body.network
     require_owner(caller, backend, body.network)
     return PolicyVersionDocument.of(backend.policies.seen_by(caller).take_over(name, number, body.network), caller)
@@ -163,12 +163,12 @@ def take_policy_over(
 def diff_policy(
     *, caller: Caller, backend: TheBackend, name: str, before: Number, after: Number = LATEST
 ) -> PolicyDiff:
-    """What a version has other than an earlier one, in its text and in what it means."""
+    """The difference of a version and an earlier one, in text and in meaning."""
     return PolicyDiff.of(backend.policies.seen_by(caller).difference(name, before, after), caller)
 
 
 def require_owner(caller: Principal, backend: Backend, network: str | None) -> None:
-    """Make sure that a network, where one is named, is there and the caller is its operator.
+    """Make sure that a network, where one is named, exists and the caller is its operator.
 
     Raises:
         NotAllowed: the caller is not.

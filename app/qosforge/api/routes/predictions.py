@@ -19,7 +19,7 @@ from qosforge.reports.prediction import PredictionDocument
 router = APIRouter(tags=["predictions"])
 
 
-class PredictionWish(BaseModel):
+class PredictionRequest(BaseModel):
     """A policy and the network that it is for. No scenario is simulated for longer than ``at_most_seconds``."""
 
     model_config = ConfigDict(
@@ -43,8 +43,8 @@ class PredictionWish(BaseModel):
     dependencies=[Depends(Needs(Role.VIEWER, recorded=False))],
     responses=responses(404, 502),
 )
-def predict_policy(body: PredictionWish, caller: Caller, backend: TheBackend) -> Any:
-    """Compile a policy, and measure the twin of its plans; what it leaves as it is, is taken as delivered."""
+def predict_policy(body: PredictionRequest, caller: Caller, backend: TheBackend) -> Any:
+    """Compile a policy and measure its plans on the twin; what it does not change is as delivered."""
     caller.require(Role.VIEWER, body.network)
     network = backend.networks.network(body.network)
     policy = written(backend.policies.seen_by(caller), body.policy)

@@ -1,4 +1,4 @@
-"""Previews: what a policy would become on a network, and all that stands against it. Nothing is changed."""
+"""Previews: compile or validate a policy for a network. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DeviceName = Annotated[str, Field(min_length=1, max_length=63)]
 _DOCUMENT = {"ETag": {"description": "SHA-256 of the document.", "schema": {"type": "string"}}}
 
 
-class PreviewOrder(BaseModel):
+class CompileRequest(BaseModel):
     """A policy and the network that it is for.
 
     ``devices``: tell of these alone. ``live``: read the devices, and tell what would be entered into each and what
@@ -49,7 +49,7 @@ class PreviewOrder(BaseModel):
     strict: StrictBool = False
 
 
-class ValidateOrder(PreviewOrder):
+class ValidateRequest(CompileRequest):
     """A policy and the network that it is for. ``require_batfish``: it is an error if Batfish does not check."""
 
     require_batfish: StrictBool = False
@@ -61,7 +61,7 @@ class ValidateOrder(PreviewOrder):
     dependencies=[Depends(Needs(Role.VIEWER, recorded=False))],
     responses={200: {"headers": _DOCUMENT}, **responses(404, 502)},
 )
-def compile_policy(body: PreviewOrder, caller: Caller, backend: TheBackend, request: Request) -> Response:
+def compile_policy(body: CompileRequest, caller: Caller, backend: TheBackend, request: Request) -> Response:
     """Compile a policy for a network: plan, configuration and findings of every device.
 
     Findings do not fail the call: `good` says whether any stands against a push.
@@ -75,14 +75,14 @@ def compile_policy(body: PreviewOrder, caller: Caller, backend: TheBackend, requ
     dependencies=[Depends(Needs(Role.VIEWER, recorded=False))],
     responses={200: {"headers": _DOCUMENT}, **responses(404, 502)},
 )
-def validate_policy(body: ValidateOrder, caller: Caller, backend: TheBackend, request: Request) -> Response:
+def validate_policy(body: ValidateRequest, caller: Caller, backend: TheBackend, request: Request) -> Response:
     """Compile and check a policy for a network: our own checks, and Batfish where the service has one."""
     return _answer("validate", body, caller, backend, request, require_batfish=body.require_batfish)
 
 
 def _answer(
     kind: PreviewKind,
-    body: PreviewOrder,
+    body: CompileRequest,
     caller: Caller,
     backend: TheBackend,
     request: Request,
@@ -90,7 +90,7 @@ def _answer(
     require_batfish: bool = False,
 ) -> Response:
     caller.require(Role.VIEWER, body.network)
-    asked = PreviewRequest(
+    preview_request = PreviewRequest(
         kind=kind,
         network=body.network,
         written=written(backend.policies.seen_by(caller), body.policy),
@@ -100,7 +100,7 @@ def _answer(
         require_batfish=require_batfish,
         caller=caller.name,
     )
-    return document(backend.previews.preview(asked))
+    return document(backend.previews.preview(preview_request))
 
 
 def document(preview: Preview) -> Response:

@@ -1,4 +1,4 @@
-"""A page that shows the interface's document (Swagger UI) and loads nothing from any other host."""
+"""Swagger UI for the OpenAPI document; it loads nothing from other hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run left: its artifacts, and its report in the forms that people and pipelines read."""
+"""The artifacts of a run, and its report in several formats."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def run_artifact(
     run_id: str,
     artifact: Annotated[str, InPath(pattern="^[0-9a-f]{64}$", examples=[ARTIFACT_EXAMPLE])],
 ) -> Response:
-    """One artifact of a run. What a device said it holds may carry secrets, and takes an operator."""
+    """One artifact of a run. Device configurations may hold secrets, and need an operator."""
     whole = contents(backend.desk.store, run_id)
     found = [content for content in whole if content.id == artifact]
     if not found:

@@ -1,4 +1,4 @@
-"""What happens to a run, as it happens: server-sent events, or pages of JSON."""
+"""The events of a run: server-sent events, or pages of JSON."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _LARGEST_SEQ = 2**63 - 1
 
 
 class Streams:
-    """The event streams of one process: counted, and read by few threads, so that they leave requests theirs."""
+    """The event streams of one process, counted, with a few threads of their own that read the store."""
 
     def __init__(self, most: int = MOST_STREAMS, most_of_a_caller: int = MOST_OF_A_CALLER) -> None:
         self._most = most
@@ -51,11 +51,11 @@ class Streams:
 
     @property
     def open(self) -> int:
-        """How many there are."""
+        """The number of open streams."""
         return self._open.total()
 
     def take(self, user_id: str) -> None:
-        """Count one more of a user.
+        """Count a new stream of a user.
 
         Raises:
             EngineBusy: there are too many.
@@ -68,7 +68,7 @@ class Streams:
         self._open[user_id] += 1
 
     def give_back(self, user_id: str) -> None:
-        """Count one less."""
+        """Count an ended stream."""
         self._open[user_id] -= 1
         if not self._open[user_id]:
             del self._open[user_id]
@@ -79,7 +79,7 @@ class Streams:
 
 
 class _Stream(EventSourceResponse):
-    """Gives its place back however it ends: the run's end, a watcher that left, the server's end."""
+    """A response that releases its stream however it ends: end of the run, a closed connection, shutdown."""
 
     def __init__(self, content: AsyncIterator[bytes], streams: Streams, user_id: str) -> None:
         # A proxy that buffers would hold events back.

@@ -11,7 +11,7 @@ from qosforge.access.signatures import Signatures, Signer
 from qosforge.api.dependencies import TheBackend
 from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.problems import responses
-from qosforge.api.run_models import Received
+from qosforge.api.run_models import MeasurementReceipt
 from qosforge.runs.record.store import RunUnknown
 from qosforge.tester.measurement.document import Measurement, Side
 
@@ -65,8 +65,8 @@ def put_measurement(
     run_id: str,
     side: Side,
     document: Annotated[Measurement, Body(examples=[_EXAMPLE])],
-) -> Received:
-    """Give a run, which was asked to be measured by an external tester, what was measured on one side of its push.
+) -> MeasurementReceipt:
+    """Submit an external tester's measurement of one side of a run's push.
 
     The signature takes the place of a token. The same measurement may be sent again; another is refused.
     """
@@ -77,4 +77,4 @@ def put_measurement(
     audit.network = run.network
     tester.require(run.network)
     backend.desk.receive(run.id, side, tester.name, document)
-    return Received(run=run.id, side=side, tester=tester.name)
+    return MeasurementReceipt(run=run.id, side=side, tester=tester.name)

@@ -136,7 +136,7 @@ def get_run(backend: TheBackend, run_id: str) -> RunDetail:
 
 @router.post("/runs/{run_id}/approve", dependencies=[Depends(Needs(Role.APPROVER))], responses=responses(409))
 def approve_run(body: Approval, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
-    """Approve what a run would do, as it was looked at: for another list of changes the approval does not count.
+    """Approve the candidate of a run; the approval does not count for another list of changes.
 
     Where the network's rules ask for four eyes, nobody may approve it who wrote the policy, or who created,
     cancelled or retried a run that makes the same change.
@@ -154,7 +154,7 @@ def reject_run(body: Rejection, caller: Caller, backend: TheBackend, run_id: str
     "/runs/{run_id}/cancel", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
 )
 def cancel_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
-    """Stop a run: one that waits at once, one that is at work at its next step, and what it did is undone."""
+    """Cancel a run: a waiting one at once, a running one at its next step; what it changed is rolled back."""
     return summary_of(backend.desk.cancel(run_id, caller.name))
 
 
@@ -162,7 +162,7 @@ def cancel_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     "/runs/{run_id}/pause", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
 )
 def pause_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
-    """Hold a rollout before its next wave: what was changed stands meanwhile, unconfirmed.
+    """Pause a rollout before its next wave; the changes made so far stay, unconfirmed.
 
     One that is paused for longer than its network's rules allow is rolled back.
     """
@@ -173,7 +173,7 @@ def pause_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     "/runs/{run_id}/resume", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
 )
 def resume_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
-    """Let a paused rollout go on with its next wave."""
+    """Resume a paused rollout with its next wave."""
     return summary_of(backend.desk.resume(run_id, caller.name))
 
 
@@ -181,7 +181,7 @@ def resume_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     "/runs/{run_id}/retry", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
 )
 def retry_run(body: Retry, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
-    """Let a run that did not come to its end begin another attempt, from its beginning or from a later step.
+    """Retry a run that failed or was cut short, from its beginning or from a later step.
 
     Of a run that was kept but left devices out, a new run is made, which changes just these.
     """

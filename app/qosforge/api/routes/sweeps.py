@@ -12,7 +12,7 @@ from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.middleware.authorization import Needs
 from qosforge.api.policy_choice import written
 from qosforge.api.problems import responses
-from qosforge.api.sweep_models import SWEEPS, PointResult, SweepDetail, SweepList, SweepSummary, SweepWish
+from qosforge.api.sweep_models import SWEEPS, PointResult, SweepDetail, SweepList, SweepRequest, SweepSummary
 from qosforge.sweeps.sweeps import Sweep, SweepOrder, Sweeps, SweepUnknown
 
 router = APIRouter(tags=["sweeps"])
@@ -27,7 +27,7 @@ _LOCATION = {"Location": {"description": "Path of the sweep.", "schema": {"type"
     responses={201: {"description": "A new sweep.", "headers": _LOCATION}, **responses(404)},
 )
 def place_sweep(
-    *, body: SweepWish, caller: Caller, backend: TheBackend, audit: TheAuditEntry, response: Response
+    *, body: SweepRequest, caller: Caller, backend: TheBackend, audit: TheAuditEntry, response: Response
 ) -> SweepSummary:
     """Start a sweep: every combination of the values, under every seed. No device is read or touched."""
     audit.network = body.network
@@ -60,7 +60,7 @@ def list_sweeps(
 
 @router.get("/sweeps/{sweep_id}", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
 def get_sweep(caller: Caller, backend: TheBackend, sweep_id: str) -> SweepDetail:
-    """A sweep with all its points, and what came of each so far."""
+    """A sweep with all its points and their results so far."""
     sweeps = _sweeps(backend)
     return SweepDetail.of(_seen(sweeps, caller, sweep_id), sweeps.points(sweep_id))
 
@@ -72,7 +72,7 @@ def get_sweep(caller: Caller, backend: TheBackend, sweep_id: str) -> SweepDetail
     responses=responses(404),
 )
 def get_sweep_point(caller: Caller, backend: TheBackend, sweep_id: str, number: int) -> Any:
-    """All that was measured at a point: verdicts, and the figures of every flow."""
+    """The result of a point: verdicts, and the figures of every flow."""
     sweeps = _sweeps(backend)
     _seen(sweeps, caller, sweep_id)
     point = sweeps.point(sweep_id, number)
@@ -86,7 +86,7 @@ def _sweeps(backend: TheBackend) -> Sweeps:
 
 
 def _seen(sweeps: Sweeps, caller: Principal, sweep_id: str) -> Sweep:
-    """The sweep; for who does not see its network there is none."""
+    """The sweep; unknown to callers who do not see its network."""
     sweep = sweeps.get(sweep_id)
     if not caller.may(Role.VIEWER, sweep.network):
         raise SweepUnknown("there is no such sweep")

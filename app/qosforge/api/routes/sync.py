@@ -1,4 +1,4 @@
-"""A network's inventory and its source: how they differ, and the inventory made to say what the source does."""
+"""Syncs of a network's inventory with its source: the difference, and writing it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.jobs.sync import preview_sync, source_of, write_sync
 from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
-from qosforge.api.sync_models import SyncDifference, SyncResult, SyncWish
+from qosforge.api.sync_models import SyncDifference, SyncRequest, SyncResult
 
 router = APIRouter(tags=["networks"])
 
@@ -28,7 +28,7 @@ def network_sync(
         bool, Query(description="Whether devices that the source does not have would be taken out.")
     ] = False,
 ) -> SyncDifference:
-    """Read the source of a network's inventory, and say how they differ. Nothing is written, no device contacted.
+    """Compare a network's inventory with its source. Nothing is written, no device is contacted.
 
     It has as long as a request has: what takes longer is for the command line, `qosforge network sync`.
     """
@@ -39,9 +39,9 @@ def network_sync(
 
 @router.post("/networks/{network}/sync", dependencies=_ADMIN, responses=responses(404, 409, 502))
 def sync_network(
-    body: SyncWish, caller: Caller, backend: TheBackend, audit: TheAuditEntry, network: str
+    body: SyncRequest, caller: Caller, backend: TheBackend, audit: TheAuditEntry, network: str
 ) -> SyncResult:
-    """Write the difference of this digest into the inventory; 409 where it is another one by now.
+    """Write the difference of this digest into the inventory; 409 where it has changed since.
 
     The source is read again. All files are written or none; what people wrote beyond the source stays.
     """

@@ -1,4 +1,4 @@
-"""The service itself: does it live, is it ready, what is it, what does it count."""
+"""The service itself: health, readiness, version, metrics."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import TheBackend
 from qosforge.api.middleware.authorization import Needs
-from qosforge.api.readiness import Check
-from qosforge.database.revisions import held, known
+from qosforge.api.readiness import ReadinessCheck
+from qosforge.database.revisions import current_revision, known_revisions
 from qosforge.operations.revision import release
 from qosforge.runs.engine.port import WORKFLOW_VERSION
 from qosforge.telemetry.metrics import CONTENT_TYPE
@@ -21,20 +21,20 @@ router = APIRouter(tags=["system"])
 
 
 class Health(BaseModel):
-    """That the process lives and answers."""
+    """The process is alive."""
 
     status: Literal["ok"] = "ok"
 
 
 class Readiness(BaseModel):
-    """Whether the service can do its work, and what stands against it."""
+    """Whether the service can do its work, with the result of each check."""
 
     ready: bool
-    checks: list[Check]
+    checks: list[ReadinessCheck]
 
 
 class Version(BaseModel):
-    """What runs here."""
+    """The versions of this service."""
 
     release: str = Field(examples=["0.1.0"])
     workflow: str = Field(description="Version of the durable run; runs of another one begin a fresh attempt.")
@@ -45,7 +45,7 @@ class Version(BaseModel):
 
 @router.get("/health")
 async def health() -> Health:
-    """Whether the process lives; it looks at nothing else."""
+    """Whether the process is alive; nothing else is checked."""
     return Health()
 
 
@@ -56,7 +56,7 @@ def ready(backend: TheBackend, response: Response) -> Readiness:
     """
     stopping = backend.stopping.is_set()
     detail = "the service is being stopped" if stopping else "takes requests"
-    found = [Check(name="service", good=not stopping, detail=detail), *backend.readiness.checks()]
+    found = [ReadinessCheck(name="service", good=not stopping, detail=detail), *backend.readiness.checks()]
     good = all(check.good for check in found)
     response.status_code = 200 if good else 503
     return Readiness(ready=good, checks=found)
@@ -64,14 +64,14 @@ def ready(backend: TheBackend, response: Response) -> Readiness:
 
 @router.get("/version")
 def version(backend: TheBackend) -> Version:
-    """The versions of what runs here."""
+    """The versions of this service."""
     with backend.database.read() as connection:
-        revision = held(connection)
+        revision = current_revision(connection)
     return Version(
         release=release(),
         workflow=WORKFLOW_VERSION,
         schema_revision=revision or "",
-        schema_newest=known()[0],
+        schema_newest=known_revisions()[0],
         python=platform.python_version(),
     )
 

@@ -38,7 +38,7 @@ def register_tester(body: NewTester, caller: Caller, backend: TheBackend, audit:
 
 @router.delete("/testers/{name}", status_code=204, dependencies=_ADMIN)
 def revoke_one_tester(caller: Caller, backend: TheBackend, name: str) -> None:
-    """Take no more measurements of a tester."""
+    """Revoke a tester: its measurements are no longer accepted."""
     with backend.database.read() as connection:
         tester = find_tester(connection, name)
     _require(caller, tester.networks)

@@ -1,4 +1,4 @@
-"""Bearer tokens: everybody's own; those of others take an admin of every network."""
+"""Bearer tokens: one's own; those of others need an admin of every network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query
 from qosforge.access.roles import Role
 from qosforge.access.tokens import create_token, require_revocable, revoke_token, tokens
 from qosforge.access.users import find_user
-from qosforge.api.access_models import MadeToken, NewToken, TokenView, UserName
+from qosforge.api.access_models import CreatedToken, NewToken, TokenView, UserName
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
@@ -36,8 +36,8 @@ def list_tokens(
 
 
 @router.post("/tokens", status_code=201, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(404))
-def make_token(body: NewToken, caller: Caller, backend: TheBackend, audit: TheAuditEntry) -> MadeToken:
-    """Make a token and show it, once. It may no more than its maker; what a token made ends with that one."""
+def make_token(body: NewToken, caller: Caller, backend: TheBackend, audit: TheAuditEntry) -> CreatedToken:
+    """Create a token and show it once. It may do no more than its creator, and ends with the creating token."""
     if body.user not in (None, caller.name):
         caller.require(Role.ADMIN)  # before it is looked up: who is a user here is not told to others
     with backend.database.write() as connection:  # not to be repeated: each time it would be another one
@@ -53,12 +53,12 @@ def make_token(body: NewToken, caller: Caller, backend: TheBackend, audit: TheAu
         )
     audit.resource = f"tokens/{made.id}"
     audit.detail = {"user": made.user, "role": made.role, "networks": made.networks}
-    return MadeToken.model_validate({**TokenView.model_validate(made).model_dump(), "token": text})
+    return CreatedToken.model_validate({**TokenView.model_validate(made).model_dump(), "token": text})
 
 
 @router.delete("/tokens/{token_id}", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))])
 def revoke_one_token(caller: Caller, backend: TheBackend, token_id: str) -> None:
-    """Revoke a token and those that it made, at once. A token revokes itself and what it made alone."""
+    """Revoke a token and those it created. A token may revoke only itself and those it created."""
     with backend.database.read() as connection:
         require_revocable(connection, caller, token_id)
     backend.database.transact(lambda connection: revoke_token(connection, token_id, backend.access.now()))

@@ -1,4 +1,4 @@
-"""Users and their roles. An admin of one network manages the roles on it; the rest takes an admin of all."""
+"""Users and their roles. An admin of one network manages the roles on it; the rest needs an admin of all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fastapi import APIRouter, Depends
 
-from qosforge.access.passwords import hashed, set_password
+from qosforge.access.passwords import hash_password, set_password
 from qosforge.access.roles import Principal, Role
 from qosforge.access.users import User, add_user, disable, enable, find_user, grant, revoke, users
 from qosforge.api.access_models import Grant, NetworkOrAll, NewUser, PasswordSetting, UserView
@@ -29,7 +29,7 @@ def list_users(caller: Caller, backend: TheBackend) -> list[UserView]:
 
 @router.post("/users", status_code=201, dependencies=_EVERYWHERE, responses=responses(409))
 def make_user(body: NewUser, caller: Caller, backend: TheBackend, audit: TheAuditEntry) -> UserView:
-    """Make a user, without role, password or token."""
+    """Create a user, without role, password or token."""
     audit.resource, audit.detail = f"users/{body.name}", body.model_dump(include={"identity"})
     who = {} if body.identity is None else body.identity.model_dump()
     backend.database.transact(lambda connection: add_user(connection, body.name, backend.access.now(), **who))
@@ -44,24 +44,24 @@ def show_user(caller: Caller, backend: TheBackend, name: str) -> UserView:
 
 @router.post("/users/{name}/disable", dependencies=_EVERYWHERE, responses=responses(409))
 def disable_user(caller: Caller, backend: TheBackend, name: str) -> UserView:
-    """Shut a user out: all tokens are revoked and all sessions end, for good. Never the last admin."""
+    """Disable a user: all tokens are revoked and all sessions end. Never the last admin."""
     backend.database.transact(lambda connection: disable(connection, name, backend.access.now()))
     return _found(caller, backend, name)
 
 
 @router.post("/users/{name}/enable", dependencies=_EVERYWHERE)
 def enable_user(caller: Caller, backend: TheBackend, name: str) -> UserView:
-    """Let a disabled user in again, with the roles of before and without tokens."""
+    """Enable a disabled user, with the earlier roles and without tokens."""
     backend.database.transact(lambda connection: enable(connection, name))
     return _found(caller, backend, name)
 
 
 @router.put("/users/{name}/password", status_code=204, dependencies=_EVERYWHERE)
 def set_users_password(body: PasswordSetting, backend: TheBackend, name: str) -> None:
-    """Set a user's password, or take it away; all sessions of the user end."""
+    """Set or remove a user's password; all sessions of the user end."""
     with backend.database.read() as connection:
         user = find_user(connection, name)
-    password_hash = None if body.password is None else hashed(body.password.get_secret_value())
+    password_hash = None if body.password is None else hash_password(body.password.get_secret_value())
     backend.database.transact(
         lambda connection: set_password(connection, user, password_hash, backend.access.now())
     )
@@ -77,7 +77,7 @@ def users_grants(caller: Caller, backend: TheBackend, name: str) -> dict[str, Ro
 def grant_role(
     *, body: Grant, caller: Caller, backend: TheBackend, audit: TheAuditEntry, name: str, network: NetworkOrAll
 ) -> UserView:
-    """Give a user a role on a network (``*``: on every one), in place of the one held there."""
+    """Grant a user a role on a network (``*``: on every one), in place of the current one."""
     audit.detail = {"role": body.role}
     backend.database.transact(lambda connection: grant(connection, name, network, body.role))
     return _found(caller, backend, name)
@@ -85,7 +85,7 @@ def grant_role(
 
 @router.delete("/users/{name}/grants/{network}", dependencies=_SOME, responses=responses(409))
 def revoke_role(caller: Caller, backend: TheBackend, name: str, network: NetworkOrAll) -> UserView:
-    """Take a user's role on a network."""
+    """Revoke a user's role on a network."""
     backend.database.transact(lambda connection: revoke(connection, name, network))
     return _found(caller, backend, name)
 

@@ -1,4 +1,4 @@
-"""Webhooks: where the service tells of events. They concern every network, so an admin of all manages them."""
+"""Webhooks: where events are posted. They concern every network, so an admin of all manages them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
-from qosforge.api.webhook_models import DeliveryView, MadeWebhook, NewWebhook, WebhookChange, WebhookView
+from qosforge.api.webhook_models import CreatedWebhook, DeliveryView, NewWebhook, WebhookChange, WebhookView
 from qosforge.webhooks.deliveries import MOST_KEPT, Delivery, deliveries, redeliver, send_test
 from qosforge.webhooks.registry import (
     Webhook,
@@ -45,13 +45,13 @@ def list_webhooks(backend: TheBackend) -> list[WebhookView]:
 
 
 @router.post("/webhooks", status_code=201, dependencies=_EVERYWHERE, responses=responses(409))
-def make_webhook(body: NewWebhook, backend: TheBackend, audit: TheAuditEntry) -> MadeWebhook:
-    """Make a webhook and show its secret, once."""
-    wanted = _wanted(body, audit)
+def make_webhook(body: NewWebhook, backend: TheBackend, audit: TheAuditEntry) -> CreatedWebhook:
+    """Create a webhook and show its secret once."""
+    spec = _spec(body, audit)
     audit.resource = f"webhooks/{body.name}"
     key = load_key(backend.settings)
     with backend.database.write() as connection:  # not to be repeated: each time it would have another secret
-        made = add_webhook(connection, body.name, wanted, _allowed(backend), key=key, at=backend.access.now())
+        made = add_webhook(connection, body.name, spec, _allowed(backend), key=key, at=backend.access.now())
     return _with_secret(*made)
 
 
@@ -64,33 +64,33 @@ def show_webhook(backend: TheBackend, name: str) -> WebhookView:
 
 @router.put("/webhooks/{name}", dependencies=_EVERYWHERE)
 def change_one_webhook(body: WebhookChange, backend: TheBackend, audit: TheAuditEntry, name: str) -> WebhookView:
-    """Say anew where a webhook goes and what it is told of. What waits goes to the new URL."""
-    wanted = _wanted(body, audit)
-    changed = _done(backend, lambda connection: change_webhook(connection, name, wanted, _allowed(backend)))
+    """Change the URL and the filters of a webhook. Waiting deliveries go to the new URL."""
+    spec = _spec(body, audit)
+    changed = _done(backend, lambda connection: change_webhook(connection, name, spec, _allowed(backend)))
     return WebhookView.model_validate(changed)
 
 
 @router.delete("/webhooks/{name}", status_code=204, dependencies=_EVERYWHERE)
 def remove_one_webhook(backend: TheBackend, name: str) -> None:
-    """Remove a webhook with its log; what waits is never sent."""
+    """Remove a webhook with its log; waiting deliveries are dropped."""
     _done(backend, lambda connection: remove_webhook(connection, name))
 
 
 @router.post("/webhooks/{name}/enable", dependencies=_EVERYWHERE)
 def enable_webhook(backend: TheBackend, name: str) -> WebhookView:
-    """Let a webhook send again, also what waits."""
+    """Enable a webhook; waiting deliveries are sent, too."""
     return WebhookView.model_validate(_done(backend, lambda connection: set_enabled(connection, name, True)))
 
 
 @router.post("/webhooks/{name}/disable", dependencies=_EVERYWHERE)
 def disable_webhook(backend: TheBackend, name: str) -> WebhookView:
-    """Let a webhook send nothing. It is not told of what happens meanwhile; what waits stays."""
+    """Disable a webhook: new events are not queued, waiting deliveries stay."""
     return WebhookView.model_validate(_done(backend, lambda connection: set_enabled(connection, name, False)))
 
 
 @router.post("/webhooks/{name}/secret", dependencies=_EVERYWHERE)
-def renew_webhook_secret(backend: TheBackend, name: str) -> MadeWebhook:
-    """Give a webhook a new secret and show it, once. For a day deliveries are signed by the old one, too."""
+def renew_webhook_secret(backend: TheBackend, name: str) -> CreatedWebhook:
+    """Renew the secret of a webhook and show it once. For a day deliveries are signed with the old one, too."""
     key = load_key(backend.settings)
     with backend.database.write() as connection:  # not to be repeated: each time it would be another one
         renewed = renew_secret(connection, name, key, backend.access.now())
@@ -99,7 +99,7 @@ def renew_webhook_secret(backend: TheBackend, name: str) -> MadeWebhook:
 
 @router.post("/webhooks/{name}/test", status_code=202, dependencies=_EVERYWHERE, responses=responses(409))
 def try_webhook(caller: Caller, backend: TheBackend, name: str) -> DeliveryView:
-    """Send a webhook an event of type ``webhook.test``; the log of its deliveries tells what came of it."""
+    """Send a webhook an event of type ``webhook.test``; the result is in the log of its deliveries."""
     return _delivery(
         backend, lambda connection: send_test(connection, name, caller.name, backend.database.now(connection))
     )
@@ -124,14 +124,14 @@ def webhook_deliveries(
     responses=responses(409),
 )
 def redeliver_one(backend: TheBackend, name: str, delivery: str) -> DeliveryView:
-    """Send a delivery once more, with as many attempts as at first. Its message keeps its id."""
+    """Redeliver: send a delivery again, with all its attempts. Its message keeps its id."""
     return _delivery(
         backend, lambda connection: redeliver(connection, name, delivery, backend.database.now(connection))
     )
 
 
 def _done(backend: Backend, work: Callable[[sa.Connection], T]) -> T:
-    """Do it in one transaction, and let those know who send."""
+    """Run a function in one transaction, and notify the sender of webhooks."""
 
     def announced(connection: sa.Connection) -> T:
         result = work(connection)
@@ -149,13 +149,13 @@ def _allowed(backend: Backend) -> AllowList:
     return AllowList(backend.settings.webhook_hosts)
 
 
-def _wanted(body: WebhookChange, audit: AuditEntry) -> WebhookSpec:
-    """What is wanted, as the audit log has it too: there without the path of the URL, which may be a secret."""
+def _spec(body: WebhookChange, audit: AuditEntry) -> WebhookSpec:
+    """The spec of a body, which the audit log has too, without the path of the URL: it may be a secret."""
     audit.detail = body.model_dump(mode="json", include={"events", "networks"})
     audit.detail["to"] = parse_url(body.url).origin
     return WebhookSpec(body.url, body.events, body.networks)
 
 
-def _with_secret(webhook: Webhook, secret: str) -> MadeWebhook:
+def _with_secret(webhook: Webhook, secret: str) -> CreatedWebhook:
     view = WebhookView.model_validate(webhook)
-    return MadeWebhook(**view.model_dump(), secret=secret)
+    return CreatedWebhook(**view.model_dump(), secret=secret)

@@ -12,7 +12,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from qosforge.database.connections import UPGRADE_HINT, database_url
-from qosforge.database.revisions import held, known
+from qosforge.database.revisions import current_revision, known_revisions
 from qosforge.errors import ServiceError
 from qosforge.settings import Settings
 
@@ -80,14 +80,16 @@ class CheckContext:
             yield None
             return
         with self.reading() as connection:
-            revision = held(connection)
+            revision = current_revision(connection)
             if revision is None:
                 yield None
                 return
-            if revision != known()[0]:
+            if revision != known_revisions()[0]:
                 raise ServiceError(
-                    f"cannot be checked: the database holds revision {revision}, not {known()[0]}",
-                    hint=UPGRADE_HINT if revision in known() else "use the release that wrote it, or a newer one",
+                    f"cannot be checked: the database holds revision {revision}, not {known_revisions()[0]}",
+                    hint=UPGRADE_HINT
+                    if revision in known_revisions()
+                    else "use the release that wrote it, or a newer one",
                 )
             yield connection
 

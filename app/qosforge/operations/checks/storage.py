@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from qosforge.artifacts.store import ArtifactMissing, open_artifacts
 from qosforge.database.connections import UPGRADE_HINT, Database
-from qosforge.database.revisions import held, known
+from qosforge.database.revisions import current_revision, known_revisions
 from qosforge.errors import StoreError
 from qosforge.operations.checks.model import CheckContext, CheckResult, CheckState
 from qosforge.runs.record.expired import RETENTION_STAGE
@@ -71,7 +71,7 @@ def check_database(context: CheckContext) -> Iterator[CheckResult]:
         return
     try:
         with context.reading() as connection:
-            revision = held(connection)
+            revision = current_revision(connection)
             whole = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() if context.is_embedded else "ok"
             clock = None if context.is_embedded else connection.scalar(sa.text("SELECT clock_timestamp()"))
     except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
@@ -98,12 +98,12 @@ def check_database(context: CheckContext) -> Iterator[CheckResult]:
 
 
 def _revision(told: str, revision: str | None) -> CheckResult:
-    newest = known()[0]
+    newest = known_revisions()[0]
     if revision is None:
         return CheckResult("database", CheckState.GOOD, f"{told} is empty; its tables are made at the first start")
     if revision == newest:
         return CheckResult("database", CheckState.GOOD, f"{told}, revision {revision}")
-    if revision in known():
+    if revision in known_revisions():
         message = f"{told} holds revision {revision}, and this release works with {newest} alone"
         return CheckResult("database", CheckState.FAILED, message, UPGRADE_HINT)
     message = f"{told} holds revision {revision}, which this release does not know"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from qosforge.errors import InputError
 from qosforge.operations.checks.model import CheckContext, CheckResult, CheckState
 from qosforge.webhooks.registry import Webhook, webhooks
-from qosforge.webhooks.signing import SigningKey, key_found
+from qosforge.webhooks.signing import SigningKey, find_key
 from qosforge.webhooks.targets import AllowList, parse_url
 
 
@@ -18,7 +18,7 @@ def check_webhooks(context: CheckContext) -> Iterator[CheckResult]:
     if not found:
         yield CheckResult("webhooks", CheckState.GOOD, "none")
         return
-    key, allowed = key_found(context.settings, context.environment), AllowList(context.settings.webhook_hosts)
+    key, allowed = find_key(context.settings, context.environment), AllowList(context.settings.webhook_hosts)
     wrong = [result for webhook in found if (result := _wrong(webhook, key, allowed)) is not None]
     yield from wrong
     if not wrong:

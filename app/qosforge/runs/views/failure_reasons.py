@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from qosforge.findings import Severity
 from qosforge.reports.evidence import observed
 from qosforge.reports.model import RunReport
-from qosforge.reports.table import amount
+from qosforge.reports.table import format_bound
 from qosforge.runs.record.end_log import error_texts
 from qosforge.runs.record.stages import Stage
 
@@ -29,6 +29,6 @@ def _bounds(report: RunReport) -> Iterator[str]:
         for bound in each.verdict.bounds:
             if bound.outcome != "met":
                 path = f" {each.path}" if each.path else ""
-                asked, seen = amount(bound.requested, bound.kind), observed(bound)
+                asked, seen = format_bound(bound.requested, bound.kind), observed(bound)
                 word = "is" if bound.outcome == "broken" else "cannot be told yet: it seems to be"
                 yield f"{each.traffic_class}{path}: {bound.label} {word} {seen}, asked is at most {asked}"

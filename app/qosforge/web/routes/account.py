@@ -1,4 +1,4 @@
-"""The caller's own: roles, password, tokens, sessions, language."""
+"""The caller's account: roles, password, tokens, sessions, language."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _YEAR_SECONDS = 365 * 24 * 3600
 
 @router.get("/account", dependencies=sees(Role.VIEWER))
 def account(page: ThePage, caller: Caller, backend: TheBackend, request: Request) -> Response:
-    """Who I am, what I may do, and what I can change of it."""
+    """The account page: roles, password, tokens and sessions."""
     return page.answer(
         "account/page.html.j2",
         shortest=SHORTEST,
@@ -60,7 +60,7 @@ def add_token(
     networks: Annotated[list[NetworkName] | None, Form(title="Networks")] = None,
     days: Annotated[int, Form(title="Days", ge=1, le=LONGEST_LIFE.days)] = USUAL_LIFE.days,
 ) -> Response:
-    """Make a token and show its text, once."""
+    """Create a token and show its text once."""
     order = NewToken(name=name.strip(), role=role, networks=networks or None, days=days)
     made = make_token(order, caller, backend, audit)
     return page.answer("account/tokens.html.j2", made=made, **_of_tokens(page, caller))
@@ -91,7 +91,7 @@ def end_sessions(caller: Caller, backend: TheBackend) -> Response:
 
 @router.post("/account/language", dependencies=sees(Role.VIEWER, recorded=False))
 def choose_language(language: Annotated[str, Form(max_length=32)], request: Request) -> Response:
-    """Keep the language of pages in this browser."""
+    """Set the language of pages in this browser."""
     answer = Response(status_code=204, headers={"HX-Refresh": "true"})
     if language in available():
         secure = request.url.scheme == "https"
@@ -100,7 +100,7 @@ def choose_language(language: Annotated[str, Form(max_length=32)], request: Requ
 
 
 def _of_tokens(page: Page, caller: Caller) -> dict[str, Any]:
-    """What the part about tokens shows; a role of mine is the most that one can have."""
+    """The part about tokens; a token can have at most a role of mine."""
     highest = max_role(*caller.roles.values())
     return {
         "tokens": tokens(page.backend.database, caller.name),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from qosforge.access.calls import Sought
+from qosforge.access.audit_log import CallFilter
 from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.web.pages import ThePage, sees
@@ -27,10 +27,10 @@ def calls(
     refused: Annotated[bool, Query(title="Only what was refused or failed")] = False,
     before: Annotated[int | None, Query(ge=1, le=2**63 - 1)] = None,
 ) -> Response:
-    """What was asked that would change something, by whom, and what came of it."""
+    """Calls that would change something, with their callers and results."""
     managed = [name for name in caller.roles if caller.may(Role.ADMIN, name)]
     seen = None if EVERY_NETWORK in managed else managed
-    sought = Sought(actor=who.strip(), network=network, refused=refused, before=before)
+    sought = CallFilter(actor=who.strip(), network=network, refused=refused, before=before)
     found = backend.access.latest_calls(seen, sought, _AT_ONCE + 1)
     return page.answer(
         "calls/page.html.j2",

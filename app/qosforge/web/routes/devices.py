@@ -1,4 +1,4 @@
-"""A device: what it is, its queues as a run last read them, and as they are now."""
+"""The page of a device: its inventory entry, and its queues as last read or as they are now."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qosforge.api.access_models import DeviceName
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import TheAuditEntry, TheBackend
 from qosforge.api.middleware.authorization import recorded_call
-from qosforge.api.resources import AddedDevice
+from qosforge.api.resources import NewDeviceBody
 from qosforge.api.routes import devices as rest
 from qosforge.deploy.new_device import Word
 from qosforge.device_state.drift import settled
@@ -45,7 +45,7 @@ def add_device(
     interfaces: Annotated[str, Form(title="Interfaces", max_length=64_000)] = "",
 ) -> Response:
     """Add a device to the inventory, and go to its page. Nothing is contacted."""
-    device = AddedDevice(
+    device = NewDeviceBody(
         name=name,
         hostname=hostname,
         platform=platform,
@@ -61,14 +61,14 @@ def add_device(
 
 @router.delete(_DEVICE, dependencies=sees(Role.ADMIN, everywhere=True))
 def remove_device(backend: TheBackend, audit: TheAuditEntry, network: str, device: str) -> Response:
-    """Take a device out of the inventory, and go to its network."""
+    """Remove a device from the inventory, and go to its network."""
     rest.remove_device(backend, audit, network, device)
     return Response(status_code=204, headers={"HX-Redirect": f"/networks/{network}"})
 
 
 @router.get(_DEVICE, dependencies=sees(Role.VIEWER))
 def show_device(page: ThePage, backend: TheBackend, network: str, device: str) -> Response:
-    """A device of a network, with what a run last read of it."""
+    """A device of a network, with its last known configuration."""
     net = backend.networks.network(network)
     entry = device_of(net, device)
     return page.answer("networks/device.html.j2", **_shown(backend, net, entry), failed=(), now=False)
@@ -76,7 +76,7 @@ def show_device(page: ThePage, backend: TheBackend, network: str, device: str) -
 
 @router.post(f"{_DEVICE}/now", dependencies=sees(Role.VIEWER, recorded=False))
 def read_device(page: ThePage, backend: TheBackend, network: str, device: str) -> Response:
-    """The queues that a device has now, read over SSH; where it cannot be read, why, beside what is known."""
+    """The queues of a device read over SSH now; if that fails, the error beside the last known ones."""
     net = backend.networks.network(network)
     entry = device_of(net, device)
     failed: list[QosforgeError] = []
@@ -107,7 +107,7 @@ def _rates(text: str) -> dict[str, str]:
 
 
 def _shown(backend: Backend, network: Network, device: Device) -> dict[str, Any]:
-    """What the device said when it was last read, against the run that settled it."""
+    """The last known configuration of a device, compared with the run that settled it."""
     store, artifacts = backend.desk.store, backend.artifacts
     read = last_read(store, artifacts, network).get(device.name)
     last = settled(store, network).get(device.name)

@@ -1,4 +1,4 @@
-"""The policy editor: a form and a text in step, and storing what came of it."""
+"""The policy editor: a form and a text kept in sync, and storing the text."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Name = Annotated[str, Query(max_length=40)]
 
 
 @dataclass(frozen=True)
-class Begun:
+class EditorState:
     """What an editor begins from: a policy's text and the texts that it includes, and the number that is the newest
     (0: the shipped one, or none).
     """
@@ -76,7 +76,7 @@ def new(
     from_: Annotated[str, Query(alias="from", max_length=40)] = "",
     network: Name = "",
 ) -> Response:
-    """The editor on a policy that is not stored yet, begun from another one or from nothing.
+    """The editor of a new policy, empty or based on another one.
 
     A form that stands is answered with where the editor is, so that a refusal is told in the form.
     """
@@ -93,9 +93,9 @@ def new(
     if from_:
         policy = seen.get(from_)
         text = edited(policy.text, f"{from_}.yaml", [Set(("intent",), name)])
-        begun = Begun(name, text, policy, LIBRARY_VERSION, is_new=True)
+        begun = EditorState(name, text, policy, LIBRARY_VERSION, is_new=True)
     else:
-        begun = Begun(name, _EMPTY.format(name=name), None, LIBRARY_VERSION, is_new=True)
+        begun = EditorState(name, _EMPTY.format(name=name), None, LIBRARY_VERSION, is_new=True)
     return _editor(page, caller, backend, begun, network)
 
 
@@ -109,16 +109,20 @@ def edit(
     version: Annotated[int | None, Query()] = None,
     network: Name = "",
 ) -> Response:
-    """The editor on a version of a policy; who may not store one sees it read-only."""
+    """The editor of a stored version; read-only for callers who may not store one."""
     seen = backend.policies.seen_by(caller)
     newest = seen.get(name).about.number
     policy = seen.get(name, LATEST if version is None else version)
     return _editor(
-        page, caller, backend, Begun(name, policy.text, policy, newest, may_store=seen.may_store(name)), network
+        page,
+        caller,
+        backend,
+        EditorState(name, policy.text, policy, newest, may_store=seen.may_store(name)),
+        network,
     )
 
 
-class Changed(BaseModel):
+class EditRequest(BaseModel):
     """A text with what is to be done to it. ``begun`` and ``number`` name the version that has what it includes."""
 
     model_config = ConfigDict(extra="forbid")
@@ -132,8 +136,8 @@ class Changed(BaseModel):
 
 
 @router.post("/editor/change", dependencies=sees(Role.VIEWER, recorded=False))
-def change(page: ThePage, caller: Caller, backend: TheBackend, body: Changed) -> Response:
-    """The text after what was done in the form, and the form that belongs to it. Nothing is stored.
+def change(page: ThePage, caller: Caller, backend: TheBackend, body: EditRequest) -> Response:
+    """Apply edits of the form to the text, and return the text with its form. Nothing is stored.
 
     ``taken`` says how many of the edits are in the text: many on a long text are more than one call does.
     """
@@ -182,7 +186,7 @@ def save(
     owner: Annotated[Literal["", "*"] | NetworkName, Form(title="Belongs to")] = "",
     shadow_shipped: Annotated[Literal["yes", ""], Form()] = "",
 ) -> Response:
-    """Store the text as the newest version; where somebody else stored one meanwhile, show what came between."""
+    """Store the text as the newest version; if somebody stored one meanwhile, show the conflict."""
     require_owner(caller, backend, owner or None)
     included = _policy(backend.policies.seen_by(caller), begun, number)
     written = _written(name, text, included)
@@ -196,7 +200,7 @@ def save(
     return JSONResponse({"number": version.number, "panel": page.markup("editor/saved.html.j2", version=version)})
 
 
-def _editor(page: Page, caller: Principal, backend: Backend, begun: Begun, network: str) -> Response:
+def _editor(page: Page, caller: Principal, backend: Backend, begun: EditorState, network: str) -> Response:
     networks = caller.networks(backend.networks.names())
     chosen = network if network in networks else networks[0] if networks else ""
     about = begun.policy.about if begun.policy else None
@@ -218,15 +222,15 @@ def _editor(page: Page, caller: Principal, backend: Backend, begun: Begun, netwo
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A policy's form and the list of its problems, as they are sent."""
+class FormMarkup:
+    """The markup of a policy's form and of the list of its problems."""
 
     form: str
     problems: str
 
 
-def _owners(caller: Principal, networks: Sequence[str], begun: Begun) -> tuple[str, ...]:
-    """Whose a policy may become that is not stored yet, the likeliest first."""
+def _owners(caller: Principal, networks: Sequence[str], begun: EditorState) -> tuple[str, ...]:
+    """The networks that a new policy may belong to, the likeliest first."""
     if begun.base != LIBRARY_VERSION:
         return ()
     everywhere = (EVERY_NETWORK,) if caller.may(Role.ADMIN, EVERY_NETWORK) else ()
@@ -237,7 +241,7 @@ def _owners(caller: Principal, networks: Sequence[str], begun: Begun) -> tuple[s
 
 def _shown(
     page: Page, caller: Principal, backend: Backend, written: PolicySource, network: str, *, locked: bool
-) -> Shown:
+) -> FormMarkup:
     inventory: Network | None = None
     if network:
         caller.require(Role.VIEWER, network)
@@ -251,7 +255,9 @@ def _shown(
         "network": inventory,
         **choices(page.text, form, inventory),
     }
-    return Shown(page.markup("editor/form.html.j2", **context), page.markup("editor/problems.html.j2", **context))
+    return FormMarkup(
+        page.markup("editor/form.html.j2", **context), page.markup("editor/problems.html.j2", **context)
+    )
 
 
 def _written(name: str, text: str, policy: Policy | None) -> PolicySource:
@@ -259,12 +265,12 @@ def _written(name: str, text: str, policy: Policy | None) -> PolicySource:
 
 
 def _policy(policies: Policies, name: str, number: int) -> Policy | None:
-    """The version that an editor began from; it has the texts that are included."""
+    """The version that an editor is based on, which has the included texts."""
     return policies.get(name, number) if name else None
 
 
 def _conflict(page: Page, policies: Policies, moved: PolicyMoved, mine: PolicySource, base: int) -> Response:
-    """Who stored what meanwhile, what that changed, and what I changed."""
+    """A conflict: the version stored meanwhile, its changes and mine."""
     name = mine.file.removesuffix(".yaml")
     theirs = policies.get(name)
     try:

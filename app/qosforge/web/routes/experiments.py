@@ -1,4 +1,4 @@
-"""The papers' experiments: what they claim, and what the twin gives."""
+"""The papers' experiments: their claims and the twin's results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _EXPERIMENT = "/experiments/{name}"
 
 @router.get("/experiments", dependencies=sees(Role.VIEWER))
 def list_experiments(page: ThePage, backend: TheBackend) -> Response:
-    """The experiments by their papers, with what came of those that were run."""
+    """The experiments by paper, with the results of those that were run."""
     found = [load_experiment(name) for name in experiment_names()]
     papers = [(paper, list(group)) for paper, group in groupby(found, lambda one: one.paper)]
     outcomes = {}
@@ -43,19 +43,19 @@ def list_experiments(page: ThePage, backend: TheBackend) -> Response:
 
 @router.get(_EXPERIMENT, dependencies=sees(Role.VIEWER))
 def show_experiment(page: ThePage, backend: TheBackend, name: str) -> Response:
-    """An experiment: what is set up and claimed, and what came out where it was run."""
+    """An experiment: its setup and claims, and its results where it was run."""
     return _outcome(page, backend, _known(name), "experiments/experiment.html.j2")
 
 
 @router.get(f"{_EXPERIMENT}/outcome", dependencies=sees(Role.VIEWER))
 def outcome(page: ThePage, backend: TheBackend, name: str) -> Response:
-    """How far the experiment is, or what came out."""
+    """The progress of an experiment, or its results."""
     return _outcome(page, backend, _known(name), "experiments/outcome.html.j2")
 
 
 @router.post(f"{_EXPERIMENT}/run", dependencies=sees(Role.OPERATOR, recorded=False))
 def run_experiment(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
-    """Run the experiment on the twin, beside what requests wait for."""
+    """Run the experiment on the twin as a background job."""
     experiment = _known(name)
     submit_experiment(backend, experiment.name, person=caller.name)
     return _outcome(page, backend, experiment, "experiments/outcome.html.j2")
@@ -71,7 +71,7 @@ def plots(page: ThePage, backend: TheBackend, name: str) -> Response:
 
 @router.get(f"{_EXPERIMENT}/outcome.json", dependencies=sees(Role.VIEWER))
 def download(backend: TheBackend, name: str) -> Response:
-    """The outcome as the command line and the interface give it."""
+    """The results as the command line and the API give them."""
     experiment = _known(name)
     headers = {"Content-Disposition": f'attachment; filename="{experiment.name}.json"'}
     body = json.dumps(_require_result(backend, experiment).document, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The first page: what waits for whom, what is under way, and what ran last."""
+"""The first page: runs that wait, runs under way, and the last runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ router = APIRouter()
 
 @router.get("/", dependencies=sees(Role.VIEWER))
 def home(page: ThePage, caller: Caller, backend: TheBackend, known: Known = "") -> Response:
-    """What waits, what is under way, the last runs, and the networks that the caller sees; it keeps up to date."""
+    """The overview of runs and of the caller's networks; it refreshes itself."""
     overview = Overview.of(backend.desk.store, networks_seen(caller))
     if page.is_fragment and known == overview.mark:
         return Response(status_code=204)

@@ -29,7 +29,7 @@ def ask(
     to: Target = FIRST_PAGE,
     because: Annotated[str, Query(max_length=32)] = "",
 ) -> Response:
-    """Ask for name and password; ``because`` says why somebody is asked who was logged in."""
+    """The login form; ``because``: why somebody who was logged in sees it."""
     return _form(page, backend, to, because=because)
 
 
@@ -43,7 +43,7 @@ def log_in(
     password: Annotated[SecretStr, Form(max_length=1024)],
     to: Annotated[str, Form(max_length=2048)] = FIRST_PAGE,
 ) -> Response:
-    """Begin a session; only from this site's own page, so that nobody is logged in as somebody else."""
+    """Open a session; only from this site's own form, so that no other site logs a browser in."""
     _require_own_page(request, backend.settings)
     answer = RedirectResponse(local_path(to), 303)
     try:
@@ -59,7 +59,7 @@ def log_in(
 
 @router.post("/logout")
 def log_out(backend: TheBackend, request: Request) -> Response:
-    """End the session; where it has ended already, that is all the same."""
+    """End the session; one that has ended already is no error."""
     answer = Response(status_code=204, headers={"HX-Redirect": "/login?because=logged-out"})
     try:
         end_session(backend, request, answer)
@@ -69,7 +69,7 @@ def log_out(backend: TheBackend, request: Request) -> Response:
 
 
 def _require_own_page(request: Request, settings: Settings) -> None:
-    """A form of another site must not log a browser in, as somebody whom its owner is not.
+    """Require this site's own form: another site must not log a browser in under its own account.
 
     Browsers say by ``Sec-Fetch-Site`` where a form comes from; without TLS they say ``Origin`` alone.
     """

@@ -1,4 +1,4 @@
-"""Networks: which there are, and one as a drawing with the state of every link."""
+"""Networks: the list, and one network as a drawing with the state of every link."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def list_networks(page: ThePage, caller: Caller, backend: TheBackend) -> Respons
 def add_network(
     backend: TheBackend, audit: TheAuditEntry, name: Annotated[NetworkName, Form(title="Name")]
 ) -> Response:
-    """Make a network without devices, and go there."""
+    """Create a network without devices, and go to its page."""
     made = rest.add_network(NewNetwork(name=name), backend, audit)
     return Response(status_code=204, headers={"HX-Redirect": f"/networks/{made.name}"})
 
@@ -62,7 +62,7 @@ def check_network(page: ThePage, backend: TheBackend, network: str) -> Response:
 def set_writable(
     *, page: ThePage, backend: TheBackend, audit: TheAuditEntry, network: str, writable: Annotated[bool, Form()]
 ) -> Response:
-    """Say whether changes may be pushed to a network's devices."""
+    """Set whether changes may be pushed to a network's devices."""
     rest.set_writable(Writable(writable=writable), backend, audit, network)
     notice = page.text("Changes may be pushed now.") if writable else page.text("Nothing is pushed any more.")
     return page.answer("networks/rules.html.j2", notice=notice, **_rules(backend, network))
@@ -92,7 +92,7 @@ def watch_network(
     network: str,
     minutes: Annotated[int | None, Form(title="Minutes", ge=LEAST_MINUTES, le=MOST_MINUTES)] = None,
 ) -> Response:
-    """Say how often the service looks at a network for drift."""
+    """Set how often a network is checked for drift."""
     watch = rest.watch_network(DriftInterval(minutes=minutes), backend, audit, network)
     notice = page.text("The service looks for drift by itself.") if minutes else page.text("It looks no more.")
     return page.answer("networks/drift.html.j2", watch=watch, notice=notice)

@@ -1,4 +1,4 @@
-"""Starting a run: which policy for which network, how it is tried, and when."""
+"""Start a run: policy, network, options and time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def ask(
     version: Annotated[str, Query(pattern=r"^(latest|[0-9]{1,9})?$")] = "",
     changed: Literal["", "network"] = "",
 ) -> Response:
-    """The form of an order; network, policy and version may be chosen already.
+    """The form of a new run; network, policy and version may be chosen already.
 
     A policy of another network than the one asked for brings its own, unless the network is what was ``changed`` in
     the form: then another policy has to be chosen. What is asked for is never replaced by something else.
@@ -82,7 +82,7 @@ def place(
 
 
 def _rules(page: Page, network: Network | None, keep: KeepRule | None) -> dict[str, Any]:
-    """What holds a change of a network; ``keep`` is the rule of the policy, if it has one."""
+    """The rules for changes of a network; ``keep`` is the policy's own rule, if it has one."""
     if network is None:
         return {"rules": None, "approval": "none", "opens": None, "closed_by": "", "keep": keep or "met"}
     now = page.backend.desk.store.now()

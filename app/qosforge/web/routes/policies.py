@@ -1,4 +1,4 @@
-"""Policies: which there are, their versions, and what versions have other than each other."""
+"""Policies: the list, the versions of one, and differences of versions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ router = APIRouter()
 
 @router.get("/policies", dependencies=sees(Role.VIEWER))
 def policies(page: ThePage, caller: Caller, backend: TheBackend) -> Response:
-    """Every policy by its newest version, and how to begin another one."""
+    """Every policy by its newest version, and a form for a new one."""
     newest = backend.policies.seen_by(caller).newest()
     return page.answer(
         "policies/list.html.j2",
@@ -33,7 +33,7 @@ def policies(page: ThePage, caller: Caller, backend: TheBackend) -> Response:
 
 @router.get("/policies/{name}", dependencies=sees(Role.VIEWER))
 def policy(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
-    """The versions of a policy, and which of them wait for somebody to stand for them."""
+    """The versions of a policy, and which of them somebody has to take over before they run."""
     seen = backend.policies.seen_by(caller)
     operated = caller.networks(backend.networks.names(), Role.OPERATOR)
     versions = seen.versions(name)
@@ -83,7 +83,7 @@ def difference(
     before: Annotated[Number, Query()],
     after: Annotated[Number, Query()] = LATEST,
 ) -> Response:
-    """What one version has other than another: in words, and line by line."""
+    """The difference of two versions: in words, and line by line."""
     found = backend.policies.seen_by(caller).difference(name, before, after)
     return page.answer(
         "policies/difference.html.j2",

@@ -1,4 +1,4 @@
-"""What each class would get: predicted beside the preview, and fetched until it is ready."""
+"""The prediction beside the preview: submitted as a job, and polled until it is ready."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _Key = Annotated[str, Query(pattern=r"^[0-9a-f]{64}$")]
 def predict(
     *, page: ThePage, caller: Caller, backend: TheBackend, form: Annotated[PreviewForm, Depends()]
 ) -> Response:
-    """Begin the prediction of what the preview shows."""
+    """Submit the prediction of the preview's policy."""
     caller.require(Role.VIEWER, form.network)
     network = backend.networks.network(form.network)
-    asked = submit_prediction(backend, network, form.written(backend, caller), person=caller.name)
-    return _state(page, network.name, asked.key, asked.progress)
+    job = submit_prediction(backend, network, form.written(backend, caller), person=caller.name)
+    return _state(page, network.name, job.key, job.progress)
 
 
 @router.get(_PATH, dependencies=sees(Role.VIEWER))
@@ -42,7 +42,7 @@ def prediction(
     key: _Key,
     state: Annotated[str, Query(max_length=16)] = "",
 ) -> Response:
-    """How far a prediction is, or what came out; nothing where that is still the ``state`` that the page shows."""
+    """The progress of a prediction, or its result; 204 while it is still the ``state`` that the page shows."""
     caller.require(Role.VIEWER, network)
     progress = backend.jobs.progress(job_key(network, key))
     if progress is not None and progress.state == state:

@@ -1,4 +1,4 @@
-"""The live preview: what a policy would become on every device, before anything is touched."""
+"""The preview: a policy compiled for every device, before anything is touched."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def preview(
     form: TheForm,
     live: Annotated[Literal["true", ""], Form()] = "",
 ) -> Response:
-    """What a policy would become on a network; ``live``: read the devices first.
+    """The preview of a policy on a network; ``live``: read the devices first.
 
     A policy that cannot be compiled is answered with its problems and the header ``X-Preview: refused``: the page
     keeps the last good preview beside them.
@@ -68,11 +68,11 @@ def device(
     form: TheForm,
     device: Annotated[str, Form(max_length=128)],
 ) -> Response:
-    """One device of a preview: what would be entered and what undoes it, its whole configuration, its plan."""
+    """One device of a preview: lines to enter, rollback lines, configuration and plan."""
     network = _seen(caller, backend, form)
     name = device_of(network, device).name
-    asked = PreviewRequest("policy", network.name, form.written(backend, caller), caller=caller.name)
-    view = _view(caller, backend, form, backend.previews.required_devices(asked), {})
+    preview_request = PreviewRequest("policy", network.name, form.written(backend, caller), caller=caller.name)
+    view = _view(caller, backend, form, backend.previews.required_devices(preview_request), {})
     return page.answer(
         "preview/device.html.j2", view=view, device=next(one for one in view.devices if one.name == name)
     )
@@ -84,7 +84,7 @@ def _seen(caller: Principal, backend: Backend, form: PreviewForm) -> Network:
 
 
 def _read(call: AuditEntry, backend: Backend, network: Network, devices: tuple[str, ...]) -> Mapping[str, str]:
-    """Read these devices, and keep what they said; why some could not be read, by device."""
+    """Read these devices and store their configurations; returns the errors by device."""
     store = backend.desk.store
     began = store.now()
     texts, errors = backend.previews.answers(call, network, devices)
@@ -95,7 +95,7 @@ def _read(call: AuditEntry, backend: Backend, network: Network, devices: tuple[s
 def _view(
     caller: Principal, backend: Backend, form: PreviewForm, devices: tuple[str, ...], unread: Mapping[str, str]
 ) -> PreviewView:
-    """The preview against what these devices, on which it depends, were last known to hold.
+    """The preview against the last known configurations of the devices that it depends on.
 
     Raises:
         InputError, InputErrors: the policy cannot be compiled for the network.

@@ -1,4 +1,4 @@
-"""The page of one run, and the parts of it that are fetched again while the run goes on."""
+"""The page of one run, and the parts of it that refresh while the run goes on."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ router = APIRouter()
 
 @router.get("/runs/{run_id}", dependencies=sees(Role.VIEWER))
 def run_page(page: ThePage, caller: Caller, backend: TheBackend, run_id: str) -> Response:
-    """All of a run: how far it came, what it would do or did, and what may be asked of it."""
+    """The whole page of a run: progress, candidate, verdicts and actions."""
     return _answer(page, "runs/run.html.j2", RunView(backend, caller, backend.desk.run(run_id)))
 
 
 @router.get("/runs/{run_id}/progress", dependencies=sees(Role.VIEWER))
 def run_progress(page: ThePage, caller: Caller, backend: TheBackend, run_id: str) -> Response:
-    """How far a run came."""
+    """The progress of a run."""
     return _answer(page, "runs/progress.html.j2", RunView(backend, caller, backend.desk.run(run_id)))
 
 
 @router.get("/runs/{run_id}/standing", dependencies=sees(Role.VIEWER))
 def run_standing(page: ThePage, caller: Caller, backend: TheBackend, run_id: str) -> Response:
-    """The rest of its page: decisions, verdicts, what is entered, findings, downloads."""
+    """The rest of the page: decisions, verdicts, lines to enter, findings, downloads."""
     return _answer(page, "runs/standing.html.j2", RunView(backend, caller, backend.desk.run(run_id)))
 
 

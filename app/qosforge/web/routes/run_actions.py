@@ -20,7 +20,7 @@ _CHANGED = {"HX-Trigger": "run-changed"}
 
 
 def _done() -> Response:
-    """The page asks for what changed by itself."""
+    """An empty response: the page refreshes itself."""
     return Response(status_code=204, headers=_CHANGED)
 
 
@@ -33,35 +33,35 @@ def approve(
     candidate: Annotated[str, Form(max_length=64)],
     comment: Comment = "",
 ) -> Response:
-    """Approve what was looked at."""
+    """Approve the candidate that the page shows."""
     backend.desk.approve(run_id, caller.name, candidate, _line(comment))
     return _done()
 
 
 @router.post("/runs/{run_id}/reject", dependencies=sees(Role.APPROVER))
 def reject(caller: Caller, backend: TheBackend, run_id: str, comment: Comment = "") -> Response:
-    """Reject what it would do."""
+    """Reject the candidate of a run."""
     backend.desk.reject(run_id, caller.name, _line(comment))
     return _done()
 
 
 @router.post("/runs/{run_id}/cancel", dependencies=sees(Role.OPERATOR))
 def cancel(caller: Caller, backend: TheBackend, run_id: str) -> Response:
-    """Stop it."""
+    """Cancel a run."""
     backend.desk.cancel(run_id, caller.name)
     return _done()
 
 
 @router.post("/runs/{run_id}/pause", dependencies=sees(Role.OPERATOR))
 def pause(caller: Caller, backend: TheBackend, run_id: str) -> Response:
-    """Hold it before its next wave."""
+    """Pause a rollout before its next wave."""
     backend.desk.pause(run_id, caller.name)
     return _done()
 
 
 @router.post("/runs/{run_id}/resume", dependencies=sees(Role.OPERATOR))
 def resume(caller: Caller, backend: TheBackend, run_id: str) -> Response:
-    """Let it go on."""
+    """Resume a paused rollout."""
     backend.desk.resume(run_id, caller.name)
     return _done()
 
@@ -70,7 +70,7 @@ def resume(caller: Caller, backend: TheBackend, run_id: str) -> Response:
 def retry(
     caller: Caller, backend: TheBackend, run_id: str, start: Annotated[str, Form(max_length=64)] = "read"
 ) -> Response:
-    """Let it begin again; where a run of its own changes those that it left out, go there."""
+    """Retry a run; if a run of its own changes the devices that were left out, go there."""
     run = backend.desk.retry(run_id, caller.name, start)
     if run.id != run_id:
         return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
@@ -79,7 +79,7 @@ def retry(
 
 @router.post("/runs/{run_id}/rollback", dependencies=sees(Role.OPERATOR))
 def roll_back(caller: Caller, backend: TheBackend, run_id: str, key: Key) -> Response:
-    """Start the run that rolls it back, and go there."""
+    """Start the run that rolls this one back, and go to its page."""
     run = backend.desk.roll_back(run_id, caller.name, key)
     return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
 

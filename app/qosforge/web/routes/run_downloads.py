@@ -1,4 +1,4 @@
-"""What takes seconds, or is long: the figures of a run, and all of it in one file."""
+"""Downloads of a run that take seconds: figures, the PDF report, and everything in one archive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.routes.run_artifacts import run_report_pdf
 from qosforge.api.run_models import report_document, without_secrets
-from qosforge.reports.bundle import Entry, zipped
+from qosforge.reports.bundle import Entry, stream_zip
 from qosforge.reports.delay_origin import not_recorded, run_origins
 from qosforge.reports.figures import class_figures
 from qosforge.reports.junit import run_junit
@@ -31,7 +31,7 @@ router = APIRouter()
 
 @router.get("/runs/{run_id}/figures", dependencies=sees(Role.VIEWER))
 def figures(caller: Caller, page: ThePage, backend: TheBackend, run_id: str) -> Response:
-    """What was measured and predicted, drawn; drawing takes seconds, which other requests must not wait for."""
+    """The figures of measurements and predictions, drawn in a computing process: that takes seconds."""
     report = backend.desk.detail(run_id)
     drawn = backend.compute_for(caller, class_figures, report)
     return page.answer(
@@ -47,13 +47,13 @@ def figures(caller: Caller, page: ThePage, backend: TheBackend, run_id: str) -> 
 
 @router.get("/runs/{run_id}/report.pdf", dependencies=sees(Role.VIEWER))
 def report_pdf(caller: Caller, backend: TheBackend, run_id: str) -> Response:
-    """The interface's PDF, here so that a failure is told as a page."""
+    """The PDF report of the API, here so that a failure is shown as a page."""
     return run_report_pdf(caller, backend, run_id)
 
 
 @router.get("/runs/{run_id}/everything.zip", dependencies=sees(Role.VIEWER))
 def everything(caller: Caller, backend: TheBackend, run_id: str) -> Response:
-    """Its report in every form and its artifacts: what may hold a device's secrets takes an operator."""
+    """An archive of all reports and artifacts; those that may hold a device's secrets need an operator."""
     view = RunView(backend, caller, backend.desk.run(run_id))
     operator = view.may(Role.OPERATOR)
     whole = backend.desk.detail(run_id)
@@ -75,7 +75,7 @@ def everything(caller: Caller, backend: TheBackend, run_id: str) -> Response:
                 yield f"artifacts/{content.file_name}", partial(copies.copy, content)
 
     return StreamingResponse(
-        zipped(entries(), view.run.updated),
+        stream_zip(entries(), view.run.updated),
         media_type="application/zip",
         headers={"Content-Disposition": f'attachment; filename="run-{run_id}.zip"'},
     )

@@ -1,4 +1,4 @@
-"""The list of runs, which keeps itself up to date."""
+"""The list of runs, which refreshes itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.run_pages import Before, write_cursor
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.web.pages import ThePage, sees
-from qosforge.web.views.runs import PAGE, Filters, Known, fingerprint
+from qosforge.web.views.runs import PAGE, Known, RunFilters, fingerprint
 
 router = APIRouter()
 
@@ -22,11 +22,11 @@ def list_runs(
     page: ThePage,
     caller: Caller,
     backend: TheBackend,
-    filters: Annotated[Filters, Depends()],
+    filters: Annotated[RunFilters, Depends()],
     before: Before,
     known: Known = "",
 ) -> Response:
-    """Runs of the networks that the caller sees, newest first; nothing where the page shows them already."""
+    """Runs of the networks that the caller sees, newest first; 204 where the page shows them already."""
     found = filters.runs(backend, caller, before, PAGE + 1)
     shown = found[:PAGE]
     mark = fingerprint(found)

@@ -1,4 +1,4 @@
-"""A network's inventory and its source: what differs, on a page of its own, and a button that writes it."""
+"""Sync of a network's inventory: the difference to its source, and writing it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastapi import APIRouter, Form, Query, Response
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.routes import sync as rest
-from qosforge.api.sync_models import SyncWish
+from qosforge.api.sync_models import SyncRequest
 from qosforge.errors import InputError, QosforgeError, SourceError
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.sync import MOST_CHANGES, DifferenceView, origin
@@ -26,7 +26,7 @@ def show_sync(
     network: str,
     remove: Annotated[bool, Query()] = False,
 ) -> Response:
-    """How a network's inventory differs from its source, which is read now; where that fails, why."""
+    """The difference between a network's inventory and its source, read now, or the error of reading it."""
     found = origin(backend, network)
     view, problems = None, list[QosforgeError](found.problems)
     if found.source is not None:
@@ -55,6 +55,6 @@ def write_sync(
     digest: Annotated[str, Form(pattern=r"^[0-9a-f]{64}$")],
     remove: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Write the difference that the page shows, unless it is another one by now."""
-    done = rest.sync_network(SyncWish(digest=digest, remove=remove), caller, backend, audit, network)
+    """Write the difference that the page shows, unless it has changed since."""
+    done = rest.sync_network(SyncRequest(digest=digest, remove=remove), caller, backend, audit, network)
     return page.answer("networks/synced.html.j2", network=network, done=done)

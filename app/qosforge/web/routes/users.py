@@ -1,4 +1,4 @@
-"""People, for admins of every network: who they are, what they may do, how they log in."""
+"""Users, for admins of every network: roles, login and tokens."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ADMIN = sees(Role.ADMIN, everywhere=True)
 
 @router.get("/users", dependencies=_ADMIN)
 def people(page: ThePage, caller: Caller, backend: TheBackend) -> Response:
-    """Everybody, and a form for one more."""
+    """All users, and a form for a new one."""
     return page.answer(
         "users/page.html.j2", users=rest.list_users(caller, backend), provider=backend.provider is not None
     )
@@ -45,7 +45,7 @@ def add_user(
     name: Annotated[UserName, Form(title="Name")],
     subject: Annotated[str, Form(title="Subject", max_length=255, pattern=r"^[^\x00-\x1f\x7f]*$")] = "",
 ) -> Response:
-    """Make a user, and go to give roles and a way to log in."""
+    """Create a user, and go to its page to grant roles and a login."""
     provider = backend.provider
     identity = Identity(issuer=provider.issuer, subject=subject) if provider is not None and subject else None
     rest.make_user(NewUser(name=name, identity=identity), caller, backend, audit)
@@ -60,14 +60,14 @@ def person(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Res
 
 @router.post("/users/{name}/disable", dependencies=_ADMIN)
 def disable(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
-    """Shut a user out."""
+    """Disable a user."""
     rest.disable_user(caller, backend, name)
     return _changed(page, caller, name, page.text("%(name)s is shut out.", name=name))
 
 
 @router.post("/users/{name}/enable", dependencies=_ADMIN)
 def enable(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
-    """Let a user in again."""
+    """Enable a user."""
     rest.enable_user(caller, backend, name)
     return _changed(page, caller, name, page.text("%(name)s may come in again.", name=name))
 
@@ -88,7 +88,7 @@ def set_password(
 
 @router.delete("/users/{name}/password", dependencies=_ADMIN)
 def take_password(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
-    """Take a user's password away."""
+    """Remove a user's password."""
     rest.set_users_password(PasswordSetting(password=None), backend, name)
     return _changed(page, caller, name, page.text("%(name)s has no password any more.", name=name))
 
@@ -104,7 +104,7 @@ def grant(
     network: Annotated[NetworkOrAll, Form(title="Where")],
     role: Annotated[Role, Form(title="Role")],
 ) -> Response:
-    """Give a user a role on a network, in place of the one held there."""
+    """Grant a user a role on a network, in place of the current one."""
     rest.grant_role(body=Grant(role=role), caller=caller, backend=backend, audit=audit, name=name, network=network)
     audit.network = "" if network == EVERY_NETWORK else network
     return _changed(page, caller, name, page.text("The role is given; it counts at once."))
@@ -112,7 +112,7 @@ def grant(
 
 @router.delete("/users/{name}/grants/{network}", dependencies=_ADMIN)
 def revoke(page: ThePage, caller: Caller, backend: TheBackend, name: str, network: NetworkOrAll) -> Response:
-    """Take a user's role on a network."""
+    """Revoke a user's role on a network."""
     rest.revoke_role(caller, backend, name, network)
     return _changed(page, caller, name, page.text("The role is taken; it counts at once."))
 

@@ -1,4 +1,4 @@
-"""Webhooks, for admins of every network: where the service tells of events, and what came of it."""
+"""Webhooks, for admins of every network: targets of events, and the log of deliveries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Networks = Annotated[list[NetworkName] | None, Form(title="Networks")]
 
 @router.get("/webhooks", dependencies=_ADMIN)
 def every_webhook(page: ThePage, backend: TheBackend) -> Response:
-    """Every webhook, and a form for one more."""
+    """All webhooks, and a form for a new one."""
     return page.answer(
         "webhooks/page.html.j2",
         webhooks=rest.list_webhooks(backend),
@@ -46,7 +46,7 @@ def add_webhook(
     events: Events = None,
     networks: Networks = None,
 ) -> Response:
-    """Make a webhook, and show its secret, once."""
+    """Create a webhook and show its secret once."""
     made = rest.make_webhook(NewWebhook(name=name, url=url, events=events, networks=networks), backend, audit)
     return page.answer("webhooks/made.html.j2", made=made)
 
@@ -68,42 +68,42 @@ def change_webhook(
     events: Events = None,
     networks: Networks = None,
 ) -> Response:
-    """Say anew where it goes and what it is told of."""
+    """Change its URL and filters."""
     rest.change_one_webhook(WebhookChange(url=url, events=events, networks=networks), backend, audit, name)
     return _changed(page, backend, name, page.text("The webhook is changed."))
 
 
 @router.delete("/webhooks/{name}", dependencies=_ADMIN)
 def remove_webhook(backend: TheBackend, name: str) -> Response:
-    """Remove it."""
+    """Remove a webhook."""
     rest.remove_one_webhook(backend, name)
     return Response(status_code=204, headers={"HX-Redirect": "/webhooks"})
 
 
 @router.post("/webhooks/{name}/enable", dependencies=_ADMIN)
 def enable_webhook(page: ThePage, backend: TheBackend, name: str) -> Response:
-    """Let it send again."""
+    """Enable a webhook."""
     rest.enable_webhook(backend, name)
     return _changed(page, backend, name, page.text("The webhook is enabled; what waits goes out."))
 
 
 @router.post("/webhooks/{name}/disable", dependencies=_ADMIN)
 def disable_webhook(page: ThePage, backend: TheBackend, name: str) -> Response:
-    """Let it send nothing."""
+    """Disable a webhook."""
     rest.disable_webhook(backend, name)
     return _changed(page, backend, name, page.text("The webhook is disabled: it sends nothing."))
 
 
 @router.post("/webhooks/{name}/secret", dependencies=_ADMIN)
 def renew_secret(page: ThePage, backend: TheBackend, name: str) -> Response:
-    """Make a new secret, and show it, once."""
+    """Renew the secret and show it once."""
     made = rest.renew_webhook_secret(backend, name)
     return page.answer("webhooks/details.html.j2", made=made, **_of(page, backend, name))
 
 
 @router.post("/webhooks/{name}/test", dependencies=_ADMIN)
 def send_test(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
-    """Send a test."""
+    """Send a test event."""
     rest.try_webhook(caller, backend, name)
     notice = page.text("A test is on its way. Look again in a moment: the deliveries tell what came of it.")
     return _changed(page, backend, name, notice)
@@ -111,7 +111,7 @@ def send_test(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> 
 
 @router.post("/webhooks/{name}/deliveries/{delivery}/redeliver", dependencies=_ADMIN)
 def redeliver(page: ThePage, backend: TheBackend, name: str, delivery: str) -> Response:
-    """Send a delivery once more."""
+    """Send a delivery again."""
     rest.redeliver_one(backend, name, delivery)
     return _changed(page, backend, name, page.text("The delivery is sent once more."))
 

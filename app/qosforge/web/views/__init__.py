@@ -1,1 +1,1 @@
-"""What pages show, put together from what the parts below know."""
+"""View models of the pages."""

@@ -1,4 +1,4 @@
-"""Differences between two policies as people read them."""
+"""Differences of two policies in a form for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the policy form offers to choose from."""
+"""The choices that the policy form offers."""
 
 from __future__ import annotations
 

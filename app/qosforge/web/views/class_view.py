@@ -47,7 +47,7 @@ class MatchTermView(FormPart):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Fields that it does not have."""
+        """The fields that may be added."""
         return tuple(name for name in MatchTerm.model_fields if name not in self.fields)
 
 
@@ -79,7 +79,7 @@ class ClassView(FormPart):
 
     @property
     def editable(self) -> bool:
-        """Whether it stands in the policy's own text."""
+        """Whether it is in the policy's own text, and so editable."""
         return not self.file
 
     @property
@@ -89,22 +89,22 @@ class ClassView(FormPart):
 
     @property
     def is_rest(self) -> bool:
-        """Whether it is the class for what belongs to no other."""
+        """Whether it is the default class."""
         return self.name == RESERVED_CLASS
 
     @property
     def given(self) -> frozenset[str]:
-        """Names of the fields that say something."""
+        """The names of the fields that have a value."""
         return frozenset(name for name, each in self.fields.items() if each.raw is not None)
 
     @property
     def serves_rarely(self) -> bool:
-        """Whether something is said of its service that most classes leave out."""
+        """Whether it sets rarely used fields of its service."""
         return bool(self.queue) or any(name in self.given for name in _SERVICE if name not in _COMMON)
 
     @property
     def marks_rarely(self) -> bool:
-        """Whether it carries a mark that most classes do not."""
+        """Whether it sets rarely used marks."""
         return any(name in self.given for name in ("mark.precedence", "mark.drop_precedence"))
 
 
@@ -123,7 +123,7 @@ class ClassViews:
         self._numbers = 0
 
     def views(self) -> list[ClassView]:
-        """Those of the outermost level, each with those below it."""
+        """The classes of the top level, each with its children."""
         entries = at(self._merged, ("classes",))
         made = []
         own = at(self._data, ("classes",))

@@ -58,23 +58,23 @@ class PortView:
 
     @property
     def anchor(self) -> str:
-        """The id of its part of the page."""
+        """The id of its HTML element."""
         return f"port-{self.number}"
 
     @property
     def rate(self) -> str:
-        """What the line carries, as people write it."""
+        """The rate of the line, as people write it."""
         return format_rate(self.interface.rate) if self.interface else ""
 
     @property
     def contracted(self) -> str:
-        """What is contracted, where that is less."""
+        """The contracted rate, where it is lower."""
         entry = self.interface
         return format_rate(entry.usable) if entry and entry.usable < entry.rate else ""
 
     @property
     def scheduler(self) -> Scheduler | None:
-        """What serves its queues."""
+        """The scheduler of its queues."""
         return self.port.state.scheduler if self.port and self.port.state else None
 
     @property
@@ -84,7 +84,7 @@ class PortView:
 
     @property
     def egress(self) -> Egress:
-        """What the port sends through."""
+        """The output path of the port."""
         return self.port.plan.egress if self.port and self.port.plan else Egress()
 
     @cached_property
@@ -99,30 +99,30 @@ class PortView:
 
     @property
     def rules(self) -> tuple[tuple[str, str, str], ...]:
-        """What is done to packets that come in: name, which, what."""
+        """The input rules: name, match and action of each."""
         held = self.port.plan.ingress.rules if self.port and self.port.plan else ()
         return tuple((rule.name, *rule_words(rule)) for rule in held)
 
     @property
     def trust(self) -> str:
-        """What becomes of marks that come in."""
+        """How the port treats the marks of incoming packets."""
         return trust_words(self.port.plan.ingress) if self.port and self.port.plan else ""
 
     @property
     def policers_in(self) -> tuple[str, ...]:
-        """Policers before any policy, on the way in."""
+        """The input policers that apply before any policy."""
         return (
             tuple(car_words(one) for one in self.port.plan.ingress.policers) if self.port and self.port.plan else ()
         )
 
     @property
     def sending(self) -> tuple[str, ...]:
-        """What bounds the port as a whole."""
+        """The limits of the port as a whole."""
         return (*sending_words(self.egress), *(car_words(one) for one in self.egress.policers))
 
     @property
     def efficiency(self) -> tuple[str, ...]:
-        """What makes a slow link carry voice."""
+        """The link-efficiency settings (fragments, compression)."""
         return efficiency_words(self.port.plan.efficiency) if self.port and self.port.plan else ()
 
 

@@ -1,4 +1,4 @@
-"""A paper's experiment as its page shows it: what is claimed, what came out, and whether they agree."""
+"""The page of an experiment: claims, results, and whether they agree."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LIMITS = {
 
 @dataclass(frozen=True)
 class ClaimView:
-    """A published claim in words, and what came out beside it; ``agrees`` is ``None`` before it was run."""
+    """A published claim beside our result; ``agrees`` is ``None`` before the experiment was run."""
 
     claim: Claim
     about: str
@@ -43,19 +43,19 @@ class ClaimView:
 
     @property
     def mark(self) -> str:
-        """How they stand: ``yes``, ``explained`` (no, and why), ``no``, or empty before it was run."""
+        """The agreement: ``yes``, ``explained`` (no, with a reason), ``no``, or empty before it was run."""
         if self.agrees is None:
             return ""
         return "yes" if self.agrees else "explained" if self.reason else "no"
 
 
 def outcome_key(name: str) -> str:
-    """The name of the computation of an experiment."""
+    """The job key of an experiment."""
     return f"experiment {name} {SEED}"
 
 
 def submit_experiment(backend: Backend, name: str, *, person: str) -> JobProgress:
-    """Run an experiment, unless that is under way or done.
+    """Submit the job of an experiment, unless it is under way or done.
 
     Raises:
         TooBusy: too many experiments of this person wait.
@@ -64,19 +64,19 @@ def submit_experiment(backend: Backend, name: str, *, person: str) -> JobProgres
 
 
 def experiment_progress(backend: Backend, name: str) -> JobProgress | None:
-    """How far an experiment is; ``None`` where nobody ran it since the service began."""
+    """The progress of an experiment's job; ``None`` where it was not submitted since the service started."""
     return backend.jobs.progress(outcome_key(name))
 
 
 def claim_views(experiment: Experiment, document: Mapping[str, Any] | None) -> tuple[ClaimView, ...]:
-    """All claims, in the paper's order, with what came out where it was run."""
+    """All claims in the paper's order, with our results where it was run."""
     found = {one["id"]: one for one in document["comparisons"]} if document else {}
     return tuple(_claim(claim, found.get(claim.id)) for claim in experiment.claims)
 
 
 @dataclass(frozen=True)
 class RowView:
-    """One measured row: what it is of, and its figures as people read them."""
+    """One measured row with its figures as people read them."""
 
     scenario: str
     subject: str
@@ -112,7 +112,7 @@ def _figure(value: float | None, times: float = 1) -> str:
 
 
 def tally(views: Sequence[ClaimView]) -> dict[str, int]:
-    """How many claims stand how."""
+    """The number of claims by agreement."""
     return {mark: sum(view.mark == mark for view in views) for mark in ("yes", "explained", "no")}
 
 

@@ -1,4 +1,4 @@
-"""A network as its page shows it: a drawing and a table of the same facts."""
+"""The page of a network: a drawing and a table of the same facts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LinkEnd:
 
     @property
     def symbol(self) -> str:
-        """As the drawing shows it."""
+        """The symbol of its state in the drawing."""
         state = self.held.state
         return str(state.queues) if state and self.held.qos is Qos.POLICY else SYMBOLS[self.held.qos]
 
@@ -56,7 +56,7 @@ class LinkView:
 
 @dataclass(frozen=True)
 class AttachedStation:
-    """An end host, and the port that it hangs on."""
+    """An end host, and the device port that it is attached to."""
 
     station: Station
     end: LinkEnd
@@ -94,7 +94,7 @@ class DeviceCard:
 
 
 class NetworkView:
-    """A network and what its devices were last known to hold."""
+    """A network with the last known state of its devices."""
 
     def __init__(self, network: Network, reads: Mapping[str, LastRead], helds: Mapping[str, Held]) -> None:
         self.network = network
@@ -103,7 +103,7 @@ class NetworkView:
 
     @cached_property
     def drawing(self) -> Drawing:
-        """Where everything stands."""
+        """The layout of the drawing."""
         place = {device.name: number for number, device in enumerate(self.network.devices)}
         hosts = tuple(sum(s.attach[0] == d.name for s in self.network.stations) for d in self.network.devices)
         return draw_network(hosts, tuple((place[link.a[0]], place[link.b[0]]) for link in self.network.links))
@@ -134,12 +134,12 @@ class NetworkView:
 
     @property
     def oldest(self) -> datetime | None:
-        """When the reading was made that is the longest ago."""
+        """The time of the oldest reading."""
         return min((read.at for read in self.reads.values()), default=None)
 
     @property
     def newest(self) -> datetime | None:
-        """When the last reading was made."""
+        """The time of the newest reading."""
         return max((read.at for read in self.reads.values()), default=None)
 
     def end(self, port: Port) -> LinkEnd:
@@ -148,7 +148,7 @@ class NetworkView:
         return LinkEnd(port[0], port[1], (found.ports.get(port[1]) if found else None) or HeldPort(port[1]))
 
     def address(self, end: LinkEnd) -> str:
-        """Where the page of a device tells of a port."""
+        """The address of a port on its device's page."""
         names = [interface.name for interface in self.network.device(end.device).interfaces]
         anchor = f"#port-{names.index(end.port) + 1}" if end.port in names else ""
         return f"/networks/{self.network.name}/devices/{end.device}{anchor}"
@@ -158,7 +158,7 @@ class NetworkView:
 
 
 def network_view(backend: Backend, network: Network) -> NetworkView:
-    """A network as its devices were last read.
+    """The view of a network, from the last readings of its devices.
 
     Raises:
         StoreError: a reading is missing or damaged.

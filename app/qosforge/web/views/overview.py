@@ -1,4 +1,4 @@
-"""What the first page shows of runs."""
+"""The runs of the first page."""
 
 from __future__ import annotations
 

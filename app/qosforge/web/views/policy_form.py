@@ -49,7 +49,7 @@ class EntryView(FormPart):
 
     @property
     def editable(self) -> bool:
-        """Whether it stands in the policy's own text."""
+        """Whether it is in the policy's own text, and so editable."""
         return not self.file
 
 

@@ -25,8 +25,8 @@ from qosforge.platforms.device_text import DeviceText
 from qosforge.prediction.predict import SimulatedTime, predict
 from qosforge.reports.evidence import interval, observed
 from qosforge.reports.figures import Figure, figures_of
-from qosforge.reports.table import amount
-from qosforge.reports.verdict_rows import VerdictRow, rows_of
+from qosforge.reports.table import format_bound
+from qosforge.reports.verdict_rows import VerdictRow, rows_by_side
 from qosforge.runs.views.last_measurement import LastMeasured, last_measured
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict, verdicts
@@ -56,7 +56,7 @@ class PredictionView:
     figures: Mapping[str, tuple[Figure, ...]]
     compared: ComparedRun | None
 
-    amount = staticmethod(amount)
+    amount = staticmethod(format_bound)
     observed = staticmethod(observed)
     interval = staticmethod(interval)
 
@@ -142,7 +142,7 @@ def predict_view(
     titles = {each.name: each.title for each in prediction.measurement.scenarios}
     return PredictionView(
         outcome=prediction.outcome,
-        rows=rows_of({"predicted": found, "before": now}),
+        rows=rows_by_side({"predicted": found, "before": now}),
         confidences=", ".join(sorted({f"{each.verdict.confidence * 100:g} %" for each in found})),
         simulated=prediction.simulated,
         findings=prediction.findings,

@@ -19,7 +19,7 @@ from qosforge.intent.policy_source import LONGEST_FILE, PolicySource
 from qosforge.platforms.base import platform
 from qosforge.policy_library.versions import LATEST, LIBRARY_VERSION
 from qosforge.reports.class_lines import ClassLine, class_lines
-from qosforge.reports.fidelity import Cell, cells
+from qosforge.reports.fidelity import FidelityCell, fidelity_by_class
 from qosforge.reports.grouped_findings import FindingGroup, group_findings
 from qosforge.reports.preview import ClassDocument, DevicePreview, FindingDocument, PolicyPreview
 
@@ -100,9 +100,9 @@ class DeviceView:
         return platform(self.preview.platform, self.preview.name).profile.title
 
     @cached_property
-    def cells(self) -> Mapping[str, Cell]:
+    def cells(self) -> Mapping[str, FidelityCell]:
         """How near it comes to each class that it serves."""
-        return cells(self.preview.fidelity)
+        return fidelity_by_class(self.preview.fidelity)
 
     @property
     def is_exact(self) -> bool:

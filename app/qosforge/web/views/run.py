@@ -13,7 +13,7 @@ from qosforge.api.run_models import without_secrets
 from qosforge.findings import Finding, Severity
 from qosforge.reports.evidence import interval, observed
 from qosforge.reports.model import DeviceReport, RunReport
-from qosforge.reports.table import amount
+from qosforge.reports.table import format_bound
 from qosforge.reports.verdict_rows import VerdictRow, verdict_rows
 from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.stages import Stage
@@ -121,7 +121,7 @@ class RunView:
         """Whether a delay that was judged has no end, because too many packets were lost."""
         return any(bound.observed.infinite for row in self.verdicts for bound in row.sides.values())
 
-    amount = staticmethod(amount)
+    amount = staticmethod(format_bound)
     observed = staticmethod(observed)
     interval = staticmethod(interval)
 

@@ -1,4 +1,4 @@
-"""What an order of a run says, as its form sends it."""
+"""The form of a new run."""
 
 from __future__ import annotations
 

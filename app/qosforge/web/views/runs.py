@@ -26,8 +26,8 @@ _Text = Annotated[str, Query(max_length=128)]
 
 
 @dataclass(frozen=True)
-class Filters:
-    """What a list is narrowed by, as its form sends it: empty where it is not."""
+class RunFilters:
+    """The filters of a list of runs; empty ones filter nothing."""
 
     network: _Text = ""
     status: Annotated[RunStatus | Literal[""], Query()] = ""
@@ -56,6 +56,6 @@ class Filters:
 
 
 def fingerprint(runs: Iterable[Run]) -> str:
-    """Changes with what a list of these runs shows."""
+    """A hash of what a list of these runs shows."""
     shown = "\n".join(f"{run.id} {run.updated.isoformat()}" for run in runs)
     return hashlib.sha256(shown.encode()).hexdigest()[:16]

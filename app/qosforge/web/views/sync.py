@@ -1,4 +1,4 @@
-"""Where a network's inventory comes from, and how it differs from there, as pages show it."""
+"""The source of a network's inventory and the difference to it, as pages show them."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def _along(start: Point, end: Point) -> Iterator[Rectangle]:
 
 
 class _Occupied:
-    """What is drawn already, by the squares of the sheet that it touches: only what is near is looked at."""
+    """The shapes that are drawn already, indexed by squares of the sheet: only near ones are compared."""
 
     def __init__(self, drawn: Iterable[Rectangle]) -> None:
         self.all: list[Rectangle] = []
@@ -210,7 +210,7 @@ class _Occupied:
 
 
 def _clear(spots: Iterable[Rectangle], occupied: _Occupied) -> Rectangle | None:
-    """The first place where nothing is yet."""
+    """The first free place."""
     return next((spot for spot in spots if occupied.leaves(spot)), None)
 
 

@@ -20,21 +20,21 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
-    """One event of a run: its kind and what it tells."""
+class StreamedEvent:
+    """One event of a run's stream."""
 
     kind: str
     data: Json
 
 
-class StillGoing(ServiceError):
-    """The time to wait is over and the run is not."""
+class StillRunning(ServiceError):
+    """The run is still going on after the time to wait."""
 
 
 def follow(
-    connection: Connection, run_id: str, tell: Callable[[Happened], None], *, seconds: float, after: int = 0
+    connection: Connection, run_id: str, tell: Callable[[StreamedEvent], None], *, seconds: float, after: int = 0
 ) -> None:
-    """Tell every event of a run once and in order, until it is over.
+    """Call ``tell`` with every event of a run once and in order, until the run is over.
 
     Raises:
         StillGoing: it is not over after ``seconds``; it goes on without a watcher.
@@ -56,10 +56,10 @@ def follow(
                         return
                     if event.id.isascii() and event.id.isdigit() and int(event.id) > after and event.data:
                         after = int(event.id)
-                        tell(Happened(event.kind, _data(event.data)))
+                        tell(StreamedEvent(event.kind, _data(event.data)))
                 # The service ends a stream when it stops, or when the stream is old.
                 seen = time.monotonic()
-        except StillGoing:
+        except StillRunning:
             raise
         except ServiceError as broken:
             # Unreachable, or a service that starts or is full and says so: both pass.
@@ -77,7 +77,7 @@ def follow(
 
 def _require_time(end: float, run_id: str) -> None:
     if time.monotonic() >= end:
-        raise StillGoing(
+        raise StillRunning(
             f"run {run_id} is not over yet",
             Place(),
             f"it goes on by itself: follow it again with qosforge wait {run_id}",

@@ -1,4 +1,4 @@
-"""Options by which devices are reached that no inventory has yet: all of them alike."""
+"""Options for connecting to devices that are in no inventory yet; they apply to all of them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ JumpHosts = Annotated[
 ]
 
 
-def reach_words(credentials: str | None, transport: str, jump: str | None) -> dict[str, str]:
-    """What was given, in the inventory's own words."""
+def reach_entries(credentials: str | None, transport: str, jump: str | None) -> dict[str, str]:
+    """The given options as inventory entries."""
     words = {"transport": transport, "credentials": credentials, "jump": jump}
     return {key: value for key, value in words.items() if value}
 

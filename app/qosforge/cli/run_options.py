@@ -1,4 +1,4 @@
-"""The options by which a run is started, here or of a service."""
+"""Options that start a run, on this machine or on a service."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import typer
 
 from qosforge.cli.options import load
 from qosforge.cli.output import progress
-from qosforge.client.order import network_name, policy_choice
-from qosforge.client.source import Source, source_of
+from qosforge.client.request_documents import network_name, policy_choice
+from qosforge.client.source import GitSource, git_source
 from qosforge.errors import InputError, Place
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ Key = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Watching:
-    """How long a run on a service is followed, and the key that it is started with."""
+class FollowOptions:
+    """How long to follow a run on a service, and its idempotency key."""
 
     wait: bool
     seconds: float
@@ -45,8 +45,8 @@ class Watching:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A new run, as the command line has it."""
+class RunOptions:
+    """The options of a new run."""
 
     policy: Path
     network: Path | None
@@ -60,7 +60,7 @@ class Asked:
     timeout: int | None
 
     def order(self) -> Order:
-        """For this machine.
+        """The order of a run on this machine.
 
         Raises:
             InputError, InputErrors: intent or inventory is wrong, or an option is.
@@ -84,7 +84,7 @@ class Asked:
         )
 
     def document(self) -> dict[str, Any]:
-        """For a service.
+        """The body of the request to a service.
 
         Raises:
             InputError, InputErrors: the policy is no valid intent, or an option is wrong.
@@ -104,9 +104,9 @@ class Asked:
             "source": source.document() if source else None,
         }
 
-    def _source(self) -> Source | None:
+    def _source(self) -> GitSource | None:
         try:
-            return source_of(self.policy) if self.policy.exists() else None
+            return git_source(self.policy) if self.policy.exists() else None
         except InputError as refused:
             progress("source", f"the commit is not recorded: {refused}")
             return None

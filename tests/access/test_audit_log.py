@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from qosforge.access.access import Access
-from qosforge.access.calls import Call, as_csv, as_json_lines, calls_page
+from qosforge.access.audit_log import Call, as_csv, as_json_lines, calls_page
 from qosforge.database.connections import Database
 from qosforge.errors import StoreError
 

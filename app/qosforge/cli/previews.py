@@ -1,4 +1,4 @@
-"""Previews for the command line: made here, or by a service; the same documents either way."""
+"""Previews for the command line, made on this machine or by a service; the documents are the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qosforge.cli.options import load
 from qosforge.cli.output import progress
 from qosforge.cli.server import connect, remote
 from qosforge.client.documents import read
-from qosforge.client.order import network_name, policy_choice
+from qosforge.client.request_documents import network_name, policy_choice
 from qosforge.compiler.scope_resolution import devices_in
 from qosforge.deploy.not_saved import LiveState
 from qosforge.intent.loader import load_intent
@@ -23,8 +23,8 @@ from qosforge.validation.reads import devices_to_read
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a preview is wanted of; ``live``: against what the devices hold now."""
+class PreviewOptions:
+    """The options of a preview; ``live``: against the configurations that the devices have now."""
 
     policy: Path
     network: Path | None
@@ -34,7 +34,7 @@ class Wanted:
     strict: bool = False
 
     def document(self) -> dict[str, Any]:
-        """As a service takes it."""
+        """The body of the request to a service."""
         return {
             "network": network_name(self.network),
             "policy": policy_choice(self.policy, self.parameters or ()),
@@ -49,36 +49,36 @@ class Wanted:
         return f"{len(load_intent(self.policy, self.parameters or ()).intent.classes)} classes on "
 
 
-def compiled(wanted: Wanted) -> CompilePreview:
-    """What the policy becomes on every device that is wanted."""
+def compile_preview(options: PreviewOptions) -> CompilePreview:
+    """Compile the policy for the chosen devices."""
     if remote():
         with connect() as connection:
-            body = {**wanted.document(), "devices": list(wanted.devices or ())}
+            body = {**options.document(), "devices": list(options.devices or ())}
             return read(CompilePreview, connection.post("/compile", body))
-    loaded, net = load(wanted.policy, wanted.network, list(wanted.parameters or ()))
-    devices = chosen_devices(net, wanted.devices or ())
+    loaded, net = load(options.policy, options.network, list(options.parameters or ()))
+    devices = chosen_devices(net, options.devices or ())
     inside = devices_in(loaded.intent.apply, net)
-    now = _now(net, inside & devices) if wanted.live else LiveState()
-    checked = check_policy(loaded, net, now.running, unsaved=now.unsaved, devices=devices, strict=wanted.strict)
+    now = _read_devices(net, inside & devices) if options.live else LiveState()
+    checked = check_policy(loaded, net, now.running, unsaved=now.unsaved, devices=devices, strict=options.strict)
     return compile_document(checked)
 
 
-def validated(wanted: Wanted, require_batfish: bool) -> ValidatePreview:
-    """All that stands against the policy on its network."""
+def validate_preview(options: PreviewOptions, require_batfish: bool) -> ValidatePreview:
+    """Validate the policy on its network."""
     if remote():
         with connect() as connection:
-            body = {**wanted.document(), "require_batfish": require_batfish}
+            body = {**options.document(), "require_batfish": require_batfish}
             return read(ValidatePreview, connection.post("/validate", body))
-    loaded, net = load(wanted.policy, wanted.network, list(wanted.parameters or ()))
+    loaded, net = load(options.policy, options.network, list(options.parameters or ()))
     settings = load_settings()
     checks = CheckOptions(settings.batfish_host, settings.batfish_port, require_batfish)
     needed = devices_to_read(loaded.intent, net, devices_in(loaded.intent.apply, net))
-    now = _now(net, needed) if wanted.live else LiveState()
-    checked = check_policy(loaded, net, now.running, unsaved=now.unsaved, checks=checks, strict=wanted.strict)
+    now = _read_devices(net, needed) if options.live else LiveState()
+    checked = check_policy(loaded, net, now.running, unsaved=now.unsaved, checks=checks, strict=options.strict)
     return validate_document(checked)
 
 
-def _now(network: Network, devices: Collection[str]) -> LiveState:
+def _read_devices(network: Network, devices: Collection[str]) -> LiveState:
     if not devices:
         return LiveState()
     # The drivers take most of a second to import, and most previews read no device.

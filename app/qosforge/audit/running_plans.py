@@ -1,4 +1,4 @@
-"""What the devices of a network hold, seen from its ports."""
+"""The running plans of a network: what each port does according to the device configurations."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _NOBODY = "0.0.0.0"  # noqa: S104 - an address that no classifier names, not one
 
 
 @dataclass(frozen=True)
-class Held:
-    """A network and the plans that its devices' configurations amount to, by device."""
+class RunningPlans:
+    """A network with the plan of each device, as parsed from its running configuration."""
 
     network: Network
     plans: Mapping[str, Plan]
@@ -36,7 +36,7 @@ class Held:
         return frozenset(station.attach for station in self.network.stations)
 
     def interface(self, port: Port) -> InterfacePlan | None:
-        """What a port holds; none where the device or the port was not read."""
+        """The plan of a port; ``None`` where the device or the port was not read."""
         plan = self.plans.get(port[0])
         return plan.interface(port[1]) if plan else None
 
@@ -78,18 +78,18 @@ class Held:
         for device in self.plans:
             for port in filter(self.faces_station, self.connected(device)):
                 interface = self.interface(port)
-                found.update(self.entered(port, self.arriving(port, dscp)).dscp for dscp in self.marks)
+                found.update(self.apply_input(port, self.arriving_packet(port, dscp)).dscp for dscp in self.marks)
                 found.update(rule.set_dscp or 0 for rule in (interface.ingress.rules if interface else ()))
         return tuple(sorted(found - {0})) or self.marks
 
-    def arriving(self, port: Port, dscp: int) -> Packet:
+    def arriving_packet(self, port: Port, dscp: int) -> Packet:
         """A packet with a mark as the other end of a port's link sends it; its CoS follows from that end's map."""
         packet = Packet(source=_NOBODY, destination=_NOBODY, dscp=dscp)
         end = self.far(port)
         sender = self.plans.get(end[1][0]) if end else None
         return marked(sender.system, packet, dscp, None) if sender else packet
 
-    def entered(self, port: Port, packet: Packet) -> Packet:
+    def apply_input(self, port: Port, packet: Packet) -> Packet:
         """A packet after the input of a port."""
         interface, end = self.interface(port), self.far(port)
         if interface is None:

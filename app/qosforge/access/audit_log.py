@@ -28,7 +28,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True)
 class Call:
-    """What was asked, by whom, and what came of it.
+    """One call: actor, action, resource and result.
 
     ``actor`` is a user's name (empty: nobody was known), ``credential`` by what the actor was known, ``action``
     what was asked (``POST /api/v1/runs``), ``network`` empty where none is meant, ``resource`` what it was done to,
@@ -48,7 +48,7 @@ class Call:
 
 @dataclass(frozen=True)
 class LoggedCall(Call):
-    """A call in the log: its number there, and when it was."""
+    """A call in the log, with its number and time."""
 
     seq: int = field(kw_only=True)
     at: datetime = field(kw_only=True)
@@ -59,7 +59,7 @@ class LoggedCall(Call):
 
 
 def open_call(connection: sa.Connection, call: Call, at: datetime) -> str:
-    """Note that a call is about to be carried out; returns what `record_call` is told when it has ended."""
+    """Record that a call begins; returns the id for `record_call` at its end."""
     row = {name: value for name, value in _row(call).items() if name in OPEN_CALLS.c}
     opened = str(uuid.uuid4())
     connection.execute(OPEN_CALLS.insert().values(id=opened, at=at, **row))
@@ -101,9 +101,9 @@ def calls_page(
 
 
 @dataclass(frozen=True)
-class Sought:
-    """Which calls are looked for: of an actor, on a network, only those that were ``refused`` or failed; before a
-    number of the log, unless ``None``.
+class CallFilter:
+    """A filter for calls: by actor, by network, only those that were ``refused`` or failed, and only those before a
+    number of the log unless that is ``None``.
     """
 
     actor: str = ""
@@ -113,20 +113,20 @@ class Sought:
 
 
 def latest_calls(
-    database: Database, networks: Collection[str] | None, sought: Sought, limit: int = 100
+    database: Database, networks: Collection[str] | None, filter_: CallFilter, limit: int = 100
 ) -> list[LoggedCall]:
-    """The last calls of a kind, newest first; those of some networks only, unless ``None``."""
+    """The last calls that pass a filter, newest first; those of some networks only, unless ``None``."""
     query = sa.select(CALLS).order_by(CALLS.c.seq.desc()).limit(limit)
     if networks is not None:
         query = query.where(CALLS.c.network.in_(networks))
-    if sought.actor:
-        query = query.where(CALLS.c.actor == sought.actor)
-    if sought.network:
-        query = query.where(CALLS.c.network == sought.network)
-    if sought.refused:
+    if filter_.actor:
+        query = query.where(CALLS.c.actor == filter_.actor)
+    if filter_.network:
+        query = query.where(CALLS.c.network == filter_.network)
+    if filter_.refused:
         query = query.where(sa.or_(CALLS.c.status >= _FAILED, CALLS.c.status == UNKNOWN))
-    if sought.before is not None:
-        query = query.where(CALLS.c.seq < sought.before)
+    if filter_.before is not None:
+        query = query.where(CALLS.c.seq < filter_.before)
     with database.read() as connection:
         return [LoggedCall(**row) for row in connection.execute(query).mappings()]
 

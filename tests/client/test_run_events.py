@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from qosforge.client import following
+from qosforge.client import run_events
 from qosforge.client.connection import Connection
-from qosforge.client.following import Happened, StillGoing, follow
+from qosforge.client.run_events import StillRunning, StreamedEvent, follow
 from qosforge.client.sse import ServerSentEvent, sent_events
 from qosforge.errors import InputError, ServiceError
 
@@ -15,7 +15,7 @@ from .support import document, scripted, stream
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "PAUSE_SECONDS", (0.01,))
+    monkeypatch.setattr(run_events, "PAUSE_SECONDS", (0.01,))
 
 
 def event(number: int) -> str:
@@ -27,7 +27,7 @@ AWAY = document({"title": "Starting", "detail": "not ready", "status": 503}, 503
 
 
 def followed(url: str, seconds: float = 20) -> list[str]:
-    told: list[Happened] = []
+    told: list[StreamedEvent] = []
     with Connection(url, "qf_t") as connection:
         follow(connection, "r1", told.append, seconds=seconds)
     assert {t.kind for t in told} <= {"progress"}
@@ -46,8 +46,8 @@ def test_a_stream_that_breaks_goes_on_where_it_was() -> None:
     assert [a.headers["last-event-id"] for a in asked] == ["0", "2", "2", "3"]
 
 
-def test_a_service_that_stays_away_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "OUTAGE_SECONDS", 0.2)
+def test_a_service_that_stays_away_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_events, "OUTAGE_SECONDS", 0.2)
     with scripted(AWAY) as (url, asked), pytest.raises(ServiceError, match="has been away") as caught:
         followed(url)
     assert len(asked) > 2
@@ -55,11 +55,11 @@ def test_a_service_that_stays_away_is_told(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_wait_is_bounded_though_the_service_gives_signs_of_life() -> None:
-    with scripted(stream(": here\n\n")) as (url, _), pytest.raises(StillGoing, match="not over yet"):
+    with scripted(stream(": here\n\n")) as (url, _), pytest.raises(StillRunning, match="not over yet"):
         followed(url, 0.2)
 
 
-def test_a_run_that_is_unknown_is_told_at_once() -> None:
+def test_a_run_that_is_unknown_is_reported_at_once() -> None:
     missing = document({"title": "Not found", "detail": "there is no such run", "status": 404}, 404)
     with scripted(missing) as (url, asked), pytest.raises(InputError, match="no such run"):
         followed(url)

@@ -1,4 +1,4 @@
-"""What is sent to a service: policies and orders as documents of its interface."""
+"""Parts of the requests to a service: policies, networks and idempotency keys."""
 
 from __future__ import annotations
 

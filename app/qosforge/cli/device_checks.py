@@ -1,4 +1,4 @@
-"""What ``device check`` and ``network check`` share: devices checked at once, and told as a table or a document."""
+"""The common part of ``device check`` and ``network check``: check devices, print a table or a document."""
 
 from __future__ import annotations
 

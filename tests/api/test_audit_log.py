@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from starlette.testclient import TestClient
 
-from qosforge.access.calls import UNKNOWN
+from qosforge.access.audit_log import UNKNOWN
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.resources import root as root_folder
