@@ -9,18 +9,18 @@ WAITS = """
 import signal
 import threading
 import time
-from qosforge.cli.signals import Ending
+from qosforge.cli.signals import StopSignal
 
 def send():
     time.sleep({later})  # the main thread waits by then, or does not yet
     signal.pthread_kill(threading.get_ident(), signal.{name})
 
-with Ending() as ending:
+with StopSignal() as stop:
     sender = threading.Thread(target=send)
     sender.start()
     if {joined}:
         sender.join()
-    ending.wait()
+    stop.wait()
     print("heard")
 """
 

@@ -49,7 +49,7 @@ def test_nothing_is_loaded_from_anywhere(capfd: pytest.CaptureFixture[str], tmp_
     from qosforge.reports import paper  # noqa: PLC0415 - it loads Pango, without which these tests are skipped
 
     secret = '<img src="file:///etc/hostname"><img src="http://127.0.0.1:9/x.png">'
-    pdf = paper.printed(f"<html><head></head><body>{secret}<p>text</p></body></html>")
+    pdf = paper.print_pdf(f"<html><head></head><body>{secret}<p>text</p></body></html>")
     assert pdf.startswith(b"%PDF-")
     assert b"/Subtype /Image" not in contents(pdf)
 
@@ -67,7 +67,7 @@ def test_what_a_picture_is_called_ends_no_attribute(monkeypatch: pytest.MonkeyPa
             return b""
 
     monkeypatch.setattr(paper, "HTML", Html)
-    paper.printed('<html><head></head><body><svg><title>a" src="b &lt;</title></svg></body></html>')
+    paper.print_pdf('<html><head></head><body><svg><title>a" src="b &lt;</title></svg></body></html>')
     assert '<img src="picture:0" alt="a&quot; src=&quot;b &lt;">' in given[0]
 
 

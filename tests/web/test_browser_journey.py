@@ -207,7 +207,7 @@ def await_the_prediction(page: Page) -> None:
 
 
 def ask_for_a_run(page: Page) -> None:
-    """Store the policy, look at the order, place it."""
+    """Store the policy, look at the form of the run, start it."""
     page.get_by_label("What you changed, and why").fill("the conference first")
     page.get_by_role("button", name="Save and start a run").click()
     expect(page.get_by_role("heading", name="New run")).to_be_visible()

@@ -142,7 +142,7 @@ def test_the_first_page_tells_what_waits_for_whom(client: TestClient, enter: Ent
     assert "Waits for an approver" in mine
     assert f"Under way Run Network Status Verdict By Created {POLICY} {under_way[:13]}" in mine
     enter("bob", Role.APPROVER)
-    assert "Look at it, and approve or refuse it" in told(client.get("/"))
+    assert "Look at it, and approve or reject it" in told(client.get("/"))
     enter("eve", Role.VIEWER, "campus")
     assert "Waiting for approval" not in told(client.get("/"))
 

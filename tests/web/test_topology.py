@@ -91,7 +91,7 @@ def test_the_same_network_is_drawn_the_same(network: tuple[tuple[int, ...], tupl
 def test_shipped_networks_are_drawn_with_every_label(name: str) -> None:
     view = NetworkView(load_network(root() / "inventories" / name), {}, {})
     _require_clear(view.drawing)
-    assert all(joint.line.label is not None for joint in view.joints)
+    assert all(link.line.label is not None for link in view.links)
 
 
 def test_the_campus_is_a_row_of_devices_with_its_branches_beside() -> None:

@@ -44,14 +44,14 @@ def worker(
             "set it to postgresql://…, or use `qosforge serve`, which carries out the runs itself on SQLite",
         )
     configure_logs("json" if as_json else settings.log_format)
-    with StopSignal() as ending:
+    with StopSignal() as stop:
         end_traces = start_traces(settings.otlp_endpoint, release())
         executor = Executor(settings, lambda stage, line: _LOG.info(line, stage=stage))
         executor.start()
         look_as_usual()
         try:
             _LOG.info("working", executor=executor.engine.executor, at_once=settings.run_concurrency)
-            ending.wait()
+            stop.wait()
             _LOG.info("stopping")
         finally:
             ended = executor.stop(drain)

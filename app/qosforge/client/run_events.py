@@ -37,7 +37,7 @@ def follow(
     """Call ``tell`` with every event of a run once and in order, until the run is over.
 
     Raises:
-        StillGoing: it is not over after ``seconds``; it goes on without a watcher.
+        StillRunning: it is not over after ``seconds``; it goes on without a watcher.
         ServiceError: the service was away for longer than `OUTAGE_SECONDS`.
         QosforgeError: the run is unknown, or the token does not allow to see it.
     """

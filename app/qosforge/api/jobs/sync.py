@@ -63,7 +63,7 @@ def write_sync(backend: Backend, caller: Principal, network: str, digest: str, *
     """Write the difference of this digest, after the source was read again; what was written.
 
     Raises:
-        SyncMoved: inventory or source changed, and another one would be written now.
+        SyncOutdated: inventory or source changed since the difference was shown.
         InputError, InputErrors, SourceError, TooBusy: as `preview_sync`; or a file cannot be written.
     """
     with backend.networks.files(network) as folder, _source_deadline(backend) as seconds:

@@ -26,7 +26,7 @@ Name = Annotated[str, Query(max_length=128)]
 
 
 @router.get("/runs/new", dependencies=sees(Role.OPERATOR))
-def ask(
+def new_run_form(
     *,
     page: ThePage,
     caller: Caller,
@@ -55,7 +55,7 @@ def ask(
         nothing_to_judge = _problem(require_checks, intent)
         elsewhere = _problem(require_of, about, chosen)
     return page.answer(
-        "runs/order.html.j2",
+        "runs/new.html.j2",
         networks=networks,
         policies=tuple(one.name for one in seen.newest() if one.network in (EVERY_NETWORK, chosen)),
         network=chosen,
@@ -70,13 +70,13 @@ def ask(
 
 
 @router.post("/runs", dependencies=sees(Role.OPERATOR))
-def place(
-    caller: Caller, backend: TheBackend, audit: TheAuditEntry, ordered: Annotated[RunForm, Depends()]
+def start_run(
+    caller: Caller, backend: TheBackend, audit: TheAuditEntry, form: Annotated[RunForm, Depends()]
 ) -> Response:
     """Start the run, and go to its page."""
-    audit.network = ordered.network
-    caller.require(Role.OPERATOR, ordered.network)
-    run, _ = backend.desk.place(ordered.order(backend, caller), caller.name, ordered.key)
+    audit.network = form.network
+    caller.require(Role.OPERATOR, form.network)
+    run, _ = backend.desk.place(form.order(backend, caller), caller.name, form.key)
     audit.resource = f"{RUNS}/{run.id}"
     return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
 

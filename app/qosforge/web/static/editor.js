@@ -96,8 +96,8 @@ async function exchange() {
   under_way = sent.length;
   stale = false;
   try {
-    const order = { name, text: before, begun, number: Number(number), network: network.value, edits: sent };
-    const answer = await call("/editor/change", JSON.stringify(order), { "Content-Type": "application/json" });
+    const body = { name, text: before, begun, number: Number(number), network: network.value, edits: sent };
+    const answer = await call("/editor/change", JSON.stringify(body), { "Content-Type": "application/json" });
     if (answer.ok) {
       const changed = await answer.json();
       if (turn === replaced) take(changed, sent.slice(0, changed.taken), before);

@@ -12,9 +12,9 @@ section.before(said);
 let kept = null;
 let stale = []; // parts of devices that show what the preview before said
 
-// Where an order has no policy yet, there is nothing to look at, and what was asked for another one counts no more.
+// Where a new run has no policy yet, there is nothing to look at, and what was asked for another one counts no more.
 section.addEventListener("htmx:configRequest", (event) => {
-  const policy = document.querySelector("#order #policy");
+  const policy = document.querySelector("#new-run #policy");
   if (event.target !== section || !policy || policy.value) return;
   event.preventDefault();
   section.replaceChildren();

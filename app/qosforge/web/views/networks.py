@@ -119,7 +119,7 @@ class NetworkView:
         )
 
     @cached_property
-    def joints(self) -> tuple[LinkView, ...]:
+    def links(self) -> tuple[LinkView, ...]:
         """The links."""
         return tuple(
             LinkView(number, link, (self.end(link.a), self.end(link.b)), line)
@@ -129,7 +129,7 @@ class NetworkView:
     @property
     def counts(self) -> dict[Qos, int]:
         """How many ends of links are in each state."""
-        states = [end.held.qos for joint in self.joints for end in joint.ends]
+        states = [end.held.qos for link in self.links for end in link.ends]
         return {state: states.count(state) for state in Qos}
 
     @property

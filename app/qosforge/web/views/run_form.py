@@ -28,7 +28,7 @@ _LONGEST_MINUTES = 30 * 24 * 60
 @dataclass(frozen=True)
 class RunForm:
     """The fields of the form. ``not_before`` is on the clock of the network's change rules; ``key`` is drawn with
-    the form, so that sending it twice asks once.
+    the form, so that sending it twice starts one run.
     """
 
     network: Name
@@ -44,7 +44,7 @@ class RunForm:
     timeout_minutes: Annotated[str, Form(max_length=32, title="Give up after")] = ""
 
     def order(self, backend: Backend, caller: Principal) -> Order:
-        """What the desk is asked for.
+        """The order of a run, as the desk takes it.
 
         Raises:
             InputError: a field says nothing that can be meant, or there is no such network or policy.
