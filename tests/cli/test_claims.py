@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from qosforge.cli import claims
-from qosforge.cli.claims import obtained, print_claims, published
+from qosforge.cli.claims import obtained_text, print_claims, published_text
 from qosforge.experiments import Comparison
 from qosforge.experiments.model import Claim
 
@@ -51,7 +51,7 @@ def claim(**fields: Any) -> Claim:
     ],
 )
 def test_what_was_published_reads_as_it_is_compared(fields: dict[str, Any], text: str) -> None:
-    assert published(claim(**fields)) == text
+    assert published_text(claim(**fields)) == text
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_what_was_published_reads_as_it_is_compared(fields: dict[str, Any], text
     ],
 )
 def test_what_was_obtained(value: Any, text: str) -> None:
-    assert obtained(value) == text
+    assert obtained_text(value) == text
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])

@@ -65,9 +65,9 @@ def test_a_large_network_is_nested_below_its_most_linked_device(count: int) -> N
 
 def test_placing_twice_the_devices_takes_about_twice_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[int] = []
-    packed = graph_layout._packed
+    pack = graph_layout._pack
     monkeypatch.setattr(
-        graph_layout, "_packed", lambda blocks, *rest: looked_at.append(len(blocks)) or packed(blocks, *rest)
+        graph_layout, "_pack", lambda blocks, *rest: looked_at.append(len(blocks)) or pack(blocks, *rest)
     )
     monkeypatch.setattr(graph_layout._Grid, "improve", lambda _: pytest.fail("takes the cube of the cards"))
     work = []

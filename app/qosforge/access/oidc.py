@@ -80,7 +80,7 @@ class Provider:
         """
         with self._client() as client:
             url, _ = client.create_authorization_url(
-                self._discovered().metadata["authorization_endpoint"],
+                self._provider_keys().metadata["authorization_endpoint"],
                 state=derive_secret(secret, "state"),
                 nonce=derive_secret(secret, "nonce"),
                 code_verifier=derive_secret(secret, "pkce"),
@@ -105,7 +105,7 @@ class Provider:
         return self._subject(token, derive_secret(secret, "nonce"))
 
     def _token(self, code: str, verifier: str) -> Mapping[str, Any]:
-        endpoint = self._discovered().metadata["token_endpoint"]
+        endpoint = self._provider_keys().metadata["token_endpoint"]
         try:
             with self._client() as client:
                 token: Mapping[str, Any] = client.fetch_token(
@@ -119,7 +119,7 @@ class Provider:
 
     def _subject(self, token: Mapping[str, Any], nonce: str) -> str:
         try:
-            found = self._decoded(str(token.get("id_token", "")))
+            found = self._decode(str(token.get("id_token", "")))
             claims = CodeIDToken(
                 found.claims,
                 found.header,
@@ -135,13 +135,13 @@ class Provider:
             raise NotAuthenticated("the provider's ID token names no subject", hint=_AGAIN)
         return subject
 
-    def _decoded(self, id_token: str) -> jwt.Token:
+    def _decode(self, id_token: str) -> jwt.Token:
         try:
-            return jwt.decode(id_token, self._discovered().keys, algorithms=_ALGORITHMS)
+            return jwt.decode(id_token, self._provider_keys().keys, algorithms=_ALGORITHMS)
         except InvalidKeyIdError:  # the provider may have changed its keys
-            return jwt.decode(id_token, self._discovered(timedelta(minutes=1)).keys, algorithms=_ALGORITHMS)
+            return jwt.decode(id_token, self._provider_keys(timedelta(minutes=1)).keys, algorithms=_ALGORITHMS)
 
-    def _discovered(self, oldest: timedelta = _KEPT) -> _ProviderKeys:
+    def _provider_keys(self, oldest: timedelta = _KEPT) -> _ProviderKeys:
         with self._lock:
             if self._known is not None and self._now() - self._known.at <= oldest:
                 return self._known

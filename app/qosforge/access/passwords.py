@@ -63,7 +63,7 @@ def check_password(database: Database, name: str, password: str) -> str | None:
     with database.read() as connection:
         row = connection.execute(query).one_or_none()
     known = row is not None and row.password_hash is not None
-    right = _verified(row.password_hash if row is not None and known else _nobodys(), password)
+    right = _verify(row.password_hash if row is not None and known else _nobodys(), password)
     return str(row.id) if row is not None and known and right and not row.disabled else None
 
 
@@ -73,7 +73,7 @@ def _nobodys() -> str:
     return hash_password(new_secret())
 
 
-def _verified(password_hash: str, password: str) -> bool:
+def _verify(password_hash: str, password: str) -> bool:
     try:
         with _AT_ONCE:
             return _HASHER.verify(password_hash, _normal(password[:LONGEST]))

@@ -101,7 +101,9 @@ class Signatures:
             _REGISTRY.check_header(header)
         except (JoseError, ValueError, TypeError) as error:
             # Other than a `JoseError`: not ASCII, or the header is no JSON object.
-            raise NotAuthenticated(f"this is no measurement's signature: {_told(error)}", hint=_HINT) from error
+            raise NotAuthenticated(
+                f"this is no measurement's signature: {_error_text(error)}", hint=_HINT
+            ) from error
         tester = self._tester(header["kid"])
         self._check_bytes(found, tester.public_key)
         self._check_purpose(header, run_id, side)
@@ -120,7 +122,7 @@ class Signatures:
         try:
             good = jws.validate_compact(found, OKPKey.import_key(public_key), registry=_REGISTRY)
         except (JoseError, ValueError) as error:
-            raise NotAuthenticated(f"the signature cannot be checked: {_told(error)}", hint=_HINT) from error
+            raise NotAuthenticated(f"the signature cannot be checked: {_error_text(error)}", hint=_HINT) from error
         if not good:
             raise NotAuthenticated(
                 "the signature is not this tester's over this body",
@@ -140,5 +142,5 @@ class Signatures:
             raise NotAuthenticated(f"the signature was made {when}", hint="sign anew, and set the tester's clock")
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return error.description if isinstance(error, JoseError) else "it cannot be read"

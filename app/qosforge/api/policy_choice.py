@@ -24,7 +24,7 @@ from qosforge.policy_library.versions import LATEST, PolicyVersion
 _REQUEST = ConfigDict(extra="forbid")
 
 
-def _plain(value: Any) -> Any:
+def _require_scalars(value: Any) -> Any:
     # Looked at before anything walks through it: JSON nests deeper than a process can follow.
     entries = value if isinstance(value, list) else [value]
     if not entries or not all(isinstance(entry, Scalar) for entry in entries):
@@ -36,7 +36,7 @@ _SCALAR = {"type": ["string", "number", "boolean"]}
 
 ParameterValue = Annotated[
     Any,
-    AfterValidator(_plain),
+    AfterValidator(_require_scalars),
     WithJsonSchema({"anyOf": [_SCALAR, {"type": "array", "minItems": 1, "items": _SCALAR}]}),
 ]
 Parameters = dict[str, ParameterValue]
@@ -74,7 +74,7 @@ PolicyChoice = Annotated[
 ]
 
 
-def chosen_for_run(policies: Policies, choice: PolicyChoice) -> tuple[LoadedIntent, PolicyVersion | None]:
+def load_run_policy(policies: Policies, choice: PolicyChoice) -> tuple[LoadedIntent, PolicyVersion | None]:
     """The policy of a new run and its stored version; ``None``: it is a text.
 
     Raises:
@@ -84,10 +84,10 @@ def chosen_for_run(policies: Policies, choice: PolicyChoice) -> tuple[LoadedInte
     if isinstance(choice, NamedPolicy):
         stored = policies.get(choice.name, choice.version)
         return load_policy(stored.written(choice.parameters)), stored.about
-    return load_policy(written(policies, choice)), None
+    return load_policy(policy_source(policies, choice)), None
 
 
-def written(policies: Policies, choice: PolicyChoice) -> PolicySource:
+def policy_source(policies: Policies, choice: PolicyChoice) -> PolicySource:
     """The texts and parameters of a request's policy, unchecked.
 
     Raises:

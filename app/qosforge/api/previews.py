@@ -156,7 +156,7 @@ class Previews:
         )
 
     def running(self, audit: AuditEntry, network: Network, devices: tuple[str, ...] = ()) -> dict[str, DeviceText]:
-        """What devices hold now. ``audit`` is the entry of the call that reads them: see `recorded_call`.
+        """What devices hold now. ``audit`` is the entry of the call that reads them: see `audit_live_read`.
 
         Raises:
             DeviceErrors: some cannot be read.

@@ -233,16 +233,16 @@ def problem_response(
 def error_response(request_id: str, error: QosforgeError) -> JSONResponse:
     """The response for an error of our tree, with each of its problems and its findings."""
     kind = next((KINDS[base] for base in type(error).__mro__ if base in KINDS), INTERNAL)
-    documents = [_shown(problem).document() for problem in error.problems()]
+    documents = [_public_error(problem).document() for problem in error.problems()]
     findings = [finding.document() for finding in error.findings] if isinstance(error, RefusedError) else []
     headers = {"Retry-After": str(error.seconds)} if isinstance(error, TooManyAttempts) else None
     if isinstance(error, StoreError):
         _LOG.warning("the store failed", error=str(error))
-    detail = _shown(error).message
+    detail = _public_error(error).message
     return problem_response(request_id, kind, detail, errors=documents, findings=findings, headers=headers)
 
 
-def _shown(error: QosforgeError) -> QosforgeError:
+def _public_error(error: QosforgeError) -> QosforgeError:
     """An error as callers may read it: the place of the store and its driver's message go to the log alone."""
     if isinstance(error, DatabaseFailed):
         hint = "come again; the service's log has the cause under the id in instance"
@@ -254,9 +254,9 @@ def _shown(error: QosforgeError) -> QosforgeError:
 
 def install_handlers(app: FastAPI) -> None:
     """Install handlers that answer every error of an application's routes with a problem."""
-    app.add_exception_handler(QosforgeError, _tell)
-    app.add_exception_handler(RequestValidationError, _tell_invalid)
-    app.add_exception_handler(HTTPException, _tell_http)
+    app.add_exception_handler(QosforgeError, _answer_error)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_exception_handler(HTTPException, _answer_http)
 
 
 def request_id_of(request: Request) -> str:
@@ -264,12 +264,12 @@ def request_id_of(request: Request) -> str:
     return str(request.state.request_id)
 
 
-async def _tell(request: Request, error: Exception) -> JSONResponse:
+async def _answer_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, QosforgeError)
     return error_response(request_id_of(request), error)
 
 
-async def _tell_invalid(request: Request, error: Exception) -> JSONResponse:
+async def _answer_invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     # Never the input itself: it may hold a secret, or what JSON cannot say.
     faults = error.errors()
@@ -280,18 +280,18 @@ async def _tell_invalid(request: Request, error: Exception) -> JSONResponse:
     return problem_response(request_id_of(request), kind, detail, errors=documents)
 
 
-async def _tell_http(request: Request, error: Exception) -> JSONResponse:
+async def _answer_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     known = {kind.status: kind for kind in (MALFORMED, NOT_FOUND, NO_METHOD, TOO_LARGE)}
     phrase = HTTPStatus(error.status_code).phrase
     kind = known.get(error.status_code) or ProblemType(phrase.lower().replace(" ", "-"), phrase, error.status_code)
     headers = dict(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        headers["Allow"] = ", ".join(_allowed(request)) or headers.get("Allow", "")
+        headers["Allow"] = ", ".join(_allowed_methods(request)) or headers.get("Allow", "")
     return problem_response(request_id_of(request), kind, str(error.detail), headers=headers)
 
 
-def _allowed(request: Request) -> list[str]:
+def _allowed_methods(request: Request) -> list[str]:
     """All methods of a path (RFC 9110): the router itself knows only those of the first route that matches."""
     routes = [one for one in iter_route_contexts(request.app.routes) if isinstance(one.original_route, APIRoute)]
     return sorted(

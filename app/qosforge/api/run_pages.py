@@ -14,7 +14,7 @@ from qosforge.access.roles import EVERY_NETWORK, Principal, Role
 from qosforge.errors import InputError, Place
 
 
-def networks_seen(caller: Principal, network: str | None = None) -> tuple[str, ...] | None:
+def visible_networks(caller: Principal, network: str | None = None) -> tuple[str, ...] | None:
     """The networks whose runs a list has: those that the caller sees, or one of them; ``None``: all."""
     seen = None if caller.may(Role.VIEWER, EVERY_NETWORK) else caller.networks(caller.roles)
     if network is None:

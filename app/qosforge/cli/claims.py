@@ -54,13 +54,13 @@ def _print(comparison: Comparison, status: str) -> None:
     claim = comparison.claim
     out.print(Text.assemble((f"{status:<{_INDENT}}", _STATUS[status]), (claim.id, "bold"), f"  {claim.kind.value}"))
     what = f"{claim.metric} of {claim.subject.replace('+', ', ')} in {claim.scenario}"
-    figures = f"published {published(claim)}; obtained {obtained(comparison.obtained)}"
+    figures = f"published {published_text(claim)}; obtained {obtained_text(comparison.obtained)}"
     for text, style in ((f"{what}: {figures}", ""), (comparison.reason, "dim")):
         if text:
             out.print(Padding(Text(text, style=style), (0, 0, 0, _INDENT)))
 
 
-def published(claim: Claim) -> str:
+def published_text(claim: Claim) -> str:
     """What a claim says, with its tolerance: a figure, a limit, a ratio or an order."""
     match claim.value:
         case Ascending(ascending=steps, strict=strict):
@@ -72,13 +72,13 @@ def published(claim: Claim) -> str:
             return f"{_SIGN[claim.type]}{_number(number)}{_tolerance(claim)}"
 
 
-def obtained(value: Obtained) -> str:
+def obtained_text(value: Obtained) -> str:
     """What came out: a number, those of an order in the order claimed, or either by subject."""
     match value:
         case None:
             return "nothing"
         case dict():
-            return ", ".join(f"{name} {obtained(one)}" for name, one in value.items())
+            return ", ".join(f"{name} {obtained_text(one)}" for name, one in value.items())
         case list():
             return "; ".join(_number(one) for one in value)
         case _:

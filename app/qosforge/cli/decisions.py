@@ -13,7 +13,7 @@ from qosforge.cli.options import AsJson, RunId
 from qosforge.cli.reports import Junit, Markdown, Reports, Sarif
 from qosforge.cli.run_options import WAIT_SECONDS, Key, WaitSeconds
 from qosforge.cli.server import remote
-from qosforge.client.request_documents import checked_key
+from qosforge.client.request_documents import idempotency_key
 from qosforge.errors import InputError
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def retry(run_id: RunId, start: Start = "read", as_json: AsJson = False) -> None
 def roll_back(run_id: RunId, key: Key = None, as_json: AsJson = False) -> None:
     """Undo a run that was kept, by a new run."""
     if remote():
-        remote_runs.decide(run_id, "rollback", None, as_json, checked_key(key))
+        remote_runs.decide(run_id, "rollback", None, as_json, idempotency_key(key))
     else:
         _decide(lambda desk, who: desk.roll_back(run_id, who, key), as_json)
 

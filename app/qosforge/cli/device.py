@@ -77,7 +77,7 @@ def trust(
         progress("look", f"{name}")
         try:
             shown = shown_key(name, target(), files)
-            state = _decided(shown, fingerprint or [], replace=replace)
+            state = _decide(shown, fingerprint or [], replace=replace)
             if state in ("recorded", "replaced"):
                 record_key(settings.known_hosts_file, shown)
         except QosforgeError as error:
@@ -128,7 +128,7 @@ def _of_devices(settings: Settings, network: Network, devices: list[str] | None)
     return {name: partial(route.target, network.device(name)) for name in devices or known}
 
 
-def _decided(shown: ShownKey, fingerprints: list[str], *, replace: bool) -> str:
+def _decide(shown: ShownKey, fingerprints: list[str], *, replace: bool) -> str:
     """What becomes of a key: nothing is believed that nobody has confirmed."""
     if shown.known:
         return "known"

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from qosforge.cli.local import changing, reading
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import done, out, print_json
+from qosforge.cli.output import out, print_done, print_json
 from qosforge.device_state.drift_watch import (
     LEAST_MINUTES,
     MOST_MINUTES,
@@ -54,7 +54,7 @@ def watch(
         raise InputError(f"there is no network {network!r}", hint=f"there are {', '.join(known) or 'none'}")
     with changing("drift watch", f"networks/{network}/drift", [network], {"minutes": every}) as (connection, now):
         set_drift_interval(connection, network, every, now)
-    done("looked for drift no more" if never else f"every {every} minutes", network, as_json=as_json)
+    print_done("looked for drift no more" if never else f"every {every} minutes", network, as_json=as_json)
 
 
 @app.command("list")

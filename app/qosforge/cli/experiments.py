@@ -65,7 +65,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run an experiment and compare it with what was published. Exit code 1: a claim fails without a reason."""
-    names = _chosen(name, all_, plot)
+    names = _choose(name, all_, plot)
     draw = None if plot is None else _drawing(load_experiment(names[0]), plot)
     session = Session(seed)
     documents: list[dict[str, Any]] = []
@@ -101,7 +101,7 @@ def _drawing(experiment: Experiment, plot: Path) -> Callable[[Outcome], str]:
     return picture
 
 
-def _chosen(name: str | None, all_: bool, plot: Path | None) -> Sequence[str]:
+def _choose(name: str | None, all_: bool, plot: Path | None) -> Sequence[str]:
     if all_ and (name is not None or plot is not None):
         raise InputError("--all takes neither a name nor --plot", hint="name one experiment, or give --all alone")
     if not all_ and name is None:

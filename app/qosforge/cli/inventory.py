@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from rich.table import Table
 
 from qosforge.cli.options import AsJson, NetworkFolder, network_folder
-from qosforge.cli.output import done, out, print_json, progress
+from qosforge.cli.output import out, print_done, print_json, progress
 from qosforge.deploy.new_device import NewDevice
 from qosforge.deploy.route import Route, route_to
 from qosforge.errors import InputError, Place
@@ -42,7 +42,7 @@ def add_network_(
         raise InputError(f"{name!r} is no name", Place(path="NAME"), "name the folder above it with --in")
     add_network(folder)
     tell_namesake(folder)
-    done("added", str(folder), as_json=as_json)
+    print_done("added", str(folder), as_json=as_json)
 
 
 def tell_namesake(folder: Path) -> None:
@@ -88,13 +88,13 @@ def add(
         place = Place(path=f"--{problem['loc'][0]}")
         raise InputError(f"{problem['msg']}: {problem['input']!r}", place, "see docs/devices.md") from None
     add_device(network, name, device.entry(name))
-    done("added", name, as_json=as_json)
+    print_done("added", name, as_json=as_json)
 
 
 def remove(name: Name, network: Written, as_json: AsJson = False) -> None:
     """Take a device out of hosts.yaml; links that end at it have to go before. Nothing is contacted."""
     remove_device(network, name)
-    done("removed", name, as_json=as_json)
+    print_done("removed", name, as_json=as_json)
 
 
 def list_(network: NetworkFolder = None, as_json: AsJson = False) -> None:

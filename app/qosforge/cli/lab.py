@@ -51,7 +51,7 @@ def up(
 @app.command()
 def down(network: NetworkFolder = None, as_json: AsJson = False) -> None:
     """Stop the lab; its devices keep what they saved."""
-    stopped = _controlled(network, clean=False)
+    stopped = _stop(network, clean=False)
     if as_json:
         print_json({"stopped": stopped})
     else:
@@ -61,13 +61,13 @@ def down(network: NetworkFolder = None, as_json: AsJson = False) -> None:
 @app.command()
 def clean(network: NetworkFolder = None, as_json: AsJson = False) -> None:
     """Stop the lab and forget everything its devices kept."""
-    _controlled(network, clean=True)
+    _stop(network, clean=True)
     if as_json:
         print_json({"clean": True})
     else:
         out.print("clean")
 
 
-def _controlled(network: NetworkFolder, *, clean: bool) -> bool:
+def _stop(network: NetworkFolder, *, clean: bool) -> bool:
     name = load_network(network_folder(network)).name
     return stop_lab(state_folder(load_settings().var_dir, name), clean=clean)

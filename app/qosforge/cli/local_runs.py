@@ -25,7 +25,7 @@ from qosforge.cli.run_output import (
     expected_json,
     list_entry,
     print_end,
-    print_measured,
+    print_measurement,
     print_report,
     print_runs,
     print_whole,
@@ -113,7 +113,7 @@ def measure(run_options: RunOptions, packets: Path | None, as_json: bool) -> Non
             }
         )
     else:
-        print_measured(judged.measurement, judged.verdicts)
+        print_measurement(judged.measurement, judged.verdicts)
     sys.exit(0 if judged.outcome == "met" else 1)
 
 

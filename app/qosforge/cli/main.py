@@ -60,7 +60,7 @@ def application(words: Sequence[str]) -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    named = _named(words)
+    named = _command_name(words)
     chosen = [module for module, names in COMMANDS.items() if named in names]
     explains = named is None and any(word.partition("=")[0] == "--explain" for word in words)
     for module in () if explains else chosen or COMMANDS:
@@ -70,7 +70,7 @@ def application(words: Sequence[str]) -> typer.Typer:
     return app
 
 
-def _named(words: Sequence[str]) -> str | None:
+def _command_name(words: Sequence[str]) -> str | None:
     """The command that a command line names."""
     rest = iter(words)
     for word in rest:
@@ -124,11 +124,11 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(ServiceError.exit_code)
     except Exception as error:  # noqa: BLE001  # nobody reads a traceback but who corrects it
-        _fail(_unexpected(error))
+        _fail(_report_unexpected(error))
     sys.exit(code)
 
 
-def _unexpected(error: Exception) -> QosforgeError:
+def _report_unexpected(error: Exception) -> QosforgeError:
     """What nobody expected, told without its traceback; that is kept in a file, which only the user can read."""
     told = f"something failed that should not: {type(error).__name__}"
     try:

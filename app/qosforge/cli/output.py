@@ -62,7 +62,7 @@ def progress(stage: str, text: str) -> None:
     err.print(Text.assemble((f"  {stage:<15} ", "cyan"), text))
 
 
-def done(what: str, subject: str, *, as_json: bool) -> None:
+def print_done(what: str, subject: str, *, as_json: bool) -> None:
     """That something was done: a line of progress, or a document ``{what: subject}``."""
     if as_json:
         print_json({what: subject})

@@ -9,7 +9,7 @@ import typer
 
 from qosforge.cli.options import AsJson, NetworkFolder, Parameters, Policy, Seed, load
 from qosforge.cli.output import out, print_findings, print_json, progress
-from qosforge.cli.run_output import print_measured
+from qosforge.cli.run_output import print_measurement
 from qosforge.cli.server import connect, remote
 from qosforge.client.documents import read
 from qosforge.client.request_documents import network_name, policy_choice
@@ -54,7 +54,7 @@ def predict_(
     if as_json:
         print_json(found.model_dump(mode="json", by_alias=True))
     else:
-        print_measured(found.measurement, found.verdicts, when="predicted")
+        print_measurement(found.measurement, found.verdicts, when="predicted")
         print_findings(found.findings)
         for each in found.simulated:
             if each.seconds < each.wanted:

@@ -15,7 +15,7 @@ from qosforge.cli.run_output import (
     expected_json,
     list_entry,
     print_end,
-    print_measured,
+    print_measurement,
     print_report,
     print_runs,
     print_whole,
@@ -25,7 +25,7 @@ from qosforge.cli.run_output import (
 from qosforge.cli.server import connect
 from qosforge.client.connection import Connection
 from qosforge.client.documents import read, require
-from qosforge.client.request_documents import checked_key
+from qosforge.client.request_documents import idempotency_key
 from qosforge.client.run_events import StreamedEvent, follow
 from qosforge.reports.model import RunReport
 from qosforge.tester.measurement.document import Measurement
@@ -37,7 +37,7 @@ Json = dict[str, Any]
 def place(order: Json, follow_options: FollowOptions, reports: Reports, as_json: bool) -> None:
     """Start a run; follow it to its end and exit by its verdict, if so wished."""
     with connect() as connection:
-        run = _run(connection.post("/runs", order, key=checked_key(follow_options.key)))
+        run = _run(connection.post("/runs", order, key=idempotency_key(follow_options.key)))
         if follow_options.wait:
             finish(connection, run["id"], follow_options.seconds, reports, as_json)
         run = _run(connection.get(f"/runs/{run['id']}"))
@@ -129,7 +129,7 @@ def measure(run_options: RunOptions, packets: Path | None, as_json: bool) -> Non
     if as_json:
         print_json(found)
     else:
-        print_measured(measurement, tuple(read(ClassVerdict, v) for v in found["verdicts"]))
+        print_measurement(measurement, tuple(read(ClassVerdict, v) for v in found["verdicts"]))
     sys.exit(0 if found["outcome"] == "met" else 1)
 
 

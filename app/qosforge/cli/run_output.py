@@ -177,7 +177,7 @@ def print_whole(report: RunReport) -> None:
     out.print(f"{report.status.replace('_', ' ')}: {report.intent} on {report.network}")
 
 
-def print_measured(measurement: Measurement, verdicts: Iterable[ClassVerdict], when: str = "now") -> None:
+def print_measurement(measurement: Measurement, verdicts: Iterable[ClassVerdict], when: str = "now") -> None:
     """What the devices do now, or would do, against the objectives."""
     print_comparison(measurement, None, first=when)
     print_accounts(measurement, None, first=when)

@@ -40,7 +40,7 @@ def sync(
     asks = sys.stdin.isatty() and not as_json and not yes
     left = comparison
     if comparison.changes and (yes or (asks and typer.confirm("Write these changes?", err=True))):
-        left = _written(comparison, asks=asks, remove=remove)
+        left = _write(comparison, asks=asks, remove=remove)
     if as_json:
         print_json(_document(comparison, left))
     else:
@@ -48,20 +48,20 @@ def sync(
     sys.exit(1 if left.changes else 0)
 
 
-def _written(comparison: SourceComparison, *, asks: bool, remove: bool) -> SourceComparison:
+def _write(comparison: SourceComparison, *, asks: bool, remove: bool) -> SourceComparison:
     """Write a comparison; what of it is left then."""
     gone = comparison.gone_devices
     question = f"Remove {listed(gone, 8)}, which the source does not have?"
     if not gone or remove or (asks and typer.confirm(question, err=True)):
         write_comparison(comparison)
-        return _left(comparison, ())
+        return _remaining(comparison, ())
     kept = without_removals(comparison)
     if kept.changes:
         write_comparison(kept)
-    return _left(comparison, gone)
+    return _remaining(comparison, gone)
 
 
-def _left(comparison: SourceComparison, gone: tuple[str, ...]) -> SourceComparison:
+def _remaining(comparison: SourceComparison, gone: tuple[str, ...]) -> SourceComparison:
     changes = tuple(InventoryChange("gone", "device", (name,)) for name in gone)
     return SourceComparison(
         comparison.folder, comparison.known, comparison.target, changes, comparison.notes, comparison.shared

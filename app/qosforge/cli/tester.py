@@ -12,7 +12,7 @@ from rich.table import Table
 from qosforge.access.testers import add_tester, revoke_tester, testers
 from qosforge.cli.local import Networks, changing, reading
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import done, out, print_json
+from qosforge.cli.output import out, print_done, print_json
 from qosforge.errors import InputError, Place
 
 app = typer.Typer(no_args_is_help=True)
@@ -41,7 +41,7 @@ def add(
         except (OSError, UnicodeError) as error:
             raise InputError("the key cannot be read", Place(file=str(key)), "name a file in PEM") from error
         add_tester(connection, name, text, network, now)
-    done("added", name, as_json=as_json)
+    print_done("added", name, as_json=as_json)
 
 
 @app.command("list")
@@ -64,4 +64,4 @@ def revoke(name: Name, as_json: AsJson = False) -> None:
     """Take no more measurements of a tester."""
     with changing("tester revoke", f"testers/{name}") as (connection, now):
         revoke_tester(connection, name, now)
-    done("revoked", name, as_json=as_json)
+    print_done("revoked", name, as_json=as_json)

@@ -15,7 +15,7 @@ from qosforge.access.tokens import LONGEST_LIFE, USUAL_LIFE, create_token, revok
 from qosforge.access.users import find_user
 from qosforge.cli.local import Networks, changing, reading
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import done, out, print_json, progress
+from qosforge.cli.output import out, print_done, print_json, progress
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -78,4 +78,4 @@ def revoke(
     """Revoke a token and those that it made, at once."""
     with changing("token revoke", f"tokens/{token}") as (connection, now):
         revoke_token(connection, token, now)
-    done("revoked", token, as_json=as_json)
+    print_done("revoked", token, as_json=as_json)

@@ -14,7 +14,7 @@ from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.access.users import User, add_user, disable, enable, find_user, grant, revoke, users
 from qosforge.cli.local import Networks, changing, grant_networks, reading
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import done, out, print_json
+from qosforge.cli.output import out, print_done, print_json
 from qosforge.errors import InputError, Place
 from qosforge.settings import load_settings
 
@@ -47,7 +47,7 @@ def add(
         if role is not None:
             for one in grant_networks(network):
                 grant(connection, name, one, role)
-    done("added", name, as_json=as_json)
+    print_done("added", name, as_json=as_json)
 
 
 @app.command("list")
@@ -60,7 +60,7 @@ def list_(as_json: AsJson = False) -> None:
         return
     table = Table("user", "roles", "logs in by", "state", box=None, padding=(0, 1))
     for user in found:
-        roles = ", ".join(f"{role} of {_shown(network)}" for network, role in user.roles.items())
+        roles = ", ".join(f"{role} of {_network_text(network)}" for network, role in user.roles.items())
         table.add_row(user.name, roles, _ways(user), "disabled" if user.disabled else "")
     out.print(table)
 
@@ -76,7 +76,7 @@ def grant_(
     with changing("user grant", f"users/{name}", network, {"role": role}) as (connection, _):
         for one in grant_networks(network):
             grant(connection, name, one, role)
-    done("granted", f"{role} to {name}", as_json=as_json)
+    print_done("granted", f"{role} to {name}", as_json=as_json)
 
 
 @app.command("revoke")
@@ -85,7 +85,7 @@ def revoke_(name: Name, network: Networks = None, as_json: AsJson = False) -> No
     with changing("user revoke", f"users/{name}", network) as (connection, _):
         for one in grant_networks(network):
             revoke(connection, name, one)
-    done("revoked", name, as_json=as_json)
+    print_done("revoked", name, as_json=as_json)
 
 
 @app.command("disable")
@@ -93,7 +93,7 @@ def disable_(name: Name, as_json: AsJson = False) -> None:
     """Shut a user out: tokens are revoked and sessions end, for good."""
     with changing("user disable", f"users/{name}") as (connection, now):
         disable(connection, name, now)
-    done("disabled", name, as_json=as_json)
+    print_done("disabled", name, as_json=as_json)
 
 
 @app.command("enable")
@@ -101,7 +101,7 @@ def enable_(name: Name, as_json: AsJson = False) -> None:
     """Let a disabled user in again, with the roles of before and without tokens."""
     with changing("user enable", f"users/{name}") as (connection, _):
         enable(connection, name)
-    done("enabled", name, as_json=as_json)
+    print_done("enabled", name, as_json=as_json)
 
 
 @app.command()
@@ -116,7 +116,7 @@ def password(
     text = None if remove else _ask_password()  # nobody is asked inside of a transaction
     with changing("user password", f"users/{name}") as (connection, now):
         set_password(connection, find_user(connection, name), None if text is None else hash_password(text), now)
-    done("password", f"of {name} {'removed' if remove else 'set'}", as_json=as_json)
+    print_done("password", f"of {name} {'removed' if remove else 'set'}", as_json=as_json)
 
 
 def _ask_password() -> str:
@@ -141,5 +141,5 @@ def _ways(user: User) -> str:
     return ", ".join(way for way, there in ways.items() if there)
 
 
-def _shown(network: str) -> str:
+def _network_text(network: str) -> str:
     return "every network" if network == EVERY_NETWORK else network

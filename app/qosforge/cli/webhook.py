@@ -12,7 +12,7 @@ from rich.table import Table
 from qosforge.cli.account import account
 from qosforge.cli.local import Networks, changing, reading
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import done, out, print_json, progress
+from qosforge.cli.output import out, print_done, print_json, progress
 from qosforge.settings import load_settings
 from qosforge.webhooks.deliveries import Delivery, deliveries, redeliver, send_test
 from qosforge.webhooks.messages import EventType
@@ -67,7 +67,7 @@ def list_(as_json: AsJson = False) -> None:
     table = Table("webhook", "to", "events", "networks", "state", box=None, padding=(0, 1))
     for each in found:
         state = "" if each.enabled else f"disabled {each.disabled_because}".strip()
-        table.add_row(each.name, each.origin, _listed(each.events), _listed(each.networks), state)
+        table.add_row(each.name, each.origin, _list_text(each.events), _list_text(each.networks), state)
     out.print(table)
 
 
@@ -77,7 +77,7 @@ def change(name: Name, url: Url, event: Events = None, network: Networks = None,
     allowed = AllowList(load_settings().webhook_hosts)
     with changing("webhook change", f"webhooks/{name}", network, _detail(url, event)) as (connection, _now):
         change_webhook(connection, name, WebhookSpec(url, event, network), allowed)
-    done("changed", name, as_json=as_json)
+    print_done("changed", name, as_json=as_json)
 
 
 @app.command()
@@ -85,7 +85,7 @@ def enable(name: Name, as_json: AsJson = False) -> None:
     """Let a webhook send again, also what waits."""
     with changing("webhook enable", f"webhooks/{name}") as (connection, _now):
         set_enabled(connection, name, True)
-    done("enabled", name, as_json=as_json)
+    print_done("enabled", name, as_json=as_json)
 
 
 @app.command()
@@ -93,7 +93,7 @@ def disable(name: Name, as_json: AsJson = False) -> None:
     """Let a webhook send nothing; what waits stays."""
     with changing("webhook disable", f"webhooks/{name}") as (connection, _now):
         set_enabled(connection, name, False)
-    done("disabled", name, as_json=as_json)
+    print_done("disabled", name, as_json=as_json)
 
 
 @app.command()
@@ -110,7 +110,7 @@ def trial(name: Name, as_json: AsJson = False) -> None:
     """Let the service send a test; `webhook log` tells what came of it."""
     with changing("webhook test", f"webhooks/{name}") as (connection, now):
         sent = send_test(connection, name, account(), now)
-    done("queued", sent.id, as_json=as_json)
+    print_done("queued", sent.id, as_json=as_json)
 
 
 @app.command()
@@ -142,7 +142,7 @@ def redeliver_(
     """Send a delivery once more, with as many attempts as at first."""
     with changing("webhook redeliver", f"webhooks/{name}/deliveries/{delivery}") as (connection, now):
         redeliver(connection, name, delivery, now)
-    done("queued", delivery, as_json=as_json)
+    print_done("queued", delivery, as_json=as_json)
 
 
 @app.command()
@@ -150,7 +150,7 @@ def remove(name: Name, as_json: AsJson = False) -> None:
     """Remove a webhook with its log; what waits is never sent."""
     with changing("webhook remove", f"webhooks/{name}") as (connection, _now):
         remove_webhook(connection, name)
-    done("removed", name, as_json=as_json)
+    print_done("removed", name, as_json=as_json)
 
 
 def _detail(url: str, events: list[EventType] | None) -> dict[str, object]:
@@ -171,7 +171,7 @@ def _print_secret(webhook: Webhook, text: str, as_json: bool) -> None:
     sys.stdout.write(text + "\n")
 
 
-def _listed(chosen: tuple[str, ...] | None) -> str:
+def _list_text(chosen: tuple[str, ...] | None) -> str:
     return "all" if chosen is None else ", ".join(chosen)
 
 

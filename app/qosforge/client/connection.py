@@ -52,7 +52,7 @@ class Connection:
         Raises:
             InputError: the URL or the token cannot be one, or the token would travel unencrypted.
         """
-        self.url = _checked(url, plain=plain)
+        self.url = _require_url(url, plain=plain)
         if not _TOKEN.fullmatch(token):
             raise InputError(
                 "is no token", Place(path="QOSFORGE_TOKEN"), "give the one that qosforge token printed"
@@ -181,7 +181,7 @@ class Connection:
             raise Unreachable(f"the service cannot be reached: {said}", place, hint, begun) from None
 
 
-def _checked(url: str, *, plain: bool) -> str:
+def _require_url(url: str, *, plain: bool) -> str:
     place = Place(path=url)
     try:
         parts = urlsplit(url.rstrip("/"))

@@ -62,7 +62,7 @@ def network_name(given: Path | None) -> str:
     return given.name if given is not None else "campus"
 
 
-def checked_key(key: str | None) -> str:
+def idempotency_key(key: str | None) -> str:
     """The idempotency key: the caller's, or one for this call alone.
 
     It is not made of what is asked for: a pipeline that is started again for the same commit means another run.

@@ -114,13 +114,13 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
         """A transaction that may write; committed at the end, rolled back on any exception."""
-        with self._told(), self._begun(self._engine) as connection:
+        with self._store_errors(), self._begin(self._engine) as connection:
             yield connection
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """One consistent snapshot to read from."""
-        with self._told(), self._begun(self._reader) as connection:
+        with self._store_errors(), self._begin(self._reader) as connection:
             yield connection
 
     def transact(self, work: Callable[[sa.Connection], T]) -> T:
@@ -128,11 +128,11 @@ class Database:
 
         ``work`` may have been committed by an attempt whose answer was lost: it must bear to be repeated.
         """
-        return self._repeated(self._engine, work)
+        return self._retry(self._engine, work)
 
     def query(self, work: Callable[[sa.Connection], T]) -> T:
         """Read in one transaction, and again as long as the server is away in between."""
-        return self._repeated(self._reader, work)
+        return self._retry(self._reader, work)
 
     def serialize(self, connection: sa.Connection, what: str) -> None:
         """Let one transaction at a time go on that names ``what``, over all processes, until it ends.
@@ -152,7 +152,7 @@ class Database:
 
     def own_connection(self) -> Any:
         """A connection of the driver that no pool has any more; who asked closes it."""
-        with self._told():
+        with self._store_errors():
             pooled = self._engine.raw_connection()
             connection = pooled.driver_connection
             pooled.detach()
@@ -178,7 +178,7 @@ class Database:
             StoreError: it cannot be written.
         """
         milliseconds = int(seconds * 1000)
-        with self._told(), self._engine.connect() as connection:
+        with self._store_errors(), self._engine.connect() as connection:
             driver = connection.connection.driver_connection
             assert driver is not None
             if self.is_embedded:
@@ -202,7 +202,7 @@ class Database:
         self._engine.dispose()
 
     @contextmanager
-    def _begun(self, engine: sa.Engine) -> Iterator[sa.Connection]:
+    def _begin(self, engine: sa.Engine) -> Iterator[sa.Connection]:
         deadline = time.monotonic() + self._patience
         while True:
             try:
@@ -215,7 +215,7 @@ class Database:
         with connection, connection.begin():
             yield connection
 
-    def _repeated(self, engine: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
+    def _retry(self, engine: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
         deadline = time.monotonic() + self._patience
         while True:
             try:
@@ -223,7 +223,7 @@ class Database:
                     return work(connection)
             except sa.exc.DBAPIError as error:
                 if not self._worth_waiting(error, deadline):
-                    with self._told():
+                    with self._store_errors():
                         raise
             time.sleep(_RETRY_SECONDS)
 
@@ -239,12 +239,12 @@ class Database:
                 self._settle(connection, schema)
         elif self.path is None:
             self._require_sessions()
-            with self._told(), self._engine.begin() as connection:
+            with self._store_errors(), self._engine.begin() as connection:
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
                 self._settle(connection, schema)
         else:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with held_lock(self.path.with_name(self.path.name + ".lock"), _MIGRATE_SECONDS), self._told():
+            with held_lock(self.path.with_name(self.path.name + ".lock"), _MIGRATE_SECONDS), self._store_errors():
                 keep_private(self.path)
                 # The mode is a property of the file and cannot be set inside a transaction.
                 with closing(sqlite3.connect(self.path, timeout=BUSY_SECONDS)) as plain:
@@ -286,7 +286,7 @@ class Database:
         return StoreError("there is no run store", self._place(), hint)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _store_errors(self) -> Iterator[None]:
         try:
             yield
         except sa.exc.IntegrityError:

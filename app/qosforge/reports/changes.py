@@ -25,7 +25,7 @@ def limits_of(bound: Difference) -> str:
     """The limits of after − before with a unit; empty where there is none."""
     if bound.low is None and bound.high is None:
         return ""
-    low, high = ("…" if limit is None else _signed(bound, limit) for limit in (bound.low, bound.high))
+    low, high = ("…" if limit is None else _format_signed(bound, limit) for limit in (bound.low, bound.high))
     both = low if low == high else f"{low} to {high}"
     return f"{both} of the packets beyond the bound" if bound.share else both
 
@@ -39,6 +39,6 @@ def _side(bound: Difference, value: float | None) -> str:
     return "–" if value is None else format_bound(value, bound.kind)
 
 
-def _signed(bound: Difference, value: float) -> str:
+def _format_signed(bound: Difference, value: float) -> str:
     kind = "loss" if bound.share else bound.kind
     return f"{'−' if value < 0 else '+' if value > 0 else ''}{format_bound(abs(value), kind)}"

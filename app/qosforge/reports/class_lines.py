@@ -31,11 +31,11 @@ def class_lines(device: DevicePreview) -> tuple[ClassLine, ...]:
         if block.traffic_class is not None:
             lines += [ClassLine(text, block.traffic_class) for text in texts]
         else:
-            lines += _shared(texts, device.classes)
+            lines += _split_shared(texts, device.classes)
     return tuple(lines)
 
 
-def _shared(texts: list[str], classes: Mapping[str, str]) -> Iterator[ClassLine]:
+def _split_shared(texts: list[str], classes: Mapping[str, str]) -> Iterator[ClassLine]:
     """Lines of an object that serves several classes: what names one is for it, and what stands below that line."""
     within: list[tuple[int, str]] = []
     for text in texts:

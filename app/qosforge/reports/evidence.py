@@ -32,7 +32,7 @@ def deciding(verdict: Verdict) -> int:
 
 def observed(bound: BoundVerdict) -> str:
     """The estimate of a bound, to the digits that its interval allows."""
-    return _rounded(bound.observed.number(), bound)
+    return _round(bound.observed.number(), bound)
 
 
 def interval(bound: BoundVerdict) -> str:
@@ -40,7 +40,7 @@ def interval(bound: BoundVerdict) -> str:
     low, high = bound.low.number(), bound.high.number()
     if low is None or high is None or low == high:
         return ""
-    first, last = _rounded(low, bound), _rounded(high, bound)
+    first, last = _round(low, bound), _round(high, bound)
     unit = last.partition(" ")[2]
     return f"{first.removesuffix(unit).rstrip()}–{last}" if unit else f"{first} to {last}"
 
@@ -117,7 +117,7 @@ def _count(packets: float) -> str:
     return f"{whole:,} packets" if packets >= 10 else "1 packet" if packets == 1 else f"{packets:.2g} packets"
 
 
-def _rounded(value: float | None, bound: BoundVerdict) -> str:
+def _round(value: float | None, bound: BoundVerdict) -> str:
     """A figure of a bound for people, with no digit that its interval leaves open."""
     if value is None:
         return "–"

@@ -46,10 +46,10 @@ def _in_order(old: Sequence[str], new: Sequence[str], head: int, tail: int) -> I
     kept = max(0, tail - _CONTEXT)
     parts = old[skipped : len(old) - kept], new[skipped : len(new) - kept]
     for line in unified_diff(*parts, "before", "after", lineterm="", n=_CONTEXT):
-        yield _numbered(line, skipped) if line.startswith("@@") else line
+        yield _hunk_header(line, skipped) if line.startswith("@@") else line
 
 
-def _numbered(heading: str, skipped: int) -> str:
+def _hunk_header(heading: str, skipped: int) -> str:
     """A heading ``@@ -3,5 +3,4 @@`` with numbers of the whole text."""
     at, *sides, end = heading.split()
     moved = []

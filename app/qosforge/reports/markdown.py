@@ -46,7 +46,7 @@ def check_markdown(check: CheckReport, *, longest: int = LONGEST) -> str:
     head += [f"{counts}. Version `{check.version[:12]}`." if check.version.isalnum() else f"{counts}.", ""]
     head += [*_finding_table(check.findings), *_fidelity_table(check.devices)]
     by_device = findings_by_device(check.findings, (d.name for d in check.devices))
-    return _bounded(head, [_device(device, by_device[device.name]) for device in check.devices], longest)
+    return _join_bounded(head, [_device(device, by_device[device.name]) for device in check.devices], longest)
 
 
 def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
@@ -57,35 +57,40 @@ def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
     head = [f"## QoS run: {prose(report.intent)} on {prose(report.network)}", ""]
     head += [f"**{prose(status)}**{verdict}. {_counts(report.findings)}. Run `{report.id}`.", ""]
     head += [*(f"- {name}: {prose(text)}" for name, text in run_metadata(report)), ""]
-    head += [*_stage_lines(report), *_verdict_table(report), *_unrecorded(report), *_finding_table(report.findings)]
+    head += [
+        *_stage_lines(report),
+        *_verdict_table(report),
+        *_missing_origins(report),
+        *_finding_table(report.findings),
+    ]
     sections = []
     for device in report.devices:
         title = f"{device.name}: {device.outcome}"
         # Never what a device holds: lines around a change may be secrets, and a comment is read by many.
         parts = [("Entered", "text", device.candidate), ("Undone by", "text", device.inverse)]
-        sections.append(_details(title, [_fenced(*part) for part in parts if part[2].strip()]))
+        sections.append(_details(title, [_fence(*part) for part in parts if part[2].strip()]))
     if told := _evidence(report):
         sections.insert(0, _details("What the verdicts rest on", [*told, ""]))
     sections += [_details(f"Where the delay arises: {one.heading}", _origin(one)) for one in _last_origins(report)]
-    return _bounded(head, sections, longest, ("section", "sections"))
+    return _join_bounded(head, sections, longest, ("section", "sections"))
 
 
 def prose(text: str, longest: int = CELL) -> str:
     """Text as itself: no markup, no mention of a user, no reference to an issue; one line."""
-    line = _shortened(" ".join(text.split()), longest)
+    line = _shorten(" ".join(text.split()), longest)
     # A comment of nothing keeps hosts from taking `@name` and `#1` for what they refer to.
     pieces, last = [], 0
     for match in _REFERENCE.finditer(line):
-        pieces += [_escaped(line[last : match.end()]), "<!-- -->"]
+        pieces += [_escape(line[last : match.end()]), "<!-- -->"]
         last = match.end()
-    return "".join([*pieces, _escaped(line[last:])])
+    return "".join([*pieces, _escape(line[last:])])
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return _PUNCTUATION.sub(r"\\\1", text).replace("&", "&amp;").replace("<", "&lt;").replace("\\>", "&gt;")
 
 
-def _shortened(text: str, longest: int) -> str:
+def _shorten(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
@@ -160,7 +165,7 @@ def _verdict_table(report: RunReport) -> list[str]:
     for row in judged:
         bound = row.bound
         name = (row.scenario, row.traffic_class, row.path or "", bound.label)
-        seen = (_seen(row.sides.get(side)) for side in sides)
+        seen = (_verdict_text(row.sides.get(side)) for side in sides)
         rows.append((*map(prose, name), f"≤ {format_bound(bound.requested, bound.kind)}", *seen, prose(row.change)))
     return _table(("scenario", "class", "path", "bound", "requested", *sides, "change"), rows)
 
@@ -171,7 +176,7 @@ def _evidence(report: RunReport) -> list[str]:
     return [f"- {prose(where)}: {prose(told, 2 * CELL)}" for where, told in sentences(last)]
 
 
-def _unrecorded(report: RunReport) -> list[str]:
+def _missing_origins(report: RunReport) -> list[str]:
     sides = not_recorded((report.before, report.after))
     return [f"Where the delay arises was not recorded {' and '.join(sides)} the push.", ""] if sides else []
 
@@ -190,7 +195,7 @@ def _origin(one: DelayOrigin) -> list[str]:
     return [f"{prose(one.summary)}.\n", *hops, *checks, f"{prose(one.agreement)}\n", f"{prose(one.ends)}\n"]
 
 
-def _seen(side: BoundVerdict | None) -> str:
+def _verdict_text(side: BoundVerdict | None) -> str:
     if side is None:
         return "–"
     limits = interval(side)
@@ -205,33 +210,31 @@ def _device(device: DevicePreview, findings: Sequence[Finding]) -> str:
     if device.candidate is not None:
         change = device.candidate
         if change.delta:
-            parts.append(
-                _fenced("Would be entered into the device as it runs now", "text", "\n".join(change.delta))
-            )
+            parts.append(_fence("Would be entered into the device as it runs now", "text", "\n".join(change.delta)))
             parts += [f"⚠️ {prose(gap_text(gap))}\n" for gap in change.gaps]
-            parts.append(_fenced("Undone by", "text", "\n".join(change.inverse)))
+            parts.append(_fence("Undone by", "text", "\n".join(change.inverse)))
         else:
             parts.append("The device holds it already: nothing would be entered.\n")
     if device.configuration:
-        parts.append(_fenced("The whole configuration", "text", device.configuration))
+        parts.append(_fence("The whole configuration", "text", device.configuration))
     return _details(title, parts)
 
 
 def _details(title: str, parts: Sequence[str]) -> str:
     # HTML up to the empty line: escaped as such; Markdown is not read there.
-    line = html.escape(_shortened(" ".join(title.split()), CELL))
+    line = html.escape(_shorten(" ".join(title.split()), CELL))
     shown = _REFERENCE.sub(lambda match: f"{match.group()}<!-- -->", line)
     body = "\n".join(parts) if parts else "Nothing to show.\n"
     return f"<details><summary>{shown}</summary>\n\n{body}\n</details>\n"
 
 
-def _fenced(title: str, language: str, text: str) -> str:
+def _fence(title: str, language: str, text: str) -> str:
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{title}:\n\n{fence}{language}\n{text.rstrip()}\n{fence}\n"
 
 
-def _bounded(
+def _join_bounded(
     head: Sequence[str], sections: Sequence[str], longest: int, named: tuple[str, str] = ("device", "devices")
 ) -> str:
     """Head and as many sections as there is room for, in their order; what has no room is counted as ``named``."""

@@ -18,7 +18,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from qosforge.visible import visible, visible_json
 
-BLOT = "***"
+REDACTED = "***"
 
 _SECRET_KEY = re.compile(r"(?i)authorization|cookie|csrf|passw|secret|token$|api_?key")
 _SECRET_TEXT = re.compile(
@@ -46,7 +46,7 @@ def configure_logs(form: Literal["text", "json"], stream: TextIO | None = None) 
         _with_fields,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
-        blot,
+        redact,
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -86,10 +86,10 @@ def _with_fields(logger: WrappedLogger, method: str, event: EventDict) -> EventD
 
 def _one_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Write control characters as escapes: what callers send can neither begin a line nor speak to a terminal."""
-    return {key: _escaped(key, value) if isinstance(value, str) else value for key, value in event.items()}
+    return {key: _escape(key, value) if isinstance(value, str) else value for key, value in event.items()}
 
 
-def _escaped(key: str, value: str) -> str:
+def _escape(key: str, value: str) -> str:
     if key == "exception":  # the only text of several lines; each of them stays one
         return visible(value)
     return _CONTROL.sub(lambda found: repr(found[0])[1:-1], visible(value) if not value.isascii() else value)
@@ -99,26 +99,26 @@ def _as_json(event: Any, **options: Any) -> str:
     return visible_json(json.dumps(event, **options))
 
 
-def blot(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Blot secrets out of one event, however deep they stand."""
-    return {key: _blotted(key, value) for key, value in event.items()}
+    return {key: _redact(key, value) for key, value in event.items()}
 
 
-def _blotted(key: str, value: Any) -> Any:
+def _redact(key: str, value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: _blotted(str(name), one) for name, one in value.items()}
+        return {name: _redact(str(name), one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_blotted(key, one) for one in value]
+        return [_redact(key, one) for one in value]
     if not isinstance(value, str):
         return value
-    return BLOT if _SECRET_KEY.search(key) else _SECRET_TEXT.sub(_replacement, value)
+    return REDACTED if _SECRET_KEY.search(key) else _SECRET_TEXT.sub(_replacement, value)
 
 
 def _replacement(found: re.Match[str]) -> str:
     if found["id"]:
-        return f"qf_{found['id']}_{BLOT}"
+        return f"qf_{found['id']}_{REDACTED}"
     if found["webhook"]:
-        return f"{found['webhook']}{BLOT}"
+        return f"{found['webhook']}{REDACTED}"
     if found["bearer"]:
-        return f"{found['bearer']} {BLOT}"
-    return f"{found['user']}:{BLOT}"
+        return f"{found['bearer']} {REDACTED}"
+    return f"{found['user']}:{REDACTED}"

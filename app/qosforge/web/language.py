@@ -27,7 +27,7 @@ def chosen_language(accepted: str, wished: str = "") -> str:
     if wished in known:
         return wished
     by_tag = {name.replace("_", "-").lower(): name for name in known}  # catalogues: pt_BR, browsers: pt-BR
-    for tag in _preferred(accepted):
+    for tag in _by_preference(accepted):
         for candidate in (tag, tag.partition("-")[0]):
             if candidate in by_tag:
                 return by_tag[candidate]
@@ -52,7 +52,7 @@ def own_name(language: str) -> str:
     return translations(language).gettext("English")
 
 
-def _preferred(accepted: str) -> Iterator[str]:
+def _by_preference(accepted: str) -> Iterator[str]:
     weighted = []
     for position, part in enumerate(accepted.split(",")[:16]):
         tag, _, parameter = part.strip().partition(";")

@@ -53,7 +53,7 @@ class ProblemPages:
             else:
                 body += message.get("body", b"")
                 if not message.get("more_body", False):
-                    answer = await run_in_threadpool(_told, scope, start, json.loads(body))
+                    answer = await run_in_threadpool(_render_problem, scope, start, json.loads(body))
                     await answer(scope, receive, send)
 
         await self._app(scope, receive, watched)
@@ -70,7 +70,7 @@ def _is_problem(start: Message) -> bool:
     return Headers(raw=start["headers"]).get("content-type", "").startswith(MEDIA_TYPE)
 
 
-def _told(scope: Scope, start: Message, problem: dict[str, Any]) -> Response:
+def _render_problem(scope: Scope, start: Message, problem: dict[str, Any]) -> Response:
     headers = Headers(raw=start["headers"])
     try:
         answer = _answer(Page(Request(scope)), headers, problem)

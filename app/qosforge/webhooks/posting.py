@@ -71,9 +71,9 @@ class Poster:
         end = time.monotonic() + self._limits.seconds
         connection: socket.socket | None = None
         try:
-            connection = self._connected(places, end)
+            connection = self._connect(places, end)
             if target.scheme == "https":
-                connection = self._secured(connection, target.host, end)
+                connection = self._start_tls(connection, target.host, end)
             _send(connection, _request(target, headers, body), end)
             return self._answer(connection, end)
         except ssl.SSLCertVerificationError as error:
@@ -90,13 +90,13 @@ class Poster:
                     self._open.discard(connection)
                 connection.close()
 
-    def _connected(self, places: Sequence[Where], end: float) -> socket.socket:
+    def _connect(self, places: Sequence[Where], end: float) -> socket.socket:
         failed: OSError = OSError("no address")
         for family, where in places:
             made = socket.socket(family, socket.SOCK_STREAM)
             try:
                 self._enter(made)
-                made.settimeout(_left(end))
+                made.settimeout(_seconds_left(end))
                 made.connect(where)
                 return made
             except OSError as error:
@@ -104,12 +104,12 @@ class Poster:
                 self._leave(made)
         raise failed
 
-    def _secured(self, connection: socket.socket, host: str, end: float) -> socket.socket:
+    def _start_tls(self, connection: socket.socket, host: str, end: float) -> socket.socket:
         with self._lock:
             context = self._tls = (
                 self._tls or ssl.create_default_context()
             )  # read once: it takes longer than a call
-        connection.settimeout(_left(end))
+        connection.settimeout(_seconds_left(end))
         try:
             wrapped = context.wrap_socket(connection, server_hostname=host, do_handshake_on_connect=False)
         except BaseException:
@@ -119,7 +119,7 @@ class Poster:
             self._open.discard(connection)
         try:
             self._enter(wrapped)
-            wrapped.settimeout(_left(end))
+            wrapped.settimeout(_seconds_left(end))
             wrapped.do_handshake()
         except BaseException:
             self._leave(wrapped)
@@ -170,7 +170,7 @@ class _BoundedReader(io.RawIOBase):
         view = memoryview(buffer)[: self._rest]
         if not view:
             raise ValueError("the answer is too long")
-        self._connection.settimeout(_left(self.end))
+        self._connection.settimeout(_seconds_left(self.end))
         count = self._connection.recv_into(view)
         self._rest -= count
         return count
@@ -203,11 +203,11 @@ def _request(target: WebhookTarget, headers: Mapping[str, str], body: bytes) -> 
 def _send(connection: socket.socket, data: bytes, end: float) -> None:
     rest = memoryview(data)
     while rest:
-        connection.settimeout(_left(end))
+        connection.settimeout(_seconds_left(end))
         rest = rest[connection.send(rest) :]
 
 
-def _left(end: float) -> float:
+def _seconds_left(end: float) -> float:
     left = end - time.monotonic()
     if left <= 0:
         raise TimeoutError

@@ -135,7 +135,7 @@ class AllowList:
         """
         named = target.host in self._names
         if not named and not self._networks:
-            raise self._refused(f"{target.host} is not among the allowed hosts")
+            raise self._refusal(f"{target.host} is not among the allowed hosts")
         try:
             found = (resolve or socket.getaddrinfo)(target.host, target.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
@@ -149,15 +149,15 @@ class AllowList:
                 continue
             address = ip_address(str(where[0]).partition("%")[0])
             plain = target.scheme == "http"
-            if self._allows(address, named) and (not plain or _reached(address).is_loopback):
+            if self._allows(address, named) and (not plain or _effective_address(address).is_loopback):
                 good.append((int(family), where))
         if not good:
             shown = ", ".join(sorted({str(entry[4][0]) for entry in found})[:3])
-            raise self._refused(f"{target.host} is at {shown}, which is not allowed")
+            raise self._refusal(f"{target.host} is at {shown}, which is not allowed")
         return good
 
     def _allows(self, address: Address, named: bool) -> bool:
-        reached = _reached(address)
+        reached = _effective_address(address)
         if reached.is_multicast or reached.is_unspecified or (reached.is_reserved and not reached.is_loopback):
             return False
         listed = [network for network in self._networks if reached in network]
@@ -167,11 +167,11 @@ class AllowList:
         return any(_is_within(network, own) for network in listed for own in _OWN)
 
     @staticmethod
-    def _refused(why: str) -> TargetRefused:
+    def _refusal(why: str) -> TargetRefused:
         return TargetRefused(why, hint=f"name the host, or its network, in {SETTING} of the process that sends")
 
 
-def _reached(address: Address) -> Address:
+def _effective_address(address: Address) -> Address:
     """The address that packets go to: that inside an IPv6 address which only wraps an IPv4 one."""
     if isinstance(address, IPv4Address):
         return address
@@ -203,4 +203,4 @@ def _is_address(host: str) -> bool:
 
 
 def _is_loopback(host: str) -> bool:
-    return host == "localhost" or (_is_address(host) and _reached(ip_address(host)).is_loopback)
+    return host == "localhost" or (_is_address(host) and _effective_address(ip_address(host)).is_loopback)

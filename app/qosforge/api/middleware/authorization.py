@@ -42,7 +42,7 @@ class Needs:
     def __call__(self, request: Request, backend: TheBackend) -> Principal:
         audit = AuditEntry(f"{request.method} {request.url.path}", resource=request.url.path)
         request.state.audit = None if request.method in _SAFE or not self.recorded else audit
-        caller = _authenticated(request, backend)
+        caller = _authenticate(request, backend)
         request.state.caller = caller
         audit.actor, audit.credential = caller.name, caller.credential
         self._check(caller, request, backend, audit)
@@ -64,7 +64,7 @@ class Needs:
             raise NotAllowed(f"{caller.name} is no {self.role} of any network", hint="ask an admin for the role")
 
 
-def recorded_call(request: Request, backend: Backend, network: str) -> AuditEntry:
+def audit_live_read(request: Request, backend: Backend, network: str) -> AuditEntry:
     """The audit entry of a call that opens sessions to devices, which is recorded whatever its method and role."""
     audit: AuditEntry | None = request.state.audit
     if audit is None:
@@ -76,7 +76,7 @@ def recorded_call(request: Request, backend: Backend, network: str) -> AuditEntr
     return audit
 
 
-def _authenticated(request: Request, backend: Backend) -> Principal:
+def _authenticate(request: Request, backend: Backend) -> Principal:
     header = request.headers.get("authorization")
     if header is not None:
         scheme, _, token = header.partition(" ")

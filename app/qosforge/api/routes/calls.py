@@ -26,7 +26,7 @@ def list_calls(
     caller: Caller, backend: TheBackend, after: After = 0, limit: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> CallPage:
     """Calls that would change something, also refused ones, oldest first."""
-    calls = _seen(caller, backend, after, limit)
+    calls = _visible_networks(caller, backend, after, limit)
     return CallPage(calls=calls, next=calls[-1].seq if len(calls) == limit else None)
 
 
@@ -55,7 +55,7 @@ def export_calls(
     limit: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
 ) -> Response:
     """The audit log as JSON lines, or as comma-separated values (RFC 4180) with a header line."""
-    calls = _seen(caller, backend, after, limit)
+    calls = _visible_networks(caller, backend, after, limit)
     lines, media = (as_csv(calls), "text/csv") if form == "csv" else (as_json_lines(calls), "application/jsonl")
     answer = Response("".join(lines), media_type=media)
     answer.headers["Content-Disposition"] = f'attachment; filename="calls.{form}"'
@@ -65,7 +65,7 @@ def export_calls(
     return answer
 
 
-def _seen(caller: Principal, backend: Backend, after: int, limit: int) -> list[LoggedCall]:
+def _visible_networks(caller: Principal, backend: Backend, after: int, limit: int) -> list[LoggedCall]:
     networks = [network for network in caller.roles if caller.may(Role.ADMIN, network)]
     everything = EVERY_NETWORK in networks
     return backend.access.calls(None if everything else networks, after=after, limit=limit)

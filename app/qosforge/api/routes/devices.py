@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
-from qosforge.api.middleware.authorization import Needs, recorded_call
+from qosforge.api.middleware.authorization import Needs, audit_live_read
 from qosforge.api.previews import Preview, PreviewRequest
 from qosforge.api.problems import responses
 from qosforge.api.resources import DeviceList, DriftDocument, NetworkCheck, NewDeviceBody, RunningQos
@@ -78,7 +78,7 @@ def device_plan(
     name = device_of(backend.networks.network(network), device).name
     stored = backend.policies.seen_by(caller).get(policy, LATEST if version is None else version)
     preview_request = PreviewRequest("compile", network, stored.written(), (name,), caller=caller.name)
-    return tagged(backend.previews.preview(preview_request), if_none_match)
+    return etag_response(backend.previews.preview(preview_request), if_none_match)
 
 
 @router.get(f"{_DEVICE}/running", responses=responses(404, 502), **_VIEWER)
@@ -86,7 +86,7 @@ def device_running(request: Request, backend: TheBackend, network: str, device: 
     """Read the QoS configuration of a device over SSH, as a plan."""
     net = backend.networks.network(network)
     name = device_of(net, device).name
-    text = backend.previews.running(recorded_call(request, backend, network), net, (name,))[name]
+    text = backend.previews.running(audit_live_read(request, backend, network), net, (name,))[name]
     return RunningQos.of(held_plan(net, name, text), text)
 
 
@@ -97,7 +97,7 @@ def check_network(request: Request, backend: TheBackend, network: str) -> Networ
     They are read over SSH; one that takes longer than the request may is told as not reached.
     """
     net = backend.networks.network(network)
-    found = backend.previews.checks(recorded_call(request, backend, network), net)
+    found = backend.previews.checks(audit_live_read(request, backend, network), net)
     return NetworkCheck(network=network, devices=list(found))
 
 
@@ -106,7 +106,7 @@ def check_device(request: Request, backend: TheBackend, network: str, device: st
     """Whether a device is reached, is what the inventory says, and can be changed; it is read over SSH."""
     net = backend.networks.network(network)
     name = device_of(net, device).name
-    (found,) = backend.previews.checks(recorded_call(request, backend, network), net, (name,))
+    (found,) = backend.previews.checks(audit_live_read(request, backend, network), net, (name,))
     return found
 
 
@@ -115,11 +115,11 @@ def device_drift(request: Request, backend: TheBackend, network: str, device: st
     """Compare a device, read over SSH, with what the last kept run left on it."""
     net = backend.networks.network(network)
     name = device_of(net, device).name
-    text = backend.previews.running(recorded_call(request, backend, network), net, (name,))[name]
+    text = backend.previews.running(audit_live_read(request, backend, network), net, (name,))[name]
     return DriftDocument.of(name, drift(backend.desk.store, backend.artifacts, net, name, text))
 
 
-def tagged(preview: Preview, if_none_match: str | None) -> Response:
+def etag_response(preview: Preview, if_none_match: str | None) -> Response:
     """The response with a preview, or 304 where the caller has it already."""
     tag = f'"{preview.tag}"'
     known = [entry.strip().removeprefix("W/") for entry in (if_none_match or "").split(",")]

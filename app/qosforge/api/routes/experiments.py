@@ -61,7 +61,7 @@ def list_experiments() -> ExperimentList:
 @router.get("/experiments/{name}", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
 def get_experiment(name: str) -> dict[str, Any]:
     """An experiment's data: its setup, and the published figures and claims."""
-    return _known(name).model_dump(mode="json", by_alias=True)
+    return _require_known(name).model_dump(mode="json", by_alias=True)
 
 
 @router.post(
@@ -77,11 +77,11 @@ def compare_experiment(
 
     It has as long as a request has: the largest ones are for the command line, `qosforge experiment run`.
     """
-    experiment = _known(name)
+    experiment = _require_known(name)
     return backend.compute_for(caller, compare_with_publication, experiment.name, seed)
 
 
-def _known(name: str) -> Experiment:
+def _require_known(name: str) -> Experiment:
     if name not in experiment_names():
         raise HTTPException(404, "there is no such experiment")
     return load_experiment(name)

@@ -11,7 +11,7 @@ from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.jobs.measurement import MeasurementDocument, measure_network
 from qosforge.api.middleware.authorization import Needs
-from qosforge.api.policy_choice import PolicyChoice, written
+from qosforge.api.policy_choice import PolicyChoice, policy_source
 from qosforge.api.problems import responses
 from qosforge.intent.policy_source import load_policy
 from qosforge.runs.workflow.live import require_checks, require_traffic
@@ -41,7 +41,7 @@ def measure_now(body: MeasurementRequest, caller: Caller, backend: TheBackend, a
     audit.network = body.network
     caller.require(Role.OPERATOR, body.network)
     network = backend.networks.network(body.network)
-    policy = written(backend.policies.seen_by(caller), body.policy)
+    policy = policy_source(backend.policies.seen_by(caller), body.policy)
     loaded = load_policy(policy)
     require_traffic(network)
     require_checks(loaded)

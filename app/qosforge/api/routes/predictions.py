@@ -11,7 +11,7 @@ from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.jobs.prediction import predict_traffic_json
 from qosforge.api.middleware.authorization import Needs
-from qosforge.api.policy_choice import PolicyChoice, written
+from qosforge.api.policy_choice import PolicyChoice, policy_source
 from qosforge.api.problems import responses
 from qosforge.prediction.predict import LONGEST_SECONDS, MOST_SECONDS
 from qosforge.reports.prediction import PredictionDocument
@@ -47,6 +47,6 @@ def predict_policy(body: PredictionRequest, caller: Caller, backend: TheBackend)
     """Compile a policy and measure its plans on the twin; what it does not change is as delivered."""
     caller.require(Role.VIEWER, body.network)
     network = backend.networks.network(body.network)
-    policy = written(backend.policies.seen_by(caller), body.policy)
+    policy = policy_source(backend.policies.seen_by(caller), body.policy)
     made = backend.compute_for(caller, predict_traffic_json, policy, network, body.seed, body.at_most_seconds)
     return Response(made, media_type="application/json")

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.jobs.preview import PreviewKind
-from qosforge.api.middleware.authorization import Needs, recorded_call
-from qosforge.api.policy_choice import PolicyChoice, written
+from qosforge.api.middleware.authorization import Needs, audit_live_read
+from qosforge.api.policy_choice import PolicyChoice, policy_source
 from qosforge.api.previews import Preview, PreviewRequest
 from qosforge.api.problems import responses
 from qosforge.reports.preview import CompilePreview, ValidatePreview
@@ -93,9 +93,9 @@ def _answer(
     preview_request = PreviewRequest(
         kind=kind,
         network=body.network,
-        written=written(backend.policies.seen_by(caller), body.policy),
+        written=policy_source(backend.policies.seen_by(caller), body.policy),
         devices=tuple(body.devices),
-        live=recorded_call(request, backend, body.network) if body.live else None,
+        live=audit_live_read(request, backend, body.network) if body.live else None,
         strict=body.strict,
         require_batfish=require_batfish,
         caller=caller.name,

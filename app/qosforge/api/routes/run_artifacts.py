@@ -125,12 +125,12 @@ def run_report(
     form: Annotated[Form, Query(alias="format", description="`sarif` and `junit` are for pipelines.")] = "html",
 ) -> Response:
     """The report of a run, as far as it came. A viewer's has no line of a device that the run did not change."""
-    report = _readable(caller, backend, run_id)
+    report = _redact(caller, backend, run_id)
     if form == "html":
         # Its plots take seconds, which would hold up every other request in this process.
         page = backend.compute_for(caller, render_run_report, report)
         return HTMLResponse(page, headers={"Content-Security-Policy": _PAGE_POLICY})
-    return Response(_rendered(report, form, backend.desk.run(run_id)), media_type=_MEDIA_TYPES[form])
+    return Response(_render(report, form, backend.desk.run(run_id)), media_type=_MEDIA_TYPES[form])
 
 
 @router.get(
@@ -147,13 +147,13 @@ def run_report(
 )
 def run_report_pdf(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     """The report of a run as a PDF. A viewer's has no line of a device that the run did not change."""
-    report = _readable(caller, backend, run_id)
+    report = _redact(caller, backend, run_id)
     data = backend.compute_for(caller, run_pdf, report)
     named = {"Content-Disposition": f'inline; filename="{run_id}.pdf"'}
     return Response(data, media_type="application/pdf", headers=named)
 
 
-def _readable(caller: Principal, backend: Backend, run_id: str) -> RunReport:
+def _redact(caller: Principal, backend: Backend, run_id: str) -> RunReport:
     """The report with what the caller may read of it."""
     report = backend.desk.detail(run_id)
     operates = caller.may(Role.OPERATOR, backend.desk.run(run_id).network)
@@ -171,7 +171,7 @@ def _entry(run_id: str, content: Content) -> ArtifactEntry:
     )
 
 
-def _rendered(report: RunReport, form: Form, run: Run) -> str:
+def _render(report: RunReport, form: Form, run: Run) -> str:
     if form == "junit":
         return run_junit(report)
     if form == "markdown":

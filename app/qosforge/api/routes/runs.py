@@ -11,7 +11,7 @@ from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.idempotency import IdempotencyKey
 from qosforge.api.middleware.authorization import Needs
-from qosforge.api.policy_choice import chosen_for_run
+from qosforge.api.policy_choice import load_run_policy
 from qosforge.api.problems import responses
 from qosforge.api.run_models import (
     RUNS,
@@ -24,7 +24,7 @@ from qosforge.api.run_models import (
     RunPage,
     detail_of,
 )
-from qosforge.api.run_pages import Before, networks_seen, next_page
+from qosforge.api.run_pages import Before, next_page, visible_networks
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.requests.requests import Order
 from qosforge.runs.views.summary import RunSummary, summary_of
@@ -61,7 +61,7 @@ def place_run(
     audit.network = body.network
     caller.require(Role.OPERATOR, body.network)
     network = backend.networks.network(body.network)
-    intent, stored = chosen_for_run(backend.policies.seen_by(caller), body.policy)
+    intent, stored = load_run_policy(backend.policies.seen_by(caller), body.policy)
     order = Order(
         network=network,
         intent=intent,
@@ -107,7 +107,7 @@ def list_runs(
     """
     found = backend.desk.store.list_runs(
         limit + 1,
-        networks=networks_seen(caller, network),
+        networks=visible_networks(caller, network),
         status=status,
         policy=policy,
         verdict=verdict,

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from qosforge.access.roles import EVERY_NETWORK, Principal, Role
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.middleware.authorization import Needs
-from qosforge.api.policy_choice import written
+from qosforge.api.policy_choice import policy_source
 from qosforge.api.problems import responses
 from qosforge.api.sweep_models import SWEEPS, PointResult, SweepDetail, SweepList, SweepRequest, SweepSummary
 from qosforge.sweeps.sweeps import Sweep, SweepOrder, Sweeps, SweepUnknown
@@ -34,7 +34,7 @@ def place_sweep(
     caller.require(Role.OPERATOR, body.network)
     order = SweepOrder(
         backend.networks.network(body.network),
-        written(backend.policies.seen_by(caller), body.policy),
+        policy_source(backend.policies.seen_by(caller), body.policy),
         body.parameters,
         body.seeds,
     )
@@ -62,7 +62,7 @@ def list_sweeps(
 def get_sweep(caller: Caller, backend: TheBackend, sweep_id: str) -> SweepDetail:
     """A sweep with all its points and their results so far."""
     sweeps = _sweeps(backend)
-    return SweepDetail.of(_seen(sweeps, caller, sweep_id), sweeps.points(sweep_id))
+    return SweepDetail.of(_require_visible(sweeps, caller, sweep_id), sweeps.points(sweep_id))
 
 
 @router.get(
@@ -74,7 +74,7 @@ def get_sweep(caller: Caller, backend: TheBackend, sweep_id: str) -> SweepDetail
 def get_sweep_point(caller: Caller, backend: TheBackend, sweep_id: str, number: int) -> Any:
     """The result of a point: verdicts, and the figures of every flow."""
     sweeps = _sweeps(backend)
-    _seen(sweeps, caller, sweep_id)
+    _require_visible(sweeps, caller, sweep_id)
     point = sweeps.point(sweep_id, number)
     if point.result is None:
         raise HTTPException(404, "the point has no result" + (f": {point.error}" if point.error else " yet"))
@@ -85,7 +85,7 @@ def _sweeps(backend: TheBackend) -> Sweeps:
     return Sweeps(backend.database, backend.artifacts)
 
 
-def _seen(sweeps: Sweeps, caller: Principal, sweep_id: str) -> Sweep:
+def _require_visible(sweeps: Sweeps, caller: Principal, sweep_id: str) -> Sweep:
     """The sweep; unknown to callers who do not see its network."""
     sweep = sweeps.get(sweep_id)
     if not caller.may(Role.VIEWER, sweep.network):

@@ -33,27 +33,27 @@ def make_user(body: NewUser, caller: Caller, backend: TheBackend, audit: TheAudi
     audit.resource, audit.detail = f"users/{body.name}", body.model_dump(include={"identity"})
     who = {} if body.identity is None else body.identity.model_dump()
     backend.database.transact(lambda connection: add_user(connection, body.name, backend.access.now(), **who))
-    return _found(caller, backend, body.name)
+    return _find(caller, backend, body.name)
 
 
 @router.get("/users/{name}", dependencies=_SOME)
 def show_user(caller: Caller, backend: TheBackend, name: str) -> UserView:
     """One user."""
-    return _found(caller, backend, name)
+    return _find(caller, backend, name)
 
 
 @router.post("/users/{name}/disable", dependencies=_EVERYWHERE, responses=responses(409))
 def disable_user(caller: Caller, backend: TheBackend, name: str) -> UserView:
     """Disable a user: all tokens are revoked and all sessions end. Never the last admin."""
     backend.database.transact(lambda connection: disable(connection, name, backend.access.now()))
-    return _found(caller, backend, name)
+    return _find(caller, backend, name)
 
 
 @router.post("/users/{name}/enable", dependencies=_EVERYWHERE)
 def enable_user(caller: Caller, backend: TheBackend, name: str) -> UserView:
     """Enable a disabled user, with the earlier roles and without tokens."""
     backend.database.transact(lambda connection: enable(connection, name))
-    return _found(caller, backend, name)
+    return _find(caller, backend, name)
 
 
 @router.put("/users/{name}/password", status_code=204, dependencies=_EVERYWHERE)
@@ -70,7 +70,7 @@ def set_users_password(body: PasswordSetting, backend: TheBackend, name: str) ->
 @router.get("/users/{name}/grants", dependencies=_SOME)
 def users_grants(caller: Caller, backend: TheBackend, name: str) -> dict[str, Role]:
     """A user's roles by network, of those networks that the caller manages."""
-    return _found(caller, backend, name).roles
+    return _find(caller, backend, name).roles
 
 
 @router.put("/users/{name}/grants/{network}", dependencies=_SOME, responses=responses(409))
@@ -80,17 +80,17 @@ def grant_role(
     """Grant a user a role on a network (``*``: on every one), in place of the current one."""
     audit.detail = {"role": body.role}
     backend.database.transact(lambda connection: grant(connection, name, network, body.role))
-    return _found(caller, backend, name)
+    return _find(caller, backend, name)
 
 
 @router.delete("/users/{name}/grants/{network}", dependencies=_SOME, responses=responses(409))
 def revoke_role(caller: Caller, backend: TheBackend, name: str, network: NetworkOrAll) -> UserView:
     """Revoke a user's role on a network."""
     backend.database.transact(lambda connection: revoke(connection, name, network))
-    return _found(caller, backend, name)
+    return _find(caller, backend, name)
 
 
-def _found(caller: Principal, backend: Backend, name: str) -> UserView:
+def _find(caller: Principal, backend: Backend, name: str) -> UserView:
     with backend.database.read() as connection:
         return _view(caller, find_user(connection, name))
 

@@ -51,7 +51,7 @@ def make_webhook(body: NewWebhook, backend: TheBackend, audit: TheAuditEntry) ->
     audit.resource = f"webhooks/{body.name}"
     key = load_key(backend.settings)
     with backend.database.write() as connection:  # not to be repeated: each time it would have another secret
-        made = add_webhook(connection, body.name, spec, _allowed(backend), key=key, at=backend.access.now())
+        made = add_webhook(connection, body.name, spec, _allow_list(backend), key=key, at=backend.access.now())
     return _with_secret(*made)
 
 
@@ -66,26 +66,26 @@ def show_webhook(backend: TheBackend, name: str) -> WebhookView:
 def change_one_webhook(body: WebhookChange, backend: TheBackend, audit: TheAuditEntry, name: str) -> WebhookView:
     """Change the URL and the filters of a webhook. Waiting deliveries go to the new URL."""
     spec = _spec(body, audit)
-    changed = _done(backend, lambda connection: change_webhook(connection, name, spec, _allowed(backend)))
+    changed = _transact(backend, lambda connection: change_webhook(connection, name, spec, _allow_list(backend)))
     return WebhookView.model_validate(changed)
 
 
 @router.delete("/webhooks/{name}", status_code=204, dependencies=_EVERYWHERE)
 def remove_one_webhook(backend: TheBackend, name: str) -> None:
     """Remove a webhook with its log; waiting deliveries are dropped."""
-    _done(backend, lambda connection: remove_webhook(connection, name))
+    _transact(backend, lambda connection: remove_webhook(connection, name))
 
 
 @router.post("/webhooks/{name}/enable", dependencies=_EVERYWHERE)
 def enable_webhook(backend: TheBackend, name: str) -> WebhookView:
     """Enable a webhook; waiting deliveries are sent, too."""
-    return WebhookView.model_validate(_done(backend, lambda connection: set_enabled(connection, name, True)))
+    return WebhookView.model_validate(_transact(backend, lambda connection: set_enabled(connection, name, True)))
 
 
 @router.post("/webhooks/{name}/disable", dependencies=_EVERYWHERE)
 def disable_webhook(backend: TheBackend, name: str) -> WebhookView:
     """Disable a webhook: new events are not queued, waiting deliveries stay."""
-    return WebhookView.model_validate(_done(backend, lambda connection: set_enabled(connection, name, False)))
+    return WebhookView.model_validate(_transact(backend, lambda connection: set_enabled(connection, name, False)))
 
 
 @router.post("/webhooks/{name}/secret", dependencies=_EVERYWHERE)
@@ -130,7 +130,7 @@ def redeliver_one(backend: TheBackend, name: str, delivery: str) -> DeliveryView
     )
 
 
-def _done(backend: Backend, work: Callable[[sa.Connection], T]) -> T:
+def _transact(backend: Backend, work: Callable[[sa.Connection], T]) -> T:
     """Run a function in one transaction, and notify the sender of webhooks."""
 
     def announced(connection: sa.Connection) -> T:
@@ -142,10 +142,10 @@ def _done(backend: Backend, work: Callable[[sa.Connection], T]) -> T:
 
 
 def _delivery(backend: Backend, work: Callable[[sa.Connection], Delivery]) -> DeliveryView:
-    return DeliveryView.model_validate(_done(backend, work))
+    return DeliveryView.model_validate(_transact(backend, work))
 
 
-def _allowed(backend: Backend) -> AllowList:
+def _allow_list(backend: Backend) -> AllowList:
     return AllowList(backend.settings.webhook_hosts)
 
 

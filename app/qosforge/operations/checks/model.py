@@ -76,7 +76,7 @@ class CheckContext:
         Raises:
             ServiceError: it holds other tables, which the check of the database tells.
         """
-        if self.is_embedded and not self._made():
+        if self.is_embedded and not self._database_exists():
             yield None
             return
         with self.reading() as connection:
@@ -93,7 +93,7 @@ class CheckContext:
                 )
             yield connection
 
-    def _made(self) -> bool:
+    def _database_exists(self) -> bool:
         return Path(str(database_url(self.settings.database_url).database)).is_file()
 
 

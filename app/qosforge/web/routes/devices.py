@@ -10,7 +10,7 @@ from qosforge.access.roles import Role
 from qosforge.api.access_models import DeviceName
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import TheAuditEntry, TheBackend
-from qosforge.api.middleware.authorization import recorded_call
+from qosforge.api.middleware.authorization import audit_live_read
 from qosforge.api.resources import NewDeviceBody
 from qosforge.api.routes import devices as rest
 from qosforge.deploy.new_device import Word
@@ -71,7 +71,7 @@ def show_device(page: ThePage, backend: TheBackend, network: str, device: str) -
     """A device of a network, with its last known configuration."""
     net = backend.networks.network(network)
     entry = device_of(net, device)
-    return page.answer("networks/device.html.j2", **_shown(backend, net, entry), failed=(), now=False)
+    return page.answer("networks/device.html.j2", **_last_known(backend, net, entry), failed=(), now=False)
 
 
 @router.post(f"{_DEVICE}/now", dependencies=sees(Role.VIEWER, recorded=False))
@@ -83,12 +83,12 @@ def read_device(page: ThePage, backend: TheBackend, network: str, device: str) -
     store = backend.desk.store
     began = store.now()
     try:
-        texts = backend.previews.running(recorded_call(page.request, backend, network), net, (entry.name,))
+        texts = backend.previews.running(audit_live_read(page.request, backend, network), net, (entry.name,))
     except DeviceErrors as error:
         failed = error.errors
     else:
         keep_readings(store, backend.artifacts, net, texts, began)
-    return page.answer("networks/held.html.j2", **_shown(backend, net, entry), failed=failed, now=not failed)
+    return page.answer("networks/held.html.j2", **_last_known(backend, net, entry), failed=failed, now=not failed)
 
 
 def _rates(text: str) -> dict[str, str]:
@@ -106,7 +106,7 @@ def _rates(text: str) -> dict[str, str]:
     return found
 
 
-def _shown(backend: Backend, network: Network, device: Device) -> dict[str, Any]:
+def _last_known(backend: Backend, network: Network, device: Device) -> dict[str, Any]:
     """The last known configuration of a device, compared with the run that settled it."""
     store, artifacts = backend.desk.store, backend.artifacts
     read = last_read(store, artifacts, network).get(device.name)

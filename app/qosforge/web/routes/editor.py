@@ -149,7 +149,7 @@ def change(page: ThePage, caller: Caller, backend: TheBackend, body: EditRequest
         if taken and time.monotonic() > until:
             break
         taken += 1
-        reading = analyse_policy(_written(body.name, text, included))
+        reading = analyse_policy(_policy_source(body.name, text, included))
         try:
             changes = edit_changes(edit, reading.data, reading.merged)
             text = edited(text, f"{body.name}.yaml", changes)
@@ -157,7 +157,9 @@ def change(page: ThePage, caller: Caller, backend: TheBackend, body: EditRequest
         except NotEditable as error:
             refused = {"message": error.message, "hint": error.hint, "line": error.where.line}
     locked = not (page.may("operator") and (body.begun != body.name or seen.may_store(body.name)))
-    shown = _shown(page, caller, backend, _written(body.name, text, included), body.network, locked=locked)
+    shown = _render_form(
+        page, caller, backend, _policy_source(body.name, text, included), body.network, locked=locked
+    )
     return JSONResponse(
         {
             "text": text,
@@ -189,7 +191,7 @@ def save(
     """Store the text as the newest version; if somebody stored one meanwhile, show the conflict."""
     require_owner(caller, backend, owner or None)
     included = _policy(backend.policies.seen_by(caller), begun, number)
-    written = _written(name, text, included)
+    written = _policy_source(name, text, included)
     try:
         version, _ = backend.policies.seen_by(caller).store(
             name, written, comment, base=base, network=owner or None, shadow_shipped=bool(shadow_shipped)
@@ -204,8 +206,8 @@ def _editor(page: Page, caller: Principal, backend: Backend, begun: EditorState,
     networks = caller.networks(backend.networks.names())
     chosen = network if network in networks else networks[0] if networks else ""
     about = begun.policy.about if begun.policy else None
-    written = _written(begun.name, begun.text, begun.policy)
-    shown = _shown(page, caller, backend, written, chosen, locked=not begun.may_store)
+    written = _policy_source(begun.name, begun.text, begun.policy)
+    shown = _render_form(page, caller, backend, written, chosen, locked=not begun.may_store)
     return page.answer(
         "editor/edit.html.j2",
         begun=begun,
@@ -239,7 +241,7 @@ def _owners(caller: Principal, networks: Sequence[str], begun: EditorState) -> t
     return (*caller.networks(networks, Role.OPERATOR), *everywhere)
 
 
-def _shown(
+def _render_form(
     page: Page, caller: Principal, backend: Backend, written: PolicySource, network: str, *, locked: bool
 ) -> FormMarkup:
     inventory: Network | None = None
@@ -260,7 +262,7 @@ def _shown(
     )
 
 
-def _written(name: str, text: str, policy: Policy | None) -> PolicySource:
+def _policy_source(name: str, text: str, policy: Policy | None) -> PolicySource:
     return trimmed(PolicySource(text, f"{name}.yaml", policy.included if policy else {}))
 
 

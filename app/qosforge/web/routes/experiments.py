@@ -44,19 +44,19 @@ def list_experiments(page: ThePage, backend: TheBackend) -> Response:
 @router.get(_EXPERIMENT, dependencies=sees(Role.VIEWER))
 def show_experiment(page: ThePage, backend: TheBackend, name: str) -> Response:
     """An experiment: its setup and claims, and its results where it was run."""
-    return _outcome(page, backend, _known(name), "experiments/experiment.html.j2")
+    return _outcome(page, backend, _require_known(name), "experiments/experiment.html.j2")
 
 
 @router.get(f"{_EXPERIMENT}/outcome", dependencies=sees(Role.VIEWER))
 def outcome(page: ThePage, backend: TheBackend, name: str) -> Response:
     """The progress of an experiment, or its results."""
-    return _outcome(page, backend, _known(name), "experiments/outcome.html.j2")
+    return _outcome(page, backend, _require_known(name), "experiments/outcome.html.j2")
 
 
 @router.post(f"{_EXPERIMENT}/run", dependencies=sees(Role.OPERATOR, recorded=False))
 def run_experiment(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
     """Run the experiment on the twin as a background job."""
-    experiment = _known(name)
+    experiment = _require_known(name)
     submit_experiment(backend, experiment.name, person=caller.name)
     return _outcome(page, backend, experiment, "experiments/outcome.html.j2")
 
@@ -64,7 +64,7 @@ def run_experiment(page: ThePage, caller: Caller, backend: TheBackend, name: str
 @router.get(f"{_EXPERIMENT}/plots", dependencies=sees(Role.VIEWER))
 def plots(page: ThePage, backend: TheBackend, name: str) -> Response:
     """The plots of an experiment that was run."""
-    experiment = _known(name)
+    experiment = _require_known(name)
     found = _require_result(backend, experiment)
     return page.answer("experiments/plots.html.j2", experiment=experiment, svgs=found.plots)
 
@@ -72,7 +72,7 @@ def plots(page: ThePage, backend: TheBackend, name: str) -> Response:
 @router.get(f"{_EXPERIMENT}/outcome.json", dependencies=sees(Role.VIEWER))
 def download(backend: TheBackend, name: str) -> Response:
     """The results as the command line and the API give them."""
-    experiment = _known(name)
+    experiment = _require_known(name)
     headers = {"Content-Disposition": f'attachment; filename="{experiment.name}.json"'}
     body = json.dumps(_require_result(backend, experiment).document, ensure_ascii=False)
     return Response(body, media_type="application/json", headers=headers)
@@ -105,7 +105,7 @@ def _require_result(backend: Backend, experiment: Experiment) -> PlottedExperime
     return found
 
 
-def _known(name: str) -> Experiment:
+def _require_known(name: str) -> Experiment:
     if name not in experiment_names():
         raise HTTPException(404, "there is no such experiment")
     return load_experiment(name)

@@ -12,7 +12,7 @@ from qosforge.access.roles import Principal, Role
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.middleware.audit_log import AuditEntry
-from qosforge.api.middleware.authorization import recorded_call
+from qosforge.api.middleware.authorization import audit_live_read
 from qosforge.api.previews import PreviewRequest
 from qosforge.device_state.last_known import keep_readings, last_read
 from qosforge.errors import InputError
@@ -41,7 +41,7 @@ def preview(
     A policy that cannot be compiled is answered with its problems and the header ``X-Preview: refused``: the page
     keeps the last good preview beside them.
     """
-    network = _seen(caller, backend, form)
+    network = _visible_network(caller, backend, form)
     written = form.written(backend, caller)
     try:
         devices = backend.previews.required_devices(
@@ -49,7 +49,7 @@ def preview(
         )
         read = bool(live and devices)
         unread = (
-            _read(recorded_call(page.request, backend, network.name), backend, network, devices) if read else {}
+            _read(audit_live_read(page.request, backend, network.name), backend, network, devices) if read else {}
         )
         view = _view(caller, backend, form, devices, unread)
     except InputError as error:
@@ -69,7 +69,7 @@ def device(
     device: Annotated[str, Form(max_length=128)],
 ) -> Response:
     """One device of a preview: lines to enter, rollback lines, configuration and plan."""
-    network = _seen(caller, backend, form)
+    network = _visible_network(caller, backend, form)
     name = device_of(network, device).name
     preview_request = PreviewRequest("policy", network.name, form.written(backend, caller), caller=caller.name)
     view = _view(caller, backend, form, backend.previews.required_devices(preview_request), {})
@@ -78,7 +78,7 @@ def device(
     )
 
 
-def _seen(caller: Principal, backend: Backend, form: PreviewForm) -> Network:
+def _visible_network(caller: Principal, backend: Backend, form: PreviewForm) -> Network:
     caller.require(Role.VIEWER, form.network)
     return backend.networks.network(form.network)
 

@@ -19,7 +19,7 @@ Key = Annotated[str, Form(max_length=LONGEST_KEY)]
 _CHANGED = {"HX-Trigger": "run-changed"}
 
 
-def _done() -> Response:
+def _no_content() -> Response:
     """An empty response: the page refreshes itself."""
     return Response(status_code=204, headers=_CHANGED)
 
@@ -35,35 +35,35 @@ def approve(
 ) -> Response:
     """Approve the candidate that the page shows."""
     backend.desk.approve(run_id, caller.name, candidate, _line(comment))
-    return _done()
+    return _no_content()
 
 
 @router.post("/runs/{run_id}/reject", dependencies=sees(Role.APPROVER))
 def reject(caller: Caller, backend: TheBackend, run_id: str, comment: Comment = "") -> Response:
     """Reject the candidate of a run."""
     backend.desk.reject(run_id, caller.name, _line(comment))
-    return _done()
+    return _no_content()
 
 
 @router.post("/runs/{run_id}/cancel", dependencies=sees(Role.OPERATOR))
 def cancel(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     """Cancel a run."""
     backend.desk.cancel(run_id, caller.name)
-    return _done()
+    return _no_content()
 
 
 @router.post("/runs/{run_id}/pause", dependencies=sees(Role.OPERATOR))
 def pause(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     """Pause a rollout before its next wave."""
     backend.desk.pause(run_id, caller.name)
-    return _done()
+    return _no_content()
 
 
 @router.post("/runs/{run_id}/resume", dependencies=sees(Role.OPERATOR))
 def resume(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     """Resume a paused rollout."""
     backend.desk.resume(run_id, caller.name)
-    return _done()
+    return _no_content()
 
 
 @router.post("/runs/{run_id}/retry", dependencies=sees(Role.OPERATOR))
@@ -74,7 +74,7 @@ def retry(
     run = backend.desk.retry(run_id, caller.name, start)
     if run.id != run_id:
         return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
-    return _done()
+    return _no_content()
 
 
 @router.post("/runs/{run_id}/rollback", dependencies=sees(Role.OPERATOR))

@@ -62,14 +62,14 @@ def person(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Res
 def disable(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
     """Disable a user."""
     rest.disable_user(caller, backend, name)
-    return _changed(page, caller, name, page.text("%(name)s is shut out.", name=name))
+    return _details(page, caller, name, page.text("%(name)s is shut out.", name=name))
 
 
 @router.post("/users/{name}/enable", dependencies=_ADMIN)
 def enable(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
     """Enable a user."""
     rest.enable_user(caller, backend, name)
-    return _changed(page, caller, name, page.text("%(name)s may come in again.", name=name))
+    return _details(page, caller, name, page.text("%(name)s may come in again.", name=name))
 
 
 @router.post("/users/{name}/password", dependencies=_ADMIN)
@@ -83,14 +83,14 @@ def set_password(
 ) -> Response:
     """Set a user's password."""
     rest.set_users_password(PasswordSetting(password=password), backend, name)
-    return _changed(page, caller, name, page.text("The password is set. Tell it to nobody else."))
+    return _details(page, caller, name, page.text("The password is set. Tell it to nobody else."))
 
 
 @router.delete("/users/{name}/password", dependencies=_ADMIN)
 def take_password(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
     """Remove a user's password."""
     rest.set_users_password(PasswordSetting(password=None), backend, name)
-    return _changed(page, caller, name, page.text("%(name)s has no password any more.", name=name))
+    return _details(page, caller, name, page.text("%(name)s has no password any more.", name=name))
 
 
 @router.post("/users/{name}/grants", dependencies=_ADMIN)
@@ -107,24 +107,24 @@ def grant(
     """Grant a user a role on a network, in place of the current one."""
     rest.grant_role(body=Grant(role=role), caller=caller, backend=backend, audit=audit, name=name, network=network)
     audit.network = "" if network == EVERY_NETWORK else network
-    return _changed(page, caller, name, page.text("The role is given; it counts at once."))
+    return _details(page, caller, name, page.text("The role is given; it counts at once."))
 
 
 @router.delete("/users/{name}/grants/{network}", dependencies=_ADMIN)
 def revoke(page: ThePage, caller: Caller, backend: TheBackend, name: str, network: NetworkOrAll) -> Response:
     """Revoke a user's role on a network."""
     rest.revoke_role(caller, backend, name, network)
-    return _changed(page, caller, name, page.text("The role is taken; it counts at once."))
+    return _details(page, caller, name, page.text("The role is taken; it counts at once."))
 
 
 @router.delete("/users/{name}/tokens/{token_id}", dependencies=_ADMIN)
 def revoke_token(page: ThePage, caller: Caller, backend: TheBackend, name: str, token_id: str) -> Response:
     """Revoke a user's token."""
     revoke_one_token(caller, backend, token_id)
-    return _changed(page, caller, name, page.text("The token is revoked."))
+    return _details(page, caller, name, page.text("The token is revoked."))
 
 
-def _changed(page: Page, caller: Principal, name: str, notice: str) -> Response:
+def _details(page: Page, caller: Principal, name: str, notice: str) -> Response:
     return page.answer("users/details.html.j2", notice=notice, **_of(page, caller, name))
 
 

@@ -70,7 +70,7 @@ def change_webhook(
 ) -> Response:
     """Change its URL and filters."""
     rest.change_one_webhook(WebhookChange(url=url, events=events, networks=networks), backend, audit, name)
-    return _changed(page, backend, name, page.text("The webhook is changed."))
+    return _details(page, backend, name, page.text("The webhook is changed."))
 
 
 @router.delete("/webhooks/{name}", dependencies=_ADMIN)
@@ -84,14 +84,14 @@ def remove_webhook(backend: TheBackend, name: str) -> Response:
 def enable_webhook(page: ThePage, backend: TheBackend, name: str) -> Response:
     """Enable a webhook."""
     rest.enable_webhook(backend, name)
-    return _changed(page, backend, name, page.text("The webhook is enabled; what waits goes out."))
+    return _details(page, backend, name, page.text("The webhook is enabled; what waits goes out."))
 
 
 @router.post("/webhooks/{name}/disable", dependencies=_ADMIN)
 def disable_webhook(page: ThePage, backend: TheBackend, name: str) -> Response:
     """Disable a webhook."""
     rest.disable_webhook(backend, name)
-    return _changed(page, backend, name, page.text("The webhook is disabled: it sends nothing."))
+    return _details(page, backend, name, page.text("The webhook is disabled: it sends nothing."))
 
 
 @router.post("/webhooks/{name}/secret", dependencies=_ADMIN)
@@ -106,17 +106,17 @@ def send_test(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> 
     """Send a test event."""
     rest.try_webhook(caller, backend, name)
     notice = page.text("A test is on its way. Look again in a moment: the deliveries tell what came of it.")
-    return _changed(page, backend, name, notice)
+    return _details(page, backend, name, notice)
 
 
 @router.post("/webhooks/{name}/deliveries/{delivery}/redeliver", dependencies=_ADMIN)
 def redeliver(page: ThePage, backend: TheBackend, name: str, delivery: str) -> Response:
     """Send a delivery again."""
     rest.redeliver_one(backend, name, delivery)
-    return _changed(page, backend, name, page.text("The delivery is sent once more."))
+    return _details(page, backend, name, page.text("The delivery is sent once more."))
 
 
-def _changed(page: Page, backend: TheBackend, name: str, notice: str) -> Response:
+def _details(page: Page, backend: TheBackend, name: str, notice: str) -> Response:
     return page.answer("webhooks/details.html.j2", notice=notice, **_of(page, backend, name))
 
 

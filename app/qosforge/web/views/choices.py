@@ -10,7 +10,7 @@ from qosforge.dscp import DSCP_NAMES
 from qosforge.intent.models import FramingName
 from qosforge.inventory.models import DeviceRole, Network
 from qosforge.units import format_rate, format_ratio, format_seconds
-from qosforge.web.views.class_view import ports_of, recognised
+from qosforge.web.views.class_view import ports_of, recognition
 from qosforge.web.views.policy_form import PolicyForm
 
 Pairs = tuple[tuple[str, str], ...]
@@ -31,7 +31,7 @@ def choices(text: Callable[..., str], form: PolicyForm, network: Network | None)
         "coses": (_NOTHING, *((str(n), str(n)) for n in range(8))),
         "presets": (("", text("none")), *_presets()),
         "preset_numbers": preset_numbers,
-        "recognised": recognised,
+        "recognised": recognition,
         "applications": tuple(
             (name, f"{name} – {ports_of(form.catalogue, name)}") for name in sorted(form.catalogue)
         ),

@@ -11,7 +11,7 @@ from qosforge.intent.match import Match, MatchTerm
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.intent.yaml_source import Path_
 from qosforge.web.views.form_edits import way_of
-from qosforge.web.views.form_fields import FormField, FormPart, FormParts, at, shown, texts
+from qosforge.web.views.form_fields import FormField, FormPart, FormParts, at, format_value, format_values
 
 COLOURS = 8
 """Traffic classes have one of so many colours, by their number."""
@@ -140,7 +140,7 @@ class ClassViews:
         raw = at(self._data, path) if path is not None else resolved
         view = ClassView(
             path if path is not None else ("included", *place),
-            name=shown(at(raw, ("name",))),
+            name=format_value(at(raw, ("name",))),
             number=self._numbers,
             file=file,
             index=int(path[-1]) if path is not None else 0,
@@ -181,7 +181,7 @@ class ClassViews:
         for group in Match.model_fields:
             view.terms[group] = list(self._terms(view, group, raw, resolved))
         view.others = [
-            (".".join(keys), shown(found)) for keys in _SHOWN_ONLY if (found := at(raw, keys)) is not None
+            (".".join(keys), format_value(found)) for keys in _SHOWN_ONLY if (found := at(raw, keys)) is not None
         ]
 
     def _terms(self, view: ClassView, group: str, raw: Any, resolved: Any) -> Iterator[MatchTermView]:
@@ -198,9 +198,9 @@ class ClassViews:
             yield term
 
 
-def recognised(applications: FormField, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+def recognition(applications: FormField, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Applications of a field with what recognises them, as far as they are known."""
-    for name in texts(applications.resolved):
+    for name in format_values(applications.resolved):
         if name in catalogue:
             yield name, ports_of(catalogue, name)
 

@@ -123,8 +123,8 @@ def _claim(claim: Claim, found: Mapping[str, Any] | None) -> ClaimView:
     return ClaimView(
         claim,
         about,
-        _published(claim, unit),
-        _obtained(found["obtained"], "" if claim.type is Comparing.RATIO else unit) if found else "",
+        _published_text(claim, unit),
+        _obtained_text(found["obtained"], "" if claim.type is Comparing.RATIO else unit) if found else "",
         bool(found["holds"]) if found else None,
         reason,
     )
@@ -135,7 +135,7 @@ def _measure(metric: str) -> tuple[str, str]:
     return (name.replace("_", " "), _UNITS[unit]) if name and unit in _UNITS else (metric.replace("_", " "), "")
 
 
-def _published(claim: Claim, unit: str) -> str:
+def _published_text(claim: Claim, unit: str) -> str:
     value = claim.value
     if isinstance(value, Ascending):
         steps = [_operand(claim, one) for one in value.ascending]
@@ -160,14 +160,14 @@ def _operand(claim: Claim, one: Operand) -> str:
     return " ".join(words) or claim.subject
 
 
-def _obtained(value: object, unit: str) -> str:
+def _obtained_text(value: object, unit: str) -> str:
     match value:
         case None:
             return "–"
         case list():
-            return " → ".join(_obtained(one, "") for one in value) + (f" {unit}" if unit else "")
+            return " → ".join(_obtained_text(one, "") for one in value) + (f" {unit}" if unit else "")
         case dict():
-            return "; ".join(f"{name}: {_obtained(one, unit)}" for name, one in value.items())
+            return "; ".join(f"{name}: {_obtained_text(one, unit)}" for name, one in value.items())
         case float() | int():
             return f"{_number(value)} {unit}".strip()
     return str(value)

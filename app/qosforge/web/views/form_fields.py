@@ -34,7 +34,7 @@ class FormField(FormPart):
     @property
     def text(self) -> str:
         """The written value, as an input shows it."""
-        return shown(self.raw)
+        return format_value(self.raw)
 
     @property
     def refers(self) -> bool:
@@ -44,12 +44,12 @@ class FormField(FormPart):
     @property
     def stands_for(self) -> str:
         """The value with parameters resolved."""
-        return shown(self.resolved)
+        return format_value(self.resolved)
 
     @property
     def values(self) -> tuple[str, ...]:
         """The value as a list of texts."""
-        return texts(self.resolved)
+        return format_values(self.resolved)
 
     @property
     def elaborate(self) -> bool:
@@ -107,18 +107,18 @@ def at(data: Any, path: Path_) -> Any:
     return data
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value in one line: a list by commas."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {shown(entry)}" for key, entry in value.items())
-    return ", ".join(map(shown, value)) if isinstance(value, list) else str(value)
+        return ", ".join(f"{key}: {format_value(entry)}" for key, entry in value.items())
+    return ", ".join(map(format_value, value)) if isinstance(value, list) else str(value)
 
 
-def texts(value: Any) -> tuple[str, ...]:
+def format_values(value: Any) -> tuple[str, ...]:
     """A value, or a list of them, as texts."""
     entries = value if isinstance(value, list) else [] if value is None else [value]
-    return tuple(shown(entry) for entry in entries)
+    return tuple(format_value(entry) for entry in entries)

@@ -53,13 +53,13 @@ def _part(graph: nx.Graph, nodes: Sequence[int]) -> dict[int, Cell]:
     if len(nodes) == 1:
         return {nodes[0]: (0, 0)}
     if len(nodes) > _MOST_BETTERED:
-        return _nested(graph, nodes)
+        return _nest(graph, nodes)
     ring = {n: (math.cos(t), math.sin(t)) for i, n in enumerate(nodes) for t in [2 * math.pi * i / len(nodes)]}
     ordered = nx.Graph()
     ordered.add_nodes_from(nodes)
     ordered.add_edges_from(sorted(tuple(sorted(edge)) for edge in graph.edges))
     raw = nx.kamada_kawai_layout(ordered, pos=ring)
-    placed = _lying({node: (float(x), float(y)) for node, (x, y) in raw.items()}, nodes)
+    placed = _lay_across({node: (float(x), float(y)) for node, (x, y) in raw.items()}, nodes)
     edges = list(ordered.edges)
     mean = sum(math.dist(placed[a], placed[b]) for a, b in edges) / len(edges)
     taken: dict[int, Cell] = {}
@@ -71,7 +71,7 @@ def _part(graph: nx.Graph, nodes: Sequence[int]) -> dict[int, Cell]:
     return {node: (column - left, row - top) for node, (column, row) in taken.items()}
 
 
-def _nested(graph: nx.Graph, nodes: Sequence[int]) -> dict[int, Cell]:
+def _nest(graph: nx.Graph, nodes: Sequence[int]) -> dict[int, Cell]:
     """Cells of a connected part with many nodes: below each the blocks of those behind it, in rows.
 
     It begins in the middle of a longest way; each other one hangs on the first that leads there by fewest links.
@@ -87,7 +87,7 @@ def _nested(graph: nx.Graph, nodes: Sequence[int]) -> dict[int, Cell]:
     corners: dict[int, Cell] = {}
     below: dict[int, list[int]] = {node: [] for node in order}
     for node in reversed(order):
-        sizes[node] = _packed(below[node], sizes, corners)
+        sizes[node] = _pack(below[node], sizes, corners)
         if node != root:
             below[above[node]].insert(0, node)
     found: dict[int, Cell] = {}
@@ -112,7 +112,7 @@ def _behind_each(graph: nx.Graph, root: int) -> dict[int, int]:
     return above
 
 
-def _packed(blocks: Sequence[int], sizes: dict[int, Cell], corners: dict[int, Cell]) -> Cell:
+def _pack(blocks: Sequence[int], sizes: dict[int, Cell], corners: dict[int, Cell]) -> Cell:
     """Put blocks in rows below one cell, and say where each begins; the size of all with that cell."""
     if not blocks:
         return 1, 1
@@ -128,7 +128,7 @@ def _packed(blocks: Sequence[int], sizes: dict[int, Cell], corners: dict[int, Ce
     return wide, top + high
 
 
-def _lying(placed: dict[int, Point], nodes: Sequence[int]) -> dict[int, Point]:
+def _lay_across(placed: dict[int, Point], nodes: Sequence[int]) -> dict[int, Point]:
     """Turned so that the longest extent lies across; the first node in the left half, and not in the lower one."""
     mx, my = (sum(p[axis] for p in placed.values()) / len(placed) for axis in (0, 1))
     xx = sum((x - mx) ** 2 for x, _ in placed.values())

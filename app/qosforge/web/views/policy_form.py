@@ -20,7 +20,7 @@ from qosforge.inventory.models import Network
 from qosforge.units import WRITTEN
 from qosforge.web.views.class_view import ClassView, ClassViews
 from qosforge.web.views.form_edits import way_of
-from qosforge.web.views.form_fields import FormField, FormPart, FormParts, at, shown, texts
+from qosforge.web.views.form_fields import FormField, FormPart, FormParts, at, format_value, format_values
 from qosforge.web.views.share_totals import ShareTotals, share_totals
 
 _RULE = (
@@ -163,7 +163,7 @@ class _FormBuilder:
             self._fields(view, place, _APPLICATION)
             form.applications.append(view)
         self._parameters(usual)
-        form.included = texts(at(self._data, ("include",)))
+        form.included = format_values(at(self._data, ("include",)))
         form.libraries = tuple(name for name in libraries() if name not in form.included)
         form.problems = [ProblemAt(problem, part) for problem, part in self._parts.attach(form.reading.problems)]
 
@@ -180,7 +180,7 @@ class _FormBuilder:
 
     def _others(self, view: EntryView, place: Path_, names: tuple[str, ...]) -> None:
         found = [(name, at(self._merged, (*place, name))) for name in names]
-        view.others = [(name, shown(value)) for name, value in found if value is not None]
+        view.others = [(name, format_value(value)) for name, value in found if value is not None]
 
     def _entries(self, key: str) -> list[tuple[Path_, Path_, str, int, int]]:
         """Entries of a list: place in the merged policy, path in the own text, file, index and last index there."""
@@ -227,7 +227,7 @@ class _FormBuilder:
         for name in dict.fromkeys((*usual, *(own if isinstance(own, dict) else ()))):
             value = self._parts.field(("parameters", name), at(own, (name,)))
             known = usual.get(name)
-            default = shown(known.value) if known else ""
+            default = format_value(known.value) if known else ""
             self._form.parameters.append(ParameterRow(name, value, default, known is not None))
 
 

@@ -137,7 +137,7 @@ def predict_view(
     prediction = predict(compilation, running)
     before = _comparable(prediction.measurement, measured) if last else None
     found = prediction.verdicts
-    now = _judged(compilation.intent.intent, network, before) if before else ()
+    now = _judge(compilation.intent.intent, network, before) if before else ()
     figures = figures_of([*([before] if before else []), prediction.measurement], found, judged_only=True)
     titles = {each.name: each.title for each in prediction.measurement.scenarios}
     return PredictionView(
@@ -166,7 +166,7 @@ def _comparable(prediction: Measurement, measured: str) -> Measurement | None:
     return found.model_copy(update={"when": "before", "scenarios": kept}) if kept else None
 
 
-def _judged(intent: Intent, network: Network, measurement: Measurement) -> tuple[ClassVerdict, ...]:
+def _judge(intent: Intent, network: Network, measurement: Measurement) -> tuple[ClassVerdict, ...]:
     """What the objectives say of a measurement, which may be of other scenarios and classes."""
     names = {each.name for each in measurement.scenarios}
     checks = tuple(check for check in intent.verify if _scenario(network, check.from_, check.to) in names)

@@ -11,7 +11,7 @@ from fastapi import Form
 
 from qosforge.access.roles import Principal
 from qosforge.api.backend import Backend
-from qosforge.api.policy_choice import NamedPolicy, chosen_for_run
+from qosforge.api.policy_choice import NamedPolicy, load_run_policy
 from qosforge.errors import InputError, Place
 from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.models import Network
@@ -74,7 +74,7 @@ def chosen_policy(policies: Policies, name: str, version: str) -> tuple[LoadedIn
         PolicyUnknown: there is no such policy, or not this version.
         InputError: it is no valid intent.
     """
-    return chosen_for_run(policies, NamedPolicy(name=name, version=_number(version)))
+    return load_run_policy(policies, NamedPolicy(name=name, version=_number(version)))
 
 
 def _number(version: str) -> int | Literal["latest"]:

@@ -13,7 +13,7 @@ from fastapi import Query
 
 from qosforge.access.roles import Principal
 from qosforge.api.backend import Backend
-from qosforge.api.run_pages import networks_seen
+from qosforge.api.run_pages import visible_networks
 from qosforge.runs.record.store import Run
 from qosforge.runs.record.tables import RunStatus, Verdict
 
@@ -45,7 +45,7 @@ class RunFilters:
         """The runs that pass, newest first, of networks that the caller sees."""
         return backend.desk.store.list_runs(
             limit,
-            networks=networks_seen(caller, self.network or None),
+            networks=visible_networks(caller, self.network or None),
             status=self.status or None,
             policy=self.policy or None,
             verdict=self.verdict or None,
