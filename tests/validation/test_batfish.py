@@ -196,7 +196,7 @@ ASKS = """
 import sys
 from qosforge.validation.batfish import Snapshots, _asked
 
-_asked("127.0.0.1", int(sys.argv[1]), Snapshots({}, {}), float(sys.argv[2]))
+_ask("127.0.0.1", int(sys.argv[1]), Snapshots({}, {}), float(sys.argv[2]))
 """
 
 

@@ -1,4 +1,4 @@
-"""The largest delay that a packet of a stream can have and still arrive, by network calculus, line after line."""
+"""Largest delay of a stream's packets along its path, by network calculus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an IP packet becomes on a line: IP fragments, compressed headers, fragments of the link, frames.
+"""Encapsulation of an IP packet on a line: IP fragments, compressed headers, link fragments, frames.
 
 The rules are those of the twin (``twin/SCENARIO.md``, framing): RFC 791 (IP fragments), RFC 2508 (RTP header
 compression), RFC 1990 and FRF.12 (fragments of a link), IEEE 802.3, RFC 1662, RFC 2427 and RFC 2684 (frames).

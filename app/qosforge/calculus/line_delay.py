@@ -1,4 +1,4 @@
-"""The largest stay of a packet in a queue of a line, from the service curve that its scheduler gives it."""
+"""Largest delay of a packet in one queue of a line, from the queue's service curve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes into a queue of a line, counted in the line's own time."""
+"""Traffic that arrives in a queue, in units of the line's time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queues that are served before others, and what they leave."""
+"""Service curves of strict priority queues, and of what they leave to others."""
 
 from __future__ import annotations
 

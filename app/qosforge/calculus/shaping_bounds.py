@@ -1,4 +1,4 @@
-"""Delay bounds where something is held back by a token bucket, or served in an order that is not known.
+"""Delay bounds behind token buckets, and of queues whose order of service is not known.
 
 Units and terms are those of :mod:`qosforge.calculus.bounds`. A bucket here lets a packet begin while it is not in
 debt, so that a packet may be larger than its burst; what it earns while a packet waits for the server it keeps up

@@ -1,4 +1,4 @@
-"""Queues that share by weight what is left of a line."""
+"""Service curves of queues that share a line by weight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The candidate: what has to be entered into a device, and the inverse that undoes it."""
+"""The candidate of a device: the configuration lines to enter, and the inverse lines that roll them back."""
 
 from __future__ import annotations
 

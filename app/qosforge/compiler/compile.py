@@ -1,4 +1,6 @@
-"""Compile: intent and network to plans, configuration and findings. Pure: the same input gives the same bytes."""
+"""Compile an intent for a network into plans, configuration and findings. Pure: the same input gives the same
+bytes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much the classes of a device come to, counted before any of it is made; what is too much is an error."""
+"""Count the match conditions of a device's classes before they are expanded, and reject what is too large."""
 
 from __future__ import annotations
 

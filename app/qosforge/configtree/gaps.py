@@ -1,4 +1,4 @@
-"""Where a transition takes something off before it puts another in its place."""
+"""Find the gaps of a transition: lines between which an interface is without its policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on a configuration, and the order in which a device accepts them.
+"""Operations on a configuration, in the order in which a device accepts them.
 
 Order is decided by a graph of definitions and references: what is defined comes before what refers to it, what
 loses its last reference goes after.

@@ -1,4 +1,4 @@
-"""The ordered transition from one tree to another.
+"""The ordered list of commands that turns one configuration tree into another.
 
 What differs becomes operations, whose order follows from what they define and refer to (`operations`).
 """

@@ -1,4 +1,4 @@
-"""From what single devices say to one network: names, links with both ends, guesses."""
+"""Assemble one network from the facts of single devices: names, links with both ends, guesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How what came in at a port divides into the classes of the policy there, by the device's counters."""
+"""Divide the traffic that entered a port among the classes of its policy, by the device's counters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Breadth first from seeds: each device is read once, and its neighbours after it, up to a bound."""
+"""Crawl breadth first from seed devices: each device is read once, then its neighbours, up to a limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One device's entry of ``hosts.yaml`` made to say what was found; what else stands in it stays."""
+"""Update one device's entry in ``hosts.yaml`` with discovered values; the rest of the entry stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How one network differs from another: by device, by port, by link, field by field."""
+"""Differences between two networks: by device, port and link, field by field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A network as the files of an inventory."""
+"""Write a network as the files of an inventory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one device says of itself and of its neighbours, and what of it is not understood."""
+"""Facts that a device reports of itself and its neighbours, and notes on what is not understood."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences written into the files of an inventory: what they do not concern stays as people wrote it."""
+"""Write differences into an inventory's files; everything else stays as people wrote it."""
 
 from __future__ import annotations
 

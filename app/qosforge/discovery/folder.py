@@ -1,4 +1,4 @@
-"""The folder of an inventory: made new from a discovery, or given what it lacks. Nothing is overwritten unasked."""
+"""Create an inventory's folder from a discovery, or add what it lacks. Nothing is overwritten unasked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roles and tags, which no device tells: a guess each, with its reason."""
+"""Guess roles and tags, which no device reports; each guess has a reason."""
 
 from __future__ import annotations
 

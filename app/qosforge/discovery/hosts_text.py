@@ -1,4 +1,4 @@
-"""The text of ``hosts.yaml`` with some devices changed: the lines of all others stay as they are."""
+"""Edit some devices in the text of ``hosts.yaml``; the lines of all others stay as they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A traffic scenario of what stations sent and received: pairs, flows, and what of them is an assumption.
+"""Derive a traffic scenario from measured traffic of stations, with notes on what is assumed.
 
 Counters tell how much each station sent and received, never to whom. The pairs are those of the fewest flows that
 keep both: the station with the most left to send goes to the one with the most left to receive, until nothing fits.

@@ -1,4 +1,4 @@
-"""Traffic at the ports of stations, by two readings of the devices' counters: show commands alone."""
+"""Measure traffic at the ports of stations by reading the devices' counters twice (show commands only)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way to devices, which whoever runs a discovery brings along."""
+"""The interface through which a discovery reaches devices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stations derived from access ports: where end hosts are, by what switches hold and hear."""
+"""Derive stations from access ports, by the configurations and neighbours of switches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comments of YAML that is read and written again: where ruamel keeps them, and whom they are about.
+"""Keep comments of YAML with their entries when ruamel reads and writes it.
 
 With an entry it keeps the comment behind it, and the lines of comments below, though these are about what follows.
 """

@@ -1,4 +1,4 @@
-"""Imported intents and inventories as YAML for people: one class a paragraph, short mappings on one line."""
+"""Write imported intents and inventories as readable YAML: one class a paragraph, short mappings on one line."""
 
 from __future__ import annotations
 

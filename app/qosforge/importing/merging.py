@@ -1,4 +1,4 @@
-"""Classes of several sides as one list: by their names, or by the marks that an input sets and an output reads."""
+"""Merge the classes of several interface sides: by their names, or by the marks that one sets and another reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of ``link_efficiency`` that give each output what it holds, and nothing to the others."""
+"""Derive ``link_efficiency`` rules that give each observed output what it has, and nothing to the others."""
 
 from __future__ import annotations
 

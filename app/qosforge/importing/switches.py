@@ -1,4 +1,4 @@
-"""Switches: their outputs have no classes but queues, which marks or an input's rules choose through maps."""
+"""Observe switches: outputs have queues instead of classes, chosen by marks or input rules through maps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Candidates like a given one: with other words for the same thing, or with fewer."""
+"""Variants of a candidate intent: other words for the same meaning, or fewer words."""
 
 from __future__ import annotations
 

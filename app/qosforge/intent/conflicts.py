@@ -1,4 +1,4 @@
-"""What does not go together in an intent, found even where other parts of it are wrong."""
+"""Find contradictions in an intent, also where other parts of it are invalid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two intents have other than each other: in their texts, and in what they mean."""
+"""Differences between two intents, in their text and in their meaning."""
 
 from __future__ import annotations
 

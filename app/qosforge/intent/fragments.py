@@ -1,4 +1,4 @@
-"""The size of fragments on a link, and how it comes about."""
+"""The fragment size of a link, and the formula behind it."""
 
 from __future__ import annotations
 

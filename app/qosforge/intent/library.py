@@ -1,4 +1,4 @@
-"""What the libraries that a policy includes leave open to it."""
+"""The parameters that the libraries included by a policy leave open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The intent language, version 1: what is wanted, without a vendor's words."""
+"""The intent language, version 1: the requested treatment of traffic, independent of vendors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ΔQ a class must keep."""
+"""The ΔQ objective of a class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters: values with a name, given once and referred to as ``${name}``."""
+"""Parameters: named values, set once and referred to as ``${name}``."""
 
 from __future__ import annotations
 

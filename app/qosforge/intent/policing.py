@@ -1,4 +1,4 @@
-"""Token buckets: what conforms, what exceeds, what violates."""
+"""Token buckets of policers: the actions for conforming, exceeding and violating packets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a form needs to know of a policy's text, right or wrong."""
+"""Analyse a policy's text for a form: its data and problems, whether it is valid or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An intent as a caller hands it over: texts that stand for files, none of which is ever opened."""
+"""The source of a policy: its text and those of its included files, as a caller passes them; no file is opened."""
 
 from __future__ import annotations
 

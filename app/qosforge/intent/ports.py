@@ -1,4 +1,4 @@
-"""Lists of TCP and UDP ports as the fewest ranges that say the same."""
+"""Merge and intersect lists of TCP and UDP ports, as the fewest ranges."""
 
 from __future__ import annotations
 

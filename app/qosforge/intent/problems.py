@@ -1,4 +1,4 @@
-"""What Pydantic finds wrong with a document, in the words of people: the place, the value and the hint."""
+"""Translate Pydantic's validation errors to problems with a place, the value and a hint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Amounts that wait in a queue or a bucket: packets, bytes, time."""
+"""Sizes of queues and buckets: packets, bytes, time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the classes of each level ask for together, and what is left, also while some of them are wrong."""
+"""Totals of the shares that the classes of each level request, also while some classes are invalid."""
 
 from __future__ import annotations
 

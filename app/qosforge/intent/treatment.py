@@ -1,4 +1,4 @@
-"""A traffic class: what belongs to it, its marks, how it is served and what it must keep."""
+"""A traffic class: its match, its marks, its treatment and its objective."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weighted random early detection, and where a queue ends."""
+"""Weighted random early detection, and limits of queues."""
 
 from __future__ import annotations
 

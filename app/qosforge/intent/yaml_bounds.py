@@ -1,4 +1,4 @@
-"""Whether a YAML text has more levels, aliases or values than it may, before anything is made of them."""
+"""Check that a YAML text stays within bounds of depth, aliases and values, before it is loaded."""
 
 from __future__ import annotations
 

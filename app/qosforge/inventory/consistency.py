@@ -1,4 +1,4 @@
-"""Whether the parts of a network fit together."""
+"""Check that the parts of a network fit together."""
 
 from __future__ import annotations
 

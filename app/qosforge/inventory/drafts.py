@@ -1,4 +1,4 @@
-"""A copy of a network's folder: what is written there is read before it takes the folder's place."""
+"""Write to a copy of a network's folder, validate it there, and only then replace the folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks and devices written into an inventory's files: every other byte stays, and nothing is overwritten."""
+"""Add networks and devices to an inventory's files; every other byte stays, and nothing is overwritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries put at the end of a list of an inventory's file: every byte that is there stays."""
+"""Append entries to a list in an inventory's file; the rest of the file stays byte for byte."""
 
 from __future__ import annotations
 

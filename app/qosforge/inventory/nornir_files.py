@@ -1,4 +1,4 @@
-"""The shape of the three files that Nornir reads: it takes any key, and does not say where something is wrong."""
+"""Check the shape of Nornir's three files, which Nornir itself accepts with any key."""
 
 from __future__ import annotations
 

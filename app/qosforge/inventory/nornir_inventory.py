@@ -1,4 +1,4 @@
-"""Nornir's inventory of documents that were read already.
+"""Build a Nornir inventory from documents that are already loaded.
 
 It is what `nornir.plugins.inventory.SimpleInventory` makes of the same three files; that one reads them by itself,
 with a reader of YAML that takes twenty times as long as ours.

@@ -1,4 +1,4 @@
-"""Ports that are alike, described once: ``GigabitEthernet1/0/[1-48]`` stands for 48 interfaces.
+"""Port ranges: ``GigabitEthernet1/0/[1-48]`` describes 48 interfaces of one kind at once.
 
 The brackets are those of NetBox, where components are made in bulk by such names ("Alphanumeric ranges are
 supported: ``[ge,xe]-0/0/[0-9]``"): here they hold numbers alone, ``[1-24,26]``. A name may have several, such as

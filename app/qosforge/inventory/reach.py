@@ -1,4 +1,4 @@
-"""How a device is reached, in the inventory's own words: Nornir's, and three of ours among a host's data."""
+"""Connection settings of a device: Nornir's own fields, and three of ours in a host's data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a push goes through a network: canary and waves, limits, and how much may fail."""
+"""Rollout rules of a network: canary and waves, limits, and the failures that are tolerated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said where a network is read-only."""
+"""The error for networks and devices that are read-only."""
 
 from __future__ import annotations
 

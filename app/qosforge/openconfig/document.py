@@ -1,4 +1,4 @@
-"""A JSON document while it is read: what is taken leaves it, so that what remains was not read."""
+"""Read a JSON document by consuming it, so that what remains at the end was not read."""
 
 from __future__ import annotations
 

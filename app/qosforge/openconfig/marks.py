@@ -1,4 +1,4 @@
-"""Trust and maps between marks and queues, said as rules: the model has classifiers only."""
+"""Express trust and mark-to-queue maps as rules, as OpenConfig has classifiers only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that keys of a document need: every queue and every policy has one of its own."""
+"""Unique names for the keys of a document: every queue and every policy has one of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An ``openconfig-qos`` document as a plan, with findings on what a plan has no place for."""
+"""Read an ``openconfig-qos`` document into a plan, with findings on unmapped fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What OpenConfig can carry of a plan, as a plan: the definition that export and import keep to.
+"""Restrict a plan to what OpenConfig can carry; export and import keep to this definition.
 
 Kept are interfaces, rules with DSCPs, protocols, prefixes, ports and set marks, the queues they choose, strict
 and weighted scheduling, caps of strict queues and one drop profile a queue. Maps and trust become rules, a

@@ -1,4 +1,4 @@
-"""Schedulers as the model can hold them: strict queues first, then one round of weights; uniform RED."""
+"""Map schedulers to OpenConfig: strict queues first, then one round of weights; uniform RED."""
 
 from __future__ import annotations
 

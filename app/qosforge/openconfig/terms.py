@@ -1,4 +1,4 @@
-"""Alternatives of a classifier as the model's terms can hold them: one range of ports a side, DSCPs, no CoS."""
+"""Map match alternatives to OpenConfig terms: one range of ports a side, DSCPs, no CoS."""
 
 from __future__ import annotations
 

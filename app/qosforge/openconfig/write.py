@@ -1,4 +1,4 @@
-"""A plan as an ``openconfig-qos`` document."""
+"""Write a plan as an ``openconfig-qos`` document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What devices have in common that serve the same classes: their request without what is each port's own."""
+"""The part of a device request that devices with the same classes share: all but each port's own values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan in plain words: what a device does with traffic, told to people who do not read configurations."""
+"""Describe a plan in plain words, for people who do not read configurations."""
 
 from __future__ import annotations
 

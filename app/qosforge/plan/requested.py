@@ -1,4 +1,4 @@
-"""What shares of a link an intent's classes ask for, before a device has rounded anything."""
+"""The shares of a link that the classes of an intent request, before a device rounds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A device's scheduler in the fluid model: what its queues get of a link, by what is offered to them."""
+"""A scheduler in the fluid model: the share of a link that each queue gets, by the offered load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a port tells classes of traffic apart, by the plan of its device and by that of one as delivered."""
+"""The QoS state of a port: whether it tells classes apart, compared with the factory default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a platform package offers the compiler, and how platforms are found."""
+"""The interface of a platform package, and how platforms are found."""
 
 from __future__ import annotations
 

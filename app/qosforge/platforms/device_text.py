@@ -1,4 +1,4 @@
-"""What a device says, as a type that nothing prints, stores or logs as it is: it leaves through one door."""
+"""Text from a device: a type that cannot be printed, stored or logged before its secrets are masked."""
 
 from __future__ import annotations
 

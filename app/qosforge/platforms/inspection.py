@@ -1,4 +1,4 @@
-"""What a device says of itself before it is trusted with a change: image, privilege, timer, room, clock."""
+"""Inspection of a device before a change: image, privilege, timer, flash space, clock."""
 
 from __future__ import annotations
 

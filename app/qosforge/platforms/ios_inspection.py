@@ -1,4 +1,4 @@
-"""What IOS and IOS XE tell of themselves, on routers and Catalysts.
+"""Inspect IOS and IOS XE devices, routers and Catalysts.
 
 ``show version``, ``show clock`` and ``dir`` are read as the templates of ntc-templates read them; ``show archive``,
 ``show archive config rollback timer`` as NAPALM's driver ``ios`` does; ``show reload`` and ``show privilege`` are

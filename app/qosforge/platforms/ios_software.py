@@ -1,4 +1,4 @@
-"""Which of our platforms an IOS device is, by the name of its image."""
+"""Recognise the platform of an IOS device by the name of its image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of an intent cut to what a device can hold."""
+"""Shorten names of an intent to what a device accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which words of a platform's configuration lines are secrets: found at any place in a line, behind any prefix."""
+"""Find and mask the secrets in a platform's configuration lines, anywhere in a line and behind any prefix."""
 
 from __future__ import annotations
 

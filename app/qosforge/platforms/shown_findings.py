@@ -1,4 +1,4 @@
-"""Findings that quote a device's configuration, as people may have them."""
+"""Mask secrets in findings that quote a device's configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a measurement could decide what a prediction leaves open: from how packets depend on each other there.
+"""Check whether a measurement could decide the objectives that a prediction leaves inconclusive.
 
 The least number of packets that could show a bound assumes that they are independent
 (:mod:`qosforge.validation.evidence`). In a queue they are not, and near a bound many more are needed. A prediction

@@ -1,4 +1,4 @@
-"""ΔQ of every class on the twin of compiled plans, judged by the policy's own objectives.
+"""Predict the ΔQ of every class by simulating the compiled plans, and judge it by the policy's objectives.
 
 A measurement looks at what devices hold; here no device is asked, so the evidence is ``predicted``: our model of
 our configuration.

@@ -1,4 +1,4 @@
-"""``source.yaml``: where a network's inventory comes from, and what the source's words mean here."""
+"""``source.yaml``: the inventory source of a network, and the mapping of its words to ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A source's network with our words for its platforms, roles and tags; what has no meaning here is named."""
+"""Map a source's platforms, roles and tags to ours, with notes on what has no mapping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network as a source tells it, in the source's own words for platforms, roles and tags."""
+"""The network as a source describes it, in the source's own words for platforms, roles and tags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A network's folder and its source: how they differ, and the folder made to say what the source does."""
+"""Synchronise a network's folder with its source: compare them, and write the changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network as it is to be: the one that the folder has, with what the source tells in its place.
+"""The target network of a synchronisation: the folder's network updated with what the source has.
 
 What the source does not tell stays: fields that it has no word for, tags that its own do not mean, ports that it
 does not describe, links between those, stations, traffic and rules.

@@ -1,4 +1,4 @@
-"""The copy of a configuration that Batfish reads: its format forced, valid lines it does not know silenced.
+"""The copy of a configuration for Batfish: its format forced, and valid lines that Batfish does not know removed.
 
 Which lines those are was found by running Batfish 0.36 on each of them; all others stay as they are. Access
 lists are kept whole: one commented line at the end of a named list and Batfish drops what follows it.

@@ -1,4 +1,4 @@
-"""Batfish beside our own checks: references and syntax of what the devices will hold, against what they hold now.
+"""Check references and syntax with Batfish, comparing snapshots before and after the change.
 
 Only rows that the change adds count, so that what Batfish does not know of a valid configuration cancels out.
 It sees names and first keywords; every number, queue, map and direction is for our own checks.

@@ -1,4 +1,4 @@
-"""Puts two snapshots to a Batfish service and prints its answers: a process of its own.
+"""Ask a Batfish service about two snapshots and print its answers; runs as a process of its own.
 
 Run as ``python -m qosforge.validation.batfish_questions HOST PORT``. Standard input is a JSON object of snapshots
 (``{"before": {"r1.cfg": TEXT}, "after": ...}``), standard output one of answers

@@ -1,4 +1,4 @@
-"""From Batfish's rows to findings: only what the change adds counts."""
+"""Turn Batfish's rows into findings; only what the change adds counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the policers of priority queues let the packets of their classes through."""
+"""Check that the policers of priority queues let the bursts of their classes through."""
 
 from __future__ import annotations
 

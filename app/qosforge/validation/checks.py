@@ -1,4 +1,4 @@
-"""Our own checks: everything numeric, every queue, map and mark, which no other validator sees."""
+"""All checks of our own: numbers, queues, maps and marks, which no other validator sees."""
 
 from __future__ import annotations
 

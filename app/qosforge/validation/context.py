@@ -1,4 +1,4 @@
-"""What is known of a network when it is validated: compiled plans, and the running configurations beside them."""
+"""The context of a validation: compiled plans, and plans of the running configurations beside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the network's traffic description offers to priority classes, link by link, against their caps."""
+"""Check the traffic offered to priority classes against their caps, link by link."""
 
 from __future__ import annotations
 

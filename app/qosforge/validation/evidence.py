@@ -1,4 +1,4 @@
-"""Whether a check can end in a verdict: the packets that it sends against those that its bounds need at least."""
+"""Check that a measurement can reach a verdict: the packets it sends against those that its bounds need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a class's mark is set, and whether every later device reads it before it serves the class."""
+"""Check that the mark of a class reaches every device on a path that serves the class by it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The least delay that links leave to a packet: as they are configured, and as an intent could configure them."""
+"""The least delay of a packet on links, as they are configured and as an intent could configure them."""
 
 from __future__ import annotations
 

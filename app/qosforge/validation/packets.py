@@ -1,4 +1,4 @@
-"""What a plan does to one packet: how an input remarks it, and which queue of an output it takes."""
+"""Follow one packet through a plan: its remarking on input and its queue on output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way of a packet through the network, device by device."""
+"""The path of a packet through the network, device by device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which devices' configurations have to be known to check a change."""
+"""The devices whose configurations must be read to check a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiler checks itself: rendered text reads back as the plan, and refers to nothing that is missing."""
+"""Check that rendered configuration parses back to the plan and refers to nothing that is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A configuration tree as text that the same grammar reads back."""
+"""Write a configuration tree as text that the same grammar parses back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of what the intent wants verified: stations and traffic exist, objectives are physically possible."""
+"""Check an intent's verifications: stations and traffic exist, and objectives are physically possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is gathered of one IOS device, and what of its answers cannot be read."""
+"""Facts gathered from one IOS device, with notes on answers that cannot be parsed."""
 
 from __future__ import annotations
 

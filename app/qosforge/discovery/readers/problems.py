@@ -1,4 +1,4 @@
-"""What stops a reading of a device."""
+"""Errors that stop the reading of a device."""
 
 from __future__ import annotations
 

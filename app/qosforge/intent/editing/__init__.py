@@ -1,4 +1,4 @@
-"""Changes to a policy's text that leave every other byte as it was."""
+"""Edit a policy's text so that every other byte stays the same."""
 
 from qosforge.intent.editing.changes import Change, Insert, Move, NotEditable, Remove, Set
 from qosforge.intent.editing.editor import edited

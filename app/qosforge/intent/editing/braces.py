@@ -1,4 +1,4 @@
-"""Entries between braces or brackets: new ones, and those that go."""
+"""Insert and remove entries inside braces and brackets."""
 
 from __future__ import annotations
 

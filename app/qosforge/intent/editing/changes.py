@@ -1,4 +1,4 @@
-"""What can be changed in a policy's text, by paths in its own data."""
+"""The changes that can be made to a policy's text, by paths in its own data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy's text with changes made to it."""
+"""Apply changes to a policy's text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values as text the way a person lays them out, and the places of new keys."""
+"""Lay out values as text the way a person does, and choose the places of new keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries on lines of their own: new ones, and those that go with the comments and blank lines that are theirs."""
+"""Insert and remove entries on lines of their own, with their comments and blank lines."""
 
 from __future__ import annotations
 

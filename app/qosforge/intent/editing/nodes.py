@@ -1,4 +1,4 @@
-"""The nodes of a YAML text with the spans that they stand in."""
+"""The nodes of a YAML text with the spans that they cover."""
 
 from __future__ import annotations
 

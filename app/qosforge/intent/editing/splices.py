@@ -1,4 +1,4 @@
-"""The single steps of a change, made in the text: each gives the text anew."""
+"""Apply the single steps of a change to the text; each gives the whole text anew."""
 
 from __future__ import annotations
 

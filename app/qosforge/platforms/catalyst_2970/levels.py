@@ -1,4 +1,4 @@
-"""How much each egress queue of a port holds: queue sets, and the threshold at which each mark is dropped."""
+"""Buffers of the egress queues of a port: queue sets, and the drop threshold of each mark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exceeds a 2970's policers: one map for the whole switch says which DSCP becomes which."""
+"""The policed-DSCP map of a 2970: the DSCP that packets beyond a policer's rate get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a 2970 sends at most: queues shaped to one part in so many of the port, ports limited in per cent."""
+"""Shaping on a 2970: queues limited to a fraction 1/n of the port, ports limited in per cent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How queues drop, in per cent of what they hold: early detection and tail drop at thresholds, by code point."""
+"""Drop thresholds of queues, in per cent of their size: early detection and tail drop, by code point."""
 
 from __future__ import annotations
 

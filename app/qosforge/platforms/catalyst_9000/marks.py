@@ -1,4 +1,4 @@
-"""What classes are marked with on input, and by which code points an output tells them."""
+"""The marks of classes: what an input writes, and the code points by which an output tells classes apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this platform's devices call the classes and policies of an intent."""
+"""Names of classes and policies on a Catalyst 9000."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classes onto the queues of a port: two priority levels, and as many weighted queues as they leave."""
+"""Assign classes to the queues of a port: two priority levels, and the weighted queues beside them."""
 
 from __future__ import annotations
 

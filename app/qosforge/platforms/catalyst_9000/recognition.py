@@ -1,4 +1,4 @@
-"""Input policies: how classes are recognised, marked and policed where they enter."""
+"""Input policies: recognise, mark and police classes where they enter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Link efficiency of an interface: header compression, fragments, the transmit ring, in what the device takes."""
+"""Link efficiency of an interface: header compression, fragmentation and transmit ring, in IOS's units."""
 
 from __future__ import annotations
 

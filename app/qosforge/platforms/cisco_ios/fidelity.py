@@ -1,4 +1,4 @@
-"""How near the shares of a tree of policies come to those asked for, in parts of the link."""
+"""Fidelity of a policy tree: the applied share of each class beside the requested one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What needs Cisco Express Forwarding, where the device runs without it."""
+"""Find features that need Cisco Express Forwarding on a device that runs without it."""
 
 from __future__ import annotations
 

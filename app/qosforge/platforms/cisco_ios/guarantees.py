@@ -1,4 +1,4 @@
-"""Guaranteed shares in the units that an image takes: one unit for all bandwidths of a policy.
+"""Bandwidth guarantees in the one unit that an image allows per policy.
 
 Per cent is of the rate that the policy divides (the ``bandwidth`` of its interface, or what the class above is
 shaped to), remaining per cent and ratio of what priority leaves of it. Images that lack a unit take kilobits per

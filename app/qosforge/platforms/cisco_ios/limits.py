@@ -1,4 +1,4 @@
-"""What IOS refuses or misreads, found before it is asked."""
+"""Check what IOS would refuse or misread, before a device is touched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policers of policy classes: what is asked as the device holds it, its lines, and how they are read."""
+"""Policers of policy classes: lower them, write their lines, and parse them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WRED in a policy class: curves by precedence or DSCP, as asked, as entered and as read.
+"""WRED of policy classes: curves by precedence or DSCP; lower them, write them, and parse them.
 
 Thresholds are packets. The device prints the rows alone that differ from its own.
 """

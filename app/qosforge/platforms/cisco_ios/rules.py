@@ -1,4 +1,4 @@
-"""What each class of a device matches, children of classes among them."""
+"""The match rules of a device's classes, children included."""
 
 from __future__ import annotations
 

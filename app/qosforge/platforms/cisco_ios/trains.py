@@ -1,4 +1,4 @@
-"""Software trains: which release an image is, and what came with which release.
+"""Software trains of IOS: the release of an image, and the features of each release.
 
 A technology release (``12.2(13)T``) feeds the next main line (12.3), never its own. An interim build
 (``12.0(6.5)T7``) leads to the next release and has what that one brings.

@@ -1,4 +1,4 @@
-"""What FTOS tells of itself.
+"""Inspect an FTOS device: model, image, privilege, clock.
 
 ``show version`` as in the samples of its manuals; ``show clock``, ``show privilege`` and ``dir`` have the forms of
 the FTOS command reference (Control and Monitoring, File Management) and of published sessions.

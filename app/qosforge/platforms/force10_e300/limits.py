@@ -1,4 +1,4 @@
-"""What FTOS cannot hold of a request, told before the device is asked."""
+"""Check what FTOS cannot hold of a request, before a device is touched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a class a class map can hold: access-list entries, lists of marks, or one of each together."""
+"""Match conditions of FTOS class maps: access-list entries, lists of marks, or both."""
 
 from __future__ import annotations
 

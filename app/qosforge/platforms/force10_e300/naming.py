@@ -1,4 +1,4 @@
-"""What the objects of classes are called: an object cannot change its kind under a name, so kinds have endings."""
+"""Names of the objects of classes on FTOS; an object cannot change its kind under a name, so kinds have endings."""
 
 from __future__ import annotations
 

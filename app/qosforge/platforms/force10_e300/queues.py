@@ -1,4 +1,4 @@
-"""Which of the eight queues serves which class, and what percentage each queue gets."""
+"""Assign classes to the eight queues, and compute the percentage of each queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drop profiles by colour: those of the device, and those that an intent asks for in its own units."""
+"""WRED profiles by colour: predefined ones, and those that an intent requests."""
 
 from __future__ import annotations
 

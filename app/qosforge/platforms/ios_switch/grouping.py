@@ -1,4 +1,4 @@
-"""Which things go together where there are too few places: branch and bound over all ways to group them."""
+"""Group things into too few places at the least cost: branch and bound over all groupings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What it costs that classes share queues, for the search of the cheapest way."""
+"""The cost of classes that share queues, for the search of the cheapest assignment."""
 
 from __future__ import annotations
 

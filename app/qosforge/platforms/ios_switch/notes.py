@@ -1,4 +1,4 @@
-"""Findings of one device, gathered while it is lowered."""
+"""Collect the findings of one device while its request is lowered."""
 
 from __future__ import annotations
 

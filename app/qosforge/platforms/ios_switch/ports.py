@@ -1,4 +1,4 @@
-"""Ports of a request and their input side, and what of the intent no Catalyst of this kind can do."""
+"""Ports of a request and their input side, and findings on what no such Catalyst can do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classes onto the queues of a port: priority alone in its queue, weights with the smallest largest error."""
+"""Assign classes to the queues of a port: priority in a queue of its own, weights with the least largest error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read what a class of a Catalyst's policy does: marks, trust, policers."""
+"""Parse the actions of a policy's class: marks, trust, policers."""
 
 from __future__ import annotations
 

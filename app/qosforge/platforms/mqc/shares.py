@@ -1,4 +1,4 @@
-"""Read what classes of policies are guaranteed: ``priority`` and ``bandwidth``."""
+"""Parse the guarantees of policy classes: ``priority`` and ``bandwidth``."""
 
 from __future__ import annotations
 

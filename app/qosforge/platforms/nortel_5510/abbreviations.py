@@ -1,4 +1,4 @@
-"""How what the 5510 prints is broken, and how its sessions look in a capture."""
+"""Line breaks in what the 5510 prints, and prompts of its sessions in a capture."""
 
 from __future__ import annotations
 

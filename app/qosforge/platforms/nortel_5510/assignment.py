@@ -1,4 +1,4 @@
-"""Shares onto the weighted queues of a queue set, so that the largest error of a share is smallest.
+"""Assign shares to the weighted queues of a queue set with the least largest error.
 
 Units are what must be in one queue; every unit has the shares (parts of the link) that its classes ask for.
 """

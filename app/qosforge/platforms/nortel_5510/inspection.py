@@ -1,4 +1,4 @@
-"""What a 5510 tells of itself, by ``show sys-info``, as a record of ntc-templates (``avaya_ers``) has it.
+"""Inspect a 5510 by ``show sys-info``, in the form that ntc-templates (``avaya_ers``) records.
 
 It tells neither a level (its prompt alone tells privileged from not) nor room; the time only where SNTP gave it.
 """

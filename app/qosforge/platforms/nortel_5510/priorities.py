@@ -1,4 +1,4 @@
-"""The 802.1p priorities of classes: those the intent gives, and free ones for the rest."""
+"""The 802.1p priorities of classes: those of the intent, and free ones for the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which queue of a queue set serves which class, and how well each set would do."""
+"""Choose the queue of each class in a queue set, and rate every queue set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a class the filters of a host port look at: one value or one block of values in every field."""
+"""Filter elements of classes: one value or one aligned block of values in every field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of NetBox's REST API: whole, within limits, and with every failure in people's words."""
+"""Read whole lists of NetBox's REST API within limits, with failures explained for people."""
 
 from __future__ import annotations
 
