@@ -194,7 +194,7 @@ def test_live_service_finds_a_lost_class_map(live: str) -> None:
 
 ASKS = """
 import sys
-from qosforge.validation.batfish import Snapshots, _asked
+from qosforge.validation.batfish import Snapshots, _ask
 
 _ask("127.0.0.1", int(sys.argv[1]), Snapshots({}, {}), float(sys.argv[2]))
 """
