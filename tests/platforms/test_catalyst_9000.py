@@ -528,7 +528,8 @@ def test_a_written_configuration_is_told_and_compiles_back(box: Box) -> None:
     behind = {"apply": [{"interfaces": "trunk", "direction": "output"}]}
     inverse = pushed(box, made(VOICE, VIDEO, REST, running=before, **behind))
     read = read_configuration(box.running_text(), "sw.cfg")
-    assert (read.platform, read.device, read.images, read.family.driver) == ("catalyst_9000", "sw", ("17.12",), "ios")
+    recognised = (read.platform, read.device, read.images, read.family.driver)
+    assert recognised == ("catalyst_9000", "sw", ("17.12",), "ios")
     imported = import_configurations([read], "imported")
     assert "import-not-expressed" not in {f.code for f in imported.findings}
     assert box.configure(inverse) == []
