@@ -15,7 +15,7 @@ from qosforge import templating
 from qosforge.compiler.compile import compile_devices
 from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.models import Network
-from qosforge.sharing import forget
+from qosforge.memoise import forget
 
 COUNTS = (100, 1_000, 10_000)
 CLASSES = (6, 12, 24)

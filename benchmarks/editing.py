@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from benchmarks.serving import served, viewer_token
 from benchmarks.timing import Percentiles, Ratio, Size, percentiles
 from qosforge.artifacts.store import open_artifacts
-from qosforge.device_state.last_known import keep_readings
+from qosforge.device_state.last_known import store_readings
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
 from qosforge.runs.record.store import RunStore
@@ -66,7 +66,7 @@ def _read_once(settings: Settings) -> None:
     network = load_network(folder)
     texts = {d.name: (folder / "startup" / f"{d.name}.cfg").read_text(encoding="utf-8") for d in network.devices}
     with closing(RunStore(settings.database_url)) as store:
-        keep_readings(store, open_artifacts(settings, store.database), network, texts, datetime.now(UTC))
+        store_readings(store, open_artifacts(settings, store.database), network, texts, datetime.now(UTC))
 
 
 def _texts() -> Iterator[str]:

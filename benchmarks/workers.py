@@ -19,7 +19,7 @@ from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
-from qosforge.runs.engine.executor_leases import executors
+from qosforge.runs.engine.executor_leases import live_executors
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.requests import Desk, Order
@@ -138,14 +138,14 @@ class _Batch:
     @contextmanager
     def worker(self) -> Iterator[None]:
         """One more worker, at work while the block lasts."""
-        there = len(executors(self._store.database))
+        there = len(live_executors(self._store.database))
         log = self.settings.var_dir / "worker.log"
         with log.open("ab") as said:
             process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
                 command("worker"), env=environment(self.settings), stdout=said, stderr=said
             )
         try:
-            self._wait(lambda: len(executors(self._store.database)) > there)
+            self._wait(lambda: len(live_executors(self._store.database)) > there)
             yield
         finally:
             process.terminate()

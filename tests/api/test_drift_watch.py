@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
-from qosforge.device_state.drift_watch import DeviceDrift, Look, claim_look, settle_look
+from qosforge.device_state.drift_watch import DeviceDrift, Look, claim_check, record_check
 from qosforge.web.site import create_site
 from tests.api.conftest import Headers, People
 from tests.web.people import Persons
@@ -17,10 +17,10 @@ DRIFT = "/api/v1/networks/campus/drift"
 
 def found(backend: Backend) -> None:
     """A look that found drift."""
-    claimed = claim_look(backend.database)
+    claimed = claim_check(backend.database)
     assert claimed is not None
     look = Look(backend.access.now(), 2, {"r1": DeviceDrift(3, "d" * 64)}, {"r2": "no answer"}, ["r3"])
-    settle_look(backend.database, claimed[1], look)
+    record_check(backend.database, claimed[1], look)
 
 
 @pytest.fixture

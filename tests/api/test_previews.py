@@ -172,7 +172,7 @@ def test_only_the_devices_in_scope_are_read(
         asked.append(set(devices))
         return LiveState(said_by(dict.fromkeys(devices, "")))
 
-    monkeypatch.setattr("qosforge.api.previews.read_now", read)
+    monkeypatch.setattr("qosforge.api.previews.read_live_state", read)
     text = (
         "version: 1\nintent: few\n"
         "classes: [{name: voice, match: {any: [{dscp: [ef]}]}, treatment: {priority: {percent: 20}}}]\n"

@@ -33,7 +33,7 @@ from qosforge.errors import (
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.catalogue import NetworkUnknown
 from qosforge.runs.record.idempotency import KeyReused
-from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.store import RunUnknown
 
 
@@ -50,7 +50,7 @@ class Asked(BaseModel):
         (KeyReused("wrong"), 422),
         (RunUnknown("wrong"), 404),
         (NetworkUnknown("wrong"), 404),
-        (WrongState("wrong"), 409),
+        (InvalidState("wrong"), 409),
         (RefusedError("wrong"), 422),
         (NotAuthenticated("wrong"), 401),
         (NotAllowed("wrong"), 403),

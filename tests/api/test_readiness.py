@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 import qosforge.api.backend
 from qosforge.api.backend import Backend, open_backend
-from qosforge.runs.engine.executor_leases import Slot, SlotTimes, new_executor
+from qosforge.runs.engine.executor_leases import ExecutorLease, LeaseTimes, new_executor_id
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
 from tests.postgres import PostgresServer
@@ -37,10 +37,12 @@ def look(client: TestClient) -> tuple[int, dict[str, bool], float]:
 
 @pytest.fixture
 def executing(backend: Backend) -> Iterator[None]:
-    slot = Slot(backend.database, new_executor(backend.database.is_embedded), "1", SlotTimes(600, 600, 600))
-    slot.take()
+    lease = ExecutorLease(
+        backend.database, new_executor_id(backend.database.is_embedded), "1", LeaseTimes(600, 600, 600)
+    )
+    lease.acquire()
     yield
-    slot.release()
+    lease.release()
 
 
 GOOD = {"service": True, "database": True, "writing": True, "executors": True}
@@ -78,13 +80,13 @@ from pathlib import Path
 from starlette.testclient import TestClient
 from qosforge.api.application import create_app
 from qosforge.api.backend import open_backend
-from qosforge.runs.engine.executor_leases import Slot, SlotTimes
+from qosforge.runs.engine.executor_leases import ExecutorLease, LeaseTimes
 from qosforge.settings import Settings
 from tests.stopwatch import Stopwatch
 
 with open_backend(Settings(var_dir=Path(sys.argv[1]), compute_processes=1)) as backend:
-    slot = Slot(backend.database, "embedded", "1", SlotTimes(600, 600, 600))
-    slot.take()
+    lease = ExecutorLease(backend.database, "embedded", "1", LeaseTimes(600, 600, 600))
+    lease.acquire()
     with TestClient(create_app(backend)) as client:
         def look():
             time.sleep(0.3)
@@ -98,7 +100,7 @@ with open_backend(Settings(var_dir=Path(sys.argv[1]), compute_processes=1)) as b
         full = look()
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         after = look()
-    slot.release()
+    lease.release()
 print(json.dumps([before, full, after]))
 """
 
@@ -136,10 +138,10 @@ def on_server(
     monkeypatch.setattr(qosforge.api.backend, "PATIENCE_SECONDS", 0.5)
     settings = Settings(var_dir=tmp_path / "var", database_url=postgres_url, compute_processes=1)
     with open_backend(settings) as backend, TestClient(create_site(backend), follow_redirects=False) as client:
-        slot = Slot(backend.database, new_executor(embedded=False), "1", SlotTimes(600, 600, 600))
-        slot.take()
+        lease = ExecutorLease(backend.database, new_executor_id(embedded=False), "1", LeaseTimes(600, 600, 600))
+        lease.acquire()
         yield backend, client
-        slot.release()
+        lease.release()
 
 
 def test_a_server_that_is_stopped_is_reported_within_a_second(

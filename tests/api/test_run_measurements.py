@@ -19,9 +19,9 @@ from qosforge.access.tables import TESTERS
 from qosforge.api.backend import Backend
 from qosforge.intent.policy_source import load_policy
 from qosforge.resources import root
-from qosforge.runs.record.tables import OUTSIDE_MEASUREMENTS, RunStatus
+from qosforge.runs.record.tables import EXTERNAL_MEASUREMENTS, RunStatus
 from qosforge.runs.requests.requests import Order
-from qosforge.runs.workflow.external_tester import OUTSIDE_SECONDS, waiting_for
+from qosforge.runs.workflow.external_tester import EXTERNAL_TESTER_SECONDS, waiting_for
 from qosforge.tester.measurement.document import Measurement
 from tests.principals import somebody
 from tests.tester.outside_document import document, web
@@ -44,7 +44,7 @@ def run_id(backend: Backend) -> str:
     intent = load_policy(backend.policies.seen_by(somebody("ann")).get("campus-collaboration").written())
     order = Order(backend.networks.network("campus"), intent, tester="external")
     run, _ = backend.desk.place(order, "ann")
-    due = backend.desk.store.now() + timedelta(seconds=OUTSIDE_SECONDS)
+    due = backend.desk.store.now() + timedelta(seconds=EXTERNAL_TESTER_SECONDS)
     waiting = {"status": RunStatus.RUNNING.value, "waits_for": waiting_for("after"), "due": due}
     backend.desk.store.change(run.id, lambda _run, _connection: waiting)
     return run.id
@@ -87,7 +87,7 @@ def _measurement(**fields: Any) -> bytes:
 
 def _kept(backend: Backend) -> list[tuple[str, str]]:
     with backend.database.read() as connection:
-        return [(row.side, row.tester) for row in connection.execute(sa.select(OUTSIDE_MEASUREMENTS))]
+        return [(row.side, row.tester) for row in connection.execute(sa.select(EXTERNAL_MEASUREMENTS))]
 
 
 def test_a_signed_measurement_is_taken_once(give: Give, backend: Backend, run_id: str) -> None:

@@ -115,9 +115,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def _executor() -> dict[str, Any]:
-    """The slot of a process that carries out runs: without any the service is not ready, and says so by 503."""
+    """The lease of a process that carries out runs: without any the service is not ready, and says so by 503."""
     now = datetime.now(UTC)
-    row = {"id": "slot-1", "host": "here", "pid": 1, "workflow_version": WORKFLOW_VERSION}
+    row = {"id": "lease-1", "host": "here", "pid": 1, "workflow_version": WORKFLOW_VERSION}
     return row | {"started": now, "expires": now + timedelta(hours=1)}
 
 

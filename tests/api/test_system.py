@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.database.revisions import known_revisions
-from qosforge.runs.engine.executor_leases import Slot, new_executor
+from qosforge.runs.engine.executor_leases import ExecutorLease, new_executor_id
 from tests.api.conftest import People
 
 
@@ -34,13 +34,13 @@ def test_ready_says_what_stands_against_it(client: TestClient, backend: Backend)
 
 
 def test_ready_with_an_executor(client: TestClient, backend: Backend) -> None:
-    slot = Slot(backend.database, new_executor(embedded=True), "1")
-    slot.take()
+    lease = ExecutorLease(backend.database, new_executor_id(embedded=True), "1")
+    lease.acquire()
     try:
         answer = client.get("/api/v1/ready")
         assert (answer.status_code, answer.json()["ready"]) == (200, True)
     finally:
-        slot.release()
+        lease.release()
 
 
 def test_version_tells_the_tables_too(client: TestClient) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from benchmarks.fleet import IMAGES, fleet, flow_classes, numbered_classes, recognised_classes
-from qosforge import sharing
+from qosforge import memoise
 from qosforge.compiler.compile import Compilation, compile_intent
 from qosforge.intent.loader import LoadedIntent, load_intent, parse_intent
 from qosforge.inventory.loader import load_network
@@ -53,14 +53,14 @@ def made_of(found: Compilation) -> list[tuple[object, ...]]:
 
 def check_at_every_rate(loaded: LoadedIntent, network: Network) -> None:
     """What devices share whatever their rates are is what each has at its own, and names no nameless port."""
-    sharing.forget()
+    memoise.forget()
     found = compile_intent(loaded, network)
     assert all(f.interface is None or f.interface.strip(", ") for f in found.findings)
     freely = made_of(found)
-    sharing.forget()
+    memoise.forget()
     with patch.object(core, "_rated", lambda treatment: True):
         strictly = made_of(compile_intent(loaded, network))
-    sharing.forget()
+    memoise.forget()
     assert freely == strictly
 
 
@@ -87,12 +87,12 @@ def test_what_was_compiled_before_changes_nothing(order: list[int], texts: list[
         compile_intent(each, shuffled)
     after = [made_of(compile_intent(each, network)) for each in loaded]
     for each, found in zip(loaded, after, strict=True):
-        sharing.forget()
+        memoise.forget()
         assert found == made_of(compile_intent(each, network))
 
 
 def test_devices_that_differ_share_what_is_made_of_their_classes() -> None:
-    sharing.forget()
+    memoise.forget()
     first, more = (calls(fleet(count), recognised_classes()) for count in (len(IMAGES), 3 * len(IMAGES)))
     assert (more - first) / 2 < first / 3
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.campus import bare_configuration, change, write_campus
 from qosforge.compiler.compile import compile_intent
 from qosforge.inventory.loader import load_network
-from qosforge.runs.workflow.candidates import compile_on
+from qosforge.runs.workflow.candidates import compile_run
 
 
 def test_what_a_run_hands_on_is_as_large_as_its_change(tmp_path: Path) -> None:
@@ -18,7 +18,7 @@ def test_what_a_run_hands_on_is_as_large_as_its_change(tmp_path: Path) -> None:
         network = load_network(tmp_path / str(count))
         texts = {device.name: bare_configuration(device) for device in network.devices[:4]}
         whole = compile_intent(change(), network, texts)
-        names, packed = compile_on(change(), network, texts)
+        names, packed = compile_run(change(), network, texts)
         part = packed.value().compilation
 
         assert names == tuple(device.name for device in whole.devices)

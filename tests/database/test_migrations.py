@@ -10,10 +10,10 @@ import sqlalchemy as sa
 
 from qosforge.access.roles import Role
 from qosforge.access.users import add_user, grant
-from qosforge.artifacts.store import ArtifactStore
+from qosforge.artifacts.store import FileArtifacts
 from qosforge.intent.policy_source import PolicySource
 from qosforge.policy_library.library import PolicyLibrary
-from qosforge.runs.record.lineage import hands_in
+from qosforge.runs.record.lineage import contributors
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
 from tests.database.migrating import bring_up, take_back
@@ -28,7 +28,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 def test_policies_of_before_belong_to_all_and_are_trusted_where_their_author_is_operator(
     store_url: str, tmp_path: Path
 ) -> None:
-    artifacts = ArtifactStore(tmp_path / "artifacts")
+    artifacts = FileArtifacts(tmp_path / "artifacts")
     with RunStore(store_url) as store:
 
         def people(connection: sa.Connection) -> None:
@@ -71,7 +71,7 @@ def test_who_asked_cancelled_and_retried_is_known_of_runs_of_before(store_url: s
             connection.execute(sa.text(event), {"data": retried, **at})
     bring_up(store_url)
     with RunStore(store_url) as newer:
-        hands = hands_in(newer.database, "a1", "")
+        hands = contributors(newer.database, "a1", "")
         assert hands.keys() == {"ann", "ben", "zoe", "dan"}
         assert hands["dan"] == "retried the run"
         run = newer.get_run("a1")

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.driver_capabilities import DRIVERS
 from qosforge.deploy.fleet import GRACE_SECONDS, Fleet, Outcome
 from qosforge.deploy.route import LabRoute
 from qosforge.deploy.sessions import Sessions
-from qosforge.deploy.traits import DRIVERS
 from qosforge.deploy.transaction import running
 from qosforge.errors import DeviceError
 from qosforge.inventory.models import Device, DeviceRole, Network

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.driver_capabilities import DRIVERS
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import InventoryRoute
 from qosforge.deploy.sessions import Sessions
-from qosforge.deploy.traits import DRIVERS
 from qosforge.deploy.transaction import running
 from qosforge.errors import DeviceError, LoginRefused
 from qosforge.inventory.models import Device, DeviceRole, Network

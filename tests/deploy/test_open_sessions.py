@@ -14,11 +14,11 @@ from qosforge.compiler.waves import Wave
 from qosforge.deploy.commit_confirm import too_wide
 from qosforge.deploy.connection import DeviceConnection
 from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.open_sessions import Close, OpenSessions
 from qosforge.deploy.route import lab_route
 from qosforge.deploy.sessions import Sessions
-from qosforge.deploy.traits import traits
 from qosforge.deploy.transaction import Target, apply, confirm, running
 from qosforge.emulation import start_lab
 from qosforge.errors import InputErrors
@@ -91,7 +91,7 @@ def _pushed(
         targets[name] = Target(
             name,
             device.platform,
-            traits(device.driver, name),
+            driver_capabilities(device.driver, name),
             running(driver),
             (f"snmp-server contact {word}",),
             meets,

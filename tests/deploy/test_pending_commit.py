@@ -12,7 +12,7 @@ from cli_candidate.bounded_ios import BoundedIosDriver
 from napalm_ios_legacy import IOSLegacyDriver
 
 from qosforge.deploy.device_driver import DeviceDriver
-from qosforge.deploy.traits import DRIVERS
+from qosforge.deploy.driver_capabilities import DRIVERS
 from qosforge.deploy.transaction import MOST_LOOKS, Target, apply, confirm, restore, running
 from qosforge.errors import DeviceError
 from qosforge.platforms.device_text import DeviceText, DeviceWords
@@ -91,7 +91,7 @@ def target(driver: DeviceDriver, kind: str, *, touched: bool) -> Target:
     return Target(
         device="r1",
         platform="cisco_ios",
-        traits=DRIVERS[kind],
+        capabilities=DRIVERS[kind],
         original=running(driver),
         delta=DELTA,
         meets=_meets,

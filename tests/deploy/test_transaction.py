@@ -9,7 +9,7 @@ from cli_candidate.pending import PendingCommit
 from napalm.base.base import NetworkDriver
 
 from qosforge.deploy.device_driver import DeviceDriver
-from qosforge.deploy.traits import DRIVERS
+from qosforge.deploy.driver_capabilities import DRIVERS
 from qosforge.deploy.transaction import Target, apply, confirm, restore, running
 from qosforge.errors import DeviceError
 from qosforge.platforms.device_text import DeviceWords
@@ -66,7 +66,7 @@ def target(driver: str = "ios_legacy", saved: bool = False) -> Target:
     return Target(
         device="r3",
         platform="cisco_ios",
-        traits=DRIVERS[driver],
+        capabilities=DRIVERS[driver],
         original=said(BEFORE),
         delta=(),
         meets=lambda text: text == said(AFTER),

@@ -11,7 +11,7 @@ from napalm import get_network_driver
 from napalm.base.base import NetworkDriver
 from napalm.base.exceptions import CommitConfirmException
 
-from qosforge.deploy.traits import DRIVERS
+from qosforge.deploy.driver_capabilities import DRIVERS
 from qosforge.deploy.unsaved import in_the_way, unsaved
 from qosforge.resources import root
 from tests import doors

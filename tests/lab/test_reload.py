@@ -1,4 +1,4 @@
-"""reload in N as a dead-man switch, and a box's memory over restarts."""
+"""reload in N as a commit-confirm timer, and a box's memory over restarts."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
-from qosforge.artifacts.store import ArtifactStore, DatabaseArtifacts
+from qosforge.artifacts.store import DatabaseArtifacts, FileArtifacts
 from qosforge.database.connections import Database
 from qosforge.errors import InputError, ServiceError, StoreError
 from qosforge.operations import backup, embedded, server
@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.setenv("QOSFORGE_VAR_DIR", str(tmp_path / "var"))
     settings = Settings()
-    artifacts = ArtifactStore(settings.artifacts_dir)
+    artifacts = FileArtifacts(settings.artifacts_dir)
     with RunStore(settings.database_url) as store:
         for number in range(3):
             network = artifacts.put_text(f"network {number}")
@@ -51,7 +51,7 @@ def test_what_was_backed_up_comes_back(installation: Settings, tmp_path: Path) -
     assert [path.name for path in file.parent.iterdir()] == ["one.backup"]
     restored = backup.restore(file, str(tmp_path / "new"))
     assert (restored.runs, len(restored.unfinished)) == (3, 1)
-    artifacts = ArtifactStore(tmp_path / "new" / "artifacts")
+    artifacts = FileArtifacts(tmp_path / "new" / "artifacts")
     with (
         RunStore(installation.database_url) as old,
         RunStore(f"sqlite:///{tmp_path / 'new' / 'runs.sqlite'}") as new,
@@ -65,7 +65,7 @@ def test_what_was_backed_up_comes_back(installation: Settings, tmp_path: Path) -
 def test_a_damaged_artifact_that_no_row_refers_to_is_reported_and_left_out(
     installation: Settings, tmp_path: Path
 ) -> None:
-    artifact = ArtifactStore(installation.artifacts_dir).put_text("nobody's")
+    artifact = FileArtifacts(installation.artifacts_dir).put_text("nobody's")
     (installation.artifacts_dir / artifact[:2] / artifact[2:]).write_text("other")
     manifest = backup.create(installation, tmp_path / "b")
     assert (manifest.artifacts, manifest.damaged, manifest.missing) == (3, (artifact,), ())

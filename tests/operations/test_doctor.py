@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from keyring.backends import fail
 
 from qosforge.access.tables import GRANTS, TOKENS, USERS
-from qosforge.artifacts.store import ArtifactStore
+from qosforge.artifacts.store import FileArtifacts
 from qosforge.cli.main import main
 from qosforge.database.connections import Database
 from qosforge.database.filelock import FileLock
@@ -55,7 +55,7 @@ def run(place: Path) -> Run:
     """A store with one run that failed."""
     settings = Settings()
     settings.make_var_dir()
-    network = ArtifactStore(settings.artifacts_dir).put_text("network")
+    network = FileArtifacts(settings.artifacts_dir).put_text("network")
     with RunStore(settings.database_url) as store:
         run = store.create_run("campus", "policy", "f" * 64, {"network": network})
         return store.set_status(run.id, RunStatus.FAILED, reason=WHY)

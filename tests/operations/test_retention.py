@@ -17,14 +17,14 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qosforge.artifacts.store import ArtifactMissing, ArtifactStore, DatabaseArtifacts
+from qosforge.artifacts.store import ArtifactMissing, DatabaseArtifacts, FileArtifacts
 from qosforge.artifacts.tables import ARTIFACTS
 from qosforge.database.connections import Database
 from qosforge.errors import InputError
 from qosforge.operations.artifact_store import FileArtifactCollection, TableArtifactCollection
 from qosforge.operations.retention import duration, retain
-from qosforge.runs.record.invalid_state import WrongState
-from qosforge.runs.record.status_events import again_from
+from qosforge.runs.record.invalid_state import InvalidState
+from qosforge.runs.record.status_events import next_attempt_columns
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import EVENTS, IDEMPOTENCY_KEYS, UNFINISHED, JournalAction, RunStatus
 from qosforge.runs.requests.requests import Desk
@@ -44,7 +44,7 @@ class House:
         self.url = f"sqlite:///{folder / 'runs.sqlite'}"
         self.store = RunStore(self.url, now=lambda: self.now)
         self.database = Database(self.url)
-        self.artifacts = ArtifactStore(folder / "artifacts")
+        self.artifacts = FileArtifacts(folder / "artifacts")
         self.folder = folder / "artifacts"
 
     def put(self, text: str) -> str:
@@ -154,9 +154,9 @@ def test_a_run_without_its_artifacts_is_not_begun_again(house: House) -> None:
     house.run(200, RunStatus.KEPT, ["g", "h", "i"])
     assert set(house.retain().runs) == {failed, kept}
     desk = Desk(Settings(), house.store, house.artifacts)
-    with pytest.raises(WrongState, match="gave up what it had read and prepared on 2026-06-01"):
+    with pytest.raises(InvalidState, match="gave up what it had read and prepared on 2026-06-01"):
         desk.retry(failed, "ann")
-    with pytest.raises(WrongState, match="gave up"):
+    with pytest.raises(InvalidState, match="gave up"):
         desk.roll_back(kept, "ann")
     assert house.store.get_run(failed).status is RunStatus.FAILED
 
@@ -265,7 +265,7 @@ def test_a_run_that_is_retried_meanwhile_keeps_what_it_needs(postgres_url: str, 
         def retry(now: Run, _connection: sa.Connection) -> dict[str, Any]:
             looked.set()  # as a retry does, it has found what the run needs
             go.wait(60)
-            return again_from("read", now)
+            return next_attempt_columns("read", now)
 
         retrying = pool.submit(store.change, run.id, retry)
         assert looked.wait(60)

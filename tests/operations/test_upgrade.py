@@ -12,12 +12,12 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 
-from qosforge.artifacts.store import ArtifactStore
+from qosforge.artifacts.store import FileArtifacts
 from qosforge.database.connections import Database, database_url
 from qosforge.database.filelock import FileLock
 from qosforge.database.revisions import known_revisions
 from qosforge.operations.doctor import examine
-from qosforge.runs.engine.executor_leases import Slot, SlotTimes, new_executor
+from qosforge.runs.engine.executor_leases import ExecutorLease, LeaseTimes, new_executor_id
 from qosforge.settings import Settings
 from tests.api.served import QOSFORGE
 from tests.checkout import PYTHONPATH
@@ -150,7 +150,7 @@ def test_a_store_that_lacks_artifacts_is_upgraded_only_where_that_is_meant(
     settings = Settings(var_dir=tmp_path / "var")
     monkeypatch.setenv("QOSFORGE_VAR_DIR", str(settings.var_dir))
     settings.make_var_dir()
-    lost = ArtifactStore(tmp_path / "elsewhere").put_text("lost")
+    lost = FileArtifacts(tmp_path / "elsewhere").put_text("lost")
     make(settings.database_url, "0002", {"network": lost})
     refused = qosforge("database", "upgrade", "--backup", tmp_path / "b")
     assert refused.code == 3
@@ -166,17 +166,19 @@ def test_nothing_is_upgraded_under_a_worker_that_lives(
 ) -> None:
     monkeypatch.setenv("QOSFORGE_DATABASE_URL", empty_postgres_url)
     database = Database(empty_postgres_url)
-    slot = Slot(database, new_executor(embedded=False), "1", SlotTimes(lasts=600, fence=600, renewed=600))
-    slot.take()
+    lease = ExecutorLease(
+        database, new_executor_id(embedded=False), "1", LeaseTimes(lasts=600, fence=600, renewed=600)
+    )
+    lease.acquire()
     with database.write() as connection:  # as a release of before has it, which lives
         config = Config(attributes={"connection": connection})
         config.set_main_option("script_location", "qosforge.database:migrations")
         command.downgrade(config, "0002")
     refused = qosforge("database", "upgrade", "--backup", tmp_path / "b")
     assert refused.code == 3
-    assert slot.id in refused.stderr
+    assert lease.id in refused.stderr
     assert revision_of(empty_postgres_url) == "0002"
-    slot.release()
+    lease.release()
     database.close()
     assert qosforge("database", "upgrade", "--backup", tmp_path / "b").code == 0
     assert revision_of(empty_postgres_url) == known_revisions()[0]

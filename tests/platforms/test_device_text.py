@@ -22,7 +22,7 @@ import structlog
 from pydantic import BaseModel, ConfigDict, PydanticSchemaGenerationError, TypeAdapter, ValidationError
 from rich.console import Console
 
-from qosforge.device_state.last_known import LastRead
+from qosforge.device_state.last_known import LastKnown
 from qosforge.platforms.device_text import MOST_CHARACTERS, DeviceText, DeviceWords, words_of
 from qosforge.platforms.secret_forms import BLOT
 from qosforge.resources import SOURCES, root
@@ -87,7 +87,7 @@ PRINTED: dict[str, Callable[[], str]] = {
     "console": lambda: on_console(text()),
     "error": lambda: str(ValueError(text())),
     "traceback": traced,
-    "dataclass": lambda: repr(LastRead("sw1", text(), None, datetime.now(UTC))),
+    "dataclass": lambda: repr(LastKnown("sw1", text(), None, datetime.now(UTC))),
     "json by str": lambda: json.dumps(text(), default=str),
     "structlog": lambda: str(structlog.processors.JSONRenderer()(None, "info", {"text": text()})),
 }
@@ -110,7 +110,7 @@ STORED: dict[str, Callable[[], object]] = {
     "json": lambda: json.dumps({"a": text()}),
     "pickle": lambda: pickle.dumps({"a": text()}),
     "copy": lambda: copy.deepcopy(text()),
-    "asdict": lambda: asdict(LastRead("sw1", text(), None, datetime.now(UTC))),
+    "asdict": lambda: asdict(LastKnown("sw1", text(), None, datetime.now(UTC))),
     "vars": lambda: vars(text()),
     "join": lambda: "".join([text()]),  # type: ignore[list-item]
     "concatenation": lambda: "a" + text(),  # type: ignore[operator]

@@ -10,14 +10,14 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from qosforge.executor.executor import Executor
-from qosforge.runs.engine.executor_leases import SlotTimes
+from qosforge.runs.engine.executor_leases import LeaseTimes
 from qosforge.runs.engine.port import JsonObject
 from qosforge.runs.engine.workflow_ids import SETTLE, WORKFLOW, run_of
-from qosforge.runs.record.leases import LeaseHeld
+from qosforge.runs.record.leases import DeviceLocked
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.settings import Settings
 
-HASTY = SlotTimes(lasts=4, fence=2.5, renewed=0.3)
+HASTY = LeaseTimes(lasts=4, fence=2.5, renewed=0.3)
 
 
 class SmallExecutor(Executor):
@@ -47,7 +47,7 @@ class SmallExecutor(Executor):
             while True:
                 try:
                     self.store.leases.acquire(run_id, [params["box"]], 1800)
-                except LeaseHeld:
+                except DeviceLocked:
                     self.note(f"waits {workflow_id}")
                     time.sleep(0.2)
                 else:
@@ -83,7 +83,7 @@ class SmallExecutor(Executor):
         return {}
 
 
-def work(folder: Path, url: str, version: str, times: SlotTimes, ready: Connection) -> None:
+def work(folder: Path, url: str, version: str, times: LeaseTimes, ready: Connection) -> None:
     """Work until SIGTERM; tells through ``ready`` when it does."""
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())

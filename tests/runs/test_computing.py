@@ -19,7 +19,7 @@ from qosforge.compute_process import Limits, TookTooMuch
 from qosforge.deploy.sessions import ProcessEnding
 from qosforge.errors import StoreError
 from qosforge.runs.engine.computing import Computing
-from qosforge.runs.record.stages import Stopped
+from qosforge.runs.record.stages import RunStopped
 from tests.stopwatch import Stopwatch
 
 from .support import Spawn, finish
@@ -49,7 +49,7 @@ def test_a_computation_gives_what_its_function_gives(compute: Compute) -> None:
 
 def test_it_ends_within_seconds_of_the_run(compute: Compute) -> None:
     begun, watch = time.monotonic(), Stopwatch()
-    with pytest.raises(Stopped) as caught:
+    with pytest.raises(RunStopped) as caught:
         Computing(compute, 60).done("run", lambda: STOP if time.monotonic() > begun + 2 else None, wait, 60)
     assert caught.value.stop == STOP
     assert watch.seconds < 2 + 5
@@ -58,7 +58,7 @@ def test_it_ends_within_seconds_of_the_run(compute: Compute) -> None:
 def test_a_run_that_waits_for_its_turn_is_stopped_too(compute: Compute) -> None:
     computing = Computing(compute, 60)
     watch = Stopwatch()
-    with pytest.raises(Stopped):
+    with pytest.raises(RunStopped):
         computing.done("run", lambda: STOP, wait, 60)
     assert watch.seconds < 5
 
@@ -122,11 +122,11 @@ def test_a_death_in_a_process_that_goes_on_is_told(compute: Compute) -> None:
 def room_for_what_runs_compute() -> float:
     """Megabytes that a computation may still take, once all that runs compute with is imported."""
     from qosforge.reports.run_report import render_run_report  # noqa: PLC0415 - in the computing process
-    from qosforge.runs.workflow.candidates import check, compile_on  # noqa: PLC0415 - as above
+    from qosforge.runs.workflow.candidates import check, compile_run  # noqa: PLC0415 - as above
     from qosforge.runs.workflow.live import measure  # noqa: PLC0415 - as above
-    from qosforge.runs.workflow.steps.predict import predict_on  # noqa: PLC0415 - as above
+    from qosforge.runs.workflow.steps.predict import predict_run  # noqa: PLC0415 - as above
 
-    assert all((predict_on, render_run_report, measure, compile_on, check))
+    assert all((predict_run, render_run_report, measure, compile_run, check))
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     return (most - pages * resource.getpagesize()) / (1 << 20)

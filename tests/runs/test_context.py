@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from qosforge.artifacts.store import ArtifactStore
+from qosforge.artifacts.store import FileArtifacts
 from qosforge.intent.loader import load_intent
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.workflow.context import Context, Documents
@@ -28,7 +28,7 @@ def test_what_an_intent_includes_and_what_was_set_is_kept(tmp_path: Path) -> Non
     path = tmp_path / "site.yaml"
     path.write_text(SITE, encoding="utf-8")
     loaded = load_intent(path, ["share=20"])
-    artifacts = ArtifactStore(tmp_path / "artifacts")
+    artifacts = FileArtifacts(tmp_path / "artifacts")
     documents = Documents(
         intent_file=loaded.document.file,
         intent_text=artifacts.put_text(loaded.document.text),

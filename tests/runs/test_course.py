@@ -13,7 +13,7 @@ from qosforge import errors
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.models import Device, DeviceRole, Interface, Link, Network, Station, TrafficScenario
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.workflow.run_attempt import Course
+from qosforge.runs.workflow.run_attempt import RunAttempt
 
 ON = {"stop": None}
 ANSWERS: dict[str, Any] = {
@@ -125,7 +125,7 @@ def course(steps: Steps, **documents: object) -> Any:
         run_id="01890000",
     )
     engine: Any = steps
-    return Course(context, engine)
+    return RunAttempt(context, engine)
 
 
 def test_only_what_is_needed_is_read() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from qosforge.errors import EngineBusy, InputError, Place, RefusedError, StoreError
 from qosforge.runs.engine.dbos_engine import DbosEngine
-from qosforge.runs.engine.port import MOST_TAKEN_UP, Engine, JsonObject, RecordedError, RunStranded
+from qosforge.runs.engine.port import MAX_RECOVERY_ATTEMPTS, Engine, JsonObject, RecordedError, RunStranded
 
 from .support import Spawn, finish, wait_for
 
@@ -111,20 +111,20 @@ def test_a_killed_run_is_finished_by_the_next_process(tmp_path: Path, spawn: Spa
 
 def test_a_run_whose_process_dies_again_and_again_is_given_up(tmp_path: Path, spawn: Spawn) -> None:
     script = THREE_STEPS.replace('while action == "die"', 'while action != "recover"')
-    for time in range(1, 2 + MOST_TAKEN_UP):
+    for time in range(1, 2 + MAX_RECOVERY_ATTEMPTS):
         victim = spawn(script, tmp_path, "die" if time == 1 else "die later")
         wait_for(lambda: lines(tmp_path / "log").count("two begins") == 2 * time, "both runs to reach step two")  # noqa: B023
         victim.kill()
         victim.wait(timeout=60)
     output = finish(spawn(script, tmp_path, "states")).splitlines()
     assert output == ["RunStranded", "RunStranded", "given up", "given up"]
-    assert lines(tmp_path / "log").count("two begins") == 2 * (1 + MOST_TAKEN_UP)
+    assert lines(tmp_path / "log").count("two begins") == 2 * (1 + MAX_RECOVERY_ATTEMPTS)
 
 
 def test_a_run_that_waits_outlives_any_number_of_deaths(tmp_path: Path, spawn: Spawn) -> None:
     script = THREE_STEPS.replace('run_step("second"', 'wait_step("second"')
     waiting = script.replace('while action == "die"', 'while action != "recover"')
-    for time in range(1, 4 + MOST_TAKEN_UP):
+    for time in range(1, 4 + MAX_RECOVERY_ATTEMPTS):
         victim = spawn(waiting, tmp_path, "die" if time == 1 else "die later")
         wait_for(lambda: lines(tmp_path / "log").count("two begins") == 2 * time, "both runs to wait")  # noqa: B023
         victim.kill()
@@ -275,7 +275,7 @@ def test_a_closing_engine_stops_a_run_between_two_steps(tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_let_go_of_is_not_given_up(tmp_path: Path) -> None:
-    steps = MOST_TAKEN_UP + 3
+    steps = MAX_RECOVERY_ATTEMPTS + 3
     done: list[int] = []
     for _ in range(steps):
         entered, go = threading.Event(), threading.Event()

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from qosforge.access.roles import NotAllowed, Role
 from qosforge.access.users import add_user, disable, grant, revoke
-from qosforge.artifacts.store import ArtifactStore
+from qosforge.artifacts.store import FileArtifacts
 from qosforge.errors import InputError
 from qosforge.intent.loader import load_intent, parse_intent
 from qosforge.intent.policy_source import PolicySource, load_policy
@@ -27,10 +27,10 @@ from qosforge.policy_library.versions import PolicyVersion
 from qosforge.resources import root
 from qosforge.runs.record.events import EventKind
 from qosforge.runs.record.idempotency import KeyReused
-from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.store import Run, RunStore, RunUnknown
 from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome, Verdict
-from qosforge.runs.requests.allowed_actions import possible
+from qosforge.runs.requests.allowed_actions import allowed_actions
 from qosforge.runs.requests.requests import Desk, Order
 from qosforge.runs.requests.retry import STARTS
 from qosforge.runs.workflow.context import Context, Documents
@@ -55,7 +55,7 @@ def order() -> Order:
 
 @pytest.fixture
 def desk(store: RunStore, tmp_path: Path) -> Desk:
-    return Desk(Settings(var_dir=tmp_path), store, ArtifactStore(tmp_path / "artifacts"))
+    return Desk(Settings(var_dir=tmp_path), store, FileArtifacts(tmp_path / "artifacts"))
 
 
 def in_status(desk: Desk, order: Order, status: RunStatus) -> Run:
@@ -166,7 +166,7 @@ def test_an_approval_lets_the_run_begin_again(desk: Desk, order: Order) -> None:
     assert (approved.status, approved.attempt) == (RunStatus.PENDING, 2)
     (decision,) = desk.decisions(run.id)
     assert (decision.by, decision.approved, decision.candidate) == ("grace", True, listed)
-    with pytest.raises(WrongState, match="waits for no approval"):
+    with pytest.raises(InvalidState, match="waits for no approval"):
         desk.approve(run.id, "grace", listed)
     assert statuses(desk, run) == ["pending", "needs_approval", "pending"]
     assert desk.candidate(run.id) is None, "the next attempt has to work it out anew"
@@ -174,10 +174,10 @@ def test_an_approval_lets_the_run_begin_again(desk: Desk, order: Order) -> None:
 
 def test_only_what_was_looked_at_is_approved(desk: Desk, order: Order) -> None:
     run = in_status(desk, order, RunStatus.NEEDS_APPROVAL)
-    with pytest.raises(WrongState, match="not what the run would do"):
+    with pytest.raises(InvalidState, match="not what the run would do"):
         desk.approve(run.id, "grace", "0" * 64)
     prepared(desk, run, r1="a\n")
-    with pytest.raises(WrongState, match="not what the run would do"):
+    with pytest.raises(InvalidState, match="not what the run would do"):
         desk.approve(run.id, "grace", "0" * 64)
     assert desk.decisions(run.id) == []
 
@@ -189,7 +189,7 @@ def test_two_who_decide_at_once_are_not_both_heard(desk: Desk, order: Order) -> 
     def decide(number: int) -> bool:
         try:
             desk.reject(run.id, "ada") if number % 2 else desk.approve(run.id, "ada", listed)
-        except WrongState:
+        except InvalidState:
             return False
         return True
 
@@ -210,7 +210,7 @@ def test_a_run_that_nobody_is_at_is_cancelled_at_once(desk: Desk, order: Order, 
     run = in_status(desk, order, status)
     over = desk.cancel(run.id, "ada")
     assert (over.status, over.cancelled_by, over.reason) == (RunStatus.CANCELLED, "ada", "cancelled by ada")
-    with pytest.raises(WrongState, match="is over"):
+    with pytest.raises(InvalidState, match="is over"):
         desk.cancel(run.id, "ada")
     assert desk.store.begin_attempt(run.id, 1) is None, "a queued attempt finds it over"
 
@@ -226,7 +226,7 @@ def test_a_running_run_is_asked_to_stop(desk: Desk, order: Order) -> None:
 @pytest.mark.parametrize("status", [s for s in RunStatus if s not in ENDED])
 def test_what_has_not_ended_or_stands_is_not_tried_again(desk: Desk, order: Order, status: RunStatus) -> None:
     run = in_status(desk, order, status)
-    with pytest.raises(WrongState, match="cannot be tried again"):
+    with pytest.raises(InvalidState, match="cannot be tried again"):
         desk.retry(run.id, "ada")
 
 
@@ -243,7 +243,7 @@ def test_an_ended_run_begins_another_attempt(desk: Desk, order: Order, clock: Cl
 @pytest.mark.parametrize("start", STARTS[1:])
 def test_a_retry_from_a_later_stage_needs_what_came_before(desk: Desk, order: Order, start: str) -> None:
     run = in_status(desk, order, RunStatus.FAILED)
-    with pytest.raises(WrongState, match="did not finish read"):
+    with pytest.raises(InvalidState, match="did not finish read"):
         desk.retry(run.id, "ada", start)
     prepared(desk, run, r1="a\n")
     assert desk.retry(run.id, "ada", start).start == start
@@ -252,7 +252,7 @@ def test_a_retry_from_a_later_stage_needs_what_came_before(desk: Desk, order: Or
 def test_a_refused_run_can_only_begin_at_its_beginning(desk: Desk, order: Order) -> None:
     run = in_status(desk, order, RunStatus.REJECTED)
     prepared(desk, run)
-    with pytest.raises(WrongState, match="can only begin at read"):
+    with pytest.raises(InvalidState, match="can only begin at read"):
         desk.retry(run.id, "ada", "push")
 
 
@@ -266,7 +266,7 @@ def test_a_retry_begins_nowhere_else(desk: Desk, order: Order, start: str) -> No
 def test_a_run_that_left_a_box_open_is_not_tried_again(desk: Desk, order: Order) -> None:
     run = in_status(desk, order, RunStatus.FAILED)
     desk.store.journal.append(run.id, "r1", JournalAction.TOUCHING)
-    with pytest.raises(WrongState, match="between two states"):
+    with pytest.raises(InvalidState, match="between two states"):
         desk.retry(run.id, "ada")
 
 
@@ -291,7 +291,7 @@ def test_a_kept_run_is_rolled_back_by_a_new_one(desk: Desk, order: Order) -> Non
 def test_what_a_later_run_built_upon_is_not_rolled_back(desk: Desk, order: Order) -> None:
     first, second = kept(desk, order, "r1", "r3"), kept(desk, order, "r3")
     elsewhere = kept(desk, order, "r2")
-    with pytest.raises(WrongState, match=f"{second.id} changed r3 since"):
+    with pytest.raises(InvalidState, match=f"{second.id} changed r3 since"):
         desk.roll_back(first.id, "ada")
     desk.store.set_status(desk.roll_back(second.id, "ada").id, RunStatus.KEPT)
     assert desk.roll_back(first.id, "ada").params["undo_of"] == first.id
@@ -300,7 +300,7 @@ def test_what_a_later_run_built_upon_is_not_rolled_back(desk: Desk, order: Order
 
 @pytest.mark.parametrize("status", [s for s in RunStatus if s is not RunStatus.KEPT])
 def test_only_what_was_kept_is_rolled_back(desk: Desk, order: Order, status: RunStatus) -> None:
-    with pytest.raises(WrongState, match="nothing to roll back"):
+    with pytest.raises(InvalidState, match="nothing to roll back"):
         desk.roll_back(in_status(desk, order, status).id, "ada")
 
 
@@ -365,7 +365,7 @@ def test_only_going_back_is_let_through_the_gate(desk: Desk, order: Order) -> No
 @pytest.fixture
 def four_eyes(store: RunStore, tmp_path: Path) -> Desk:
     """Where nobody approves a change alone; networks have no rules of their own."""
-    return Desk(Settings(var_dir=tmp_path, four_eyes=True), store, ArtifactStore(tmp_path / "artifacts"))
+    return Desk(Settings(var_dir=tmp_path, four_eyes=True), store, FileArtifacts(tmp_path / "artifacts"))
 
 
 def waiting(desk: Desk, order: Order, who: str, **deltas: str) -> tuple[Run, str]:
@@ -548,7 +548,7 @@ def test_a_retry_takes_somebody_who_stands_for_the_policy(desk: Desk, stored: Or
     shut_out(desk, "carl")
     with pytest.raises(NotAllowed, match="written by carl"):
         desk.retry(run.id, "grace")
-    found = possible(desk, run, "grace")
+    found = allowed_actions(desk, run, "grace")
     assert isinstance(found.retry, NotAllowed)
     assert found.starts == ()
     stand_for(desk, "mary")
@@ -564,7 +564,7 @@ def test_going_back_takes_nobodys_word_and_bringing_it_again_does(desk: Desk, st
     desk.store.set_status(back.id, RunStatus.KEPT)
     with pytest.raises(NotAllowed, match="written by carl"):
         desk.roll_back(back.id, "grace")
-    assert isinstance(possible(desk, desk.run(back.id), "grace").roll_back, NotAllowed)
+    assert isinstance(allowed_actions(desk, desk.run(back.id), "grace").roll_back, NotAllowed)
     stand_for(desk, "grace")
     again = desk.roll_back(back.id, "grace")
     shut_out(desk, "grace")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.artifacts.store import ArtifactStore
-from qosforge.device_state.drift import Settled, drift_words
+from qosforge.artifacts.store import FileArtifacts
+from qosforge.device_state.drift import Baseline, describe_drift
 from qosforge.device_state.qos_state import held
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
@@ -32,15 +32,15 @@ NOW = SETTLED.replace(" class PLANTED01\n  bandwidth percent 20\n", "") + " rand
 
 
 def test_drift_is_told_without_secrets() -> None:
-    told = "".join(drift_words(NETWORK, DEVICE.name, said(SETTLED), said(NOW)))
+    told = "".join(describe_drift(NETWORK, DEVICE.name, said(SETTLED), said(NOW)))
     assert "********" in told
     assert "PLANTED01" not in told
 
 
 def test_what_a_page_says_of_a_device_has_none(tmp_path: Path, store: RunStore) -> None:
-    artifacts = ArtifactStore(tmp_path / "artifacts")
+    artifacts = FileArtifacts(tmp_path / "artifacts")
     run = store.create_run(NETWORK.name, "p", "f" * 64, {})
-    found = held(NETWORK, DEVICE.name, said(NOW), Settled(run, artifacts.put_text(SETTLED)), artifacts)
+    found = held(NETWORK, DEVICE.name, said(NOW), Baseline(run, artifacts.put_text(SETTLED)), artifacts)
     assert found.drifted
     (unknown,) = found.plan.unknown
     assert unknown.text == "random-detect odd ******** ␛"
@@ -58,7 +58,7 @@ def test_a_difference_that_is_cut_has_no_part_of_one() -> None:
         before = SETTLED.replace(
             "policy-map WAN\n", f"policy-map WAN\n class {'A' * length}\n  bandwidth percent 10\n"
         )
-        told = "".join(drift_words(NETWORK, DEVICE.name, said(before), said(SETTLED)))
+        told = "".join(describe_drift(NETWORK, DEVICE.name, said(before), said(SETTLED)))
         assert "PLANT" not in told
         cut += "…" in told
     assert cut > 20

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from qosforge.access.audit_log import calls_page
 from qosforge.database.connections import Database
-from qosforge.device_state.drift_watch import DeviceDrift, Look, claim_look, settle_look
+from qosforge.device_state.drift_watch import DeviceDrift, Look, claim_check, record_check
 from qosforge.settings import Settings
 from tests.cli.conftest import Command, qosforge
 
@@ -18,10 +18,10 @@ __all__ = ["qosforge"]
 def test_a_network_is_watched_and_no_more(qosforge: Command, tmp_path: Path) -> None:
     assert qosforge("drift", "watch", "campus", "--every", "60").code == 0
     database = Database(Settings(var_dir=tmp_path / "var").database_url)
-    network, claim = claim_look(database) or ("", "")
+    network, claim = claim_check(database) or ("", "")
     assert network == "campus"
     at = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
-    settle_look(database, claim, Look(at, compared=9, drifted={"r1": DeviceDrift(2, "d")}, unread={"r2": "no"}))
+    record_check(database, claim, Look(at, compared=9, drifted={"r1": DeviceDrift(2, "d")}, unread={"r2": "no"}))
     listed = qosforge("drift", "list")
     assert listed.code == 1
     for shown in ("campus", "60 min", "drifted", "r1", "r2", "2026-11-20 08:00"):

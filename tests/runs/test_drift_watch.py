@@ -15,13 +15,13 @@ from qosforge.device_state.drift_watch import (
     DeviceDrift,
     DriftState,
     Look,
-    any_look_due,
-    claim_look,
+    any_check_due,
+    claim_check,
     drift_watch,
     drift_watches,
     put_off,
+    record_check,
     set_drift_interval,
-    settle_look,
 )
 from qosforge.device_state.tables import DRIFT_WATCHES
 from qosforge.errors import InputError
@@ -57,19 +57,19 @@ def hurry(store: RunStore, **values: object) -> None:
 def look(store: RunStore, drifted: Mapping[str, str], unread: Mapping[str, str] | None = None) -> EventType | None:
     """Take a look that finds this: a digest by device."""
     hurry(store)
-    claimed = claim_look(store.database)
+    claimed = claim_check(store.database)
     assert claimed is not None
     found = {device: DeviceDrift(2, digest) for device, digest in drifted.items()}
-    return settle_look(store.database, claimed[1], Look(store.now(), 3, found, unread or {}, ("r9",)))
+    return record_check(store.database, claimed[1], Look(store.now(), 3, found, unread or {}, ("r9",)))
 
 
 def test_a_network_is_looked_at_only_where_it_is_wanted(live: RunStore) -> None:
-    assert (drift_watch(live.database, "campus").minutes, any_look_due(live.database)) == (None, False)
+    assert (drift_watch(live.database, "campus").minutes, any_check_due(live.database)) == (None, False)
     watch(live, "campus")
-    assert any_look_due(live.database)
+    assert any_check_due(live.database)
     watch(live, "campus", None)
-    assert not any_look_due(live.database)
-    assert claim_look(live.database) is None
+    assert not any_check_due(live.database)
+    assert claim_check(live.database) is None
 
 
 @pytest.mark.parametrize("minutes", [0, 4, 10081, -5])
@@ -84,27 +84,27 @@ def test_one_process_looks_at_a_network_at_a_time(live: RunStore, store_url: str
 
     def claim(_: int) -> tuple[str, str] | None:
         with RunStore(store_url) as other:
-            return claim_look(other.database)
+            return claim_check(other.database)
 
     with ThreadPoolExecutor(6) as threads:
         claimed = [each for each in threads.map(claim, range(6)) if each is not None]
     assert sorted(network for network, _ in claimed) == ["campus", "itesm"]
-    assert not any_look_due(live.database)
+    assert not any_check_due(live.database)
 
 
 def test_who_dies_as_it_looks_leaves_it_to_another(live: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     watch(live, "campus")
-    dead = claim_look(live.database)
+    dead = claim_check(live.database)
     assert dead is not None
     now = live.database.now
     monkeypatch.setattr(live.database, "now", lambda connection: now(connection) + LEASE)
-    taken = claim_look(live.database)
+    taken = claim_check(live.database)
     assert taken is not None
     assert taken[0] == "campus"
-    assert settle_look(live.database, dead[1], Look(live.now(), 1, {"r1": DeviceDrift(1, "a")})) is None
+    assert record_check(live.database, dead[1], Look(live.now(), 1, {"r1": DeviceDrift(1, "a")})) is None
     assert drift_watch(live.database, "campus").looked is None
     put_off(live.database, taken[1], timedelta(minutes=1))
-    assert not any_look_due(live.database)
+    assert not any_check_due(live.database)
 
 
 def test_drift_is_told_when_it_comes_changes_and_goes(live: RunStore, tmp_path: Path) -> None:
@@ -143,10 +143,10 @@ def test_drift_is_told_when_it_comes_changes_and_goes(live: RunStore, tmp_path: 
 
 def test_what_is_no_more_looked_at_is_not_begun_again_by_a_look_under_way(live: RunStore) -> None:
     watch(live, "campus")
-    claimed = claim_look(live.database)
+    claimed = claim_check(live.database)
     assert claimed is not None
     watch(live, "campus", None)
-    settle_look(live.database, claimed[1], Look(live.now(), 1))
+    record_check(live.database, claimed[1], Look(live.now(), 1))
     (seen,) = drift_watches(live.database)
     assert (seen.due, seen.minutes, seen.state) == (None, None, DriftState.IN_STEP)
-    assert claim_look(live.database) is None
+    assert claim_check(live.database) is None

@@ -1,4 +1,4 @@
-"""Looks for drift at the devices of a lab, over SSH."""
+"""Look for drift at the devices of a lab, over SSH."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from qosforge.artifacts.store import Artifacts, open_artifacts
 from qosforge.compiler.candidate import make_candidate
 from qosforge.compiler.compile import compile_intent
 from qosforge.deploy.sessions import Sessions
-from qosforge.device_state.drift_check import DriftWork
+from qosforge.device_state.drift_check import DriftChecks
 from qosforge.device_state.drift_watch import DriftState, DriftWatch, drift_watch, set_drift_interval
-from qosforge.device_state.last_known import last_read
+from qosforge.device_state.last_known import last_known
 from qosforge.device_state.tables import DRIFT_WATCHES
 from qosforge.emulation import start_lab
 from qosforge.intent.loader import load_intent
@@ -58,10 +58,10 @@ class Lab:
         """Type lines on a device's console, as somebody else would."""
         assert control.configure(self.state, name, list(lines)) == []
 
-    def work(self) -> DriftWork:
+    def work(self) -> DriftChecks:
         """What looks, as in one process."""
         sessions = Sessions(self.settings.device_limits)
-        return DriftWork(self.store, self.artifacts, self.settings, computing(), sessions)
+        return DriftChecks(self.store, self.artifacts, self.settings, computing(), sessions)
 
     def look(self) -> DriftWatch:
         """Have the network looked at now."""
@@ -117,7 +117,7 @@ def test_drift_is_found_and_goes_and_nothing_is_mended_by_itself(lab: Lab) -> No
     assert (seen.state, list(seen.drifted)) == (DriftState.DRIFTED, [name])
     assert seen.drifted[name].count > 0
     assert lab.running()[name] == drifted
-    assert last_read(lab.store, lab.artifacts, lab.network)[name].at == seen.looked
+    assert last_known(lab.store, lab.artifacts, lab.network)[name].at == seen.looked
     lab.type(name, *lab.delta[name])
     assert lab.look().state is DriftState.IN_STEP
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.artifacts.store import ArtifactMissing, ArtifactStore
-from qosforge.device_state.last_known import LastRead, keep_readings, last_read
+from qosforge.artifacts.store import ArtifactMissing, FileArtifacts
+from qosforge.device_state.last_known import LastKnown, last_known, store_readings
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.resources import root
@@ -25,14 +25,14 @@ def network() -> Network:
 
 
 @pytest.fixture
-def artifacts(tmp_path: Path) -> ArtifactStore:
-    return ArtifactStore(tmp_path / "artifacts")
+def artifacts(tmp_path: Path) -> FileArtifacts:
+    return FileArtifacts(tmp_path / "artifacts")
 
 
 class Boxes:
     """Readings of devices as runs leave them, a minute apart."""
 
-    def __init__(self, store: RunStore, artifacts: ArtifactStore, clock: Clock) -> None:
+    def __init__(self, store: RunStore, artifacts: FileArtifacts, clock: Clock) -> None:
         self._store, self._artifacts, self._clock = store, artifacts, clock
 
     def run(self, network: str = "campus") -> Run:
@@ -46,35 +46,35 @@ class Boxes:
 
 
 @pytest.fixture
-def boxes(store: RunStore, artifacts: ArtifactStore, clock: Clock) -> Boxes:
+def boxes(store: RunStore, artifacts: FileArtifacts, clock: Clock) -> Boxes:
     return Boxes(store, artifacts, clock)
 
 
-def _texts(store: RunStore, artifacts: ArtifactStore, network: Network) -> dict[str, str]:
-    return opened({name: read.text for name, read in last_read(store, artifacts, network).items()})
+def _texts(store: RunStore, artifacts: FileArtifacts, network: Network) -> dict[str, str]:
+    return opened({name: read.text for name, read in last_known(store, artifacts, network).items()})
 
 
 def test_boxes_that_no_run_has_read_are_left_out(
-    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes
+    store: RunStore, artifacts: FileArtifacts, network: Network, boxes: Boxes
 ) -> None:
-    assert last_read(store, artifacts, network) == {}
+    assert last_known(store, artifacts, network) == {}
     boxes.read(boxes.run("elsewhere"), "read", {"r1": "of another network's r1"})
-    assert last_read(store, artifacts, network) == {}
+    assert last_known(store, artifacts, network) == {}
 
 
 def test_the_newest_reading_of_each_box_counts(
-    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes, clock: Clock
+    store: RunStore, artifacts: FileArtifacts, network: Network, boxes: Boxes, clock: Clock
 ) -> None:
     run = boxes.run()
     boxes.read(run, "read", {"r1": "before", "r2": "before", "s2950": "before"})
     boxes.read(run, "read-back", {"r1": "after", "r2": "after"})
     boxes.read(run, "rollback", {"r2": "restored"})
     assert _texts(store, artifacts, network) == {"r1": "after", "r2": "restored", "s2950": "before"}
-    assert last_read(store, artifacts, network)["r2"] == LastRead("r2", said("restored"), run.id, clock())
+    assert last_known(store, artifacts, network)["r2"] == LastKnown("r2", said("restored"), run.id, clock())
 
 
 def test_an_older_run_that_read_later_counts(
-    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes
+    store: RunStore, artifacts: FileArtifacts, network: Network, boxes: Boxes
 ) -> None:
     waited, quick = boxes.run(), boxes.run()
     boxes.read(waited, "read", {"r1": "one"})
@@ -84,7 +84,7 @@ def test_an_older_run_that_read_later_counts(
 
 
 def test_what_an_attempt_took_over_is_no_reading(
-    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes
+    store: RunStore, artifacts: FileArtifacts, network: Network, boxes: Boxes
 ) -> None:
     run = boxes.run()
     boxes.read(run, "read", {"r1": "one"})
@@ -94,7 +94,7 @@ def test_what_an_attempt_took_over_is_no_reading(
 
 
 def test_a_failed_reading_does_not_count(
-    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes
+    store: RunStore, artifacts: FileArtifacts, network: Network, boxes: Boxes
 ) -> None:
     boxes.read(boxes.run(), "read", {"r1": "one"})
     run = boxes.run()
@@ -104,30 +104,30 @@ def test_a_failed_reading_does_not_count(
 
 
 def test_what_a_person_had_read_counts_until_something_newer(
-    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes, clock: Clock
+    store: RunStore, artifacts: FileArtifacts, network: Network, boxes: Boxes, clock: Clock
 ) -> None:
     boxes.read(boxes.run(), "read", {"r1": "one", "r2": "one"})
     clock.forward(60)
-    keep_readings(store, artifacts, network, said_by({"r1": "two", "r3": "two"}), clock())
-    assert last_read(store, artifacts, network)["r1"] == LastRead("r1", said("two"), None, clock())
+    store_readings(store, artifacts, network, said_by({"r1": "two", "r3": "two"}), clock())
+    assert last_known(store, artifacts, network)["r1"] == LastKnown("r1", said("two"), None, clock())
     late = clock()
     boxes.read(boxes.run(), "read", {"r3": "three"})
-    keep_readings(store, artifacts, network, said_by({"r3": "too late"}), late)
+    store_readings(store, artifacts, network, said_by({"r3": "too late"}), late)
     assert _texts(store, artifacts, network) == {"r1": "two", "r2": "one", "r3": "three"}
 
 
 def test_a_missing_artifact_is_told(
-    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes
+    store: RunStore, artifacts: FileArtifacts, network: Network, boxes: Boxes
 ) -> None:
     run = boxes.run()
     with store.stage(run.id, "read") as summary:
         summary["running"] = {"r1": "0" * 64}
     with pytest.raises(ArtifactMissing):
-        last_read(store, artifacts, network)
+        last_known(store, artifacts, network)
 
 
 def test_a_box_is_known_by_its_network(
-    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes
+    store: RunStore, artifacts: FileArtifacts, network: Network, boxes: Boxes
 ) -> None:
     boxes.read(boxes.run(), "read", {"r1": "here", "taken-away": "no longer in the inventory"})
     boxes.read(boxes.run("elsewhere"), "read", {"r1": "there"})
@@ -135,7 +135,7 @@ def test_a_box_is_known_by_its_network(
 
 
 def test_an_older_store_is_looked_through_once(
-    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes, store_url: str
+    store: RunStore, artifacts: FileArtifacts, network: Network, boxes: Boxes, store_url: str
 ) -> None:
     run = boxes.run()
     boxes.read(run, "read", {"r1": "before", "s2950": "before"})

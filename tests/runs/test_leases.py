@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from qosforge.errors import StoreError
-from qosforge.runs.record.leases import LeaseHeld, LeaseLost
+from qosforge.runs.record.leases import DeviceLocked, LeaseLost
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
 
@@ -16,7 +16,7 @@ from .support import WHY, Clock, Spawn, finish
 TAKE = """
 import sys
 import time
-from qosforge.runs.record.leases import LeaseHeld
+from qosforge.runs.record.leases import DeviceLocked
 from qosforge.runs.record.store import RunStore
 with RunStore(sys.argv[1]) as store:
     run = store.create_run("campus", "p", "v", {})
@@ -26,7 +26,7 @@ with RunStore(sys.argv[1]) as store:
     while taken < 30:
         try:
             store.leases.acquire(run.id, ["r1", "r2", "r3"], 60)
-        except LeaseHeld:
+        except DeviceLocked:
             refused += 1
         else:
             holders = {lease.run_id for lease in store.leases.held()}
@@ -72,13 +72,13 @@ def test_a_box_that_a_run_left_touched_is_not_given_away_when_the_run_is_over(
     store.leases.acquire(run.id, ["r1"], 60)
     store.journal.append(run.id, "r1", JournalAction.TOUCHING)
     store.set_status(run.id, RunStatus.FAILED, reason=WHY)
-    with pytest.raises(LeaseHeld, match="between two states"):
+    with pytest.raises(DeviceLocked, match="between two states"):
         store.leases.acquire(other.id, ["r1"], 60)
 
 
 def test_another_run_gets_all_or_nothing(store: RunStore, run: Run, other: Run) -> None:
     store.leases.acquire(run.id, ["r2"], 60)
-    with pytest.raises(LeaseHeld, match=f"run {run.id} .* holds r2") as caught:
+    with pytest.raises(DeviceLocked, match=f"run {run.id} .* holds r2") as caught:
         store.leases.acquire(other.id, ["r1", "r2", "r3"], 60)
     assert caught.value.where.device == "r2"
     assert devices(store) == [("r2", run.id)]
@@ -122,7 +122,7 @@ def test_a_renewed_lease_does_not(store: RunStore, run: Run, other: Run, clock: 
     clock.forward(59)
     store.leases.renew(run.id, ["r1"], 60)
     clock.forward(59)
-    with pytest.raises(LeaseHeld):
+    with pytest.raises(DeviceLocked):
         store.leases.acquire(other.id, ["r1"], 60)
 
 
@@ -149,7 +149,7 @@ def test_a_box_left_between_two_states_waits_for_its_run(
     store.leases.acquire(run.id, ["r1", "r2"], 60)
     store.journal.append(run.id, "r1", JournalAction.TOUCHING)
     clock.forward(3600)
-    with pytest.raises(LeaseHeld, match="left r1 between two states"):
+    with pytest.raises(DeviceLocked, match="left r1 between two states"):
         store.leases.acquire(other.id, ["r1", "r2"], 60)
     store.leases.acquire(other.id, ["r2"], 60)
     store.leases.acquire(run.id, ["r1"], 60)
@@ -169,7 +169,7 @@ def test_of_many_threads_one_wins(store: RunStore) -> None:
     def take(run: Run) -> str | None:
         try:
             store.leases.acquire(run.id, ["r1", "r2"], 60)
-        except LeaseHeld:
+        except DeviceLocked:
             return None
         return run.id
 

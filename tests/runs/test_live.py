@@ -12,7 +12,7 @@ from qosforge.errors import DeviceError, DeviceErrors, InputError, Place
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.workflow.live import measure_till_told, plans_held, read_running, require_checks
+from qosforge.runs.workflow.live import measure_until_conclusive, read_running, require_checks, running_plans
 from tests.device_texts import opened, said
 
 
@@ -47,7 +47,7 @@ def test_boxes_that_cannot_be_read_are_told_together() -> None:
 
 def test_plans_are_what_each_box_holds() -> None:
     network = load_network(root() / "inventories" / "campus")
-    plans = plans_held(network, {"r1": "interface Serial0/0\n bandwidth 2000\n", "e300": ""})
+    plans = running_plans(network, {"r1": "interface Serial0/0\n bandwidth 2000\n", "e300": ""})
     assert {name: plan.platform for name, plan in plans.items()} == {"r1": "cisco_ios", "e300": "force10_e300"}
 
 
@@ -65,7 +65,7 @@ def test_a_measurement_goes_on_while_it_is_inconclusive_and_has_time() -> None:
         device.name: path.read_text() if (path := startup / f"{device.name}.cfg").exists() else ""
         for device in network.devices
     }
-    whole = measure_till_told(intent, network, texts, seed=16)
+    whole = measure_until_conclusive(intent, network, texts, seed=16)
     assert whole.measurement.look > 1
-    hurried = measure_till_told(intent, network, texts, seed=16, at_most_seconds=0)
+    hurried = measure_until_conclusive(intent, network, texts, seed=16, at_most_seconds=0)
     assert (hurried.measurement.look, hurried.outcome) == (1, "inconclusive")

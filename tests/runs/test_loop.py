@@ -28,7 +28,7 @@ from qosforge.reports.run_metadata import run_metadata
 from qosforge.resources import root
 from qosforge.runs.engine.dispatch import RUNS_QUEUE
 from qosforge.runs.engine.workflow_ids import SETTLE, settling_id
-from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.status_events import ASKS
 from qosforge.runs.record.store import Run
 from qosforge.runs.record.tables import RunStatus
@@ -43,7 +43,7 @@ from qosforge.runs.workflow.steps import predict as predicting
 from qosforge.runs.workflow.steps import prepare as preparing
 from qosforge.runs.workflow.steps import push as phases
 from qosforge.settings import Settings
-from qosforge.sweeps.sweeps import SweepOrder
+from qosforge.sweeps.sweeps import NewSweep
 from qosforge.tester.replications import next_look_seconds
 from qoslab import control
 
@@ -212,7 +212,7 @@ def faulty(*_: object, **__: object) -> None:
 def test_a_prediction_that_fails_stops_no_run(
     site: Site, monkeypatch: pytest.MonkeyPatch, fails: Callable[..., None], text: str
 ) -> None:
-    monkeypatch.setattr(predicting, "predict_on", fails)
+    monkeypatch.setattr(predicting, "predict_run", fails)
     run = site.go(site.place(measure=True))
     assert (run.status, run.verdict) == (RunStatus.KEPT, "met")
     told = site.desk.detail(run.id)
@@ -344,7 +344,7 @@ def test_what_a_service_left_in_its_queues_is_finished_by_recover(site: Site) ->
     run = site.place()
     site.service.engine.enqueue(SETTLE, settling_id(run.id), {"run": run.id}, RUNS_QUEUE)
     sweeps = site.service.executor.sweeps
-    sweeps.sweeps.place(SweepOrder(site.network, PolicySource(POLICY, "remote-control.yaml", {}, {}), {}), "ada")
+    sweeps.sweeps.place(NewSweep(site.network, PolicySource(POLICY, "remote-control.yaml", {}, {}), {}), "ada")
     sweeps.tick()
     ended = [(entry["run"], entry["status"]) for entry in site.service.recover()]
     # The engine may have taken the settling from its queue before anybody looked.
@@ -419,12 +419,12 @@ def test_a_bad_outside_measurement_takes_the_run_back(site: Site) -> None:
     before = site.running()
     run = site.place(measure=True, tester="external", before=True)
     given: Callable[..., None] = lambda side, document: site.desk.receive(run.id, side, "probe", document)  # noqa: E731
-    with pytest.raises(WrongState, match="does not wait"):
+    with pytest.raises(InvalidState, match="does not wait"):
         given("before", measured("before", 0))
     with site.beside(run):
         site.waits(run, outside.waiting_for("before"))
         assert site.running() == before
-        with pytest.raises(WrongState, match="does not wait"):
+        with pytest.raises(InvalidState, match="does not wait"):
             given("after", measured("after", 0))
         with pytest.raises(Exception, match="was given as before"):
             given("before", measured("after", 0))
@@ -440,7 +440,7 @@ def test_a_bad_outside_measurement_takes_the_run_back(site: Site) -> None:
 
 def test_no_outside_measurement_in_time_takes_the_run_back(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     before = site.running()
-    monkeypatch.setattr(course, "OUTSIDE_SECONDS", 1.0)
+    monkeypatch.setattr(course, "EXTERNAL_TESTER_SECONDS", 1.0)
     run = site.place(measure=True, tester="external")
     result = site.service.carry_out(run.id).result
     assert result["status"] == RunStatus.ROLLED_BACK
@@ -468,7 +468,7 @@ def greedy(*_: object, **__: object) -> None:
 
 
 def test_a_cancel_reaches_a_run_that_computes(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparing, "compile_on", for_ever)
+    monkeypatch.setattr(preparing, "compile_run", for_ever)
     run = site.place()
     with site.beside(run):
         at_it = lambda: "compile" in {stage.name for stage in site.store.stages(run.id)}  # noqa: E731
@@ -480,7 +480,7 @@ def test_a_cancel_reaches_a_run_that_computes(site: Site, monkeypatch: pytest.Mo
 def test_a_compile_that_takes_too_much_fails_the_run_with_the_reason(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preparing, "compile_on", greedy)
+    monkeypatch.setattr(preparing, "compile_run", greedy)
     before = site.running()
     run = site.place()
     with pytest.raises(errors.ServiceError, match="more than 2,048 MB of memory"):
@@ -567,7 +567,7 @@ def test_an_approver_is_asked_whether_to_keep_what_is_not_met(site: Site, word: 
         assert asked is not None
         assert site.running() != before
         assert site.desk.detail(run.id).question == asked
-        with pytest.raises(WrongState, match="not what the run asks"):
+        with pytest.raises(InvalidState, match="not what the run asks"):
             site.desk.approve(run.id, "grace", "0" * 64)
         assert site.desk.run(run.id).due is not None
         if word == "approve":
@@ -586,7 +586,7 @@ def test_an_approver_is_asked_whether_to_keep_what_is_not_met(site: Site, word: 
     assert (decision.approved, decision.by, decision.keeping) == (word == "approve", "grace", True)
     told = dict(run_metadata(site.desk.detail(run.id)))
     assert "UTC, to keep what is not met" in told["approved by" if word == "approve" else "rejected by"]
-    with pytest.raises(WrongState, match="waits for no approval"):
+    with pytest.raises(InvalidState, match="waits for no approval"):
         site.desk.approve(run.id, "grace", asked)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.artifacts.store import ArtifactStore
+from qosforge.artifacts.store import FileArtifacts
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.workflow import external_tester as outside
 from qosforge.runs.workflow.context import Context, Documents
@@ -26,7 +26,7 @@ class Killed(BaseException):
 def test_a_measurement_that_came_while_its_process_died_is_not_lost(
     store: RunStore, run: Run, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    artifacts = ArtifactStore(tmp_path / "artifacts")
+    artifacts = FileArtifacts(tmp_path / "artifacts")
     rules = NetworkRules(Settings(var_dir=tmp_path))
     documents = Documents(intent_file="", intent_text="", network="", lab=None)
     context = Context(run.id, documents, store, artifacts, lambda *_: None, rules, computing())

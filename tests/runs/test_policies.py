@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qosforge.access.roles import NotAllowed, Principal, Role
-from qosforge.artifacts.store import ArtifactStore
+from qosforge.artifacts.store import FileArtifacts
 from qosforge.database.connections import Database
 from qosforge.errors import InputError
 from qosforge.intent.policy_source import PolicySource
@@ -36,7 +36,7 @@ def gold(tolerance: str = "5 %", own: str = OWN) -> PolicySource:
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[PolicyLibrary]:
     database = Database(f"sqlite:///{tmp_path / 'runs.sqlite'}")
-    yield PolicyLibrary(database, ArtifactStore(tmp_path / "artifacts"))
+    yield PolicyLibrary(database, FileArtifacts(tmp_path / "artifacts"))
     database.close()
 
 

@@ -15,7 +15,7 @@ from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
 from qosforge.settings import Settings
-from qosforge.sweeps.sweeps import PointOutcome, SweepOrder, Sweeps
+from qosforge.sweeps.sweeps import NewSweep, PointOutcome, Sweeps
 from tests.forkserver import FORKSERVER
 
 from .executor_process import HASTY
@@ -51,7 +51,7 @@ def test_points_are_shared_and_those_of_a_dead_executor_taken_over(tmp_path: Pat
     children: list[ForkServerProcess] = []
     try:
         children += [_start(tmp_path / name, postgres_url) for name in ("a", "b")]
-        sweep = sweeps.place(SweepOrder(network, PolicySource(TEXT), {}, SEEDS), "ana")
+        sweep = sweeps.place(NewSweep(network, PolicySource(TEXT), {}, SEEDS), "ana")
 
         def by() -> Counter[str]:
             return Counter(point.executor for point in sweeps.points(sweep.id) if point.executor)

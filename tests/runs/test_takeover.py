@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.runs.engine.executor_leases import TIMES, SlotTimes, executors
+from qosforge.runs.engine.executor_leases import LEASE_TIMES, LeaseTimes, live_executors
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import RunStatus
 from tests.forkserver import FORKSERVER
@@ -35,7 +35,7 @@ def start(tmp_path: Path, postgres_url: str) -> Iterator[Start]:
     """Start an executor and wait until it works; what still lives at the end is killed."""
     children: list[ForkServerProcess] = []
 
-    def begin(version: str = "1", times: SlotTimes = HASTY) -> ForkServerProcess:
+    def begin(version: str = "1", times: LeaseTimes = HASTY) -> ForkServerProcess:
         ours, theirs = FORKSERVER.Pipe()
         child = FORKSERVER.Process(target=work, args=(tmp_path, postgres_url, version, times, theirs))
         child.start()
@@ -86,7 +86,7 @@ def test_a_dead_executors_runs_go_on_elsewhere(store: RunStore, start: Start, tm
         assert count(tmp_path, f"begin {one.id}") == 1, "a finished step is not repeated"
         assert count(tmp_path, f"touch {one.id}") == 2, "one cut short is"
         assert count(tmp_path, f"end {one.id}") == 1
-    assert len(executors(store.database)) == 1, "the dead one's slot is gone"
+    assert len(live_executors(store.database)) == 1, "the dead one's lease is gone"
 
 
 def test_a_dead_executors_run_that_holds_a_box_goes_on_though_others_wait_in_every_place(
@@ -131,7 +131,7 @@ def test_a_graceful_stop_hands_over_at_once(store: RunStore, start: Start, tmp_p
     (tmp_path / "go").touch()
     watch = Stopwatch()
     wait_for(lambda: count(tmp_path, f"end {run.id}") == 1, "the other to end the run")
-    assert watch.seconds < 4, "sooner than a slot runs out"
+    assert watch.seconds < 4, "sooner than a lease runs out"
     first.join(timeout=60)
     assert first.exitcode == 0
     assert log(tmp_path)[1:] == [log(tmp_path)[1], f"touched {run.id}", f"end {run.id}"], (
@@ -143,7 +143,8 @@ def test_a_graceful_stop_hands_over_at_once(store: RunStore, start: Start, tmp_p
 def test_the_server_may_be_restarted_underneath(
     store: RunStore, start: Start, tmp_path: Path, postgres: PostgresServer
 ) -> None:
-    children = [start(times=TIMES), start(times=TIMES)]  # the server is away for longer than a hasty slot lasts
+    # The server is away for longer than a hasty lease lasts.
+    children = [start(times=LEASE_TIMES), start(times=LEASE_TIMES)]
     before = [place(store, wait=True) for _ in range(3)]
     wait_for(lambda: count(tmp_path, "touch ") == 3, "the runs to touch their devices")
     postgres.restart(signal.SIGQUIT)

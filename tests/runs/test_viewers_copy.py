@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.artifacts.store import ArtifactStore, artifact_id
+from qosforge.artifacts.store import FileArtifacts, artifact_id
 from qosforge.runs.views.artifact_list import Content, Kind
-from qosforge.runs.views.redaction import ViewersCopies
+from qosforge.runs.views.redaction import RedactedArtifacts
 
 pytestmark = pytest.mark.hostile
 
@@ -17,35 +17,35 @@ RUNNING = "hostname r1\nsnmp-server community PLANTED01 RO\nclass-map match-any 
 
 
 @pytest.fixture
-def stored(tmp_path: Path) -> ArtifactStore:
-    return ArtifactStore(tmp_path)
+def stored(tmp_path: Path) -> FileArtifacts:
+    return FileArtifacts(tmp_path)
 
 
-def content(stored: ArtifactStore, kind: Kind, of: str, text: str) -> Content:
+def content(stored: FileArtifacts, kind: Kind, of: str, text: str) -> Content:
     return Content(f"{kind}/{of}" if of else kind.value, kind, stored.put_text(text))
 
 
 @pytest.mark.parametrize("kind", [Kind.CONFIGURATION, Kind.DELTA, Kind.INVERSE])
 @pytest.mark.parametrize("name", ["running/r1", "running/r1@1", "restored/r1", "read-back/r1"])
-def test_a_secret_of_the_device_goes_by_form_and_by_value(stored: ArtifactStore, kind: Kind, name: str) -> None:
+def test_a_secret_of_the_device_goes_by_form_and_by_value(stored: FileArtifacts, kind: Kind, name: str) -> None:
     held = Content(name, Kind(name.partition("/")[0]), stored.put_text(RUNNING))
     mine = content(stored, kind, "r1", "no class-map match-any PLANTED01\nenable secret 5 PLANTED02\x1b\n")
-    copied = ViewersCopies(stored, [held, mine]).copy(mine).decode()
+    copied = RedactedArtifacts(stored, [held, mine]).copy(mine).decode()
     assert copied == "no class-map match-any ********\nenable secret 5 ********\n"
 
 
 @pytest.mark.parametrize("kind", [Kind.CANDIDATE, Kind.FINDINGS, Kind.COUNTERS])
-def test_a_document_about_devices_has_none_of_any(stored: ArtifactStore, kind: Kind) -> None:
+def test_a_document_about_devices_has_none_of_any(stored: FileArtifacts, kind: Kind) -> None:
     held = content(stored, Kind.RUNNING, "r1", RUNNING)
     document = {"version": 1, "devices": {"r1": "class-map PLANTED01\n", "s2": "say PLANTED01\n"}}
     mine = Content(kind.value, kind, stored.put_json(document))
-    copied = json.loads(ViewersCopies(stored, [held, mine]).copy(mine))
+    copied = json.loads(RedactedArtifacts(stored, [held, mine]).copy(mine))
     assert copied == {"version": 1, "devices": {"r1": "class-map ********\n", "s2": "say ********\n"}}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in Kind if not kind.restricted])
-def test_what_holds_no_secret_is_what_was_stored(stored: ArtifactStore, kind: Kind) -> None:
+def test_what_holds_no_secret_is_what_was_stored(stored: FileArtifacts, kind: Kind) -> None:
     held = content(stored, Kind.RUNNING, "r1", RUNNING)
     text = "policy-map WAN\n" if kind.media_type == "text/plain" else '{"a":["policy-map WAN"]}'
     mine = content(stored, kind, "r1", text)
-    assert artifact_id(ViewersCopies(stored, [held, mine]).copy(mine)) == mine.id
+    assert artifact_id(RedactedArtifacts(stored, [held, mine]).copy(mine)) == mine.id

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from qosforge.artifacts.store import ArtifactStore
+from qosforge.artifacts.store import FileArtifacts
 from qosforge.errors import DeviceError, InputError, InputErrors, Place
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
@@ -18,7 +18,7 @@ from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.requests.requests import Desk, Order
 from qosforge.runs.workflow.context import Context, Documents
 from qosforge.runs.workflow.rules import NetworkRules
-from qosforge.runs.workflow.run_workflow import Loop
+from qosforge.runs.workflow.run_workflow import RunWorkflow
 from qosforge.runs.workflow.steps import wait as waiting
 from qosforge.settings import Settings
 from tests.runs.support import WHY
@@ -28,7 +28,7 @@ from .support import computing
 
 @pytest.fixture
 def desk(store: RunStore, tmp_path: Path) -> Desk:
-    return Desk(Settings(var_dir=tmp_path), store, ArtifactStore(tmp_path / "artifacts"))
+    return Desk(Settings(var_dir=tmp_path), store, FileArtifacts(tmp_path / "artifacts"))
 
 
 @pytest.fixture
@@ -112,13 +112,13 @@ def test_what_errors_stopped_says_all_and_that_boxes_are_put_back_first(desk: De
 class Failing:
     """An engine that does every step but the first."""
 
-    loop: Loop
+    run_workflow: RunWorkflow
 
     def register(self, name: str, workflow: object) -> None:
         """Nothing is taken up again."""
 
     def run(self, _name: str, workflow_id: str, params: dict[str, object]) -> dict[str, object]:
-        return self.loop._workflow(workflow_id, params)
+        return self.run_workflow._workflow(workflow_id, params)
 
     def run_step(self, name: str, phase: Any, *arguments: Any) -> Any:
         if name == "begin":
@@ -131,9 +131,9 @@ class Failing:
 def test_every_error_that_stopped_a_run_is_counted(desk: Desk, order: Order) -> None:
     engine = Failing()
     rules = NetworkRules(desk.settings)
-    loop = Loop(desk.store, desk.artifacts, engine, lambda *_: None, rules, computing())  # type: ignore[arg-type]
-    engine.loop = loop
+    run_workflow = RunWorkflow(desk.store, desk.artifacts, engine, lambda *_: None, rules, computing())  # type: ignore[arg-type]
+    engine.run_workflow = run_workflow
     context = waits(desk, order)
     with pytest.raises(InputErrors):
-        loop.carry_out(context.run_id)
+        run_workflow.carry_out(context.run_id)
     assert desk.run(context.run_id).reason == "r1 is wrong (and 1 more)"

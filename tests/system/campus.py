@@ -32,7 +32,7 @@ TIMERS = {
     "ios": ("show archive config rollback timer", "No Rollback Confirmed Change pending"),
     "ios_legacy": ("show reload", "No reload is scheduled"),
 }
-"""By driver, how to ask a device for its dead-man switch, and what it says when none is set."""
+"""By driver, how to ask a device for its commit-confirm timer, and what it says when none is set."""
 
 
 class Campus:
@@ -104,7 +104,7 @@ class Campus:
             return "\n".join(connection.send_command(command) for command in commands)
 
     def timers(self) -> list[str]:
-        """Devices whose own dead-man switch is set."""
+        """Devices whose own commit-confirm timer is set."""
         asked = [device for device in self.network.devices if device.driver in TIMERS]
         with ThreadPoolExecutor(len(asked)) as pool:
             answers = list(pool.map(lambda device: self.ask(device.name, TIMERS[device.driver][0]), asked))

@@ -117,7 +117,7 @@ class Crowd:
         return (self.state(box.network) / box.name / "startup-config").read_text()
 
     def timers(self) -> list[Box]:
-        """Devices whose own dead-man switch is set, asked over SSH."""
+        """Devices whose own commit-confirm timer is set, asked over SSH."""
         asked = [box for box in self.boxes if self._device(box).driver in TIMERS]
         with ThreadPoolExecutor(len(asked)) as pool:
             return [box for box, set_ in zip(asked, pool.map(self._timer_set, asked), strict=True) if set_]

@@ -73,7 +73,7 @@ class Step:
 
 
 def _load(driver: str) -> dict[str, object] | None:
-    """What comes before the first line: a file onto the flash, the dead-man switch, or nothing."""
+    """What comes before the first line: a file onto the flash, the commit-confirm timer, or nothing."""
     lines = {"ios": "^dir flash:", "ios_legacy": "^reload in"}
     return {"pattern": lines[driver]} if driver in lines else None
 

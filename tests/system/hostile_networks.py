@@ -12,7 +12,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from qosforge.deploy.traits import DRIVERS
+from qosforge.deploy.driver_capabilities import DRIVERS
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from tests.drivers.hostile import HEALTHY, WAYS, Way

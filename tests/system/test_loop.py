@@ -111,7 +111,7 @@ def test_every_box_has_saved_what_it_holds(campus: Campus, holding: Mapping[str,
     assert campus.startup(name) == holding[name]
 
 
-def test_no_dead_man_switch_is_left_set(campus: Campus, holding: Mapping[str, str]) -> None:
+def test_no_commit_confirm_timer_is_left_set(campus: Campus, holding: Mapping[str, str]) -> None:
     del holding
     assert campus.timers() == []
 

@@ -19,7 +19,7 @@ from qosforge.intent.loader import parse_intent
 from qosforge.inventory.changes import ChangeRules
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
-from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.store import Run
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.requests.requests import Order
@@ -273,7 +273,7 @@ def test_a_run_is_cancelled_between_two_waves_and_all_of_it_goes_back(site: Site
     before = site.running()
     run = site.place({**WAVES, "pause": 5})
     site.service.desk.pause(run.id, "grace")
-    with pytest.raises(WrongState, match="paused by grace already"):
+    with pytest.raises(InvalidState, match="paused by grace already"):
         site.service.desk.pause(run.id, "ada")
     with site.beside(run):
         site.waits(run, "qosforge resume before wave 2: paused by grace")
@@ -283,7 +283,7 @@ def test_a_run_is_cancelled_between_two_waves_and_all_of_it_goes_back(site: Site
     assert (ended.status, ended.reason) == (RunStatus.CANCELLED, "cancelled by ada")
     assert set(site.journal(run, JournalAction.TOUCHING)) == {"s2950"}
     assert site.running() == before
-    with pytest.raises(WrongState, match="not paused"):
+    with pytest.raises(InvalidState, match="not paused"):
         site.service.desk.resume(run.id, "ada")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from qosforge.artifacts.store import ArtifactStore
+from qosforge.artifacts.store import FileArtifacts
 from qosforge.deploy.transaction import running
 from qosforge.emulation import start_lab
 from qosforge.inventory.loader import load_network
@@ -23,7 +23,7 @@ from qosforge.runs.views.report import run_report
 from qosforge.runs.workflow.context import Context, Documents
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.runs.workflow.steps import push as phases
-from qosforge.runs.workflow.steps.prepare import kept_texts
+from qosforge.runs.workflow.steps.prepare import store_texts
 from qosforge.settings import Settings
 from qoslab import control
 from tests.runs.support import computing
@@ -36,7 +36,7 @@ POLICY = ROOT / "policies" / "campus-collaboration.yaml"
 @pytest.fixture
 def context(campus: Campus, tmp_path: Path) -> Iterator[Context]:
     """A run that stands after its read-back."""
-    artifacts = ArtifactStore(tmp_path / "artifacts")
+    artifacts = FileArtifacts(tmp_path / "artifacts")
     with RunStore(f"sqlite:///{tmp_path / 'runs.sqlite'}") as store:
         documents = Documents(
             intent_file=str(POLICY),
@@ -54,7 +54,7 @@ def context(campus: Campus, tmp_path: Path) -> Iterator[Context]:
 def held(context: Context, *names: str) -> dict[str, str]:
     """What the devices hold, as the read-back leaves it."""
     outcomes = context.fleet.run(names, lambda _name, driver: running(driver))
-    return kept_texts(context, outcomes)
+    return store_texts(context, outcomes)
 
 
 def test_a_clean_phase_keeps_every_note_and_a_line_for_the_report(context: Context) -> None:

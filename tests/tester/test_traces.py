@@ -15,7 +15,7 @@ import qosforge_twin
 from qosforge.errors import InputError
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.workflow.live import plans_held
+from qosforge.runs.workflow.live import running_plans
 from qosforge.tester.scenario.traces import read_traces
 from qosforge.tester.twin import TwinTester
 
@@ -198,7 +198,7 @@ def with_recording(tmp_path: Path, table: str, source: str) -> TwinTester:
     (folder / "calls.csv").write_text(table)
     network = load_network(folder)
     held = {d.name: (folder / "startup" / f"{d.name}.cfg").read_text() for d in network.devices}
-    return TwinTester(network, plans_held(network, held))
+    return TwinTester(network, running_plans(network, held))
 
 
 CALLS = "time,bytes,flow\n10,200,a\n10.5,60,b\n11,100,a\n"

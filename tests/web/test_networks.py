@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
-from qosforge.device_state.last_known import last_read
+from qosforge.device_state.last_known import last_known
 from qosforge.platforms.device_text import DeviceText
 from qosforge.resources import root
 from qosforge.runs.record.tables import RunStatus
@@ -191,7 +191,7 @@ def test_what_a_run_reads_while_a_person_does_stays_the_last_reading(
 
     monkeypatch.setattr(backend.previews, "running", slow)
     assert site.post("/networks/campus/devices/r1/now", headers=ann).status_code == 200
-    assert last_read(store, backend.artifacts, campus)["r1"].text != before
+    assert last_known(store, backend.artifacts, campus)["r1"].text != before
 
 
 @pytest.mark.usefixtures("ann")

@@ -125,11 +125,11 @@ def test_an_event_that_is_rolled_back_is_not_told(desk: Desk) -> None:
 
     def transaction() -> None:
         with desk.store.database.write() as connection:
-            from qosforge.runs.record.webhook_notices import tell_webhooks  # noqa: PLC0415
+            from qosforge.runs.record.webhook_notices import write_webhook_notices  # noqa: PLC0415
 
             kept = desk.store.get_run(run.id)
             object.__setattr__(kept, "status", RunStatus.KEPT)
-            tell_webhooks(connection, run, kept)
+            write_webhook_notices(connection, run, kept)
             raise Lost
 
     with pytest.raises(Lost):

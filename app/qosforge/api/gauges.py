@@ -15,7 +15,7 @@ from qosforge.compute import Compute
 from qosforge.database.connections import Database
 from qosforge.device_state.drift_watch import DriftState, DriftWatch, drift_watches
 from qosforge.errors import StoreError
-from qosforge.runs.engine.executor_leases import executors
+from qosforge.runs.engine.executor_leases import live_executors
 from qosforge.runs.record.tables import RUNS, RunStatus
 from qosforge.webhooks.deliveries import DeliveryState
 from qosforge.webhooks.tables import DELIVERIES
@@ -42,7 +42,7 @@ class Gauges(Collector):
         yield previews
         try:
             counts = self._runs()
-            living = len(executors(self._database))
+            living = len(live_executors(self._database))
             kept = self._deliveries()
             watches = drift_watches(self._database)
         except StoreError:

@@ -15,19 +15,19 @@ from functools import partial
 from qosforge.api.jobs.preview import PreviewJob, PreviewKind, policy_digest, render_preview, required_devices
 from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.compute import Compute, TooBusy
+from qosforge.deploy.driver_capabilities import require_installed
 from qosforge.deploy.fleet import GRACE_SECONDS, Fleet
 from qosforge.deploy.inspection import DeviceCheck, inspect_devices
 from qosforge.deploy.not_saved import LiveState
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
-from qosforge.deploy.traits import require_installed
 from qosforge.errors import QosforgeError
 from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.catalogue import Networks
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.preview.policy_check import CheckOptions, chosen_devices
-from qosforge.runs.workflow.live import read_each, read_now, read_running
+from qosforge.runs.workflow.live import read_each, read_live_state, read_running
 from qosforge.settings import Settings
 
 MAX_CACHED_BYTES = 64 << 20
@@ -167,7 +167,7 @@ class Previews:
 
     def _now(self, audit: AuditEntry, network: Network, devices: tuple[str, ...]) -> LiveState:
         with self._fleet(audit, network) as fleet:
-            return read_now(fleet, devices)
+            return read_live_state(fleet, devices)
 
     def answers(
         self, audit: AuditEntry, network: Network, devices: tuple[str, ...] = ()

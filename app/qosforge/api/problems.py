@@ -46,7 +46,7 @@ from qosforge.errors import (
 )
 from qosforge.inventory.catalogue import DeviceUnknown, NetworkUnknown
 from qosforge.policy_library.versions import PolicyMoved, PolicyUnknown
-from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.store import RunUnknown
 from qosforge.sources.description import SourceMissing
 from qosforge.sweeps.sweeps import SweepUnknown
@@ -155,7 +155,7 @@ class TooLarge(InputError):
 KINDS: dict[type[QosforgeError], ProblemType] = {
     InputError: WRONG_INPUT,
     RunUnknown: NOT_FOUND,
-    WrongState: WRONG_STATE,
+    InvalidState: WRONG_STATE,
     TooLarge: TOO_LARGE,
     ArtifactMissing: NOT_FOUND,
     DeviceUnknown: NOT_FOUND,

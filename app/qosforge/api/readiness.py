@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field
 from qosforge.database.connections import Database
 from qosforge.database.revisions import current_revision, known_revisions
 from qosforge.errors import StoreError
-from qosforge.runs.engine.executor_leases import executors
-from qosforge.runs.record.write_probe import try_writing
+from qosforge.runs.engine.executor_leases import live_executors
+from qosforge.runs.record.write_probe import probe_writing
 
 _ANSWER_SECONDS = 0.8
 """How long a look may take; what has not answered by then is not good."""
@@ -91,7 +91,7 @@ class ReadinessProbe:
         return good, f"revision {revision}" if good else f"{revision}, expected {known_revisions()[0]}"
 
     def _writing(self) -> tuple[bool, str]:
-        try_writing(self._database)
+        probe_writing(self._database)
         if self._database.is_embedded:  # its artifacts are files
             with tempfile.TemporaryFile(dir=self._run_directory) as file:
                 file.write(_BLOCK)
@@ -99,7 +99,7 @@ class ReadinessProbe:
         return True, "runs can be written"
 
     def _executors(self) -> tuple[bool, str]:
-        living = len(executors(self._database))
+        living = len(live_executors(self._database))
         return living > 0, f"{living} carry out runs" if living else "nothing carries out runs: start a worker"
 
 

@@ -98,10 +98,10 @@ def artifact_id(data: bytes) -> str:
 
 def open_artifacts(settings: Settings, database: Database) -> Artifacts:
     """The artifacts of this installation: files beside a SQLite store, else in the database all machines share."""
-    return ArtifactStore(settings.artifacts_dir) if database.is_embedded else DatabaseArtifacts(database)
+    return FileArtifacts(settings.artifacts_dir) if database.is_embedded else DatabaseArtifacts(database)
 
 
-class ArtifactStore(Artifacts):
+class FileArtifacts(Artifacts):
     """Files under ``root`` as ``ab/cdef…``: one appears under its name only when it is complete and on the disk."""
 
     def __init__(self, root: Path) -> None:

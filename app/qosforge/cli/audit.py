@@ -15,10 +15,10 @@ from qosforge.audit.marks import MarkPath
 from qosforge.audit.table import HEADINGS, rows
 from qosforge.cli.options import AsJson, NetworkFolder, Strict, network_folder
 from qosforge.cli.output import findings_json, out, print_findings, print_json, print_problems, progress
+from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
-from qosforge.deploy.traits import traits
 from qosforge.dscp import dscp_name
 from qosforge.errors import DeviceErrors, InputError, Place, QosforgeError
 from qosforge.findings import has_errors
@@ -52,7 +52,7 @@ def audit_(
     errors: list[dict[str, Any]] = []
     if files is None:
         for device in net.devices:
-            traits(device.driver, device.name)
+            driver_capabilities(device.driver, device.name)
         settings = load_settings()
         route = route_to(settings, net)
         with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:

@@ -13,10 +13,10 @@ import typer
 from qosforge.cli.notes import notes_json, print_notes
 from qosforge.cli.options import AsJson
 from qosforge.cli.output import out, print_json, print_problems, progress
+from qosforge.deploy.driver_capabilities import require_installed
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
-from qosforge.deploy.traits import require_installed
 from qosforge.discovery.measured_scenario import MeasuredScenario, scenario_differences, scenario_of_counters
 from qosforge.discovery.port_traffic import MeasuredTraffic, measure_stations
 from qosforge.discovery.stations import Derivation, DerivedStation, derive_stations

@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from qosforge.cli.output import out, print_json, progress
+from qosforge.deploy.driver_capabilities import require_installed
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.inspection import DeviceCheck, State, Subject, inspect_devices
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
-from qosforge.deploy.traits import require_installed
 from qosforge.inventory.catalogue import device_of
 from qosforge.inventory.loader import load_network
 from qosforge.settings import load_settings

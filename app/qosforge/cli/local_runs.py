@@ -100,7 +100,7 @@ def measure(run_options: RunOptions, packets: Path | None, as_json: bool) -> Non
         progress("read", f"{len(devices or net.devices)} devices: {route.told}")
         texts = live.read_running(fleet, devices)
     progress("measure", "twin of the configuration read back")
-    judged = live.measure_till_told(loaded.intent, net, texts, seed=run_options.seed)
+    judged = live.measure_until_conclusive(loaded.intent, net, texts, seed=run_options.seed)
     if packets is not None:
         write_packets(measured_packets(judged.measurement), packets)
     if as_json:

@@ -85,10 +85,10 @@ def _read_devices(network: Network, devices: Collection[str]) -> LiveState:
     from qosforge.deploy.fleet import Fleet  # noqa: PLC0415
     from qosforge.deploy.route import route_to  # noqa: PLC0415
     from qosforge.deploy.sessions import Sessions  # noqa: PLC0415
-    from qosforge.runs.workflow.live import read_now  # noqa: PLC0415
+    from qosforge.runs.workflow.live import read_live_state  # noqa: PLC0415
 
     settings = load_settings()
     route = route_to(settings, network)
     progress("read", f"{len(devices)} devices: {route.told}")
     with Fleet(network, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
-        return read_now(fleet, devices)
+        return read_live_state(fleet, devices)

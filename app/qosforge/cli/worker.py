@@ -57,5 +57,5 @@ def worker(
             ended = executor.stop(drain)
             end_traces()
     if not ended:
-        _LOG.error("steps did not end in time; their runs are taken over when this slot runs out", seconds=drain)
+        _LOG.error("steps did not end in time; their runs are taken over when this lease runs out", seconds=drain)
         os._exit(ServiceError.exit_code)

@@ -9,8 +9,8 @@ from ipaddress import ip_network
 from qosforge.compiler.required_features import ClassRequirement, Side, class_requirements, interface_requirements
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import DeviceRole
+from qosforge.memoise import memoise
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature, InterfaceRequest, TermRequest
-from qosforge.sharing import shared
 
 CORE_MATCH = frozenset({"application", "dscp", "cos"})
 """Fields of a match that every platform lowers, or refuses by findings of its own."""
@@ -93,7 +93,7 @@ class _Sides:
         )
 
 
-@shared
+@memoise
 def _find_lacking(
     classes: tuple[ClassRequest, ...], recognises: bool, schedules: bool, edge: bool, known: frozenset[Feature]
 ) -> tuple[tuple[ClassRequest, Feature, bool], ...]:
@@ -143,7 +143,7 @@ def without_unsupported(request: DeviceRequest, known: frozenset[Feature]) -> De
     )
 
 
-@shared
+@memoise
 def _without_unsupported(classes: tuple[ClassRequest, ...], known: frozenset[Feature]) -> tuple[ClassRequest, ...]:
     return tuple(_reduce_class(c, known) for c in classes)
 

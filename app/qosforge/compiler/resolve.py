@@ -22,8 +22,8 @@ from qosforge.intent.models import (
 from qosforge.intent.ports import merge_ports
 from qosforge.intent.yaml_source import Path_
 from qosforge.inventory.models import Device, DeviceRole, Interface, Network
+from qosforge.memoise import memoise
 from qosforge.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest, TermRequest
-from qosforge.sharing import shared
 from qosforge.units import format_rate, format_seconds
 
 BOUNDARY_TAG = "lan"
@@ -63,7 +63,7 @@ def resolve(loaded: LoadedIntent, network: Network) -> tuple[tuple[DeviceRequest
     return tuple(requests), tuple(findings)
 
 
-@shared
+@memoise
 def _alike(loaded: LoadedIntent, voice: tuple[int, ...]) -> DeviceRequest:
     """What of the requests of an intent is the same on all devices with these voice VLANs."""
     return DeviceRequest(

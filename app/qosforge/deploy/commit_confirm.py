@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from qosforge.compiler.waves import CANARY, Wave
+from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.deploy.pace import Pace
-from qosforge.deploy.traits import traits
 from qosforge.errors import DeviceError, Place
 from qosforge.inventory.models import Network
 
@@ -65,7 +65,7 @@ def too_short(network: Network, waves: Sequence[Wave], seconds: Sequence[int]) -
     found = []
     for wave, needed in zip(waves, seconds, strict=True):
         for name in wave.devices:
-            own = traits(network.device(name).driver, name)
+            own = driver_capabilities(network.device(name).driver, name)
             if own.revert_timer and own.longest_timer < needed:
                 found.append(
                     DeviceError(

@@ -9,9 +9,9 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict
 
 from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.deploy.fleet import Fleet, Outcome
 from qosforge.deploy.not_saved import CHOICES, difference
-from qosforge.deploy.traits import traits
 from qosforge.deploy.transaction import comparable
 from qosforge.deploy.unsaved import unsaved
 from qosforge.errors import CommandRefused, EnableRefused, LoginRefused, QosforgeError
@@ -283,7 +283,7 @@ def _clock(found: Inspection, off: float | None) -> Check:
 
 
 def _startup(device: Device, driver: DeviceDriver, running: DeviceText) -> tuple[tuple[str, ...], Check]:
-    how = traits(device.driver, device.name)
+    how = driver_capabilities(device.driver, device.name)
     if not how.dialect:
         return (), Check(subject=Subject.STARTUP, state=State.UNKNOWN, text="it shows no startup configuration")
     try:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
-from qosforge.deploy.traits import traits
+from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.inventory.models import DeviceRole
 from qosforge.inventory.reach import Transport
 from qosforge.platforms.base import platform
@@ -41,7 +41,7 @@ class NewDevice(BaseModel):
         """
         family = platform(self.platform, name).family
         driver = self.driver or family.driver
-        traits(driver, name)
+        driver_capabilities(driver, name)
         reached = {"hostname": self.hostname, "port": self.port, "username": self.username}
         data = {
             "role": (self.role or family.role).value,

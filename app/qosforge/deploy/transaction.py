@@ -17,8 +17,8 @@ from cli_candidate.pending import PendingCommit
 from qosforge.compiler.candidate import rollback_lines
 from qosforge.configtree import as_text, unmanaged
 from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.driver_capabilities import DriverCapabilities
 from qosforge.deploy.not_saved import CHOICES, difference
-from qosforge.deploy.traits import Traits
 from qosforge.deploy.unsaved import in_the_way
 from qosforge.errors import ChangeRefused, CommitPending, DeviceError, Place
 from qosforge.platforms.base import platform
@@ -49,7 +49,7 @@ class Target:
 
     device: str
     platform: str
-    traits: Traits
+    capabilities: DriverCapabilities
     original: DeviceText
     delta: tuple[str, ...]
     meets: Callable[[DeviceText], bool]
@@ -68,7 +68,7 @@ def comparable(text: DeviceText) -> DeviceText:
 
 
 def apply(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds: int) -> DeviceText:
-    """Send the delta, with the device's dead-man switch armed where it has one, and read back.
+    """Send the delta, with the device's commit-confirm timer armed where it has one, and read back.
 
     A device that already holds the plan is left alone: an earlier attempt at this step came through. One that
     reads otherwise than before was left half-way, or changed by somebody else: it is not built upon.
@@ -99,7 +99,7 @@ def apply(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds
                 place,
                 "run it again: it starts from what the device holds then",
             )
-        if target.traits.native_rollback or not target.traits.revert_timer:
+        if target.capabilities.native_rollback or not target.capabilities.revert_timer:
             # A driver whose timer is a reload looks at it itself.
             _require_saved(driver, target, held)
         pending = _pending(driver, target)
@@ -138,7 +138,7 @@ def _send(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds
     journal.record(target.device, "touching", before=target.original, delta=as_text(target.delta))
     driver.load_merge_candidate(config=as_text(target.delta))
     try:
-        if target.traits.revert_timer:
+        if target.capabilities.revert_timer:
             driver.commit_config(revert_in=revert_seconds)
             journal.record(target.device, "armed", note=f"goes back by itself in {revert_seconds} s")
         else:
@@ -151,7 +151,7 @@ def _send(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds
 
 
 def _pending(driver: DeviceDriver, target: Target) -> PendingCommit | None:
-    return driver.pending_commit() if target.traits.revert_timer else None
+    return driver.pending_commit() if target.capabilities.revert_timer else None
 
 
 def _not_ours(target: Target, pending: PendingCommit) -> DeviceError:
@@ -171,11 +171,11 @@ def _take_back(driver: DeviceDriver, target: Target, held: DeviceText, journal: 
     Raises:
         DeviceError: unsaved lines are in the way, or the device does not read as before then.
     """
-    if not target.traits.native_rollback:
+    if not target.capabilities.native_rollback:
         _require_saved(driver, target, held)  # cancelling a reload saves what runs
     note = "a process that died had set its timer and entered nothing"
     journal.record(target.device, "touching", before=target.original, note=note)
-    if target.traits.native_rollback:
+    if target.capabilities.native_rollback:
         driver.rollback()
     else:
         driver.confirm_commit()
@@ -189,7 +189,7 @@ def _require_saved(driver: DeviceDriver, target: Target, held: DeviceText) -> No
         DeviceError: unsaved lines are in the way, see `in_the_way`.
     """
     startup = comparable(driver.get_config("startup"))
-    lines = in_the_way(target.traits, target.platform, startup, held)
+    lines = in_the_way(target.capabilities, target.platform, startup, held)
     if lines:
         shown = [line.in_message() for line in lines]
         raise DeviceError(difference(shown), Place(device=target.device), CHOICES)
@@ -202,7 +202,7 @@ def _to_save(driver: DeviceDriver, target: Target, held: DeviceText) -> tuple[st
 
 
 def confirm(driver: DeviceDriver, target: Target, journal: Journal) -> None:
-    """Keep the change: disarm the dead-man switch and save. What is saved is what was judged, or nothing.
+    """Keep the change: disarm the commit-confirm timer and save. What is saved is what was judged, or nothing.
 
     Raises:
         DeviceError: the device went back by itself before it was confirmed, or somebody changed it.
@@ -253,10 +253,10 @@ def _restored(driver: DeviceDriver, target: Target, journal: Journal) -> DeviceT
             journal.record(target.device, "undone", note=f"left alone: a commit of {pending.user} is pending")
             return touched
         raise _not_ours(target, pending)
-    if pending and target.traits.native_rollback and _ours_alone(target, touched):
+    if pending and target.capabilities.native_rollback and _ours_alone(target, touched):
         driver.rollback()
         touched = running(driver)  # a timer that was set late goes back to the change, and not to what was before
-    elif pending and target.traits.native_rollback:
+    elif pending and target.capabilities.native_rollback:
         # The driver takes no further commit while one is pending; the inverse follows at once.
         driver.confirm_commit()
     lines = rollback_lines(target.platform, touched, target.original)
@@ -269,7 +269,7 @@ def _restored(driver: DeviceDriver, target: Target, journal: Journal) -> DeviceT
     except DeviceError as error:
         journal.record(target.device, "failed", note=error.message)
         raise
-    if not target.traits.native_rollback and (pending or target.saved or _saved_itself(driver, target, held)):
+    if not target.capabilities.native_rollback and (pending or target.saved or _saved_itself(driver, target, held)):
         # A reload timer still runs, or startup holds the change: confirming stops the one and saves the original.
         # (A driver with a rollback of its own saves with it, and with every commit that sets no timer.)
         driver.confirm_commit()
@@ -279,7 +279,7 @@ def _restored(driver: DeviceDriver, target: Target, journal: Journal) -> DeviceT
 
 def _saved_itself(driver: DeviceDriver, target: Target, held: DeviceText) -> bool:
     """Whether startup may hold some of the change though nobody confirmed it: the device, or somebody, saved."""
-    off = target.traits.autosave_off
+    off = target.capabilities.autosave_off
     return bool(off and off not in held.unblotted.splitlines()) or bool(_to_save(driver, target, held))
 
 

@@ -8,14 +8,14 @@ from napalm_ios_legacy.ios_legacy import IOS
 
 from qosforge.compiler.candidate import rollback_lines
 from qosforge.deploy.device_driver import DeviceDriver
-from qosforge.deploy.traits import Traits, traits
+from qosforge.deploy.driver_capabilities import DriverCapabilities, driver_capabilities
 from qosforge.inventory.models import Device
 from qosforge.platforms.device_text import DeviceText
 
 _DIALECTS = {"ios": IOS, "force10": FTOS}
 
 
-def unsaved(how: Traits, startup: DeviceText, running: DeviceText) -> tuple[DeviceText, ...]:
+def unsaved(how: DriverCapabilities, startup: DeviceText, running: DeviceText) -> tuple[DeviceText, ...]:
     """How a running configuration differs from startup: ``-`` or ``+``, and the line with what it stands under.
 
     Comments, lines that the device writes of its own accord and the order of lines (but in lists) are no
@@ -27,7 +27,9 @@ def unsaved(how: Traits, startup: DeviceText, running: DeviceText) -> tuple[Devi
     return tuple(running.saying(line) for line in lines)
 
 
-def in_the_way(how: Traits, platform: str, startup: DeviceText, running: DeviceText) -> tuple[DeviceText, ...]:
+def in_the_way(
+    how: DriverCapabilities, platform: str, startup: DeviceText, running: DeviceText
+) -> tuple[DeviceText, ...]:
     """The unsaved lines that stop a push.
 
     A rollback that saves, or a timer that reloads, would make any of them permanent or lose it. Without either,
@@ -42,7 +44,7 @@ def in_the_way(how: Traits, platform: str, startup: DeviceText, running: DeviceT
 
 def read_in_the_way(device: Device, driver: DeviceDriver, running: DeviceText) -> tuple[str, ...]:
     """The unsaved lines of a device that stop a push, as they may be shown; its startup configuration is read."""
-    how = traits(device.driver, device.name)
+    how = driver_capabilities(device.driver, device.name)
     if not how.dialect:
         return ()
     lines = in_the_way(how, device.platform, driver.get_config("startup"), running)

@@ -37,7 +37,7 @@ class Drift:
 
 
 @dataclass(frozen=True)
-class Settled:
+class Baseline:
     """The last run that settled what a device should hold, and what the device said it held then (an artifact)."""
 
     run: Run
@@ -71,10 +71,10 @@ def drift(store: RunStore, artifacts: Artifacts, network: Network, device: str, 
     found = settled(store, network).get(device)
     if found is None:
         return Drift(None, ())
-    return Drift(found.run, drift_words(network, device, settled_text(artifacts, network, device, found), text))
+    return Drift(found.run, describe_drift(network, device, baseline_text(artifacts, network, device, found), text))
 
 
-def settled_text(artifacts: Artifacts, network: Network, device: str, found: Settled) -> DeviceText:
+def baseline_text(artifacts: Artifacts, network: Network, device: str, found: Baseline) -> DeviceText:
     """What a device said it held when a run settled it.
 
     Raises:
@@ -83,18 +83,18 @@ def settled_text(artifacts: Artifacts, network: Network, device: str, found: Set
     return artifacts.get_configuration(found.artifact, DeviceWords(device, network.device(device).platform))
 
 
-def drift_words(network: Network, device: str, before: DeviceText, now: DeviceText) -> tuple[str, ...]:
+def describe_drift(network: Network, device: str, before: DeviceText, now: DeviceText) -> tuple[str, ...]:
     """Where one configuration of a device differs from another in what qosforge reads of it, without secrets."""
     words = now.words.with_secrets_of(before.words)
     found = find_plan_differences(held_plan(network, device, before), held_plan(network, device, now))
     return tuple(map(words.shown, found))
 
 
-def settled(store: RunStore, network: Network) -> dict[str, Settled]:
+def settled(store: RunStore, network: Network) -> dict[str, Baseline]:
     """By device, the last run that settled it; without those that no run did, or whose run gave up its texts."""
     found = store.database.query(lambda connection: _settled(connection, network))
     runs = {run_id: store.get_run(run_id) for run_id in {run_id for run_id, _ in found.values()}}
-    return {device: Settled(runs[run_id], artifact) for device, (run_id, artifact) in found.items()}
+    return {device: Baseline(runs[run_id], artifact) for device, (run_id, artifact) in found.items()}
 
 
 def port_differences(before: Plan, now: Plan, port: str) -> tuple[str, ...]:

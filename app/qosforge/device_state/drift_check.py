@@ -15,21 +15,21 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from qosforge.artifacts.store import Artifacts, canonical_json
+from qosforge.deploy.driver_capabilities import require_installed
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import Route, route_to
 from qosforge.deploy.sessions import ProcessEnding, Sessions
-from qosforge.deploy.traits import require_installed
-from qosforge.device_state.drift import Settled, drift_words, settled, settled_text
+from qosforge.device_state.drift import Baseline, baseline_text, describe_drift, settled
 from qosforge.device_state.drift_watch import (
     AGAIN,
     DeviceDrift,
     Look,
-    any_look_due,
-    claim_look,
+    any_check_due,
+    claim_check,
     put_off,
-    settle_look,
+    record_check,
 )
-from qosforge.device_state.last_known import keep_readings
+from qosforge.device_state.last_known import store_readings
 from qosforge.errors import QosforgeError
 from qosforge.inventory.catalogue import Networks
 from qosforge.inventory.models import Network
@@ -48,7 +48,7 @@ _LONGEST_ERROR = 500
 _log = logging.getLogger(__name__)
 
 
-class DriftWork:
+class DriftChecks:
     """Looks for drift in this process, in a thread of its own, until :meth:`stop`."""
 
     def __init__(
@@ -65,7 +65,7 @@ class DriftWork:
 
     def any_due(self) -> bool:
         """Whether this process could look at a network that is due."""
-        return not self._at_work() and any_look_due(self._store.database)
+        return not self._at_work() and any_check_due(self._store.database)
 
     def tick(self) -> None:
         """Begin to look where it is due; this returns at once.
@@ -75,7 +75,7 @@ class DriftWork:
         """
         if not self.any_due():
             return
-        claimed = claim_look(self._store.database)
+        claimed = claim_check(self._store.database)
         if claimed is not None:
             self._thread = threading.Thread(target=self._look, args=claimed, name="drift", daemon=True)
             self._thread.start()
@@ -96,7 +96,7 @@ class DriftWork:
             if found is None:
                 self._give_back(claim, timedelta(0) if self._stopping.is_set() else AGAIN)
                 return
-            told = settle_look(database, claim, found)
+            told = record_check(database, claim, found)
             fields = {"network": network, "drifted": sorted(found.drifted), "unread": sorted(found.unread)}
             _log.log(
                 logging.WARNING if found.drifted or found.unread else logging.INFO,
@@ -132,7 +132,7 @@ class DriftWork:
         # What a run left meanwhile is no drift.
         if self._stopping.is_set() or self._store.leases.held(name) or _runs(before) != _runs(after):
             return None
-        keep_readings(self._store, self._artifacts, network, texts, began)
+        store_readings(self._store, self._artifacts, network, texts, began)
         return self._compared(network, texts, errors, after, began)
 
     def _compared(
@@ -140,17 +140,17 @@ class DriftWork:
         network: Network,
         texts: Mapping[str, DeviceText],
         errors: Mapping[str, QosforgeError],
-        last: Mapping[str, Settled],
+        last: Mapping[str, Baseline],
         began: datetime,
     ) -> Look:
         unread = {device: str(error)[:_LONGEST_ERROR] for device, error in errors.items()}
         drifted: dict[str, DeviceDrift] = {}
         compared = [device for device in texts if device in last]
         for device in compared:
-            was = settled_text(self._artifacts, network, device, last[device])
+            was = baseline_text(self._artifacts, network, device, last[device])
             try:
                 found = self._computing.done(
-                    f"drift of {network.name}", lambda: None, drift_words, network, device, was, texts[device]
+                    f"drift of {network.name}", lambda: None, describe_drift, network, device, was, texts[device]
                 )
             except QosforgeError as error:
                 unread[device] = f"not compared: {error}"[:_LONGEST_ERROR]
@@ -174,5 +174,5 @@ class DriftWork:
             return read_each(fleet)
 
 
-def _runs(last: Mapping[str, Settled]) -> dict[str, str]:
+def _runs(last: Mapping[str, Baseline]) -> dict[str, str]:
     return {device: found.run.id for device, found in last.items()}

@@ -114,7 +114,7 @@ def set_drift_interval(connection: sa.Connection, network: str, minutes: int | N
     connection.execute(row.on_conflict_do_update(index_elements=[DRIFT_WATCHES.c.network], set_=chosen))
 
 
-def any_look_due(database: Database) -> bool:
+def any_check_due(database: Database) -> bool:
     """Whether a network is to be looked at, and nobody is at it."""
     return bool(database.query(lambda connection: connection.scalar(sa.select(_due(connection, database)))))
 
@@ -128,7 +128,7 @@ def _free(now: datetime) -> sa.ColumnElement[bool]:
     return (DRIFT_WATCHES.c.due <= now) & (claimed.is_(None) | (claimed <= now))
 
 
-def claim_look(database: Database) -> tuple[str, str] | None:
+def claim_check(database: Database) -> tuple[str, str] | None:
     """Claim the network that is longest due: its name, and the claim; ``None`` where none is.
 
     Nobody else looks at it until the claim is settled or runs out.
@@ -161,7 +161,7 @@ def put_off(database: Database, claim: str, pause: timedelta) -> None:
     database.transact(write)
 
 
-def settle_look(database: Database, claim: str, look: Look) -> EventType | None:
+def record_check(database: Database, claim: str, look: Look) -> EventType | None:
     """Write what a look found, and tell webhooks of drift that appeared, changed or went; what was told.
 
     A device that could not be read is taken to be as it was. Nothing is written where the claim ran out.

@@ -17,7 +17,7 @@ from qosforge.runs.record.tables import READINGS
 
 
 @dataclass(frozen=True, slots=True)
-class LastRead:
+class LastKnown:
     """The running configuration that a device gave when it was last read, and when that was.
 
     ``run_id`` is the run that read it; ``None`` where a person asked for it.
@@ -29,9 +29,9 @@ class LastRead:
     at: datetime
 
 
-def last_read(
+def last_known(
     store: RunStore, artifacts: Artifacts, network: Network, devices: Collection[str] | None = None
-) -> dict[str, LastRead]:
+) -> dict[str, LastKnown]:
     """What each device said when it was last read: by a run before its change, after it or after a rollback, or
     for a person; of ``devices`` alone where given. A device that was never read is left out.
 
@@ -46,7 +46,7 @@ def last_read(
     query = sa.select(READINGS).where(READINGS.c.network == network.name).order_by(READINGS.c.device)
     rows = store.database.query(lambda connection: list(connection.execute(query)))
     return {
-        row.device: LastRead(
+        row.device: LastKnown(
             row.device, artifacts.get_configuration(row.artifact, known[row.device]), row.run_id, row.at
         )
         for row in rows
@@ -54,7 +54,7 @@ def last_read(
     }
 
 
-def keep_readings(
+def store_readings(
     store: RunStore, artifacts: Artifacts, network: Network, texts: Mapping[str, DeviceText], at: datetime
 ) -> None:
     """Keep what devices said to a person who asked them at a moment, by device.

@@ -8,12 +8,12 @@ from enum import StrEnum
 
 from qosforge.artifacts.store import Artifacts
 from qosforge.device_state.drift import (
+    Baseline,
     Change,
-    Settled,
+    baseline_text,
     held_plan,
     port_changes,
     port_differences,
-    settled_text,
     system_changes,
     system_differences,
 )
@@ -26,7 +26,7 @@ from qosforge.platforms.device_text import DeviceText, DeviceWords
 from qosforge.runs.record.store import Run
 
 
-class Qos(StrEnum):
+class PortQos(StrEnum):
     """What is known of a port at a glance."""
 
     UNKNOWN = "unknown"
@@ -42,7 +42,7 @@ class Qos(StrEnum):
 class Port:
     """One port: its plan, what it does with classes, and where it drifted, in words and in the plan's own terms.
 
-    ``box_drifted``: the device as a whole did, and the port has no scheduler of its own.
+    ``device_drifted``: the device as a whole did, and the port has no scheduler of its own.
     """
 
     name: str
@@ -50,16 +50,16 @@ class Port:
     state: PortState | None = None
     changes: tuple[Change, ...] = ()
     differences: tuple[str, ...] = ()
-    box_drifted: bool = False
+    device_drifted: bool = False
 
     @property
-    def qos(self) -> Qos:
+    def qos(self) -> PortQos:
         """At a glance."""
         if self.state is None:
-            return Qos.UNKNOWN
-        if self.differences or self.box_drifted:
-            return Qos.DRIFTED
-        return Qos.POLICY if self.state.by_class else Qos.NONE
+            return PortQos.UNKNOWN
+        if self.differences or self.device_drifted:
+            return PortQos.DRIFTED
+        return PortQos.POLICY if self.state.by_class else PortQos.NONE
 
     @property
     def service(self) -> str:
@@ -88,7 +88,7 @@ class Held:
         return bool(self.differences) or any(port.differences for port in self.ports.values())
 
 
-def held(network: Network, device: str, text: DeviceText, settled: Settled | None, artifacts: Artifacts) -> Held:
+def held(network: Network, device: str, text: DeviceText, settled: Baseline | None, artifacts: Artifacts) -> Held:
     """What a device's configuration amounts to, port by port of the inventory, against the run that settled it.
 
     What it tells in words has no secret of the configuration, or of the one that it is compared with.
@@ -99,10 +99,10 @@ def held(network: Network, device: str, text: DeviceText, settled: Settled | Non
     entry = network.device(device)
     now = held_plan(network, device, text)
     delivered = platform(entry.platform, device).parse("", device, entry.image)
-    last = None if settled is None else settled_text(artifacts, network, device, settled)
+    last = None if settled is None else baseline_text(artifacts, network, device, settled)
     before = None if last is None else _before(network, device, text, now, last)
     box = system_differences(before, now) if before is not None else ()
-    ports = {i.name: _port(i.name, now, delivered, before, box_drifted=bool(box)) for i in entry.interfaces}
+    ports = {i.name: _port(i.name, now, delivered, before, device_drifted=bool(box)) for i in entry.interfaces}
     told = _Told(text.words if last is None else text.words.with_secrets_of(last.words))
     if before is None or settled is None:
         return told.held(Held(now, ports, None))
@@ -143,11 +143,11 @@ def _before(network: Network, device: str, text: DeviceText, now: Plan, before: 
     return now if before == text else held_plan(network, device, before)
 
 
-def _port(name: str, now: Plan, delivered: Plan, before: Plan | None, *, box_drifted: bool = False) -> Port:
+def _port(name: str, now: Plan, delivered: Plan, before: Plan | None, *, device_drifted: bool = False) -> Port:
     found = port_differences(before, now, name) if before is not None and before is not now else ()
     changes = port_changes(before, now, name) if before is not None and found else ()
     interface = now.interface(name)
     if interface is None:
         return Port(name, None, None, changes, found)
     state = port_state(now, interface, delivered)
-    return Port(name, interface, state, changes, found, box_drifted and state.shared)
+    return Port(name, interface, state, changes, found, device_drifted and state.shared)

@@ -1,4 +1,4 @@
-"""An executor: the process side of carrying out runs. A slot, the engine, and a dispatcher at work."""
+"""An executor: a process that carries out runs, with its lease, the engine and the dispatcher."""
 
 from __future__ import annotations
 
@@ -11,17 +11,23 @@ from qosforge.compute_process import Limits
 from qosforge.database.connections import is_embedded
 from qosforge.deploy.route import route_of_run
 from qosforge.deploy.sessions import Sessions
-from qosforge.device_state.drift_check import DriftWork
-from qosforge.executor.polling import Looks
+from qosforge.device_state.drift_check import DriftChecks
+from qosforge.executor.polling import Poller
 from qosforge.runs.engine.computing import Computing
 from qosforge.runs.engine.dbos_engine import DbosEngine
 from qosforge.runs.engine.dispatch import HOLDERS_QUEUE, RUNS_QUEUE, Dispatcher
-from qosforge.runs.engine.executor_leases import EMBEDDED_TIMES, TIMES, Slot, SlotTimes, new_executor
+from qosforge.runs.engine.executor_leases import (
+    EMBEDDED_LEASE_TIMES,
+    LEASE_TIMES,
+    ExecutorLease,
+    LeaseTimes,
+    new_executor_id,
+)
 from qosforge.runs.engine.port import WORKFLOW_VERSION, Queue
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.workflow.context import Observer
 from qosforge.runs.workflow.rules import NetworkRules
-from qosforge.runs.workflow.run_workflow import Loop
+from qosforge.runs.workflow.run_workflow import RunWorkflow
 from qosforge.settings import Settings
 from qosforge.sweeps.sweeps import Sweeps
 from qosforge.sweeps.work import SWEEPS_QUEUE, SweepWork
@@ -66,7 +72,7 @@ class Executor:
         listen: bool = True,
         dispatch: bool = True,
         workflow_version: str = WORKFLOW_VERSION,
-        times: SlotTimes | None = None,
+        times: LeaseTimes | None = None,
     ) -> None:
         """Open the store.
 
@@ -77,18 +83,21 @@ class Executor:
         self._listen = listen
         self.dispatches = dispatch
         embedded = is_embedded(settings.database_url)
-        executor = new_executor(embedded)
+        executor = new_executor_id(embedded)
         self.store = RunStore(settings.database_url, executor=executor)
-        self.slot = Slot(
-            self.store.database, executor, workflow_version, times or (EMBEDDED_TIMES if embedded else TIMES)
+        self.lease = ExecutorLease(
+            self.store.database,
+            executor,
+            workflow_version,
+            times or (EMBEDDED_LEASE_TIMES if embedded else LEASE_TIMES),
         )
         self.artifacts = open_artifacts(settings, self.store.database)
-        self.store.journal.guard = self.slot.guard
+        self.store.journal.guard = self.lease.guard
         self.engine = DbosEngine(
             settings.var_dir,
             url=None if embedded else self.store.database.url,
             store=self.store.database.path,
-            executor=self.slot.id,
+            executor=self.lease.id,
             queues=[
                 Queue(RUNS_QUEUE, settings.run_concurrency, settings.runs_per_minute),
                 Queue(HOLDERS_QUEUE),
@@ -102,7 +111,7 @@ class Executor:
         finishing = Compute(settings.compute_processes, FINISHING, limits, waiting=settings.run_concurrency + _MORE)
         self.computing = Computing(compute, settings.compute_seconds, finishing)
         self.sessions = Sessions(settings.device_limits, settings.device_sessions)
-        self.loop = Loop(
+        self.run_workflow = RunWorkflow(
             self.store,
             self.artifacts,
             self.engine,
@@ -116,8 +125,8 @@ class Executor:
         sweeps = Sweeps(self.store.database, self.artifacts)
         self.sweeps = SweepWork(sweeps, self.artifacts, self.engine, self.computing)
         self._sender = Sender(self.store.database, settings)
-        self._drift = DriftWork(self.store, self.artifacts, settings, self.computing, self.sessions)
-        self._looks = Looks(
+        self._drift = DriftChecks(self.store, self.artifacts, settings, self.computing, self.sessions)
+        self._looks = Poller(
             self.store.database,
             [self.dispatcher.tick, self.sweeps.tick, self._sender.tick, self._drift.tick],
             news=self._any_due,
@@ -135,23 +144,23 @@ class Executor:
 
     def register(self) -> None:
         """Make the workflows known that this process can carry out."""
-        self.loop.register()
+        self.run_workflow.register()
         self.sweeps.register()
 
     def start(self) -> None:
-        """Lease the slot, join the engine, and begin to look.
+        """Acquire the lease, launch the engine, and begin to poll for work.
 
         Raises:
             EngineBusy: on SQLite, another process carries out the runs.
             StoreError: the database is away, or its record cannot be trusted.
         """
         try:
-            # The owner of an engine on SQLite has the only slot; elsewhere no workflow begins without one.
+            # The owner of an engine on SQLite has the only lease; elsewhere no workflow begins without one.
             if self.store.database.is_embedded:
                 self.engine.launch(self._listen)
-                self.slot.take()
+                self.lease.acquire()
             else:
-                self.slot.take()
+                self.lease.acquire()
                 self.engine.launch(self._listen)
         except BaseException:
             self.stop()
@@ -160,12 +169,12 @@ class Executor:
             self._looks.start()
 
     def stop(self, drain_seconds: float = 60) -> bool:
-        """Begin no step any more, wait for those in flight, and give the slot back: others go on at once.
+        """Begin no step any more, wait for those in flight, and give the lease back: others go on at once.
 
         A step that is at devices or computes for longer than `DEVICES_SECONDS` is cut: either may take for ever. It
         is done again by who takes over.
 
-        Returns whether the steps in flight ended within ``drain_seconds``. If not, it keeps the slot.
+        Returns whether the steps in flight ended within ``drain_seconds``. If not, it keeps the lease.
         """
         begun = time.monotonic()
         self._looks.stop()
@@ -178,6 +187,6 @@ class Executor:
             if not self.engine.close(max(drain_seconds - to_devices, _UNWIND_SECONDS)):
                 return False
         self.computing.close()
-        self.slot.release()
+        self.lease.release()
         self.store.close()
         return True

@@ -23,7 +23,7 @@ _PART = 0.1
 _log = logging.getLogger(__name__)
 
 
-class Looks:
+class Poller:
     """A thread that takes looks, each of which may fail without the others.
 
     ``news`` tells whether something is to begin, ``busy`` whether there is anything under way.

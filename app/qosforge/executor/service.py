@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Finished:
+class RunResult:
     """How a run ended; ``page`` is where its report was written, or why it was not."""
 
     run_id: str
@@ -59,10 +59,10 @@ class Service:
         self.store = executor.store
         self.artifacts = executor.artifacts
         self.engine = executor.engine
-        self.loop = executor.loop
+        self.run_workflow = executor.run_workflow
         self.desk = Desk(settings, self.store, self.artifacts)
 
-    def run(self, order: Order, who: str) -> Finished:
+    def run(self, order: Order, who: str) -> RunResult:
         """Carry out a run to its end, or until it has to wait.
 
         Raises:
@@ -70,17 +70,17 @@ class Service:
         """
         return self.carry_out(self.desk.place(order, who)[0].id)
 
-    def carry_out(self, run_id: str) -> Finished:
+    def carry_out(self, run_id: str) -> RunResult:
         """Carry out the present attempt at a recorded run to its end, or until it has to wait."""
         try:
-            result = self.loop.carry_out(run_id)
+            result = self.run_workflow.carry_out(run_id)
         except QosforgeError as error:
             self.write_report(run_id)
             if self.store.journal.open_touches(run_id):
                 error.hint = f"run {run_id} left devices between two states: finish it with qosforge recover"
             raise
         report, page = self.write_report(run_id)
-        return Finished(run_id, result, report, page)
+        return RunResult(run_id, result, report, page)
 
     def recover(self) -> list[Json]:
         """Finish every run that may go on, and undo what ended runs left open; how each of them ended.
@@ -130,14 +130,14 @@ class Service:
                 }
             )
             self.write_report(run_id)
-        for run_id in self.loop.unsettled():
-            result = self.loop.settle(run_id)
+        for run_id in self.run_workflow.unsettled():
+            result = self.run_workflow.settle(run_id)
             status = RunStatus.NEEDS_RECOVERY if result["errors"] else self.store.get_run(run_id).status
             ended.append({"run": run_id, "status": status.value, "errors": result["errors"]})
             self.write_report(run_id)
         for run in self.store.due_runs():
             self.store.next_attempt(run)
-        left = set(self.loop.unsettled())
+        left = set(self.run_workflow.unsettled())
         for run in (run for run in self.store.runs_in({RunStatus.PENDING}) if run.id not in left):
             # Started, approved or tried again, and no process has taken it up.
             try:

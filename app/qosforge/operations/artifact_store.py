@@ -36,7 +36,7 @@ class ArtifactCollection(Protocol):
 
 
 class FileArtifactCollection:
-    """Artifacts in files, as :class:`qosforge.artifacts.store.ArtifactStore` keeps them."""
+    """Artifacts in files, as :class:`qosforge.artifacts.store.FileArtifacts` keeps them."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from qosforge.policy_library.tables import POLICIES
 from qosforge.runs.record.expired import RETENTION_STAGE
-from qosforge.runs.record.tables import APPROVALS, EVENTS, JOURNAL, OUTSIDE_MEASUREMENTS, READINGS, RUNS, STAGES
+from qosforge.runs.record.tables import APPROVALS, EVENTS, EXTERNAL_MEASUREMENTS, JOURNAL, READINGS, RUNS, STAGES
 from qosforge.sweeps.tables import SWEEP_POINTS, SWEEPS
 
 EXPIRED_SINCE = "expired"
@@ -30,7 +30,7 @@ _BY_RUN: tuple[tuple[sa.Column[Any], ...], ...] = (
     (STAGES.c.run_id, STAGES.c.summary),
     (JOURNAL.c.run_id, JOURNAL.c.before, JOURNAL.c.delta, JOURNAL.c.inverse),
     (APPROVALS.c.run_id, APPROVALS.c.candidate),
-    (OUTSIDE_MEASUREMENTS.c.run_id, OUTSIDE_MEASUREMENTS.c.measurement),
+    (EXTERNAL_MEASUREMENTS.c.run_id, EXTERNAL_MEASUREMENTS.c.measurement),
     (EVENTS.c.run_id, EVENTS.c.data),
 )
 

@@ -14,7 +14,7 @@ from qosforge.database.revisions import current_revision, known_revisions
 from qosforge.errors import EngineBusy
 from qosforge.operations import backup
 from qosforge.operations.archive import ENGINE
-from qosforge.runs.engine.executor_leases import executors
+from qosforge.runs.engine.executor_leases import live_executors
 from qosforge.runs.engine.ownership import Ownership
 from qosforge.runs.record.tables import EXECUTORS
 from qosforge.settings import Settings
@@ -58,7 +58,7 @@ def _without_executors(settings: Settings, database: Database) -> Iterator[None]
     """Make sure that no executor is at work; on SQLite, none can start while the block lasts."""
     if database.path is not None:
         mine = Ownership(settings.var_dir, record=settings.var_dir / ENGINE, store=database.path)
-        mine.take()
+        mine.acquire()
         try:
             yield
         finally:
@@ -66,7 +66,7 @@ def _without_executors(settings: Settings, database: Database) -> Iterator[None]
         return
     with database.read() as connection:
         has_executors = sa.inspect(connection).has_table(EXECUTORS.name)
-    living = executors(database) if has_executors else []
+    living = live_executors(database) if has_executors else []
     if living:
         who = ", ".join(f"{one.id} on {one.host}" for one in living)
         hint = "stop serve and every worker first; one that was killed counts for half a minute more"

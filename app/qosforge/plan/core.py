@@ -6,8 +6,8 @@ from typing import Any
 
 from qosforge.intent.models import Treatment
 from qosforge.inventory.models import Framing
+from qosforge.memoise import memoise
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
-from qosforge.sharing import shared
 
 NOMINAL = 1_000_000_000
 """Bits per second of a port where nothing that is asked for depends on its rate."""
@@ -16,7 +16,7 @@ _COMMON = tuple(name for name in DeviceRequest.model_fields if name != "interfac
 _KIND = ("recognise", "trust", "schedule", "by_mark", "tagged", "trust_in", "usable")
 
 
-@shared  # asked for at every port
+@memoise  # asked for at every port
 def core(request: DeviceRequest) -> DeviceRequest:
     """The request with one nameless port for every kind of its ports, the very same object for devices alike.
 
@@ -39,7 +39,7 @@ def core(request: DeviceRequest) -> DeviceRequest:
     return _core(tuple(getattr(request, name) for name in _COMMON), tuple(kinds))
 
 
-@shared
+@memoise
 def _core(common: tuple[object, ...], kinds: tuple[tuple[object, ...], ...]) -> DeviceRequest:
     ports = tuple(
         InterfaceRequest.model_validate(
@@ -57,7 +57,7 @@ def rate_in(classes: tuple[ClassRequest, ...], rate: int) -> int:
     return rate if depends_on_rate(classes) else NOMINAL
 
 
-@shared
+@memoise
 def depends_on_rate(classes: tuple[ClassRequest, ...]) -> bool:
     """Whether the rate of a port decides what classes get in parts of it, or what they are held to."""
     # What divides a class divides the rate that it is held to.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qosforge.intent.models import Treatment
+from qosforge.memoise import memoise
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.plan.request import ClassRequest
 from qosforge.plan.shares import expected_shares
-from qosforge.sharing import shared
 
 
 def requested_shares(classes: Sequence[ClassRequest], rate: int) -> dict[str, float]:
@@ -29,7 +29,7 @@ def _first(treatment: Treatment) -> bool | None:
     return treatment.priority.capped if treatment.priority else None
 
 
-@shared
+@memoise
 def _by_rate(classes: tuple[ClassRequest, ...]) -> bool:
     shares = [asked_share(c.treatment) for c in classes]
     return any(share is not None and share.unit is ShareUnit.KBPS for share in shares) or any(
@@ -37,7 +37,7 @@ def _by_rate(classes: tuple[ClassRequest, ...]) -> bool:
     )
 
 
-@shared
+@memoise
 def _shares(classes: tuple[ClassRequest, ...], rate: int) -> tuple[float, ...]:
     requested = [(_first(c.treatment), asked_share(c.treatment)) for c in classes]
     queues = tuple(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from qosforge.memoise import memoise_at_most
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import platform
 from qosforge.platforms.device_text import Configuration, unblotted
-from qosforge.sharing import keeping
 
 _DEVICES = 512
 """What a large network comes to: its devices are gone through again and again, all in one order. A plan takes up to
@@ -22,6 +22,6 @@ def parse_running(platform_id: str, text: Configuration, device: str, image: str
     return _parsed(platform_id, unblotted(text), device, image)
 
 
-@keeping(_DEVICES)
+@memoise_at_most(_DEVICES)
 def _parsed(platform_id: str, text: str, device: str, image: str) -> Plan:
     return platform(platform_id, device).parse(text, device, image)

@@ -9,10 +9,10 @@ from qosforge.expansion import combine
 from qosforge.findings import Finding, Severity
 from qosforge.intent.applications import Application
 from qosforge.intent.ports import WELL_KNOWN
+from qosforge.memoise import memoise
 from qosforge.plan.model import PortRange, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
-from qosforge.sharing import shared
 
 
 def header_terms(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...]:
@@ -26,7 +26,7 @@ def header_terms(request: DeviceRequest, class_request: ClassRequest) -> tuple[T
     return _header_terms(class_request.terms, known)
 
 
-@shared
+@memoise
 def _header_terms(terms: tuple[Alternative, ...], applications: tuple[Application | None, ...]) -> tuple[Term, ...]:
     ports: dict[Term, None] = {}
     marks: dict[Term, None] = {}

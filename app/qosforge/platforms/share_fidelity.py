@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from qosforge.findings import Fidelity, Finding, Severity
+from qosforge.memoise import memoise
 from qosforge.plan.core import rate_in
 from qosforge.plan.model import Scheduler, ShareUnit
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.requested import asked_share, requested_shares
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.base import ClassFidelity
-from qosforge.sharing import shared
 
 EXACT = 5e-4
 """Shares that differ by less (0.05 points of the link rate) are told as exact."""
@@ -55,7 +55,7 @@ def class_shares(
     )
 
 
-@shared
+@memoise
 def _served(
     classes: tuple[ClassRequest, ...], queues: tuple[int, ...], scheduler: Scheduler, rate: int
 ) -> tuple[tuple[float, float], ...]:

@@ -22,10 +22,10 @@ from qosforge.intent.differences import meant_changes, text_changes
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.policy_source import PolicySource, load_policy, shipped_policies
 from qosforge.policy_library.tables import POLICIES
-from qosforge.policy_library.trust import owner_text, require_of, take_over, trusted_on, writer_role
+from qosforge.policy_library.trust import owner_text, require_owner, take_over, trusted_on, writer_role
 from qosforge.policy_library.versions import (
     LATEST,
-    LIBRARY_VERSION,
+    SHIPPED_VERSION,
     Number,
     Policy,
     PolicyDifference,
@@ -112,7 +112,7 @@ class Policies:
             StoreError: its text is missing or damaged.
         """
         query = self._stored(name)
-        if number != LATEST and not LIBRARY_VERSION <= number <= _HIGHEST:
+        if number != LATEST and not SHIPPED_VERSION <= number <= _HIGHEST:
             raise _unknown(name, number)
         if number == LATEST:
             query = query.order_by(POLICIES.c.number.desc()).limit(1)
@@ -124,7 +124,7 @@ class Policies:
         if row is not None and about is not None:
             included = {file: self._artifacts.get_text(artifact) for file, artifact in row.included.items()}
             return Policy(about, self._artifacts.get_text(row.text), included)
-        if number in (LATEST, LIBRARY_VERSION) and name in shipped_policies():
+        if number in (LATEST, SHIPPED_VERSION) and name in shipped_policies():
             return shipped(name)
         raise _unknown(name, None if number == LATEST else number)
 
@@ -143,9 +143,9 @@ class Policies:
         """
         self._caller.require(Role.OPERATOR, network)
         about = self.get(name, number).about
-        if number == LIBRARY_VERSION:
+        if number == SHIPPED_VERSION:
             raise InputError("a shipped policy may be run on every network", Place(path="number"), "run it")
-        require_of(about, network)
+        require_owner(about, network)
         row = {"name": name, "number": number, "network": network, "by": self._caller.name, "at": self._now()}
         self._database.transact(lambda connection: take_over(connection, row))
         return self.get(name, number).about
@@ -243,7 +243,7 @@ class Policies:
     ) -> tuple[PolicyVersion, bool]:
         if newest is not None and (newest.text, newest.included) == (row["text"], row["included"]):
             return _about(connection, [newest])[0], False
-        last = newest.number if newest is not None else LIBRARY_VERSION
+        last = newest.number if newest is not None else SHIPPED_VERSION
         if base is not None and base != last:
             raise _moved(row["name"], base, _about(connection, [newest])[0] if newest is not None else None)
         made = {**row, "number": last + 1, "at": self._now()}

@@ -17,7 +17,7 @@ from qosforge.access.tables import GRANTS, USERS
 from qosforge.database.connections import Database
 from qosforge.errors import InputError, Place
 from qosforge.policy_library.tables import POLICIES, POLICY_TAKEOVERS
-from qosforge.policy_library.versions import LIBRARY_VERSION, PolicyVersion
+from qosforge.policy_library.versions import SHIPPED_VERSION, PolicyVersion
 
 _OPERATORS = sorted(role.value for role in Role if role.covers(Role.OPERATOR))
 
@@ -62,7 +62,7 @@ def require_runnable(about: PolicyVersion, network: str) -> None:
         InputError: it belongs to another network.
         NotAllowed: nobody who is operator there wrote it or took it over.
     """
-    require_of(about, network)
+    require_owner(about, network)
     if not about.is_trusted_on(network):
         raise _distrust(about.name, about.number, about.author, network)
 
@@ -72,7 +72,7 @@ def distrust(database: Database, name: str, number: int | None, network: str) ->
 
     Nothing is said against what ships, and against a text that no policy has (without a ``number``).
     """
-    if number is None or number == LIBRARY_VERSION:
+    if number is None or number == SHIPPED_VERSION:
         return None
     written = sa.select(POLICIES.c.author).where(POLICIES.c.name == name, POLICIES.c.number == number)
 
@@ -93,7 +93,7 @@ def _distrust(name: str, number: int, author: str, network: str) -> NotAllowed:
     )
 
 
-def require_of(about: PolicyVersion, network: str) -> None:
+def require_owner(about: PolicyVersion, network: str) -> None:
     """Make sure that a policy is one of a network's, or of all.
 
     Raises:

@@ -13,7 +13,7 @@ from qosforge.errors import InputError
 from qosforge.intent.differences import PolicyChange
 from qosforge.intent.policy_source import PolicySource, load_policy, shipped_policies
 
-LIBRARY_VERSION = 0
+SHIPPED_VERSION = 0
 """The number of a shipped policy, which nobody can replace."""
 LATEST: Literal["latest"] = "latest"
 Number = int | Literal["latest"]
@@ -57,7 +57,7 @@ class PolicyVersion:
     @property
     def shadows_shipped(self) -> bool:
         """Whether it stands in the place of a policy that ships with qosforge."""
-        return self.number != LIBRARY_VERSION and self.name in shipped_policies()
+        return self.number != SHIPPED_VERSION and self.name in shipped_policies()
 
 
 @dataclass(frozen=True)
@@ -92,5 +92,5 @@ def shipped(name: str) -> Policy:
     """
     text = shipped_policies()[name]
     loaded = load_policy(PolicySource(text, f"{name}.yaml"))
-    about = PolicyVersion(name, LIBRARY_VERSION, loaded.version, "", "shipped with qosforge", None, None)
+    about = PolicyVersion(name, SHIPPED_VERSION, loaded.version, "", "shipped with qosforge", None, None)
     return Policy(about, text, dict(loaded.included))

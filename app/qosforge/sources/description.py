@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from qosforge.deploy.traits import traits
+from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.intent.problems import as_problem
 from qosforge.intent.yaml_source import Path_, YamlDocument, read_document
@@ -135,7 +135,7 @@ def _masked(details: ErrorDetails) -> ErrorDetails:
 def _unknown_platforms(description: SourceDescription, document: YamlDocument) -> list[InputError]:
     problems = []
     for name, choice in description.platforms.items():
-        for key, check in (("platform", platform), ("driver", traits)):
+        for key, check in (("platform", platform), ("driver", driver_capabilities)):
             value = getattr(choice, key)
             try:
                 if value is not None:

@@ -48,7 +48,7 @@ class SweepUnknown(InputError):
 
 
 @dataclass(frozen=True)
-class SweepOrder:
+class NewSweep:
     """What a sweep is asked for: every combination of the values of ``parameters``, under every seed."""
 
     network: Network
@@ -98,7 +98,7 @@ class Sweeps:
         self._artifacts = artifacts
         self._now = now
 
-    def place(self, order: SweepOrder, who: str) -> Sweep:
+    def place(self, order: NewSweep, who: str) -> Sweep:
         """Record a sweep; executors take up its points.
 
         Raises:
@@ -251,7 +251,7 @@ class Sweeps:
             ]
 
 
-def _combinations(order: SweepOrder) -> list[dict[str, Any]]:
+def _combinations(order: NewSweep) -> list[dict[str, Any]]:
     for name, values in (*order.parameters.items(), ("seeds", order.seeds)):
         if not 1 <= len(values) <= MOST_VALUES:
             raise InputError(f"{name} has {len(values)} values", hint=f"give 1 to {MOST_VALUES}")

@@ -12,7 +12,7 @@ from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.reports.trade_offs import Account, TradeOff, accounts, trade_offs
-from qosforge.runs.workflow.live import measure_till_told
+from qosforge.runs.workflow.live import measure_until_conclusive
 from qosforge.tester.measurement.judging import ClassVerdict
 
 
@@ -36,7 +36,7 @@ def measure_network(
         TesterError: the tester cannot measure this.
     """
     intent = load_policy(written).intent
-    judged = measure_till_told(intent, network, texts, seed=seed, at_most_seconds=at_most_seconds)
+    judged = measure_until_conclusive(intent, network, texts, seed=seed, at_most_seconds=at_most_seconds)
     document = MeasurementDocument(
         outcome=judged.outcome,
         verdicts=judged.verdicts,

@@ -34,7 +34,7 @@ from qosforge.reports.run_report import render_run_report
 from qosforge.reports.sarif import sarif
 from qosforge.runs.record.store import Run
 from qosforge.runs.views.artifact_list import Content, contents
-from qosforge.runs.views.redaction import ViewersCopies
+from qosforge.runs.views.redaction import RedactedArtifacts
 
 router = APIRouter(tags=["runs"])
 
@@ -96,7 +96,7 @@ def run_artifact(
         )
     content = (readable or found)[0]
     stored = backend.desk.artifacts
-    data = stored.get_bytes(artifact) if operates else ViewersCopies(stored, whole).copy(content)
+    data = stored.get_bytes(artifact) if operates else RedactedArtifacts(stored, whole).copy(content)
     tag = {"ETag": f'"{artifact}"'} if operates or artifact_id(data) == artifact else {}
     return Response(data, media_type=content.kind.media_type, headers=tag)
 

@@ -13,7 +13,7 @@ from qosforge.api.middleware.authorization import Needs
 from qosforge.api.policy_choice import policy_source
 from qosforge.api.problems import responses
 from qosforge.api.sweep_models import SWEEPS, PointResult, SweepDetail, SweepList, SweepRequest, SweepSummary
-from qosforge.sweeps.sweeps import Sweep, SweepOrder, Sweeps, SweepUnknown
+from qosforge.sweeps.sweeps import NewSweep, Sweep, Sweeps, SweepUnknown
 
 router = APIRouter(tags=["sweeps"])
 
@@ -32,7 +32,7 @@ def place_sweep(
     """Start a sweep: every combination of the values, under every seed. No device is read or touched."""
     audit.network = body.network
     caller.require(Role.OPERATOR, body.network)
-    order = SweepOrder(
+    order = NewSweep(
         backend.networks.network(body.network),
         policy_source(backend.policies.seen_by(caller), body.policy),
         body.parameters,

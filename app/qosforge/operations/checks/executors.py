@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from qosforge.database.connections import Database, database_url
 from qosforge.operations.checks.model import CheckContext, CheckResult, CheckState
-from qosforge.runs.engine.executor_leases import Living, executors
+from qosforge.runs.engine.executor_leases import LiveExecutor, live_executors
 from qosforge.runs.engine.ownership import owner_of
 from qosforge.runs.record.journal import unsettled
 from qosforge.runs.record.tables import RUNS, RunStatus
@@ -77,10 +77,10 @@ def check_unsettled(context: CheckContext) -> Iterator[CheckResult]:
         yield CheckResult("devices", CheckState.GOOD, "none is between two states")
 
 
-def _living(context: CheckContext) -> list[Living]:
+def _living(context: CheckContext) -> list[LiveExecutor]:
     database = Database(context.settings.database_url)
     try:
-        return executors(database)
+        return live_executors(database)
     finally:
         database.close()
 

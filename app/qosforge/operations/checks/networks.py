@@ -6,8 +6,8 @@ import http.client
 import json
 from collections.abc import Iterator
 
+from qosforge.deploy.driver_capabilities import require_installed
 from qosforge.deploy.route import route_to
-from qosforge.deploy.traits import require_installed
 from qosforge.errors import InputError, QosforgeError
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network

@@ -22,7 +22,7 @@ from qosforge.runs.record.tables import RUNS, STAGES
 
 _FULL_BYTES, _TIGHT_BYTES = 100 << 20, 1 << 30
 _SKEW_SECONDS, _MOST_SKEW_SECONDS = 2, 30
-"""Leases are judged by clocks: a slot of an executor lasts about half a minute."""
+"""Leases are judged by clocks: a lease of an executor lasts about half a minute."""
 _SAMPLE = 20
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from qosforge.findings import Finding, Severity
+from qosforge.memoise import memoise
 from qosforge.plan.core import core
 from qosforge.plan.model import Discipline, InterfacePlan, Plan, Scheduler, Share, ShareUnit, System
 from qosforge.plan.request import DeviceRequest
@@ -34,7 +35,6 @@ from qosforge.platforms.ios_switch.ports import (
 )
 from qosforge.platforms.ios_switch.queues import QueueAssignment, assign, scheduled_rates
 from qosforge.platforms.share_fidelity import ClassShare, class_shares, fidelity, share_findings
-from qosforge.sharing import shared
 
 
 def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
@@ -92,7 +92,7 @@ class _Common:
     of_shared_marks: tuple[Finding, ...]
 
 
-@shared
+@memoise
 def _common(request: DeviceRequest, kinds: tuple[str, ...]) -> _Common:
     """Marks, rules and queues; ``kinds`` are those of the ports that recognise classes."""
     of_marks, of_classes, of_system, of_service, of_shared_marks = (Notes(request) for _ in range(5))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from qosforge.findings import Finding, Severity
+from qosforge.memoise import memoise
 from qosforge.plan.core import core, rate_in
 from qosforge.plan.model import Egress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
@@ -45,7 +46,6 @@ from qosforge.platforms.ios_switch.ports import (
 )
 from qosforge.platforms.ios_switch.queues import QueueAssignment, assign, scheduled_rates
 from qosforge.platforms.share_fidelity import ClassShare, fidelity, share_findings
-from qosforge.sharing import shared
 
 _EVERY_DSCP = frozenset(range(64))
 
@@ -115,7 +115,7 @@ class _Common:
     of_input_queues: tuple[Finding, ...]
 
 
-@shared
+@memoise
 def _common(request: DeviceRequest) -> _Common:
     of_marks, of_classes, of_service, of_shared_marks, of_input_queues = (Notes(request) for _ in range(5))
     marks = class_marks(request, _EVERY_DSCP, of_marks)
@@ -212,14 +212,14 @@ def _scheduler(
     )
 
 
-@shared
+@memoise
 def _weights(
     assignment: QueueAssignment, request: DeviceRequest, rate: int, shaped: frozenset[int]
 ) -> tuple[int, ...]:
     return assignment.weights(request, (rate,), shaped)
 
 
-@shared
+@memoise
 def _round_robin(
     weights: tuple[int, ...],
     shape: tuple[int, ...],

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from qosforge.findings import Severity
+from qosforge.memoise import memoise
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share
 from qosforge.platforms.catalyst_2970.capabilities import capabilities
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.queues import QueueAssignment
-from qosforge.sharing import shared
 from qosforge.units import format_rate
 
 
@@ -17,7 +17,7 @@ def shaped_classes(request: DeviceRequest) -> frozenset[str]:
     return _shaped(request.classes)
 
 
-@shared
+@memoise
 def _shaped(classes: tuple[ClassRequest, ...]) -> frozenset[str]:
     return frozenset(
         c.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qosforge.memoise import memoise
 from qosforge.plan.core import NOMINAL
 from qosforge.plan.model import Scheduler
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
@@ -9,7 +10,6 @@ from qosforge.plan.requested import requested_shares
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.ios_switch.queues import QueueAssignment
 from qosforge.platforms.share_fidelity import ClassShare
-from qosforge.sharing import shared
 
 
 def port_shares(
@@ -28,7 +28,7 @@ def port_shares(
     )
 
 
-@shared
+@memoise
 def _applied_shares(
     classes: tuple[ClassRequest, ...],
     parts: tuple[float, ...],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from qosforge.dscp import dscp_name
 from qosforge.findings import Finding, Severity
+from qosforge.memoise import memoise
 from qosforge.plan.model import Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.cisco_ios.applications import recognise_applications
@@ -16,7 +17,6 @@ from qosforge.platforms.cisco_ios.limits import class_finding
 from qosforge.platforms.cisco_ios.policing import policer
 from qosforge.platforms.cisco_ios.rules import every_class, lower_rules, marked_rules, on_input
 from qosforge.platforms.names import like_keywords, short_names
-from qosforge.sharing import shared
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Classification:
     findings: tuple[Finding, ...]
 
 
-@shared
+@memoise
 def classification(request: DeviceRequest, held: frozenset[str] | None) -> Classification:
     """That of a device whose request has this core (see `qosforge.plan.core`).
 

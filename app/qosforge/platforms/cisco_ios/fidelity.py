@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qosforge.findings import Fidelity, Finding, Severity
+from qosforge.memoise import memoise
 from qosforge.plan.core import core, rate_in
 from qosforge.plan.model import Egress, Queue, Share, ShareUnit
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
@@ -12,7 +13,6 @@ from qosforge.plan.requested import requested_shares
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.base import ClassFidelity
 from qosforge.platforms.cisco_ios.guarantees import served_first
-from qosforge.sharing import shared
 
 _SAME = 1e-9
 
@@ -52,7 +52,7 @@ def fidelity(
     return found, findings
 
 
-@shared
+@memoise
 def _parts(
     request: DeviceRequest, egress: Egress, rate: int
 ) -> tuple[tuple[ClassRequest, float, float, bool], ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qosforge.findings import Finding, Severity
+from qosforge.memoise import memoise
 from qosforge.plan.core import core
 from qosforge.plan.model import (
     Discipline,
@@ -29,7 +30,6 @@ from qosforge.platforms.cisco_ios.rules import every_class
 from qosforge.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
 from qosforge.platforms.cisco_ios.trains import uses_car
 from qosforge.platforms.cisco_ios.trust import check_trust, trust_policy
-from qosforge.sharing import shared
 
 INPUT_POLICY = "QOSFORGE-IN"
 
@@ -119,7 +119,7 @@ def default_egress(interface: str, bandwidth_kbps: int | None) -> Egress:
     return _one_queue(Discipline.FIFO, capabilities()["hold_queue"]["value"])
 
 
-@shared
+@memoise
 def _one_queue(discipline: Discipline, limit: int) -> Egress:
     queue = Queue(number=0, limit_packets=limit)
     return Egress(default_queue=0, scheduler=Scheduler(discipline=discipline, queues=(queue,)))

@@ -9,6 +9,7 @@ from ipaddress import ip_network
 
 from qosforge.expansion import combine, count_combinations
 from qosforge.findings import Finding
+from qosforge.memoise import memoise
 from qosforge.plan.model import PortRange, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
@@ -18,7 +19,6 @@ from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.limits import class_finding
 from qosforge.platforms.cisco_ios.trains import has
 from qosforge.platforms.mqc.access_lists import ACL_PREFIX, ip_entries, ipv6_entries, version
-from qosforge.sharing import shared
 
 EXCEPT_SUFFIX = ".NOT"
 """Ends the name of the list of what a class is not; no class name has a dot."""
@@ -82,7 +82,7 @@ def lower_match(
     return _lowered(class_request.terms, class_request.none_of, marks_in_list)
 
 
-@shared
+@memoise
 def _lowered(
     terms: tuple[Alternative, ...], excepted: tuple[Alternative, ...], marks_in_list: bool
 ) -> tuple[tuple[Term, ...], tuple[Term, ...]] | str:
@@ -281,7 +281,7 @@ def class_map(rule: Rule, *, marks_in_list: bool = False) -> ClassMap:
     return _class_map(rule.name, rule.any_of, rule.none_of, marks_in_list)
 
 
-@shared
+@memoise
 def _class_map(name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...], marks_in_list: bool) -> ClassMap:
     lists: list[AccessList] = []
     lines: list[MatchLine] = []

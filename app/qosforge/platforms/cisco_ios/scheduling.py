@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from qosforge.findings import Finding, Severity
+from qosforge.memoise import memoise
 from qosforge.plan.core import core, depends_on_rate
 from qosforge.plan.model import Discipline, Egress, InterfacePlan, Queue, Rule, Scheduler, Share
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
@@ -19,7 +20,6 @@ from qosforge.platforms.cisco_ios.policing import policer
 from qosforge.platforms.cisco_ios.red import lower_red
 from qosforge.platforms.cisco_ios.trains import hqf
 from qosforge.platforms.names import shorten
-from qosforge.sharing import shared
 from qosforge.units import format_rate
 
 OUTPUT_POLICY = "QOSFORGE-OUT"
@@ -247,12 +247,12 @@ class OutputPolicies:
         return egress.model_copy(update={"scheduler": egress.scheduler.model_copy(update={"queues": queues})})
 
 
-@shared
+@memoise
 def _called(egress: Egress, policy: str) -> Egress:
     return egress.model_copy(update={"policy": policy})
 
 
-@shared
+@memoise
 def _policy_at_any_rate(
     request: DeviceRequest, port: InterfaceRequest, rules: Mapping[str, Rule], reservable: int, depth: int
 ) -> Egress | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from qosforge.findings import Finding, Severity
 from qosforge.intent.models import RESERVED_CLASS
+from qosforge.memoise import memoise
 from qosforge.plan.core import core
 from qosforge.plan.model import (
     Discipline,
@@ -60,7 +61,6 @@ from qosforge.platforms.share_fidelity import (
     rate_findings,
     share_findings,
 )
-from qosforge.sharing import shared
 
 INPUT_POLICY = "QOSFORGE-IN"
 TRUST_POLICY = "QOSFORGE-TRUST"
@@ -140,7 +140,7 @@ def _trust_policy(request: DeviceRequest, interface_request: InterfaceRequest) -
     return f"{own}-{interface_request.trust_in or 'trust'}"
 
 
-@shared
+@memoise
 def _lowering(request: DeviceRequest) -> _Lowering:
     return _Lowering(request)
 
@@ -172,7 +172,7 @@ class _Lowering:
             yield from priority_findings(request)
             yield from queue_findings(request, self.chosen)
 
-    @shared
+    @memoise
     def wred_findings(self, families: tuple[str, ...]) -> tuple[Finding, ...]:
         """What early detection is on ports of these families."""
         return (*wred_findings(self.request, families, by_map=self.chosen.by_map), *self._profile_findings())
@@ -225,20 +225,20 @@ class _Lowering:
         called |= {self.names.policy(c.name) + _TEN: c.name for c in self.request.classes}
         return called | queue_names(self.chosen.queue_of)
 
-    @shared
+    @memoise
     def recognising(self, own: str | None) -> Ingress:
         """A port that recognises classes; ``own`` is the policy's name where the intent gives one."""
         policy = shorten((own or INPUT_POLICY) + _L2 * self.layer2, self.limit)
         return Ingress(policy=policy, rules=self.host_rules)
 
-    @shared
+    @memoise
     def egress(self, own: str | None, port_family: str) -> Egress:
         """The output of a port of this family; ``own`` is the policy's name where the intent gives one."""
         suffix = _TEN if port_family.startswith("Ten") else ""
         policy = shorten(own or OUTPUT_POLICY, self.limit - len(_TEN)) + suffix
         return Egress(policy=policy, default_queue=0, scheduler=self.scheduler(port_family))
 
-    @shared
+    @memoise
     def trusting_ingress(self, own: str | None, trust_in: str | None) -> Ingress:
         """A port that trusts marks, by a fixed map of the device where that agrees with the queues."""
         if trust_in == "none":
@@ -321,7 +321,7 @@ class _Lowering:
                 found.append(self.names.named(rule, COS, layer2=True))
         return tuple(found)
 
-    @shared
+    @memoise
     def scheduler(self, port_family: str) -> Scheduler:
         """The eight queues of a port of this family."""
         owners: dict[int, list[ClassRequest]] = {}

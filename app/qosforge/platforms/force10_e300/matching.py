@@ -9,12 +9,12 @@ from typing import Any
 from qosforge.expansion import combine
 from qosforge.findings import Finding, Severity
 from qosforge.intent.ports import WELL_KNOWN
+from qosforge.memoise import memoise
 from qosforge.plan.model import PortRange, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms import recognition
 from qosforge.platforms.force10_e300.capabilities import capabilities, since_8
-from qosforge.sharing import shared
 
 LAYER2 = frozenset({"cos", "source_mac", "destination_mac"})
 """Fields of a match that a policy of layer 3 does not see."""
@@ -27,7 +27,7 @@ def layer2(request: DeviceRequest) -> bool:
     return _layer2(request.classes, request.image)
 
 
-@shared
+@memoise
 def _layer2(classes: tuple[ClassRequest, ...], image: str) -> bool:
     requested = {name for c in classes for t in c.terms for name in t.given}
     if requested and requested <= _EITHER:
@@ -55,21 +55,21 @@ def marks_of(term: Term) -> dict[str, tuple[int, ...]]:
     return {name: getattr(term, name) for name in _MARKS if getattr(term, name)}
 
 
-@shared
+@memoise
 def together(rule: Rule) -> bool:
     """Whether the lines of the class map must all hold: entries together with marks, or marks of several kinds."""
     kinds = [len(marks_of(t)) + (entry_of(t) != Term()) for t in rule.any_of]
     return any(count > 1 for count in kinds)
 
 
-@shared
+@memoise
 def entries(rule: Rule) -> tuple[Term, ...]:
     """What stands in the rule's access list; everything where an alternative asks for nothing."""
     found = (entry_of(t) for t in rule.any_of if entry_of(t) != Term() or not marks_of(t))
     return tuple(dict.fromkeys(found))
 
 
-@shared
+@memoise
 def mark_lines(rule: Rule) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """Kinds and values of the other match lines."""
     found = ((kind, values) for t in rule.any_of for kind, values in marks_of(t).items())

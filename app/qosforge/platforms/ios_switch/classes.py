@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from qosforge.findings import Severity
+from qosforge.memoise import memoise
 from qosforge.plan.model import Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
@@ -14,7 +15,6 @@ from qosforge.platforms.ios_switch.marks import SwitchClassMarks, points_of
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.names import short_names
 from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, ports_only
-from qosforge.sharing import shared
 
 INPUT_POLICY = "QOSFORGE-IN"
 ACL_PREFIX = "QOSFORGE-"
@@ -76,7 +76,7 @@ def policed_on_input(entry: ClassRequest) -> bool:
     return police is not None and police.direction == "input"
 
 
-@shared
+@memoise
 def list_kind(rule: Rule) -> Literal["ip", "mac"] | None:
     """The kind of access list that a rule's class-map looks at; None where it looks at marks or at everything."""
     first = rule.any_of[0]

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import ip_network
 
+from qosforge.memoise import memoise
 from qosforge.plan.model import Action, Policer, PortRange, Rule, Term
 from qosforge.platforms.names import shorten
 from qosforge.platforms.nortel_5510.capabilities import capabilities
-from qosforge.sharing import shared
 
 SECOND = 500
 """What is added to the number of a set for its second classifier, where it has an IP and an L2 element."""
@@ -211,7 +211,7 @@ def _group_rules(rules: tuple[Rule, ...]) -> list[list[Alternative]]:
     return singles if len(singles) <= capabilities()["precedences"]["value"] else blocks_of(rules)
 
 
-@shared
+@memoise
 def number_filters(rules: tuple[Rule, ...]) -> FilterPlan:
     """Actions, meters and policies of the rules; the first alternative has the highest precedence."""
     first: int = capabilities()["first_id"]["value"]

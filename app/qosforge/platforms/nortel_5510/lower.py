@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from qosforge.findings import Finding, Severity
+from qosforge.memoise import memoise
 from qosforge.plan.core import core
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
@@ -27,7 +28,6 @@ from qosforge.platforms.share_fidelity import (
     rate_findings,
     share_findings,
 )
-from qosforge.sharing import shared
 
 HOST_GROUP = "qosforge-host"
 TRUNK_GROUP = "qosforge-trunk"
@@ -88,7 +88,7 @@ class _Common:
     class_findings: tuple[Finding, ...]
 
 
-@shared
+@memoise
 def _common(request: DeviceRequest, told: int | None) -> _Common:
     """Queues, maps and rules; ``told`` is the queue set that the device says it has."""
     rate = min(interface_request.usable for interface_request in request.interfaces)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from qosforge.findings import Finding, Severity
+from qosforge.memoise import memoise
 from qosforge.plan.model import System
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.nortel_5510.capabilities import capabilities, factory_cos_to_dscp, factory_dscp_to_cos
 from qosforge.platforms.nortel_5510.priorities import dscp_of, dscps, stated_marks
 from qosforge.platforms.nortel_5510.queues import Choice
-from qosforge.sharing import shared
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,14 @@ def maps(classes: Sequence[ClassRequest], chosen: Choice) -> Maps:
     return Maps(cos_of, tuple(to_dscp), tuple(to_cos), tuple(to_queue))
 
 
-@shared
+@memoise
 def egress_rows(classes: tuple[ClassRequest, ...]) -> tuple[int, ...]:
     """DSCPs whose row of the egress map is stated, factory value or not: the factory's are not published."""
     rows = {d for c in classes for d in dscps(c)} | set(capabilities()["control_dscps"]["value"])
     return tuple(sorted(rows))
 
 
-@shared
+@memoise
 def ingress_rows(classes: tuple[ClassRequest, ...], system: System) -> tuple[int, ...]:
     """Priorities whose row of the ingress map is stated.
 
@@ -67,7 +67,7 @@ def ingress_rows(classes: tuple[ClassRequest, ...], system: System) -> tuple[int
     return tuple(sorted({*default, *changed, *(to_cos[d] for c in classes for d in dscps(c))}))
 
 
-@shared
+@memoise
 def high_drop(classes: tuple[ClassRequest, ...]) -> frozenset[int]:
     """DSCPs of classes that are dropped before others."""
     return frozenset(

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 from qosforge.compute import Compute, ComputeDied, NotWanted
 from qosforge.deploy.sessions import ProcessEnding
 from qosforge.errors import StoreError
-from qosforge.runs.record.stages import Stopped
+from qosforge.runs.record.stages import RunStopped
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -69,7 +69,7 @@ class Computing:
         The function is one of a module's own, and arguments and result can be pickled.
 
         Raises:
-            Stopped: the run is over.
+            RunStopped: the run is over.
             ProcessEnding: the process ends.
             TooBusy, TookTooLong, TookTooMuch, ComputeDied: as `Compute.call`.
         """
@@ -87,7 +87,7 @@ class Computing:
             call = partial(function, *args, **kwargs)
             return self.compute.call(call, timeout=self.seconds, caller=run_id, unwanted=unwanted)
         except NotWanted:
-            raise Stopped(found[-1]) from None
+            raise RunStopped(found[-1]) from None
         except ComputeDied as error:
             if self._ending.is_set():
                 raise ProcessEnding("the process ends") from error

@@ -2,7 +2,7 @@
 
 DBOS takes a dead process's workflows up only in a process with the same executor id, and two live ones with
 one id would run the same step twice. So on SQLite, where the id is always the same, an operating-system lock
-lets one process own the engine. On PostgreSQL every process has an id of its own, leased as a slot, and the
+lets one process own the engine. On PostgreSQL every process has an id of its own, leased as a lease, and the
 survivors put a dead one's workflows back into their queues: each of them then has exactly one taker.
 """
 
@@ -23,25 +23,25 @@ from dbos import error as dbos_errors
 
 from qosforge.database.connections import keep_private
 from qosforge.errors import InputError, Place, QosforgeError, StoreError
-from qosforge.runs.engine import json_records as records
-from qosforge.runs.engine.dbos_queues import QueueWork, end_pollers, without_pollers
+from qosforge.runs.engine import json_records
+from qosforge.runs.engine.dbos_queues import QueueWorkers, disable_pollers, stop_pollers
 from qosforge.runs.engine.dbos_record import (
     SCHEMA,
     JsonSerializer,
-    never_unpickle,
-    quieten,
-    refuse_foreign_records,
+    disable_unpickling,
+    reject_foreign_records,
+    silence_console_log,
 )
 from qosforge.runs.engine.ownership import Ownership
 from qosforge.runs.engine.port import (
-    MOST_TAKEN_UP,
+    MAX_RECOVERY_ATTEMPTS,
     WORKFLOW_VERSION,
     JsonObject,
     Queue,
-    Recovered,
+    RecoveredRun,
     RunStranded,
     State,
-    Unfinished,
+    UnfinishedWorkflow,
     Workflow,
 )
 from qosforge.runs.record.store import EMBEDDED_EXECUTOR
@@ -98,7 +98,7 @@ class DbosEngine:
         self._workflows: dict[str, Workflow] = {}
         self._durable: dict[str, Workflow] = {}
         self._dbos: DBOS | None = None
-        self._work: QueueWork | None = None
+        self._work: QueueWorkers | None = None
         self._closing = False
         self._active: Counter[str] = Counter()
         self._interrupted: set[str] = set()
@@ -137,23 +137,23 @@ class DbosEngine:
             EngineBusy: another process (or another engine of this one) owns it.
             StoreError: its record cannot be opened or trusted.
         """
-        self._ownership.take()
+        self._ownership.acquire()
         try:
-            never_unpickle()
-            refuse_foreign_records(self._url, self._place)
-            quieten()
-            without_pollers()
+            disable_unpickling()
+            reject_foreign_records(self._url, self._place)
+            silence_console_log()
+            disable_pollers()
             if self._record is not None:
                 keep_private(self._record)
             for name, workflow in self._workflows.items():
-                self._durable[name] = DBOS.workflow(name=name, max_recovery_attempts=MOST_TAKEN_UP)(
+                self._durable[name] = DBOS.workflow(name=name, max_recovery_attempts=MAX_RECOVERY_ATTEMPTS)(
                     self._guarded(name, workflow)
                 )
             self._closing = False
             engine = DBOS(config=self._config())
             DBOS.listen_queues([])
             DBOS.launch()
-            end_pollers(engine)
+            stop_pollers(engine)
             queues = [
                 DBOS.register_queue(
                     queue.name,
@@ -162,7 +162,7 @@ class DbosEngine:
                 )
                 for queue in self._queues
             ]
-            self._work = QueueWork(engine, [*(queues if listen else []), engine._registry.get_internal_queue()])
+            self._work = QueueWorkers(engine, [*(queues if listen else []), engine._registry.get_internal_queue()])
             self._work.start()
         except (sa.exc.SQLAlchemyError, sqlite3.Error, OSError, dbos_errors.DBOSException) as error:
             self._disown()
@@ -179,26 +179,31 @@ class DbosEngine:
     def run(self, workflow: str, run_id: str, params: JsonObject) -> JsonObject:
         """Run a workflow in the calling thread; its error is raised."""
         with SetWorkflowID(run_id):
-            return self._durable[workflow](run_id, records.checked(params, "the run's params"))
+            return self._durable[workflow](run_id, json_records.require_plain_json(params, "the run's params"))
 
     def start(self, workflow: str, run_id: str, params: JsonObject) -> None:
         """Start a workflow in the background; it is recorded when this returns."""
         with SetWorkflowID(run_id):
-            DBOS.start_workflow(self._durable[workflow], run_id, records.checked(params, "the run's params"))
+            DBOS.start_workflow(
+                self._durable[workflow], run_id, json_records.require_plain_json(params, "the run's params")
+            )
 
     def enqueue(self, workflow: str, workflow_id: str, params: JsonObject, queue: str) -> None:
         """Put a workflow into a queue; one that is known by its id already is left as it is."""
         with SetWorkflowID(workflow_id):
             DBOS.enqueue_workflow(
-                queue, self._durable[workflow], workflow_id, records.checked(params, "the run's params")
+                queue,
+                self._durable[workflow],
+                workflow_id,
+                json_records.require_plain_json(params, "the run's params"),
             )
         self._look_into(queue)
 
-    def unfinished(self) -> list[Unfinished]:
+    def unfinished(self) -> list[UnfinishedWorkflow]:
         """Every workflow that has not ended, of all versions and executors."""
         found = DBOS.list_workflows(status=_UNFINISHED, load_input=False, load_output=False)
         return [
-            Unfinished(
+            UnfinishedWorkflow(
                 status.workflow_id,
                 status.name,
                 status.app_version or "",
@@ -284,7 +289,7 @@ class DbosEngine:
             raise _EngineClosing
 
         def recorded() -> T:
-            result: T = records.checked(step(*args, **kwargs), f"the result of step {name}")
+            result: T = json_records.require_plain_json(step(*args, **kwargs), f"the result of step {name}")
             return result
 
         try:
@@ -305,7 +310,7 @@ class DbosEngine:
 
         return self.run_step(name, waiting, *args, **kwargs)
 
-    def recover(self) -> list[Recovered]:
+    def recover(self) -> list[RecoveredRun]:
         """Wait until every unfinished run of this executor has ended, and tell how."""
         mine = DBOS.list_workflows(status=_UNFINISHED, executor_id=self._executor)
         return [self._recovered(status) for status in mine]
@@ -338,7 +343,7 @@ class DbosEngine:
         if self._work is not None:
             self._work.call(queue)
 
-    def _lost(self) -> list[Unfinished]:
+    def _lost(self) -> list[UnfinishedWorkflow]:
         """Workflows that the record gives to this process, and that it has not been at for a while."""
         now = time.monotonic()
         with self._idle:
@@ -354,25 +359,27 @@ class DbosEngine:
         }
         return [entry for entry in idle if now - self._idle_since.get(entry.workflow_id, now) >= _LOST_SECONDS]
 
-    def _recovered(self, status: WorkflowStatus) -> Recovered:
+    def _recovered(self, status: WorkflowStatus) -> RecoveredRun:
         run_id, name = status.workflow_id, status.name
         if status.app_version != self._version or name not in self._workflows:
             stranded = RunStranded(
                 f"run {run_id} was begun as {name} version {status.app_version}, which this release cannot resume",
                 hint="recover it with the release that began it",
             )
-            return Recovered(run_id, name, error=stranded)
+            return RecoveredRun(run_id, name, error=stranded)
         try:
-            return Recovered(run_id, name, result=self.result(run_id))
+            return RecoveredRun(run_id, name, result=self.result(run_id))
         except QosforgeError as error:
-            return Recovered(run_id, name, error=error)
+            return RecoveredRun(run_id, name, error=error)
 
     def _guarded(self, name: str, workflow: Workflow) -> Workflow:
         def durable(workflow_id: str, params: JsonObject) -> JsonObject:
             with self._idle:
                 self._active[workflow_id] += 1
             try:
-                result: JsonObject = records.checked(workflow(workflow_id, params), f"the result of {name}")
+                result: JsonObject = json_records.require_plain_json(
+                    workflow(workflow_id, params), f"the result of {name}"
+                )
                 return result
             except (Exception, _Superseded):
                 raise

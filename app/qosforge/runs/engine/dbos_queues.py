@@ -46,7 +46,7 @@ class _Call(threading.Event):
         return self.is_set()
 
 
-def without_pollers() -> None:
+def disable_pollers() -> None:
     """Let the engine's threads for queues and schedules end as soon as it is launched: no setting does that."""
     vars(dbos._dbos).update(queue_thread=_nothing, dynamic_scheduler_loop=_nothing)
 
@@ -55,7 +55,7 @@ def _nothing(*_: object) -> None:
     """Instead of a loop."""
 
 
-def end_pollers(engine: DBOS) -> None:
+def stop_pollers(engine: DBOS) -> None:
     """End the engine's other threads that look at intervals for what we never use.
 
     Those are delays and time limits of workflows, and messages between them.
@@ -64,7 +64,7 @@ def end_pollers(engine: DBOS) -> None:
     engine._sys_db._run_background_processes = False
 
 
-class QueueWork:
+class QueueWorkers:
     """The workers of some queues in this process, between :meth:`start` and :meth:`stop`."""
 
     def __init__(self, engine: DBOS, queues: Sequence[Queue]) -> None:

@@ -10,7 +10,7 @@ from dbos import Serializer
 from dbos._serialization import DefaultSerializer
 
 from qosforge.errors import Place, StoreError
-from qosforge.runs.engine import json_records as records
+from qosforge.runs.engine import json_records
 
 SCHEMA = "dbos"
 """Where the engine's tables are in a PostgreSQL database."""
@@ -23,18 +23,18 @@ class JsonSerializer(Serializer):
 
     def name(self) -> str:
         """What stands beside every record."""
-        return records.NAME
+        return json_records.NAME
 
     def serialize(self, data: Any) -> str:
-        """See `records.encode`."""
-        return records.encode(data)
+        """See `json_records.encode`."""
+        return json_records.encode(data)
 
     def deserialize(self, serialized_data: str) -> Any:
-        """See `records.decode`."""
-        return records.decode(serialized_data)
+        """See `json_records.decode`."""
+        return json_records.decode(serialized_data)
 
 
-def refuse_foreign_records(url: sa.URL, place: Place) -> None:
+def reject_foreign_records(url: sa.URL, place: Place) -> None:
     """Refuse a record with values in another encoding than ours.
 
     Raises:
@@ -50,7 +50,9 @@ def refuse_foreign_records(url: sa.URL, place: Place) -> None:
                     continue
                 encoding: sa.ColumnClause[str] = sa.column("serialization")
                 values = sa.table(table, encoding, schema=schema)
-                found = connection.scalar(sa.select(encoding).select_from(values).where(encoding != records.NAME))
+                found = connection.scalar(
+                    sa.select(encoding).select_from(values).where(encoding != json_records.NAME)
+                )
                 if found is not None:
                     raise StoreError(
                         f"the engine's record holds {found} data in {table}, which is never read", place, _HINT
@@ -59,7 +61,7 @@ def refuse_foreign_records(url: sa.URL, place: Place) -> None:
         engine.dispose()
 
 
-def never_unpickle() -> None:
+def disable_unpickling() -> None:
     """Take from the engine, in this process, its way to unpickle: a value chooses its decoder by name."""
 
     def refuse(_text: str) -> NoReturn:
@@ -68,7 +70,7 @@ def never_unpickle() -> None:
     DefaultSerializer.deserialize = staticmethod(refuse)  # type: ignore[assignment,method-assign]
 
 
-def quieten() -> None:
+def silence_console_log() -> None:
     """Keep the engine from adding a console handler of its own: it adds one only where there is none."""
     logger = logging.getLogger("dbos")
     if not logger.handlers:

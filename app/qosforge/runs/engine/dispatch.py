@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from qosforge.runs.engine.executor_leases import bury, executors
-from qosforge.runs.engine.port import MOST_TAKEN_UP, Engine, State, Unfinished
+from qosforge.runs.engine.executor_leases import live_executors, prune_executors
+from qosforge.runs.engine.port import MAX_RECOVERY_ATTEMPTS, Engine, State, UnfinishedWorkflow
 from qosforge.runs.engine.workflow_ids import SETTLE, WORKFLOW, run_of, settled_by, settling_id, workflow_id
 from qosforge.runs.record.interruption import ending
 from qosforge.runs.record.reason import Reason, retry
@@ -61,8 +61,8 @@ class Dispatcher:
         Raises:
             StoreError: the database is away.
         """
-        bury(self.store.database)
-        living = executors(self.store.database)
+        prune_executors(self.store.database)
+        living = live_executors(self.store.database)
         for taken in self.engine.take_over({self.engine.executor, *(entry.id for entry in living)}):
             _log.info("workflow %s of a dead executor goes on", taken)
         with self._alone() as alone:
@@ -79,12 +79,12 @@ class Dispatcher:
                 self._rescued = time.monotonic()
                 self._settle_ended(self.rescue())
 
-    def rescue(self) -> dict[str, Unfinished]:
+    def rescue(self) -> dict[str, UnfinishedWorkflow]:
         """Let runs begin again that no workflow carries, also those that another release began.
 
         Returns the workflows that are unfinished then, by id.
         """
-        living = executors(self.store.database)
+        living = live_executors(self.store.database)
         known = {entry.workflow_id: entry for entry in self.engine.unfinished()}
         self._abandon(known, {entry.workflow_version for entry in living})
         self._rescue_lost(known)
@@ -100,7 +100,7 @@ class Dispatcher:
         with database.read() as connection:
             yield bool(connection.scalar(sa.select(sa.func.pg_try_advisory_xact_lock(_LOCK))))
 
-    def _begin(self, run: Run, known: Mapping[str, Unfinished]) -> None:
+    def _begin(self, run: Run, known: Mapping[str, UnfinishedWorkflow]) -> None:
         """Queue a pending run's attempt, once its devices are settled."""
         if run.attempt > 1 and self.store.journal.open_touches(run.id):
             self._settle(run.id, known)
@@ -111,7 +111,7 @@ class Dispatcher:
         elif self.engine.state(workflow_id(run)) is State.GIVEN_UP:
             self.store.set_status(run.id, RunStatus.FAILED, attempt=run.attempt, reason=_died(run))
 
-    def _let_holders_on(self, known: Mapping[str, Unfinished]) -> None:
+    def _let_holders_on(self, known: Mapping[str, UnfinishedWorkflow]) -> None:
         """Let runs that hold devices, and were put back into their queue, go on before those that wait for them."""
         queued = [entry for entry in known.values() if entry.workflow == WORKFLOW and not entry.running]
         holders = self.store.leases.holders() if queued else set()
@@ -119,7 +119,7 @@ class Dispatcher:
             if run_of(entry.workflow_id)[0] in holders:
                 self.engine.move(entry.workflow_id, HOLDERS_QUEUE)
 
-    def _abandon(self, known: dict[str, Unfinished], versions: set[str]) -> None:
+    def _abandon(self, known: dict[str, UnfinishedWorkflow], versions: set[str]) -> None:
         """Abandon workflows of versions that no living executor can carry out: an upgrade outlived them."""
         for entry in list(known.values()):
             if entry.version not in versions | {self.engine.version}:
@@ -127,7 +127,7 @@ class Dispatcher:
                 self.engine.abandon(entry.workflow_id)
                 del known[entry.workflow_id]
 
-    def _rescue_lost(self, known: Mapping[str, Unfinished]) -> None:
+    def _rescue_lost(self, known: Mapping[str, UnfinishedWorkflow]) -> None:
         """Let runs that no workflow carries any more begin again; one whose workflow ended failed."""
         for seen in self.store.runs_in({RunStatus.RUNNING}):
             if workflow_id(seen) in known:
@@ -153,7 +153,7 @@ class Dispatcher:
         if self.store.next_attempt(run):
             _log.warning("run %s begins attempt %s: nothing carried the last one on", run.id, run.attempt + 1)
 
-    def _settle_ended(self, known: Mapping[str, Unfinished]) -> None:
+    def _settle_ended(self, known: Mapping[str, UnfinishedWorkflow]) -> None:
         """Settle the devices of runs that stopped, or are over, and left some between two states."""
         left = {run.id for run in self.store.runs_in({RunStatus.NEEDS_RECOVERY})}
         if time.monotonic() - self._searched >= _SEARCH_SECONDS:
@@ -173,7 +173,7 @@ class Dispatcher:
             settled_by(entry.workflow_id) == run_id for entry in self.engine.unfinished()
         )
 
-    def _settle(self, run_id: str, known: Mapping[str, Unfinished]) -> None:
+    def _settle(self, run_id: str, known: Mapping[str, UnfinishedWorkflow]) -> None:
         if any(settled_by(entry) == run_id for entry in known):
             return
         now = time.monotonic()
@@ -186,7 +186,7 @@ class Dispatcher:
 
 
 def _died(run: Run) -> Reason:
-    times = MOST_TAKEN_UP + 1
+    times = MAX_RECOVERY_ATTEMPTS + 1
     hint = f"the log of the executor or of its host says why; {retry(run.id)}"
     return Reason(f"its process died under it {times} times", "unknown", hint)
 

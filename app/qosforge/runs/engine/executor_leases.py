@@ -1,8 +1,8 @@
-"""Slots: the lease by which a process carries out runs. Whose slot ran out is dead, and stays so.
+"""Executor leases: each process that carries out runs renews one. When it runs out, the process is dead for good.
 
-Moments are those of the database, which every process shares. A holder counts by a clock of its own from before
-it asked, so its fence always falls before the moment at which others may take its runs over: however long the
-answer took, and whatever the machines' clocks say.
+Expiry is judged by the database's clock, which all processes share. The holder counts by its own clock from before
+it asked, so it is fenced before others may take its runs over, however slow the answer was and whatever the
+machines' clocks say.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import sqlalchemy as sa
 
 from qosforge.database.connections import Database
 from qosforge.errors import StoreError
-from qosforge.runs.engine.self_fencing import DeadMan
+from qosforge.runs.engine.self_fencing import SelfFence
 from qosforge.runs.record.store import EMBEDDED_EXECUTOR
 from qosforge.runs.record.tables import EXECUTORS
 
@@ -30,8 +30,8 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class SlotTimes:
-    """Seconds: how long a slot lasts, when its holder is fenced, and how often it is renewed."""
+class LeaseTimes:
+    """Seconds that a lease lasts, after which its holder is fenced, and between renewals."""
 
     lasts: float = 30
     fence: float = 22
@@ -39,17 +39,17 @@ class SlotTimes:
 
 
 _NOTICE = 0.9
-"""After which part of the way to its fence a holder says that it may be killed: the kernel says nothing."""
+"""The part of the time to its fence after which a process logs that it may be killed: the kernel logs nothing."""
 
-TIMES = SlotTimes()
+LEASE_TIMES = LeaseTimes()
 """A dead process's runs go on after ``lasts`` at most; a database that is away for ``fence`` costs every worker."""
-EMBEDDED_TIMES = SlotTimes(renewed=10)
-"""On SQLite, where the slot only tells that somebody carries out runs."""
+EMBEDDED_LEASE_TIMES = LeaseTimes(renewed=10)
+"""On SQLite, where the lease only says that a process carries out runs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Living:
-    """A process that carries out runs, until ``expires`` by the database's clock."""
+class LiveExecutor:
+    """A process that carries out runs, and when its lease ``expires`` by the database's clock."""
 
     id: str
     host: str
@@ -59,23 +59,23 @@ class Living:
     expires: datetime
 
 
-def new_executor(embedded: bool) -> str:
+def new_executor_id(embedded: bool) -> str:
     """An id for this process as an executor: never used before, but on SQLite, where it is the one there is."""
     return EMBEDDED_EXECUTOR if embedded else f"{socket.gethostname()[:27]}-{uuid.uuid4()}"
 
 
-def executors(database: Database) -> list[Living]:
-    """The processes that live, the longest at work first."""
+def live_executors(database: Database) -> list[LiveExecutor]:
+    """The processes whose lease has not run out, oldest first."""
 
-    def find(connection: sa.Connection) -> list[Living]:
+    def find(connection: sa.Connection) -> list[LiveExecutor]:
         living = sa.select(EXECUTORS).where(EXECUTORS.c.expires > database.now(connection))
-        return [Living(**row._mapping) for row in connection.execute(living.order_by(EXECUTORS.c.started))]
+        return [LiveExecutor(**row._mapping) for row in connection.execute(living.order_by(EXECUTORS.c.started))]
 
     return database.query(find)
 
 
-def bury(database: Database) -> list[str]:
-    """Delete the slots that ran out, for who did not release them; their ids."""
+def prune_executors(database: Database) -> list[str]:
+    """Delete the leases that ran out, and return their executor ids."""
 
     def delete(connection: sa.Connection) -> list[str]:
         dead = sa.delete(EXECUTORS).where(EXECUTORS.c.expires <= database.now(connection))
@@ -84,43 +84,45 @@ def bury(database: Database) -> list[str]:
     return database.transact(delete)
 
 
-class Slot:
-    """The slot of this process, renewed by a thread of its own.
+class ExecutorLease:
+    """The executor lease of this process, renewed in a background thread.
 
-    On PostgreSQL its id was never used before, and a process that cannot renew it in time is killed by the kernel.
-    On SQLite the one process that owns the engine has it, and nobody takes anything over from a living one.
+    On PostgreSQL every process has a new executor id, and the kernel kills a process that cannot renew in time.
+    On SQLite the one process that owns the engine holds the only lease.
     """
 
-    def __init__(self, database: Database, executor: str, workflow_version: str, times: SlotTimes = TIMES) -> None:
-        """The slot of ``executor``, an id from :func:`new_executor`."""
+    def __init__(
+        self, database: Database, executor: str, workflow_version: str, times: LeaseTimes = LEASE_TIMES
+    ) -> None:
+        """``executor`` is an id from :func:`new_executor_id`."""
         self._database = database
         self.id = executor
         self._version = workflow_version
         self._times = times
         self._fenced = not database.is_embedded
-        self._deadman: DeadMan | None = None
+        self._fence: SelfFence | None = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._fence_at = 0.0
 
-    def take(self) -> None:
-        """Lease the slot and keep it until :meth:`release`.
+    def acquire(self) -> None:
+        """Acquire the lease and renew it until :meth:`release`.
 
         Raises:
             StoreError: the database is away.
             ServiceError: the fence cannot be set.
         """
         if self._fenced:
-            self._deadman = DeadMan()
-        self._leased(self._insert)
+            self._fence = SelfFence()
+        self._with_fence(self._insert)
         self._stop.clear()
-        self._thread = threading.Thread(target=self._keep, name="slot", daemon=True)
+        self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
         self._thread.start()
         if self._fenced:
             threading.Thread(target=self._give_notice, name="fence", daemon=True).start()
 
     def release(self) -> None:
-        """Give the slot back, if it was taken: what this process left unfinished is free at once."""
+        """Give the lease back, if it was acquired: unfinished workflows of this process are free at once."""
         if self._thread is None:
             return
         self._stop.set()
@@ -128,13 +130,13 @@ class Slot:
         self._thread = None
         mine = sa.delete(EXECUTORS).where(EXECUTORS.c.id == self.id)
         self._database.transact(lambda connection: connection.execute(mine))
-        if self._deadman is not None:
-            self._deadman.close()
+        if self._fence is not None:
+            self._fence.close()
 
     def guard(self, connection: sa.Connection) -> None:
-        """Hold on to the slot until the transaction ends, or end this process: it ran out, so others may be at it.
+        """Lock the lease until the transaction ends. If it ran out, end this process: others may have taken over.
 
-        The fence comes first, unless the database's clock was set forward.
+        Normally self-fencing comes first; this is for a database whose clock was set forward.
         """
         if not self._fenced:
             return
@@ -166,8 +168,8 @@ class Slot:
     def _alive(self, connection: sa.Connection) -> sa.ColumnElement[bool]:
         return (EXECUTORS.c.id == self.id) & (EXECUTORS.c.expires > self._database.now(connection))
 
-    def _leased(self, work: Callable[[sa.Connection], None]) -> None:
-        """Do ``work``, and set the fence as if it had been done when it began."""
+    def _with_fence(self, work: Callable[[sa.Connection], None]) -> None:
+        """Do ``work``, and set the fence counted from the moment before it began."""
         begun = time.monotonic()
 
         def attempt(connection: sa.Connection) -> None:
@@ -176,19 +178,19 @@ class Slot:
             work(connection)
 
         self._database.transact(attempt)
-        if self._deadman is not None:
+        if self._fence is not None:
             self._fence_at = begun + self._times.fence
-            self._deadman.set(self._fence_at - time.monotonic())
+            self._fence.set(self._fence_at - time.monotonic())
 
     def _keep(self) -> None:
         while not self._stop.wait(self._times.renewed):
             try:
-                self._leased(self._renew)
+                self._with_fence(self._renew)
             except StoreError as error:
-                _log.warning("the slot %s cannot be renewed: %s", self.id, error)
+                _log.warning("the lease %s cannot be renewed: %s", self.id, error)
 
     def _give_notice(self) -> None:
-        """Say that the fence is about to end this process, each time that it comes near."""
+        """Log a warning whenever the fence is about to kill this process."""
         ahead = self._times.fence * (1 - _NOTICE)
         told = 0.0
         while not self._stop.wait(max(self._fence_at - ahead - time.monotonic(), ahead / 10)):
@@ -196,11 +198,11 @@ class Slot:
             if now >= fence - ahead and told != fence:
                 told = fence
                 _log.critical(
-                    "the slot of this process cannot be renewed: its fence kills it, and others take its runs over",
+                    "its lease cannot be renewed: the fence kills this process, and others take its runs over",
                     extra={"executor": self.id, "killed_in_seconds": round(fence - now, 1)},
                 )
 
     def _die(self) -> NoReturn:
-        _log.critical("the slot %s of this process ran out: it ends, and others take its runs over", self.id)
+        _log.critical("the lease %s of this process ran out: it ends, and others take its runs over", self.id)
         logging.shutdown()
         os._exit(os.EX_TEMPFAIL)

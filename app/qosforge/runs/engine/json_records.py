@@ -15,6 +15,8 @@ NAME = "qosforge_json"
 """Stands beside every record, so that another encoding is never taken for this one."""
 
 _ERROR = "qosforge.error"
+_RENAMED = {"WrongState": "InvalidState", "LeaseHeld": "DeviceLocked"}
+"""Error classes by the names under which earlier releases recorded them."""
 
 
 def encode(value: Any) -> str:
@@ -34,7 +36,7 @@ def decode(text: str) -> Any:
     return value
 
 
-def checked(value: Any, what: str) -> Any:
+def require_plain_json(value: Any, what: str) -> Any:
     """``value`` itself, if it survives the record unchanged.
 
     Raises:
@@ -66,7 +68,8 @@ def _error_fields(error: BaseException) -> dict[str, Any]:
 
 def _error(fields: dict[str, Any]) -> QosforgeError:
     known = {kind.__name__: kind for kind in _tree(QosforgeError) if _takes_base_fields(kind)}
-    kind = next((known[name] for name in fields["types"] if name in known), None)
+    names = [_RENAMED.get(name, name) for name in fields["types"]]
+    kind = next((known[name] for name in names if name in known), None)
     if kind is None:
         return RecordedError(f"{fields['types'][0]}: {fields['message']}")
     error = kind(fields["message"], Place(**fields["where"]), fields["hint"])

@@ -1,7 +1,7 @@
-"""Who carries out runs on SQLite: one engine a process, one process a record, and one owner a store.
+"""Locks that let one process carry out runs on SQLite: one engine per process, per engine record and per store.
 
-The owner of a store is told by a lock beside its file: whoever opens the store by another run directory, or through
-a link, meets the same lock.
+The store's lock is a file beside it, so that opening the store by another run directory, or through a link, meets
+the same lock.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _in_process = threading.Lock()  # DBOS is one per process, whatever the director
 
 
 class Ownership:
-    """What an engine holds while it is launched: its process, and on SQLite the record and the store."""
+    """The locks of a launched engine: of its process, and on SQLite of its record and its store."""
 
     def __init__(self, directory: Path, *, record: Path | None = None, store: Path | None = None) -> None:
         """``record`` and ``store`` are SQLite files that nobody else may carry out runs with."""
@@ -25,8 +25,8 @@ class Ownership:
         if store is not None:
             self._locks.append((_store_lock(store), store, "the run engine of this store"))
 
-    def take(self) -> None:
-        """Hold everything, or nothing.
+    def acquire(self) -> None:
+        """Take all locks, or none.
 
         Raises:
             EngineBusy: another process, or another engine of this one, holds a part.
@@ -53,7 +53,7 @@ class Ownership:
             raise
 
     def release(self) -> None:
-        """Let go of what :meth:`take` holds."""
+        """Release what :meth:`acquire` locked."""
         for lock, _, _ in self._locks:
             lock.release()
         _in_process.release()

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 from qosforge.errors import QosforgeError, ServiceError
 
-MOST_TAKEN_UP = 2
+MAX_RECOVERY_ATTEMPTS = 2
 """How often a workflow is taken up whose process died under it."""
 
 WORKFLOW_VERSION = "7"
@@ -36,7 +36,7 @@ class RecordedError(ServiceError):
 
 
 @dataclass(frozen=True, slots=True)
-class Recovered:
+class RecoveredRun:
     """How an unfinished run ended after recovery: with ``result``, or with ``error``."""
 
     run_id: str
@@ -55,7 +55,7 @@ class Queue:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfinished:
+class UnfinishedWorkflow:
     """A workflow that has not ended. ``running``: an ``executor`` took it; else it waits in a queue."""
 
     workflow_id: str
@@ -119,7 +119,7 @@ class Engine(Protocol):
     def enqueue(self, workflow: str, workflow_id: str, params: JsonObject, queue: str) -> None:
         """Put a workflow into a queue, for any executor; one that is known by its id already is left as it is."""
 
-    def unfinished(self) -> list[Unfinished]:
+    def unfinished(self) -> list[UnfinishedWorkflow]:
         """Every workflow that has not ended, of all versions and executors."""
 
     def state(self, workflow_id: str) -> State:
@@ -151,7 +151,7 @@ class Engine(Protocol):
     def wait_step(self, name: str, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """As :meth:`run_step`, for a step that waits for others: no death of a process is its workflow's doing."""
 
-    def recover(self) -> list[Recovered]:
+    def recover(self) -> list[RecoveredRun]:
         """Wait until every unfinished run has ended, and tell how; a failed one is a value here."""
 
     def close(self, drain_seconds: float = 60) -> bool:

@@ -1,4 +1,4 @@
-"""A dead-man timer of the kernel: it kills this process at a moment, unless it is set again before.
+"""Self-fencing: a timer of the kernel that kills this process unless it is set again in time.
 
 No thread of the process has to run for it, so it also ends one that is stopped, swapped out or stuck, and one
 that is continued later never gets to its next instruction. It counts on while the machine is suspended.
@@ -35,7 +35,7 @@ class _Setting(ctypes.Structure):
     _fields_ = (("interval", _Time), ("value", _Time))
 
 
-class DeadMan:
+class SelfFence:
     """A POSIX timer (timer_create(2)) that sends ``SIGKILL``; not inherited by children."""
 
     def __init__(self) -> None:

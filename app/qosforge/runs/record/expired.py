@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.store import Run, RunStore
 
 RETENTION_STAGE = "retention"
@@ -13,11 +13,11 @@ def require_artifacts(store: RunStore, run: Run) -> None:
     """Make sure that a run still has what another attempt, or a rollback, would need.
 
     Raises:
-        WrongState: a retention took it.
+        InvalidState: a retention took it.
     """
     for stage in store.stages(run.id):
         if stage.name == RETENTION_STAGE:
-            raise WrongState(
+            raise InvalidState(
                 f"run {run.id} gave up what it had read and prepared on {stage.started:%Y-%m-%d}",
                 hint="start a new run",
             )

@@ -24,7 +24,7 @@ class Key:
     text: str
     request: str
 
-    def run_made(self, connection: sa.Connection) -> str | None:
+    def find_run(self, connection: sa.Connection) -> str | None:
         """The id of the run that was made under the key.
 
         Raises:

@@ -14,7 +14,7 @@ FINISH = "finish it first: qosforge recover"
 
 
 @dataclass(eq=False)
-class WrongState(InputError):
+class InvalidState(InputError):
     """The run is not in a state in which this can be done to it."""
 
 
@@ -22,20 +22,22 @@ def require_status(run: Run, statuses: Collection[RunStatus], what: str) -> None
     """Make sure that a run is in one of these statuses.
 
     Raises:
-        WrongState: it is not; ``what`` says what it is not fit for.
+        InvalidState: it is not; ``what`` says what it is not fit for.
     """
     if run.status not in statuses:
-        raise WrongState(f"run {run.id} {what}: it is {run.status.value.replace('_', ' ')}", hint="look at the run")
+        raise InvalidState(
+            f"run {run.id} {what}: it is {run.status.value.replace('_', ' ')}", hint="look at the run"
+        )
 
 
 def require_stoppable(run: Run) -> None:
     """Make sure that a run has something left to stop.
 
     Raises:
-        WrongState: it is over, or stopped between two states.
+        InvalidState: it is over, or stopped between two states.
     """
     if run.status is RunStatus.NEEDS_RECOVERY:
-        raise WrongState(f"run {run.id} stopped between two states", hint=FINISH)
+        raise InvalidState(f"run {run.id} stopped between two states", hint=FINISH)
     if run.status.final:
         status = run.status.value.replace("_", " ")
-        raise WrongState(f"run {run.id} is over: {status}", hint="a run that was kept can be rolled back")
+        raise InvalidState(f"run {run.id} is over: {status}", hint="a run that was kept can be rolled back")

@@ -18,7 +18,7 @@ _OVER = sorted(status for status in RunStatus if status.final)
 
 
 @dataclass(eq=False)
-class LeaseHeld(StoreError):
+class DeviceLocked(StoreError):
     """Another run holds a device, or left it between two states."""
 
 
@@ -54,7 +54,7 @@ class Leases:
         A lease that ran out, or whose run is over, is free, unless its run left the device touched and unsettled.
 
         Raises:
-            LeaseHeld: another run has one of them.
+            DeviceLocked: another run has one of them.
             StoreError: there is no such run.
         """
 
@@ -136,7 +136,7 @@ class Leases:
         if others:
             names = ", ".join(lease.device for lease in others)
             first = others[0]
-            raise LeaseHeld(
+            raise DeviceLocked(
                 f"run {first.run_id} (process {first.pid}) holds {names}",
                 Place(device=first.device),
                 "wait for that run to end; if its process is gone, finish it with `qosforge recover`",
@@ -145,7 +145,7 @@ class Leases:
             unsettled().where(RUNS.c.network == network, JOURNAL.c.run_id != run_id, JOURNAL.c.device.in_(devices))
         ).first()
         if left is not None:
-            raise LeaseHeld(
+            raise DeviceLocked(
                 f"run {left.run_id} left {left.device} between two states",
                 Place(device=left.device),
                 f"finish run {left.run_id} first: qosforge recover; then retry this one",

@@ -36,7 +36,7 @@ def record_deed(connection: sa.Connection, run_id: str, deed: Deed, by: str, at:
     connection.execute(sa.insert(RUN_DEEDS).values(row))
 
 
-def hands_in(database: Database, run_id: str, candidate: str) -> dict[str, str]:
+def contributors(database: Database, run_id: str, candidate: str) -> dict[str, str]:
     """Everybody who had a hand in what a run would do, with what they did in words, such as ``created the run``.
 
     The same change are the runs of the same network with the same policy version, or that prepared the very

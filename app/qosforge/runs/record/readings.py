@@ -20,7 +20,7 @@ TAKEN_OVER = "taken_over"
 """In the summary of a stage: the attempt of the run that it was taken over from, where it was not done anew."""
 
 
-def note_readings(
+def record_stage_readings(
     connection: sa.Connection, run_id: str, stage: str, summary: Mapping[str, Any], at: datetime
 ) -> None:
     """Remember what devices said in a stage that ended, in its transaction."""

@@ -13,12 +13,12 @@ import sqlalchemy as sa
 from qosforge.database.connections import Database
 from qosforge.errors import StoreError
 from qosforge.runs.record.events import EventKind, Events
-from qosforge.runs.record.readings import note_readings
+from qosforge.runs.record.readings import record_stage_readings
 from qosforge.runs.record.tables import RUNS, STAGES, StageOutcome
 from qosforge.telemetry.traces import span
 
 
-class Stopped(Exception):
+class RunStopped(Exception):
     """A run has to stop in the midst of a computation; ``stop`` says as what and why."""
 
     def __init__(self, stop: dict[str, Any]) -> None:
@@ -104,7 +104,7 @@ class Stages:
                 raise StoreError(f"attempt {stage.attempt} at {stage.name} of run {stage.run_id} is not open")
             ended = _stage(row)
             if ended.outcome is StageOutcome.DONE:
-                note_readings(connection, ended.run_id, ended.name, ended.summary, now)
+                record_stage_readings(connection, ended.run_id, ended.name, ended.summary, now)
             self._tell(connection, ended)
             return ended
 
@@ -114,8 +114,8 @@ class Stages:
     def stage(self, run_id: str, name: str) -> Iterator[dict[str, Any]]:
         """One attempt at a stage around a block, which fills the summary it is given.
 
-        An exception closes it as failed, with its text under ``error``, but for `Stopped`: then it was cut short,
-        and the run says why. When the process is stopped the attempt stays open, and the next one marks it
+        An exception closes it as failed, with its text under ``error``. `RunStopped` closes it as interrupted: the
+        run says why. When the process is stopped the attempt stays open, and the next one marks it
         ``interrupted``.
         """
         attempt = self.begin(run_id, name)
@@ -123,7 +123,7 @@ class Stages:
         try:
             with span(f"stage {name}", run_id=run_id, attempt=attempt.attempt):
                 yield summary
-        except Stopped:
+        except RunStopped:
             self.end(attempt, StageOutcome.INTERRUPTED, summary)
             raise
         except Exception as error:

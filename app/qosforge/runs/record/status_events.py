@@ -14,7 +14,7 @@ ASKS = "a word on whether to keep what is not shown to be met"
 """What a run says it waits for that asks whether to keep its change."""
 
 
-def again_from(start: str, run: Run) -> dict[str, Any]:
+def next_attempt_columns(start: str, run: Run) -> dict[str, Any]:
     """Columns of a run that begins another attempt, at the stage ``start``."""
     return {
         "status": RunStatus.PENDING.value,
@@ -32,7 +32,7 @@ def standing(run: Run) -> tuple[object, ...]:
     return run.status, run.verdict, run.attempt, run.waits_for
 
 
-def told_of(run: Run) -> dict[str, Any]:
+def status_event_data(run: Run) -> dict[str, Any]:
     """Where it stands, as the data of an event."""
     return {
         "status": run.status.value,

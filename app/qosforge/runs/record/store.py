@@ -23,9 +23,9 @@ from qosforge.runs.record.leases import Leases
 from qosforge.runs.record.lineage import Deed, record_deed
 from qosforge.runs.record.reason import NO_REASON, REASONED, Reason, retry
 from qosforge.runs.record.stages import Stage, Stages
-from qosforge.runs.record.status_events import again_from, standing, told_of
+from qosforge.runs.record.status_events import next_attempt_columns, standing, status_event_data
 from qosforge.runs.record.tables import RUNS, SCHEMA_VERSION, UNFINISHED, WAITING, RunStatus, StageOutcome, Verdict
-from qosforge.runs.record.webhook_notices import tell_webhooks
+from qosforge.runs.record.webhook_notices import write_webhook_notices
 
 EMBEDDED_EXECUTOR = "embedded"
 """Name of the one executor that a SQLite installation has."""
@@ -150,7 +150,7 @@ class RunStore:
         run_id = new_run_id()  # drawn here: a transaction that is repeated must not make a second run
 
         def work(connection: sa.Connection) -> tuple[Run, bool]:
-            known = key.run_made(connection) if key else None
+            known = key.find_run(connection) if key else None
             same = sa.select(RUNS).where(RUNS.c.id == (known or run_id))
             made = connection.execute(same).one_or_none()
             if made is not None:
@@ -291,7 +291,7 @@ class RunStore:
             if deed is not None:
                 record_deed(connection, run_id, deed, who, changed.updated)
             if standing(changed) != standing(run):
-                tell_webhooks(connection, run, changed)
+                write_webhook_notices(connection, run, changed)
                 self._tell(connection, changed, who)
             return changed
 
@@ -355,7 +355,7 @@ class RunStore:
         def again(now: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
             nonlocal moved
             moved = (now.attempt, now.status) == (run.attempt, run.status)
-            return again_from("read", now) if moved else None
+            return next_attempt_columns("read", now) if moved else None
 
         self.change(run.id, again)
         return moved
@@ -383,7 +383,7 @@ class RunStore:
         self.events.write(connection, decision.run_id, EventKind.DECISION, data)
 
     def _tell(self, connection: sa.Connection, run: Run, by: str) -> None:
-        self.events.write(connection, run.id, EventKind.STATUS, told_of(run) | ({"by": by} if by else {}))
+        self.events.write(connection, run.id, EventKind.STATUS, status_event_data(run) | ({"by": by} if by else {}))
         self.database.announce(connection)
 
 

@@ -84,7 +84,7 @@ class JournalAction(StrEnum):
     """What happens to a device, written before and after each touch."""
 
     ARMED = "armed"
-    """The device's own dead-man switch is set."""
+    """The device's own commit-confirm timer is set."""
     TOUCHING = "touching"
     """The delta is about to be sent."""
     TOUCHED = "touched"
@@ -206,9 +206,9 @@ EXECUTORS = sa.Table(
     sa.Column("started", UtcDateTime, nullable=False),
     sa.Column("expires", UtcDateTime, nullable=False),
 )
-"""Slots of the processes that carry out runs: whose slot ran out is dead, and its runs are free to be taken."""
+"""Leases of the processes that carry out runs. Where one ran out, its process is dead and others take its runs."""
 
-OUTSIDE_MEASUREMENTS = sa.Table(
+EXTERNAL_MEASUREMENTS = sa.Table(
     "outside_measurements",
     METADATA,
     sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id"), primary_key=True),

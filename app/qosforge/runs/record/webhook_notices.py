@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qosforge.runs.record.store import Run
 
 
-def tell_webhooks(connection: sa.Connection, before: Run, now: Run) -> None:
+def write_webhook_notices(connection: sa.Connection, before: Run, now: Run) -> None:
     """Write what webhooks are told of a change of a run, in the transaction that changes it."""
     for type_, more in _news(before, now):
         write_notice(connection, Notice(type_, now.network, {**_data(now), **more}, now.updated))

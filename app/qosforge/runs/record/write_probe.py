@@ -13,7 +13,7 @@ from qosforge.runs.record.tables import EVENTS, RUNS, SCHEMA_VERSION, STAGES, Ru
 _LOCK_SECONDS = 0.3
 
 
-def try_writing(database: Database) -> None:
+def probe_writing(database: Database) -> None:
     """Write a run with a stage and an event, and delete them in the same transaction: nobody ever sees them.
 
     While somebody else writes for long, such as a backup that copies the store, nothing is tried.

@@ -26,11 +26,11 @@ from qosforge.reports.model import RunReport
 from qosforge.runs.record.decisions import Decision
 from qosforge.runs.record.events import Event, EventKind
 from qosforge.runs.record.idempotency import Key
-from qosforge.runs.record.invalid_state import WrongState, require_status, require_stoppable
-from qosforge.runs.record.lineage import Deed, hands_in
+from qosforge.runs.record.invalid_state import InvalidState, require_status, require_stoppable
+from qosforge.runs.record.lineage import Deed, contributors
 from qosforge.runs.record.reason import Reason, retry
 from qosforge.runs.record.rollout_record import LEAVES_OUT, left_out
-from qosforge.runs.record.status_events import again_from
+from qosforge.runs.record.status_events import next_attempt_columns
 from qosforge.runs.record.store import Change, NewRun, Run, RunStore
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.retry import STARTS, last_summary, require_reached, require_retriable
@@ -39,7 +39,7 @@ from qosforge.runs.workflow.context import Documents
 from qosforge.runs.workflow.external_tester import receive
 from qosforge.runs.workflow.live import require_checks, require_traffic
 from qosforge.runs.workflow.pause import require_pausable, require_paused
-from qosforge.runs.workflow.rollback import require_undoable
+from qosforge.runs.workflow.rollback import require_rollback_possible
 from qosforge.runs.workflow.rules import NetworkRules, Rules
 from qosforge.runs.workflow.steps.compare import question
 from qosforge.settings import Settings
@@ -203,14 +203,14 @@ class Desk:
 
         Raises:
             NotAllowed: whoever had a hand in the change may not approve it: see `lineage`.
-            WrongState: the run does not wait for an approval, or it would do something else by now.
+            InvalidState: the run does not wait for an approval, or it would do something else by now.
         """
         run = self.run(run_id)
         asked = question(self.store, run)
         if asked is not None:
             self.require_another(run, who)
             if asked != candidate:
-                raise WrongState(
+                raise InvalidState(
                     "this is not what the run asks now", Place(path="candidate"), f"look at what it asks: {asked}"
                 )
             return self._said(run, Decision(run.id, asked, True, who, _bounded(comment), self.store.now()))
@@ -219,7 +219,7 @@ class Desk:
         listed = self.candidate(run.id)
         if listed is None or listed.id != candidate:
             now = listed.id if listed else "none"
-            raise WrongState(
+            raise InvalidState(
                 "this is not what the run would do now",
                 Place(path="candidate"),
                 f"look at its candidate again: {now}",
@@ -230,7 +230,7 @@ class Desk:
         """Reject what the run would do; it ends cancelled, untouched. One that asks whether to keep is rolled back.
 
         Raises:
-            WrongState: the run does not wait for an approval.
+            InvalidState: the run does not wait for an approval.
         """
         run = self.run(run_id)
         asked = question(self.store, run)
@@ -266,7 +266,7 @@ class Desk:
         if self.rules(run).approval != "four_eyes":
             return
         listed = self.candidate(run.id)
-        done = hands_in(self.store.database, run.id, listed.id if listed else "").get(who)
+        done = contributors(self.store.database, run.id, listed.id if listed else "").get(who)
         if done is not None:
             raise NotAllowed(f"{who} {done} and may not approve it", hint="ask another approver")
 
@@ -277,10 +277,10 @@ class Desk:
         def decide(now: Run, connection: sa.Connection) -> Mapping[str, Any]:
             require_status(now, frozenset({RunStatus.NEEDS_APPROVAL}), "waits for no approval")
             if now.attempt != run.attempt:
-                raise WrongState("the run moved on meanwhile", hint="look at its candidate again")
+                raise InvalidState("the run moved on meanwhile", hint="look at its candidate again")
             self.store.decide(connection, decision)
             if decision.approved:
-                return again_from("read", now)
+                return next_attempt_columns("read", now)
             why = f"rejected by {decision.by}" + (f": {decision.comment}" if decision.comment else "")
             hint = f"change what stands against it; else {retry(now.id)}"
             return _cancelled(decision.by, Reason(why, "gate", hint))
@@ -292,7 +292,7 @@ class Desk:
 
         def say(now: Run, connection: sa.Connection) -> Mapping[str, Any]:
             if now.status is not RunStatus.RUNNING or now.attempt != run.attempt or now.waits_for != run.waits_for:
-                raise WrongState("the run moved on meanwhile", hint="look at it again")
+                raise InvalidState("the run moved on meanwhile", hint="look at it again")
             self.store.decide(connection, decision)
             return {"waits_for": "", "due": None}
 
@@ -304,7 +304,7 @@ class Desk:
         It is a word against what was approved, too: a retry needs another approval.
 
         Raises:
-            WrongState: it is over, or stopped between two states.
+            InvalidState: it is over, or stopped between two states.
         """
 
         def stop(now: Run, connection: sa.Connection) -> Mapping[str, Any] | None:
@@ -334,7 +334,7 @@ class Desk:
 
         Raises:
             InputError: it cannot be judged, is of the other side, or of something that nobody measured.
-            WrongState: the run does not wait for it, or another one came first.
+            InvalidState: the run does not wait for it, or another one came first.
         """
         run = self.run(run_id)
         receive(self.store, self.artifacts, run, side, tester=tester, document=document)
@@ -343,7 +343,7 @@ class Desk:
         """Hold a rollout before its next wave, for as long as its network's rules allow.
 
         Raises:
-            WrongState: it is over, has no wave left to wait for, or is paused already.
+            InvalidState: it is over, has no wave left to wait for, or is paused already.
         """
         run = self.run(run_id)
         require_pausable(self.store, run)
@@ -353,7 +353,7 @@ class Desk:
         """Let a paused rollout go on.
 
         Raises:
-            WrongState: it is not paused, or over.
+            InvalidState: it is not paused, or over.
         """
         run = self.run(run_id)
         require_paused(self.store, run)
@@ -362,7 +362,7 @@ class Desk:
     def _tells(self, who: str, *, paused: bool) -> Change:
         def tell(now: Run, connection: sa.Connection) -> Mapping[str, Any]:
             if now.status.final:
-                raise WrongState(f"run {now.id} is over: {now.status.value.replace('_', ' ')}", hint="look at it")
+                raise InvalidState(f"run {now.id} is over: {now.status.value.replace('_', ' ')}", hint="look at it")
             self.store.events.write(connection, now.id, EventKind.PAUSE, {"by": who, "paused": paused})
             return {}
 
@@ -372,7 +372,7 @@ class Desk:
         """Start a new run that brings the devices of a kept one back to what they held before it.
 
         Raises:
-            WrongState: it was not kept, or a later run's change stands on its devices.
+            InvalidState: it was not kept, or a later run's change stands on its devices.
             NotAllowed: it would bring a policy again for which nobody who is operator of the network stands.
             KeyReused: the key stands for another order.
         """
@@ -406,7 +406,7 @@ class Desk:
 
         Raises:
             InputError: a retry cannot begin at this stage.
-            WrongState: the run did not end, was kept, or did not come as far as this stage.
+            InvalidState: the run did not end, was kept, or did not come as far as this stage.
             NotAllowed: nobody who is operator of the network stands for its policy by now.
         """
         if start not in STARTS:
@@ -428,7 +428,7 @@ class Desk:
             seconds = now.params.get("timeout_seconds")
             begins = max(self.store.now(), now.not_before or self.store.now())
             deadline = begins + timedelta(seconds=seconds) if seconds else None
-            return {**again_from(start, now), "deadline": deadline, "cancelled_by": None}
+            return {**next_attempt_columns(start, now), "deadline": deadline, "cancelled_by": None}
 
         return self.store.change(run.id, again, (who, Deed.RETRIED))
 
@@ -450,7 +450,7 @@ class Desk:
         """Make sure that a run can be tried again, whoever asks for it.
 
         Raises:
-            WrongState, NotAllowed: as `retry`.
+            InvalidState, NotAllowed: as `retry`.
         """
         if run.status in LEAVES_OUT and left_out(self.store.stages(run.id), run.attempt):
             self._require_trusted(run)
@@ -463,9 +463,9 @@ class Desk:
         """Make sure that a run can be rolled back, whoever asks for it.
 
         Raises:
-            WrongState, NotAllowed: as `roll_back`.
+            InvalidState, NotAllowed: as `roll_back`.
         """
-        require_undoable(self.store, run)
+        require_rollback_possible(self.store, run)
         if _goes_back(run):
             self._require_trusted(run)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from qosforge.errors import Place
 from qosforge.runs.record.expired import require_artifacts
-from qosforge.runs.record.invalid_state import FINISH, WrongState, require_status
+from qosforge.runs.record.invalid_state import FINISH, InvalidState, require_status
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import RunStatus, StageOutcome
 
@@ -30,19 +30,19 @@ def require_retriable(store: RunStore, run: Run) -> None:
     """Make sure that a run ended without its change, and left nothing behind.
 
     Raises:
-        WrongState: it did not.
+        InvalidState: it did not.
     """
     require_status(run, RETRIED, "cannot be tried again")
     require_artifacts(store, run)
     if store.journal.open_touches(run.id):
-        raise WrongState(f"run {run.id} left devices between two states", hint=FINISH)
+        raise InvalidState(f"run {run.id} left devices between two states", hint=FINISH)
 
 
 def require_reached(store: RunStore, run: Run, start: str) -> None:
     """Make sure that the last attempt gave what one that begins at ``start``, later than ``read``, builds upon.
 
     Raises:
-        WrongState: it did not come that far.
+        InvalidState: it did not come that far.
     """
     require_status(run, RETRIED - {RunStatus.REJECTED}, "can only begin at read")
     needed = ["read", "prepare"]
@@ -53,7 +53,7 @@ def require_reached(store: RunStore, run: Run, start: str) -> None:
         needed.append("measure-before")
     for name in needed:
         if last_summary(store, run, name) is None:
-            raise WrongState(
+            raise InvalidState(
                 f"run {run.id} cannot begin at {start}: its last attempt did not finish {name}",
                 Place(path="start"),
                 "begin at read",

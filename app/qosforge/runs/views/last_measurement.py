@@ -10,14 +10,14 @@ from qosforge.runs.record.tables import RunStatus, StageOutcome
 
 
 @dataclass(frozen=True, slots=True)
-class LastMeasured:
+class LastMeasurement:
     """A run, and the artifact of the measurement of what it left behind."""
 
     run: Run
     artifact: str
 
 
-def last_measured(store: RunStore, network: Network) -> LastMeasured | None:
+def last_measurement(store: RunStore, network: Network) -> LastMeasurement | None:
     """The last measurement of what devices still hold: by the newest run that kept its change or found nothing to
     do.
 
@@ -39,4 +39,4 @@ def last_measured(store: RunStore, network: Network) -> LastMeasured | None:
         and stage.run_attempt == newest.attempt
         and stage.name.startswith(f"measure-{side}")
     ]
-    return LastMeasured(newest, measured[-1]) if measured else None
+    return LastMeasurement(newest, measured[-1]) if measured else None

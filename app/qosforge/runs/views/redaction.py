@@ -13,7 +13,7 @@ _OF_A_DEVICE = (Kind.CONFIGURATION, Kind.DELTA, Kind.INVERSE)
 _OF_DEVICES = (Kind.CANDIDATE, Kind.FINDINGS, Kind.COUNTERS)
 
 
-class ViewersCopies:
+class RedactedArtifacts:
     """Copies, for viewers, of the artifacts of one run: ``whole`` (see `artifact_list.contents`).
 
     Secrets are what lines have by the form of any platform, and what was read from the device that an artifact is

@@ -33,7 +33,7 @@ class Checked:
     devices: Mapping[str, tuple[str, Candidate]]
 
 
-def compile_on(
+def compile_run(
     intent: LoadedIntent, network: Network, running: Mapping[str, DeviceText]
 ) -> tuple[tuple[str, ...], Packed[Compiled]]:
     """The devices that an intent is about on a whole network, and what it becomes there, for `check`.

@@ -92,7 +92,7 @@ class Context:
     route: Callable[[Path | None], Route] = lab_route
     """The way to the devices by the lab's state folder, ``None``: outside labs."""
     compiled: tuple[Mapping[str, str], Compilation] | None = field(default=None, repr=False)
-    """What `recompiled` gave last, behind the configurations that it was for."""
+    """What `recompile` gave last, behind the configurations that it was for."""
 
     def stop(self) -> dict[str, Any] | None:
         """As what the run has to end, and why: somebody cancelled it, or its time is over."""
@@ -127,13 +127,13 @@ class Context:
         """``function(*args, **kwargs)`` in a process beside, until the run has to stop.
 
         Raises:
-            Stopped: it has to.
+            RunStopped: it has to.
             TooBusy, TookTooLong, TookTooMuch, ComputeDied: as `Compute.call`.
         """
         with self._shown():
             return self.computing.done(self.run_id, self.stop, function, *args, **kwargs)
 
-    def compute_on(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def compute_to_end(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """As `compute`, for what must come to its end: devices are touched, or about to be rolled back."""
         with self._shown():
             return self.computing.finish(self.run_id, function, *args, **kwargs)

@@ -13,13 +13,13 @@ from qosforge.errors import InputError, Place, TesterError
 from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.models import Network
 from qosforge.runs.record.events import EventKind
-from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.store import Run, RunStore
-from qosforge.runs.record.tables import OUTSIDE_MEASUREMENTS, RunStatus
+from qosforge.runs.record.tables import EXTERNAL_MEASUREMENTS, RunStatus
 from qosforge.tester.measurement.document import Measurement, Side
 from qosforge.tester.measurement.judging import ClassVerdict, verdicts
 
-OUTSIDE_SECONDS = 600.0
+EXTERNAL_TESTER_SECONDS = 600.0
 """How long a run waits for an outside measurement: well below the time after which devices go back by themselves.
 """
 
@@ -29,7 +29,7 @@ def waiting_for(when: Side) -> str:
     return f"an outside measurement {when} the push"
 
 
-def awaited(run: Run) -> Side | None:
+def awaited_side(run: Run) -> Side | None:
     """The side of the push of which a run waits for a measurement now."""
     sides: tuple[Side, ...] = ("before", "after")
     if run.status is not RunStatus.RUNNING:
@@ -56,7 +56,7 @@ def receive(
 
     Raises:
         InputError: it is of the other side, or of something that nobody measured.
-        WrongState: the run does not wait for it, or another one came first.
+        InvalidState: the run does not wait for it, or another one came first.
     """
     if document.when != side:
         raise InputError(f"the measurement says {document.when}, and was given as {side}", Place(path="when"))
@@ -70,16 +70,18 @@ def receive(
 
     def take(now: Run, connection: sa.Connection) -> Mapping[str, Any] | None:
         if now.status is not RunStatus.RUNNING or now.waits_for != waiting_for(side) or now.due is None:
-            raise WrongState(f"run {now.id} does not wait for {waiting_for(side)}", hint="look at the run")
-        this = (OUTSIDE_MEASUREMENTS.c.run_id == now.id) & (OUTSIDE_MEASUREMENTS.c.side == side)
-        held = connection.execute(sa.select(OUTSIDE_MEASUREMENTS).where(this)).one_or_none()
-        if held is not None and held.at >= now.due - timedelta(seconds=OUTSIDE_SECONDS):
+            raise InvalidState(f"run {now.id} does not wait for {waiting_for(side)}", hint="look at the run")
+        this = (EXTERNAL_MEASUREMENTS.c.run_id == now.id) & (EXTERNAL_MEASUREMENTS.c.side == side)
+        held = connection.execute(sa.select(EXTERNAL_MEASUREMENTS).where(this)).one_or_none()
+        if held is not None and held.at >= now.due - timedelta(seconds=EXTERNAL_TESTER_SECONDS):
             if (held.measurement, held.tester) != (artifact, tester):
-                raise WrongState(f"{held.tester} gave another measurement {side} the push", hint="the first counts")
+                raise InvalidState(
+                    f"{held.tester} gave another measurement {side} the push", hint="the first counts"
+                )
             return None
-        connection.execute(sa.delete(OUTSIDE_MEASUREMENTS).where(this))  # of an earlier attempt
+        connection.execute(sa.delete(EXTERNAL_MEASUREMENTS).where(this))  # of an earlier attempt
         row = {"run_id": now.id, "side": side, "tester": tester, "measurement": artifact, "at": store.now()}
-        connection.execute(sa.insert(OUTSIDE_MEASUREMENTS).values(row))
+        connection.execute(sa.insert(EXTERNAL_MEASUREMENTS).values(row))
         store.events.write(connection, now.id, EventKind.MEASUREMENT, {"side": side, "tester": tester})
         return None
 
@@ -88,7 +90,7 @@ def receive(
 
 def received(store: RunStore, run_id: str, side: Side, since: datetime) -> str | None:
     """Artifact of the measurement that came for a side of a run since a moment."""
-    table = OUTSIDE_MEASUREMENTS
+    table = EXTERNAL_MEASUREMENTS
     query = sa.select(table.c.measurement).where(
         table.c.run_id == run_id, table.c.side == side, table.c.at >= since
     )

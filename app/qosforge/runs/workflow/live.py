@@ -29,7 +29,7 @@ from qosforge.tester.twin import TwinTester
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedMeasurement:
     """A measurement, the verdicts on it, what they come to together, and the seconds of processor time it took."""
 
     measurement: Measurement
@@ -102,7 +102,7 @@ def read_each(
     return texts, {name: outcome.error for name, outcome in outcomes.items() if outcome.error is not None}
 
 
-def read_now(fleet: Fleet, devices: Collection[str] = ()) -> LiveState:
+def read_live_state(fleet: Fleet, devices: Collection[str] = ()) -> LiveState:
     """What devices hold, for who will change it: as `read_running`, and whether it is saved.
 
     Raises:
@@ -125,7 +125,7 @@ def read_now(fleet: Fleet, devices: Collection[str] = ()) -> LiveState:
     )
 
 
-def plans_held(network: Network, texts: Mapping[str, Configuration]) -> dict[str, Plan]:
+def running_plans(network: Network, texts: Mapping[str, Configuration]) -> dict[str, Plan]:
     """What devices hold, by the configurations they gave."""
     plans = {}
     for name, text in texts.items():
@@ -143,7 +143,7 @@ def measure(
     when: Side = "before",
     look: int = 1,
     earlier: Measurement | None = None,
-) -> Judged:
+) -> JudgedMeasurement:
     """Run the tester on configurations that devices gave, and judge; a later ``look`` adds to those scenarios that
     what was ``earlier`` seen leaves open.
 
@@ -153,21 +153,21 @@ def measure(
     begun = time.process_time()
     part = measured_part(intent, network)
     named = {device.name for device in part.devices}
-    plans = plans_held(part, {name: text for name, text in texts.items() if name in named})
+    plans = running_plans(part, {name: text for name, text in texts.items() if name in named})
     goes_on = open_scenarios(verdicts(intent, network, earlier)) if earlier else None
     measurement = TwinTester(part, plans, seed).measure(intent, when, look=look, earlier=earlier, goes_on=goes_on)
     found = verdicts(intent, network, measurement)
-    return Judged(measurement, found, overall(found), time.process_time() - begun)
+    return JudgedMeasurement(measurement, found, overall(found), time.process_time() - begun)
 
 
-def measure_till_told(
+def measure_until_conclusive(
     intent: Intent,
     network: Network,
     texts: Mapping[str, Configuration],
     *,
     seed: int,
     at_most_seconds: float = math.inf,
-) -> Judged:
+) -> JudgedMeasurement:
     """Measure, and go on while verdicts are inconclusive, as often as a run would.
 
     A further look is not begun that would end later than ``at_most_seconds`` from now.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from qosforge.database.connections import Database
-from qosforge.runs.record.invalid_state import WrongState
+from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.lineage import Deed
 from qosforge.runs.record.rollout_record import STAGE
 from qosforge.runs.record.stages import Stage
@@ -32,27 +32,27 @@ def require_pausable(store: RunStore, run: Run) -> None:
     """Make sure that a wave of the run is still to come, and that nobody has paused it.
 
     Raises:
-        WrongState: it is over, has no wave left to wait for, or is paused already.
+        InvalidState: it is over, has no wave left to wait for, or is paused already.
     """
     if run.status.final or run.status is RunStatus.NEEDS_RECOVERY:
-        raise WrongState(f"run {run.id} is over: {run.status.value.replace('_', ' ')}", hint="look at the run")
+        raise InvalidState(f"run {run.id} is over: {run.status.value.replace('_', ' ')}", hint="look at the run")
     if not _waves_left(store.stages(run.id), run.attempt):
-        raise WrongState(
+        raise InvalidState(
             f"run {run.id} has no wave left to pause before", hint="qosforge cancel stops it, and puts devices back"
         )
     by = paused_by(store.database, run.id)
     if by is not None:
-        raise WrongState(f"run {run.id} is paused by {by} already", hint=f"qosforge resume {run.id}")
+        raise InvalidState(f"run {run.id} is paused by {by} already", hint=f"qosforge resume {run.id}")
 
 
 def require_paused(store: RunStore, run: Run) -> None:
     """Make sure that somebody paused the run.
 
     Raises:
-        WrongState: nobody did, or it is over.
+        InvalidState: nobody did, or it is over.
     """
     if run.status.final or paused_by(store.database, run.id) is None:
-        raise WrongState(f"run {run.id} is not paused", hint="look at the run")
+        raise InvalidState(f"run {run.id} is not paused", hint="look at the run")
 
 
 def _waves_left(stages: list[Stage], attempt: int) -> bool:

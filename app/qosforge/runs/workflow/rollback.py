@@ -7,19 +7,19 @@ from typing import Any
 
 from qosforge.compiler.candidate import rollback_lines
 from qosforge.configtree import as_text
-from qosforge.deploy.traits import traits
+from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.deploy.transaction import Target, require_as_before
 from qosforge.errors import DeviceError, Place
 from qosforge.platforms.device_text import DeviceText
 from qosforge.runs.record.expired import require_artifacts
-from qosforge.runs.record.invalid_state import WrongState, require_status
+from qosforge.runs.record.invalid_state import InvalidState, require_status
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.workflow.context import Context
 
 Json = dict[str, Any]
 
-MOST_LATER = 1000
+MAX_LATER_RUNS = 1000
 """Later runs that are looked through."""
 
 
@@ -35,25 +35,25 @@ def originals(store: RunStore, run_id: str) -> dict[str, str]:
     return kept
 
 
-def require_undoable(store: RunStore, run: Run) -> None:
+def require_rollback_possible(store: RunStore, run: Run) -> None:
     """Make sure that a run can be rolled back: it was kept, and nothing stands on what it did.
 
     Raises:
-        WrongState: it was not kept, or a later run's change stands on its devices.
+        InvalidState: it was not kept, or a later run's change stands on its devices.
     """
     require_status(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
     require_last(store, run)
 
 
-def undone_by(store: RunStore, run: Run) -> list[Run]:
+def rollbacks_of(store: RunStore, run: Run) -> list[Run]:
     """The runs that were started to roll this one back, newest first."""
-    later = store.list_runs(limit=MOST_LATER, networks=[run.network], after=run.id)
+    later = store.list_runs(limit=MAX_LATER_RUNS, networks=[run.network], after=run.id)
     return [other for other in later if other.params.get("undo_of") == run.id]
 
 
 def rolled_back_by(store: RunStore, run: Run) -> Run | None:
     """The run that rolled a kept one back, if that still holds: it was kept, and not rolled back itself."""
-    for other in undone_by(store, run):
+    for other in rollbacks_of(store, run):
         if other.status is RunStatus.KEPT:
             return None if rolled_back_by(store, other) else other
     return None
@@ -63,11 +63,11 @@ def require_last(store: RunStore, run: Run) -> None:
     """Make sure that a kept run's change is the last one on its devices, and that what they held is known.
 
     Raises:
-        WrongState: a later one stands there, which going back would undo in silence; or a retention took it.
+        InvalidState: a later one stands there, which going back would undo in silence; or a retention took it.
     """
     require_artifacts(store, run)
     mine = originals(store, run.id)
-    later = store.list_runs(limit=MOST_LATER, networks=[run.network], status=RunStatus.KEPT, after=run.id)
+    later = store.list_runs(limit=MAX_LATER_RUNS, networks=[run.network], status=RunStatus.KEPT, after=run.id)
     undone: set[str] = set()
     for other in later:  # newest first: what undid an undoing comes before it
         if other.id in undone:
@@ -77,7 +77,7 @@ def require_last(store: RunStore, run: Run) -> None:
             continue
         shared = sorted(mine.keys() & originals(store, other.id))
         if shared:
-            raise WrongState(
+            raise InvalidState(
                 f"run {other.id} changed {', '.join(shared)} since",
                 Place(device=shared[0]),
                 f"roll that one back first, or push the policy that should stand: qosforge rollback {other.id}",
@@ -94,7 +94,7 @@ def targets(context: Context) -> dict[str, Target]:
         found[name] = Target(
             device=name,
             platform=device.platform,
-            traits=traits(device.driver, name),
+            capabilities=driver_capabilities(device.driver, name),
             original=context.configuration(name, before),
             delta=(),
             meets=lambda _text: False,
@@ -102,25 +102,25 @@ def targets(context: Context) -> dict[str, Target]:
     return found
 
 
-def ways_back(context: Context, held: Mapping[str, str]) -> dict[str, tuple[str, tuple[str, ...]]]:
+def rollback_changes(context: Context, held: Mapping[str, str]) -> dict[str, tuple[str, tuple[str, ...]]]:
     """By device: the lines that lead back, and those that undo them.
 
     Only lines that qosforge manages differ: what others changed since stays.
 
     Raises:
-        WrongState: a later run's change stands on a device.
+        InvalidState: a later run's change stands on a device.
     """
     if context.documents.undo_of is not None:
         require_last(context.store, context.store.get_run(context.documents.undo_of))
     ways = {}
     for name, target in targets(context).items():
         ways[name] = context.compute(
-            way_back, target.platform, context.configuration(name, held[name]), target.original
+            rollback_change, target.platform, context.configuration(name, held[name]), target.original
         )
     return ways
 
 
-def way_back(platform: str, now: DeviceText, original: DeviceText) -> tuple[str, tuple[str, ...]]:
+def rollback_change(platform: str, now: DeviceText, original: DeviceText) -> tuple[str, tuple[str, ...]]:
     """The lines that lead from what a device holds to what it held, and those that undo them."""
     there, back = rollback_lines(platform, now, original), rollback_lines(platform, original, now)
     return as_text(there) if there else "", back

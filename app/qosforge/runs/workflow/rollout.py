@@ -15,11 +15,11 @@ from qosforge.runs.record.rollout_record import STAGE, planned_waves
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import StageOutcome
 from qosforge.runs.workflow.context import Context
-from qosforge.runs.workflow.external_tester import OUTSIDE_SECONDS
+from qosforge.runs.workflow.external_tester import EXTERNAL_TESTER_SECONDS
 from qosforge.runs.workflow.steps import compare as keeping
 from qosforge.runs.workflow.steps.predict import MEASURING
 from qosforge.runs.workflow.steps.predict import STAGE as PREDICT
-from qosforge.runs.workflow.steps.prepare import recompiled, running_texts
+from qosforge.runs.workflow.steps.prepare import load_texts, recompile
 from qosforge.runs.workflow.steps.wait import scope
 
 Json = dict[str, Any]
@@ -87,9 +87,9 @@ def in_words(waves: Sequence[Json]) -> str:
 def _joined(
     context: Context, held: Mapping[str, str], names: Collection[str], unread: Collection[str]
 ) -> frozenset[Pair]:
-    compiled = recompiled(context, held, touched=False)
+    compiled = recompile(context, held, touched=False)
     after = {device.name: device.plan for device in compiled.devices if device.name in names}
-    before = _held_plans(context.network, running_texts(context, held), after)
+    before = _held_plans(context.network, load_texts(context, held), after)
     return joined_ends(context.network, before, after, unread)
 
 
@@ -122,7 +122,7 @@ def _measuring(context: Context) -> float:
     if not documents.measure or documents.undo_of is not None:
         return 0.0
     if documents.tester == "external":
-        return OUTSIDE_SECONDS
+        return EXTERNAL_TESTER_SECONDS
     took = [
         stage.summary[MEASURING]
         for stage in context.store.stages(context.run_id)

@@ -19,8 +19,8 @@ from qosforge.runs.record.reason import REASONED, RECOVER, Reason, reason_of_err
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.workflow import rollout
 from qosforge.runs.workflow.context import Context
-from qosforge.runs.workflow.external_tester import OUTSIDE_SECONDS
-from qosforge.runs.workflow.run_steps import RunSteps, Stop, StopUntouched, Unfit
+from qosforge.runs.workflow.external_tester import EXTERNAL_TESTER_SECONDS
+from qosforge.runs.workflow.run_steps import PushFailed, RunSteps, Stop, StopUntouched
 from qosforge.runs.workflow.steps import compare as keeping
 from qosforge.runs.workflow.steps import prepare as preparing
 from qosforge.runs.workflow.steps import push as phases
@@ -58,7 +58,7 @@ class Ending:
 
 
 @dataclass
-class Course:
+class RunAttempt:
     """One attempt at one run."""
 
     context: Context
@@ -137,7 +137,7 @@ class Course:
                 return Ending(RunStatus.FAILED, self._reason(got["errors"], "read"), errors=got["errors"])
             self._checkpoint("prepare", devices)
             prepared = self._step(
-                "prepare", preparing.prepare_undo if undoing else preparing.prepare, got["running"]
+                "prepare", preparing.prepare_rollback if undoing else preparing.prepare, got["running"]
             )
         else:
             got = self._step("reuse", preparing.reuse, start)
@@ -207,7 +207,7 @@ class Course:
             raise
         except Stop as stop:
             return self._undo(held, wanted, result, stop.reason, status=stop.status, errors=stop.errors)
-        except Unfit as unfit:
+        except PushFailed as unfit:
             return self._failed(held, wanted, result, unfit.errors, unfit.step)
         except QosforgeError as error:
             if not push.running:
@@ -286,7 +286,7 @@ class Course:
         """What an approver said of keeping a change, or that nobody did in time."""
         until: str | None = None
         for number in count(1):
-            got = self._step(f"await-keep-{number}", keeping.await_word, question, until, waits=True)
+            got = self._step(f"await-keep-{number}", keeping.await_keep_decision, question, until, waits=True)
             if got.get("stop"):
                 raise Stop(got["stop"], keeping.STAGE, self.context.run_id)
             if "kept" in got or "late" in got:
@@ -302,7 +302,7 @@ class Course:
 
     def _measured(self, when: Side, held: dict[str, str]) -> Json:
         if self.context.documents.tester == "external":
-            return self._step(f"measure-{when}", phases.judge_outside, self._given(when), when)
+            return self._step(f"measure-{when}", phases.judge_external, self._given(when), when)
         found: Json = {"measurement": None, "outcome": Verdict.INCONCLUSIVE}
         for look in range(1, LOOKS + 1):
             # A step that an earlier release recorded does not say whether there is more to look at.
@@ -321,7 +321,7 @@ class Course:
         until: str | None = None
         for number in count(1):
             name = f"await-{when}-{number}"
-            got = self._step(name, waiting.await_measurement, when, until, OUTSIDE_SECONDS, waits=True)
+            got = self._step(name, waiting.await_measurement, when, until, EXTERNAL_TESTER_SECONDS, waits=True)
             if got.get("stop"):
                 raise Stop(got["stop"], f"measure-{when}", self.context.run_id)
             if "measurement" in got or "late" in got:
@@ -329,7 +329,7 @@ class Course:
             until = got["until"]
         if "measurement" not in got:
             raise TesterError(
-                f"no outside measurement {when} the push came within {OUTSIDE_SECONDS:.0f} s",
+                f"no outside measurement {when} the push came within {EXTERNAL_TESTER_SECONDS:.0f} s",
                 hint="start the tester when the run says that it waits, and run it again",
             )
         measurement: str = got["measurement"]

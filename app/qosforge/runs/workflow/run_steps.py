@@ -8,7 +8,7 @@ from typing import Any
 
 from qosforge.runs.engine.port import Engine
 from qosforge.runs.record.reason import Reason, retry
-from qosforge.runs.record.stages import Stopped
+from qosforge.runs.record.stages import RunStopped
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.workflow.context import Context
 
@@ -29,7 +29,7 @@ class StopUntouched(Stop):
     """As `Stop`, and no device was touched: there is nothing to roll back."""
 
 
-class Unfit(Exception):
+class PushFailed(Exception):
     """The push cannot stand, for ``errors`` at a ``step``."""
 
     def __init__(self, errors: Sequence[Json], step: str) -> None:
@@ -42,7 +42,7 @@ def _stoppable(phase: Callable[..., Json], *arguments: Any) -> Json:
     """What a phase gives, or that the run had to stop while it computed: a result, so that it is recorded."""
     try:
         return phase(*arguments)
-    except Stopped as stopped:
+    except RunStopped as stopped:
         return {"stopped": stopped.stop}
 
 

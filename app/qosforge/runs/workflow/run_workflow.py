@@ -19,7 +19,7 @@ from qosforge.runs.engine.workflow_ids import SETTLE, WORKFLOW, run_of, settling
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.workflow.context import Context, Documents, Observer
 from qosforge.runs.workflow.rules import NetworkRules
-from qosforge.runs.workflow.run_attempt import Course
+from qosforge.runs.workflow.run_attempt import RunAttempt
 from qosforge.runs.workflow.steps import push as phases
 from qosforge.runs.workflow.steps import wait as waiting
 from qosforge.telemetry.traces import span
@@ -28,7 +28,7 @@ Json = dict[str, Any]
 
 
 @dataclass
-class Loop:
+class RunWorkflow:
     """Runs the workflow in this process."""
 
     store: RunStore
@@ -49,7 +49,7 @@ class Loop:
         """Do the present attempt at a recorded run to its end, or until it has to wait.
 
         Returns:
-            ``{"status", "verdict", "errors", "before", "after"}``: see `Course`.
+            ``{"status", "verdict", "errors", "before", "after"}``: see `RunAttempt`.
         """
         run = self.store.get_run(run_id)
         return self.engine.run(WORKFLOW, workflow_id(run), run.params)
@@ -81,7 +81,7 @@ class Loop:
             span("run", context.documents.traceparent, run_id=run_id, attempt=attempt),
         ):
             try:
-                return Course(context, self.engine).go()
+                return RunAttempt(context, self.engine).go()
             except Exception as error:
                 # The error goes on to the caller; the store must not say for ever that a process is at it.
                 self.engine.run_step("status-stopped", waiting.set_stopped, context, _documents(error))

@@ -9,7 +9,7 @@ from typing import Any
 
 from qosforge.compiler.waves import CANARY
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.workflow.run_steps import RunSteps, Stop, StopUntouched, Unfit
+from qosforge.runs.workflow.run_steps import PushFailed, RunSteps, Stop, StopUntouched
 from qosforge.runs.workflow.steps import push as phases
 from qosforge.runs.workflow.steps import wait as waiting
 
@@ -38,7 +38,7 @@ class WavePush:
 
         Raises:
             StopUntouched, Stop: the run has to stop.
-            Unfit: too many devices failed, or one of the canary.
+            PushFailed: too many devices failed, or one of the canary.
         """
         paused = 0.0
         waves = self.planned["waves"]
@@ -58,7 +58,7 @@ class WavePush:
             if wave["name"] == CANARY and len(waves) > 1:
                 self._count(pushed["running"])
         if not self.running:
-            raise Unfit(self.left_out, "push")
+            raise PushFailed(self.left_out, "push")
         return None
 
     def _take(self, wave: Json, pushed: Json) -> None:
@@ -67,11 +67,11 @@ class WavePush:
         if errors:
             left = [] if wave["name"] == CANARY else _with_their_steps(wave, errors)
             if not left or len(self.left_out) + len(left) > self.planned["may_fail"]:
-                raise Unfit(errors, "push")
+                raise PushFailed(errors, "push")
             name = f"leave-out-{wave['number']}"
             undone = self.steps.do(name, phases.leave_out, self.held, self.prepared, left, errors)
             if undone["errors"]:
-                raise Unfit([*errors, *undone["errors"]], "push")
+                raise PushFailed([*errors, *undone["errors"]], "push")
             self.left_out = [*self.left_out, *undone["left_out"]]
             running = {device: text for device, text in running.items() if device not in left}
         self.running |= running
@@ -83,7 +83,7 @@ class WavePush:
         counted = self.steps.do("counters-canary", phases.counters, canary)
         self.steps.require_going_on(counted, "counters")
         if counted["errors"]:
-            raise Unfit(counted["errors"], "counters")
+            raise PushFailed(counted["errors"], "counters")
 
     def _until_it_may(self, number: int, used: float) -> float:
         """Wait while the rollout is paused; the seconds that it has been paused for in all."""

@@ -15,7 +15,7 @@ from qosforge.api.resources import NewDeviceBody
 from qosforge.api.routes import devices as rest
 from qosforge.deploy.new_device import Word
 from qosforge.device_state.drift import settled
-from qosforge.device_state.last_known import keep_readings, last_read
+from qosforge.device_state.last_known import last_known, store_readings
 from qosforge.device_state.qos_state import held
 from qosforge.errors import DeviceErrors, InputError, Place, QosforgeError
 from qosforge.inventory.catalogue import device_of
@@ -87,7 +87,7 @@ def read_device(page: ThePage, backend: TheBackend, network: str, device: str) -
     except DeviceErrors as error:
         failed = error.errors
     else:
-        keep_readings(store, backend.artifacts, net, texts, began)
+        store_readings(store, backend.artifacts, net, texts, began)
     return page.answer("networks/held.html.j2", **_last_known(backend, net, entry), failed=failed, now=not failed)
 
 
@@ -109,7 +109,7 @@ def _rates(text: str) -> dict[str, str]:
 def _last_known(backend: Backend, network: Network, device: Device) -> dict[str, Any]:
     """The last known configuration of a device, compared with the run that settled it."""
     store, artifacts = backend.desk.store, backend.artifacts
-    read = last_read(store, artifacts, network).get(device.name)
+    read = last_known(store, artifacts, network).get(device.name)
     last = settled(store, network).get(device.name)
     found = held(network, device.name, read.text, last, artifacts) if read else None
     ports = port_views(network, device, found)

@@ -26,7 +26,7 @@ from qosforge.intent.policy_analysis import analyse_policy
 from qosforge.intent.policy_source import PolicySource, shipped_policies
 from qosforge.inventory.models import Network
 from qosforge.policy_library.library import Policies
-from qosforge.policy_library.versions import LATEST, LIBRARY_VERSION, Policy, PolicyMoved, PolicyUnknown
+from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION, Policy, PolicyMoved, PolicyUnknown
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.changes import describe_change, diff_lines
 from qosforge.web.views.choices import choices
@@ -93,9 +93,9 @@ def new(
     if from_:
         policy = seen.get(from_)
         text = edited(policy.text, f"{from_}.yaml", [Set(("intent",), name)])
-        begun = EditorState(name, text, policy, LIBRARY_VERSION, is_new=True)
+        begun = EditorState(name, text, policy, SHIPPED_VERSION, is_new=True)
     else:
-        begun = EditorState(name, _EMPTY.format(name=name), None, LIBRARY_VERSION, is_new=True)
+        begun = EditorState(name, _EMPTY.format(name=name), None, SHIPPED_VERSION, is_new=True)
     return _editor(page, caller, backend, begun, network)
 
 
@@ -130,7 +130,7 @@ class EditRequest(BaseModel):
     name: Annotated[str, Field(max_length=40)]
     text: str
     begun: Annotated[str, Field(max_length=40)] = ""
-    number: int = LIBRARY_VERSION
+    number: int = SHIPPED_VERSION
     network: Annotated[str, Field(max_length=100)] = ""
     edits: Annotated[tuple[FormEdit, ...], Field(max_length=MOST_CHANGES)] = ()
 
@@ -184,7 +184,7 @@ def save(
     base: Annotated[int, Form(ge=0)],
     comment: Annotated[Line, Form()] = "",
     begun: Annotated[str, Form(max_length=40)] = "",
-    number: Annotated[int, Form()] = LIBRARY_VERSION,
+    number: Annotated[int, Form()] = SHIPPED_VERSION,
     owner: Annotated[Literal["", "*"] | NetworkName, Form(title="Belongs to")] = "",
     shadow_shipped: Annotated[Literal["yes", ""], Form()] = "",
 ) -> Response:
@@ -217,7 +217,7 @@ def _editor(page: Page, caller: Principal, backend: Backend, begun: EditorState,
         library=begun.name in shipped_policies(),
         locked=not begun.may_store,
         owners=_owners(caller, networks, begun),
-        shadows=begun.base == LIBRARY_VERSION and begun.name in shipped_policies(),
+        shadows=begun.base == SHIPPED_VERSION and begun.name in shipped_policies(),
         form_markup=shown.form,
         problems_markup=shown.problems,
     )
@@ -233,7 +233,7 @@ class FormMarkup:
 
 def _owners(caller: Principal, networks: Sequence[str], begun: EditorState) -> tuple[str, ...]:
     """The networks that a new policy may belong to, the likeliest first."""
-    if begun.base != LIBRARY_VERSION:
+    if begun.base != SHIPPED_VERSION:
         return ()
     everywhere = (EVERY_NETWORK,) if caller.may(Role.ADMIN, EVERY_NETWORK) else ()
     if begun.name in shipped_policies():

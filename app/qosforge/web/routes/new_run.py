@@ -14,7 +14,7 @@ from qosforge.api.run_models import RUNS
 from qosforge.errors import InputError
 from qosforge.inventory.models import Network
 from qosforge.keep_rule import KeepRule
-from qosforge.policy_library.trust import require_of
+from qosforge.policy_library.trust import require_owner
 from qosforge.policy_library.versions import LATEST
 from qosforge.runs.workflow.live import require_checks
 from qosforge.web.pages import Page, ThePage, sees
@@ -53,7 +53,7 @@ def new_run_form(
         intent, about = chosen_policy(seen, policy, version or LATEST)
         keep = intent.intent.keep
         nothing_to_judge = _problem(require_checks, intent)
-        elsewhere = _problem(require_of, about, chosen)
+        elsewhere = _problem(require_owner, about, chosen)
     return page.answer(
         "runs/new.html.j2",
         networks=networks,

@@ -12,7 +12,7 @@ from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.routes.policies import Number, TakeOver, take_policy_over
 from qosforge.intent.policy_source import shipped_policies
 from qosforge.policy_library.trust import writer_role
-from qosforge.policy_library.versions import LATEST, LIBRARY_VERSION
+from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.changes import describe_change, diff_lines
 
@@ -52,7 +52,7 @@ def policy(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Res
             for one in versions
         },
         library=name in shipped_policies(),
-        library_version=LIBRARY_VERSION,
+        library_version=SHIPPED_VERSION,
     )
 
 

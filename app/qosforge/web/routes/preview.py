@@ -14,7 +14,7 @@ from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.middleware.authorization import audit_live_read
 from qosforge.api.previews import PreviewRequest
-from qosforge.device_state.last_known import keep_readings, last_read
+from qosforge.device_state.last_known import last_known, store_readings
 from qosforge.errors import InputError
 from qosforge.inventory.catalogue import device_of
 from qosforge.inventory.models import Network
@@ -88,7 +88,7 @@ def _read(call: AuditEntry, backend: Backend, network: Network, devices: tuple[s
     store = backend.desk.store
     began = store.now()
     texts, errors = backend.previews.answers(call, network, devices)
-    keep_readings(store, backend.artifacts, network, texts, began)
+    store_readings(store, backend.artifacts, network, texts, began)
     return {device: str(error) for device, error in errors.items()}
 
 
@@ -103,7 +103,7 @@ def _view(
     """
     written = form.written(backend, caller)
     network = backend.networks.network(form.network)
-    held = last_read(backend.desk.store, backend.artifacts, network, devices)
+    held = last_known(backend.desk.store, backend.artifacts, network, devices)
     began = time.perf_counter()
     known = {name: read.text for name, read in held.items()}
     document = backend.previews.preview(

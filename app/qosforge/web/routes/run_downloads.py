@@ -22,7 +22,7 @@ from qosforge.reports.markdown import run_markdown
 from qosforge.reports.run_report import render_run_report
 from qosforge.reports.sarif import sarif
 from qosforge.reports.trade_offs import accounts, side_texts, trade_offs
-from qosforge.runs.views.redaction import ViewersCopies
+from qosforge.runs.views.redaction import RedactedArtifacts
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.run import RunView
 
@@ -67,7 +67,7 @@ def everything(caller: Caller, backend: TheBackend, run_id: str) -> Response:
         yield "report.junit.xml", lambda: run_junit(report).encode()
         intent_file = view.run.params.get("intent_file", "policy.yaml")
         yield "findings.sarif", lambda: json.dumps(sarif(report.findings, intent_file, Path.cwd())).encode()
-        copies = ViewersCopies(backend.artifacts, view.contents)
+        copies = RedactedArtifacts(backend.artifacts, view.contents)
         for content in view.contents:
             if operator:
                 yield f"artifacts/{content.file_name}", partial(backend.artifacts.get_bytes, content.id)

@@ -9,15 +9,15 @@ from functools import cached_property
 
 from qosforge.api.backend import Backend
 from qosforge.device_state.drift import settled
-from qosforge.device_state.last_known import LastRead, last_read
-from qosforge.device_state.qos_state import Held, Qos, held
+from qosforge.device_state.last_known import LastKnown, last_known
+from qosforge.device_state.qos_state import Held, PortQos, held
 from qosforge.device_state.qos_state import Port as HeldPort
 from qosforge.inventory.models import Device, Link, Network, Port, Station
 from qosforge.units import format_rate
 from qosforge.web.views.shapes import Rectangle
 from qosforge.web.views.topology import MOST_HOSTS, Drawing, DrawnLink, draw_network
 
-SYMBOLS = {Qos.UNKNOWN: "?", Qos.NONE: "–", Qos.DRIFTED: "≠"}
+SYMBOLS = {PortQos.UNKNOWN: "?", PortQos.NONE: "–", PortQos.DRIFTED: "≠"}
 """What stands for a port's state in the drawing; of a policy it is the number of queues."""
 
 _NAME_LENGTH, _KIND_LENGTH, _HOST_LENGTH = 13, 18, 13
@@ -36,7 +36,7 @@ class LinkEnd:
     def symbol(self) -> str:
         """The symbol of its state in the drawing."""
         state = self.held.state
-        return str(state.queues) if state and self.held.qos is Qos.POLICY else SYMBOLS[self.held.qos]
+        return str(state.queues) if state and self.held.qos is PortQos.POLICY else SYMBOLS[self.held.qos]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class DeviceCard:
     device: Device
     place: Rectangle
     hosts: tuple[AttachedStation, ...]
-    read: LastRead | None
+    read: LastKnown | None
     held: Held | None
 
     @property
@@ -96,7 +96,7 @@ class DeviceCard:
 class NetworkView:
     """A network with the last known state of its devices."""
 
-    def __init__(self, network: Network, reads: Mapping[str, LastRead], helds: Mapping[str, Held]) -> None:
+    def __init__(self, network: Network, reads: Mapping[str, LastKnown], helds: Mapping[str, Held]) -> None:
         self.network = network
         self.reads = reads
         self.helds = helds
@@ -127,10 +127,10 @@ class NetworkView:
         )
 
     @property
-    def counts(self) -> dict[Qos, int]:
+    def counts(self) -> dict[PortQos, int]:
         """How many ends of links are in each state."""
         states = [end.held.qos for link in self.links for end in link.ends]
-        return {state: states.count(state) for state in Qos}
+        return {state: states.count(state) for state in PortQos}
 
     @property
     def oldest(self) -> datetime | None:
@@ -164,7 +164,7 @@ def network_view(backend: Backend, network: Network) -> NetworkView:
         StoreError: a reading is missing or damaged.
     """
     store, artifacts = backend.desk.store, backend.artifacts
-    reads = last_read(store, artifacts, network)
+    reads = last_known(store, artifacts, network)
     last = settled(store, network)
     helds = {n: held(network, n, read.text, last.get(n), artifacts) for n, read in reads.items()}
     return NetworkView(network, reads, helds)

@@ -14,8 +14,8 @@ from qosforge.api.jobs.preview import policy_digest
 from qosforge.api.jobs.queue import JobProgress
 from qosforge.compiler.compile import compile_intent
 from qosforge.deltaq.objective import Outcome
-from qosforge.deploy.traits import require_installed
-from qosforge.device_state.last_known import last_read
+from qosforge.deploy.driver_capabilities import require_installed
+from qosforge.device_state.last_known import last_known
 from qosforge.errors import TesterError
 from qosforge.findings import Finding
 from qosforge.intent.models import Intent
@@ -27,7 +27,7 @@ from qosforge.reports.evidence import interval, observed
 from qosforge.reports.figures import Figure, figures_of
 from qosforge.reports.table import format_bound
 from qosforge.reports.verdict_rows import VerdictRow, rows_by_side
-from qosforge.runs.views.last_measurement import LastMeasured, last_measured
+from qosforge.runs.views.last_measurement import LastMeasurement, last_measurement
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict, verdicts
 
@@ -93,8 +93,8 @@ def submit_prediction(backend: Backend, network: Network, written: PolicySource,
         StoreError: an artifact is missing or damaged.
     """
     store = backend.desk.store
-    known = {name: read.text for name, read in last_read(store, backend.artifacts, network).items()}
-    last = last_measured(store, network)
+    known = {name: read.text for name, read in last_known(store, backend.artifacts, network).items()}
+    last = last_measurement(store, network)
     parts = [
         version("qosforge"),
         network.model_dump_json(by_alias=True),
@@ -122,7 +122,7 @@ def predict_view(
     written: PolicySource,
     network: Network,
     running: Mapping[str, DeviceText],
-    last: LastMeasured | None,
+    last: LastMeasurement | None,
     measured: str,
 ) -> PredictionView:
     """Predict, and draw what comes out beside the last measurement of the network.

@@ -13,11 +13,11 @@ from fastapi import Form
 
 from qosforge.access.roles import Principal
 from qosforge.api.backend import Backend
-from qosforge.device_state.last_known import LastRead
+from qosforge.device_state.last_known import LastKnown
 from qosforge.findings import Fidelity, Severity
 from qosforge.intent.policy_source import LONGEST_FILE, PolicySource
 from qosforge.platforms.base import platform
-from qosforge.policy_library.versions import LATEST, LIBRARY_VERSION
+from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION
 from qosforge.reports.class_lines import ClassLine, class_lines
 from qosforge.reports.fidelity import FidelityCell, fidelity_by_class
 from qosforge.reports.grouped_findings import FindingGroup, group_findings
@@ -41,7 +41,7 @@ class PreviewForm:
     text: Annotated[str, Form()] = ""
     name: Annotated[str, Form(max_length=LONGEST_FILE)] = "policy.yaml"
     begun: _Name = ""
-    number: Annotated[int, Form()] = LIBRARY_VERSION
+    number: Annotated[int, Form()] = SHIPPED_VERSION
     policy: _Name = ""
     version: Annotated[str, Form(pattern=r"^(latest|[0-9]{1,9})$")] = LATEST
 
@@ -85,7 +85,7 @@ class DeviceView:
     """A device of the preview, with its last known configuration."""
 
     preview: DevicePreview
-    read: LastRead | None
+    read: LastKnown | None
     findings: tuple[FindingDocument, ...]
     classes: Mapping[str, PreviewClass]
 
@@ -154,7 +154,7 @@ class PreviewView:
 
     preview: PolicyPreview
     file: str
-    held: Mapping[str, LastRead]
+    held: Mapping[str, LastKnown]
     seconds: float
     editable: bool
     unread: Mapping[str, str]

@@ -19,12 +19,12 @@ from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.store import Run
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.requests.allowed_actions import Possible, possible
+from qosforge.runs.requests.allowed_actions import AllowedActions, allowed_actions
 from qosforge.runs.views.artifact_list import Content, contents
 from qosforge.runs.views.failure_reasons import reasons
 from qosforge.runs.views.progress import Progress, progress
-from qosforge.runs.workflow.external_tester import awaited
-from qosforge.runs.workflow.rollback import rolled_back_by, undone_by
+from qosforge.runs.workflow.external_tester import awaited_side
+from qosforge.runs.workflow.rollback import rollbacks_of, rolled_back_by
 from qosforge.tester.measurement.document import Side, When
 
 SIDES: tuple[When, ...] = ("before", "predicted", "after")
@@ -74,9 +74,9 @@ class RunView:
         return self.caller.may(Role(role), self.run.network)
 
     @cached_property
-    def possible(self) -> Possible:
+    def allowed_actions(self) -> AllowedActions:
         """What the caller may ask of the run by its state."""
-        return possible(self.backend.desk, self.run, self.caller.name)
+        return allowed_actions(self.backend.desk, self.run, self.caller.name)
 
     @property
     def changed(self) -> tuple[DeviceReport, ...]:
@@ -154,12 +154,12 @@ class RunView:
     @property
     def awaits_outside(self) -> Side | None:
         """The side of the push of which an external tester has to give its measurement now."""
-        return awaited(self.run)
+        return awaited_side(self.run)
 
     @cached_property
-    def undone_by(self) -> list[Run]:
+    def rollbacks_of(self) -> list[Run]:
         """The runs that were started to roll this one back."""
-        return undone_by(self.backend.desk.store, self.run)
+        return rollbacks_of(self.backend.desk.store, self.run)
 
     @cached_property
     def rolled_back_by(self) -> Run | None:

@@ -13,7 +13,7 @@ from qosforge.runs.record.status_events import ASKS
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.workflow.context import Context
-from qosforge.runs.workflow.steps.wait import await_given, say
+from qosforge.runs.workflow.steps.wait import await_external, say
 from qosforge.tester.measurement.changes import ClassChange, class_changes
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict
@@ -70,7 +70,7 @@ def compare(context: Context, before: Json | None, after: Json) -> Json:
 
 def _changes(context: Context, before: Json, after: Json) -> tuple[ClassChange, ...]:
     sides = [Measurement.taken_in(context.artifacts.get_text(side["measurement"])) for side in (before, after)]
-    return context.compute_on(class_changes, context.intent.intent, context.network, sides[0], sides[1])
+    return context.compute_to_end(class_changes, context.intent.intent, context.network, sides[0], sides[1])
 
 
 def _against(verdicts: Sequence[ClassVerdict], changes: Sequence[ClassChange]) -> Iterator[str]:
@@ -103,7 +103,7 @@ def _listed(told: Sequence[str]) -> str:
     return "; ".join(told[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
 
 
-def await_word(context: Context, question: str, until: str | None) -> Json:
+def await_keep_decision(context: Context, question: str, until: str | None) -> Json:
     """Wait a while for a word of an approver on a comparison.
 
     Returns:
@@ -118,7 +118,7 @@ def await_word(context: Context, question: str, until: str | None) -> Json:
         word = _word(context.store.decisions.on(context.run_id), question)
         return {"kept": word.approved, "by": word.by} if word is not None else None
 
-    return await_given(context, given, end)
+    return await_external(context, given, end)
 
 
 def _word(decisions: Sequence[Decision], question: str) -> Decision | None:

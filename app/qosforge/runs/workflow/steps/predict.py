@@ -12,7 +12,7 @@ from qosforge.errors import QosforgeError
 from qosforge.packed import Packed
 from qosforge.prediction.predict import MOST_SECONDS, Prediction, predict
 from qosforge.prediction.projected_state import project_state
-from qosforge.runs.record.stages import Stopped
+from qosforge.runs.record.stages import RunStopped
 from qosforge.runs.record.tables import StageOutcome
 from qosforge.runs.workflow.candidates import Compiled
 from qosforge.runs.workflow.context import Context
@@ -46,8 +46,8 @@ def predicted(context: Context, compiled: Packed[Compiled]) -> None:
                 return
             context.observe(STAGE, "twin of what is to be pushed")
             begun = time.monotonic()
-            prediction = context.compute(predict_on, compiled, context.documents.seed)
-        except Stopped:
+            prediction = context.compute(predict_run, compiled, context.documents.seed)
+        except RunStopped:
             raise
         except QosforgeError as error:
             summary["text"] = f"nothing is predicted: {error}"
@@ -87,7 +87,7 @@ def _earlier(context: Context, subject: str) -> Json | None:
     return None
 
 
-def predict_on(compiled: Packed[Compiled], seed: int) -> Prediction:
+def predict_run(compiled: Packed[Compiled], seed: int) -> Prediction:
     """What is to be expected of what was compiled."""
     return predict(compiled.value().compilation, compiled.value().running, seed=seed)
 

@@ -18,7 +18,7 @@ from qosforge.platforms.device_text import DeviceText
 from qosforge.runs.record.readings import TAKEN_OVER
 from qosforge.runs.record.tables import StageOutcome
 from qosforge.runs.workflow import rollback as undo
-from qosforge.runs.workflow.candidates import check, compile_on
+from qosforge.runs.workflow.candidates import check, compile_run
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.steps.predict import STAGE as PREDICT
 from qosforge.runs.workflow.steps.predict import predicted
@@ -58,7 +58,7 @@ def read(context: Context, names: list[str]) -> Json:
             return held
 
         outcomes = context.on_devices(names, text)
-        held = kept_texts(context, outcomes)
+        held = store_texts(context, outcomes)
         found = errors_and_stop(context, outcomes)
         concerned = scope(context)
         if _may_go_on(context, concerned, found):
@@ -79,26 +79,26 @@ def _may_go_on(context: Context, concerned: Sequence[str], found: Json) -> bool:
     return missing < len(concerned) and missing <= context.network.changes.rollout.may_fail(len(concerned))
 
 
-def kept_texts(context: Context, outcomes: Mapping[str, Outcome[DeviceText]]) -> dict[str, str]:
+def store_texts(context: Context, outcomes: Mapping[str, Outcome[DeviceText]]) -> dict[str, str]:
     """Artifacts of the configurations that were read, by device."""
     return {n: context.artifacts.put_configuration(o.value) for n, o in outcomes.items() if o.value is not None}
 
 
-def running_texts(context: Context, held: Mapping[str, str]) -> dict[str, DeviceText]:
+def load_texts(context: Context, held: Mapping[str, str]) -> dict[str, DeviceText]:
     """Configurations by device from their artifacts."""
     return {name: context.configuration(name, artifact) for name, artifact in held.items()}
 
 
-def recompiled(context: Context, held: Mapping[str, str], *, touched: bool) -> Compilation:
+def recompile(context: Context, held: Mapping[str, str], *, touched: bool) -> Compilation:
     """The compilation against what was read, once more; pure, so that it is the same, and is made once a process.
 
     ``touched``: devices are, so it comes to its end, and waits behind none that has touched nothing.
     """
     if context.compiled is None or context.compiled[0] != held:
-        compute = context.compute_on if touched else context.compute
+        compute = context.compute_to_end if touched else context.compute
         # No device in scope is left out: all of them were read.
         network = context.network.part(held)
-        made = compute(compile_intent, context.intent, network, running_texts(context, held))
+        made = compute(compile_intent, context.intent, network, load_texts(context, held))
         context.compiled = (dict(held), made)
     return context.compiled[1]
 
@@ -125,10 +125,10 @@ def _shown(context: Context, finding: Finding) -> Json:
 
 def prepare(context: Context, held: Mapping[str, str]) -> Json:
     """Compile, validate, make the candidates, and predict what they would do."""
-    texts = running_texts(context, held)
+    texts = load_texts(context, held)
     with context.store.stage(context.run_id, "compile") as summary:
         context.observe("compile", f"{context.intent.intent.intent} for {context.network.name}")
-        names, compiled = context.compute(compile_on, context.intent, context.network, texts)
+        names, compiled = context.compute(compile_run, context.intent, context.network, texts)
         summary["devices"] = list(names)
     with context.store.stage(context.run_id, "validate") as summary:
         context.observe("validate", "own checks and Batfish")
@@ -187,16 +187,16 @@ def listed(context: Context, devices: Mapping[str, Json]) -> str:
     return context.artifacts.put_json({"version": 1, "devices": deltas})
 
 
-def prepare_undo(context: Context, held: Mapping[str, str]) -> Json:
+def prepare_rollback(context: Context, held: Mapping[str, str]) -> Json:
     """Work out the rollback of a run: from what the devices hold to what they held before it.
 
     Raises:
-        WrongState: a later run's change stands on a device.
+        InvalidState: a later run's change stands on a device.
     """
     devices: dict[str, Json] = {}
     with context.store.stage(context.run_id, "prepare") as summary:
         context.observe("prepare", f"the rollback of run {context.documents.undo_of}")
-        for name, (there, back) in undo.ways_back(context, held).items():
+        for name, (there, back) in undo.rollback_changes(context, held).items():
             # What is put back, not all that the device held: viewers read it.
             devices[name] = entry(context, there, there, back)
         candidate = listed(context, devices)

@@ -14,8 +14,8 @@ from qosforge.compiler.candidate import plan_differences
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.deploy import transaction
 from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.deploy.fleet import Outcome
-from qosforge.deploy.traits import traits
 from qosforge.deploy.transaction import Target
 from qosforge.emulation import is_emulated, offer_traffic
 from qosforge.errors import DeviceError, Place, ServiceError, StoreError
@@ -28,8 +28,8 @@ from qosforge.runs.workflow import live
 from qosforge.runs.workflow import rollback as undo
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.external_tester import judged
-from qosforge.runs.workflow.steps.prepare import errors_and_stop, errors_of, kept_texts, recompiled, running_texts
-from qosforge.runs.workflow.steps.wait import held_up
+from qosforge.runs.workflow.steps.prepare import errors_and_stop, errors_of, load_texts, recompile, store_texts
+from qosforge.runs.workflow.steps.wait import find_hindrance
 from qosforge.tester.counters.comparison import CounterNote, compare
 from qosforge.tester.counters.comparison import read as read_counters
 from qosforge.tester.counters.offered_load import expected
@@ -54,7 +54,7 @@ def measure(context: Context, held: Mapping[str, str], when: Side, look: int, ea
             live.measure,
             context.intent.intent,
             network,
-            running_texts(context, {name: text for name, text in held.items() if name in named}),
+            load_texts(context, {name: text for name, text in held.items() if name in named}),
             seed=context.documents.seed,
             when=when,
             look=look,
@@ -75,7 +75,7 @@ def measure(context: Context, held: Mapping[str, str], when: Side, look: int, ea
     return result | {"more": more}
 
 
-def _spent(judged: live.Judged) -> str:
+def _spent(judged: live.JudgedMeasurement) -> str:
     """What a look cost, and that more would be looked at."""
     simulations = max(each.replications for each in judged.measurement.scenarios)
     most = f" of up to {REPLICATIONS[-1]}" if judged.outcome == "inconclusive" else ""
@@ -87,7 +87,7 @@ def measuring(when: Side, look: int) -> str:
     return f"measure-{when}" if look == 1 else f"measure-{when}-look-{look}"
 
 
-def judge_outside(context: Context, artifact: str, when: Side) -> Json:
+def judge_external(context: Context, artifact: str, when: Side) -> Json:
     """Judge a measurement that an external tester gave."""
     with context.store.stage(context.run_id, f"measure-{when}") as record:
         measurement = Measurement.model_validate_json(context.artifacts.get_text(artifact))
@@ -115,7 +115,7 @@ def _targets(
         targets[name] = Target(
             device=name,
             platform=device.platform,
-            traits=traits(device.driver, name),
+            capabilities=driver_capabilities(device.driver, name),
             original=context.configuration(name, held[name]),
             delta=tuple(context.artifacts.get_text(planned["delta"]).splitlines()),
             meets=meets[name] if meets is not None else _nothing_meets,
@@ -128,7 +128,7 @@ def _wanted(
 ) -> Mapping[str, Callable[[DeviceText], bool]]:
     """Whether a running configuration is what the run wants of a device, by device."""
     if context.documents.undo_of is None:
-        compiled = recompiled(context, held, touched=touched)
+        compiled = recompile(context, held, touched=touched)
         return {device.name: partial(_meets, device) for device in compiled.devices}
     return {name: partial(undo.meets, before) for name, before in undo.targets(context).items()}
 
@@ -160,14 +160,14 @@ def push(
     earlier = {touch.device for touch in context.store.journal.open_touches(context.run_id)}
     begun = bool(earlier)
     try:
-        hindrance = held_up(context, list(prepared), candidate, wave["revert_seconds"])
+        hindrance = find_hindrance(context, list(prepared), candidate, wave["revert_seconds"])
         if not hindrance:
             targets = {
                 name: replace(target, touched=name in earlier)
                 for name, target in _targets(context, held, prepared, _wanted(context, held, touched=begun)).items()
             }
             # Again: that may have taken its time, and what the gate says holds for a moment.
-            hindrance = held_up(context, list(prepared), candidate, wave["revert_seconds"])
+            hindrance = find_hindrance(context, list(prepared), candidate, wave["revert_seconds"])
     except LeaseLost as error:
         if not begun:
             raise
@@ -193,7 +193,7 @@ def push(
     if "stop" in left:
         return {"begun": bool(context.store.journal.open_touches(context.run_id)), **left}
     with context.store.stage(context.run_id, "read-back") as summary:
-        after = kept_texts(context, outcomes)
+        after = store_texts(context, outcomes)
         errors = [*errors_of(outcomes), *_compare(context, held, after)]
         summary |= {"running": after, "errors": errors, "wave": wave["number"]}
     return {"running": after, "errors": errors}
@@ -229,7 +229,7 @@ def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]
     if context.documents.undo_of is not None:
         return undo.compare(context, after)
     found: list[Json] = []
-    for device in recompiled(context, held, touched=True).devices:
+    for device in recompile(context, held, touched=True).devices:
         if device.name not in after:
             continue
         read = context.configuration(device.name, after[device.name])
@@ -263,7 +263,7 @@ def counters(context: Context, after: Mapping[str, str]) -> Json:
     """
     with context.store.stage(context.run_id, "counters") as summary:
         context.observe("counters", "each device's own, by class, twice")
-        plans = context.compute_on(live.plans_held, context.network.part(after), running_texts(context, after))
+        plans = context.compute_to_end(live.running_plans, context.network.part(after), load_texts(context, after))
         notes, errors = _counted(context, plans)
         for note in notes:
             if note.contradiction:
@@ -349,7 +349,7 @@ def _restored(context: Context, targets: Mapping[str, Target]) -> Json:
         for steps in _newest_first(context, targets):
             names = [name for step in steps for name in step]
             outcomes |= context.on_devices(names, back, stoppable=False, steps=steps)
-        after = kept_texts(context, outcomes)
+        after = store_texts(context, outcomes)
         summary |= {"running": after, "errors": errors_of(outcomes)}
     return {"running": after, "errors": errors_of(outcomes)}
 
@@ -378,7 +378,7 @@ def settle(context: Context) -> Json:
         targets[name] = Target(
             device=name,
             platform=device.platform,
-            traits=traits(device.driver, name),
+            capabilities=driver_capabilities(device.driver, name),
             original=context.configuration(name, touch.before),
             delta=(),
             meets=_nothing_meets,

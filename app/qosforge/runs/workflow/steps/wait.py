@@ -14,8 +14,8 @@ from qosforge.compiler.resolve import resolve
 from qosforge.errors import StoreError
 from qosforge.policy_library.trust import distrust
 from qosforge.runs.record.interruption import ending
-from qosforge.runs.record.leases import LeaseHeld
-from qosforge.runs.record.lineage import hands_in
+from qosforge.runs.record.leases import DeviceLocked
+from qosforge.runs.record.lineage import contributors
 from qosforge.runs.record.reason import RECOVER, Reason, reason_of_errors, retry
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import RunStatus, Verdict
@@ -71,7 +71,7 @@ def lock(context: Context, since: str) -> Json:
             return {"stop": stop}
         try:
             context.store.leases.acquire(context.run_id, devices, LEASE_SECONDS)
-        except LeaseHeld as error:
+        except DeviceLocked as error:
             if context.store.now() >= give_up or _left_for_good(context, devices):
                 return {"errors": [error.document()]}
             say(context, f"devices: {error.message}")
@@ -79,7 +79,7 @@ def lock(context: Context, since: str) -> Json:
         say(context, "")
         return {"devices": devices}
 
-    return polled(attempt) or {}
+    return poll(attempt) or {}
 
 
 def _left_for_good(context: Context, devices: list[str]) -> bool:
@@ -116,10 +116,10 @@ def await_measurement(context: Context, when: Side, until: str | None, seconds: 
         artifact = received(context.store, context.run_id, when, since)
         return {"measurement": artifact} if artifact is not None else None
 
-    return await_given(context, given, end)
+    return await_external(context, given, end)
 
 
-def await_given(context: Context, given: Callable[[], Json | None], end: datetime) -> Json:
+def await_external(context: Context, given: Callable[[], Json | None], end: datetime) -> Json:
     """Wait, for the length of one step, for what somebody outside gives before ``end``.
 
     Returns:
@@ -132,13 +132,13 @@ def await_given(context: Context, given: Callable[[], Json | None], end: datetim
             return {"stop": stop}
         return given() or ({"late": True} if context.store.now() >= end else None)
 
-    found = polled(attempt)
+    found = poll(attempt)
     if found is not None:
         say(context, "")
     return {"until": end.isoformat(), **(found or {})}
 
 
-def polled(attempt: Callable[[], Json | None]) -> Json | None:
+def poll(attempt: Callable[[], Json | None]) -> Json | None:
     """What an attempt gives as soon as it gives something, tried for the length of one step that waits."""
     give_up = time.monotonic() + TRY_SECONDS
     while True:
@@ -181,7 +181,7 @@ def gate(context: Context, candidate: str) -> Json:
         rules=context.rules.holding(run.network, context.documents.approval, context.network.changes),
         emulated=context.lab is not None,
         decisions=decisions,
-        hands=lambda: hands_in(store.database, run.id, candidate),
+        hands=lambda: contributors(store.database, run.id, candidate),
         distrust=distrust(
             store.database, context.documents.policy_name, context.documents.policy_number, run.network
         ),
@@ -193,7 +193,9 @@ def gate(context: Context, candidate: str) -> Json:
     return {"wait": {"status": found.status.value, "waits_for": found.waits_for, "due": due}}
 
 
-def held_up(context: Context, devices: list[str], candidate: str | None, seconds: int = LEASE_SECONDS) -> Json:
+def find_hindrance(
+    context: Context, devices: list[str], candidate: str | None, seconds: int = LEASE_SECONDS
+) -> Json:
     """What keeps a run from touching devices: it has to ``stop``, or to ``wait`` at the gate of its candidate.
 
     Empty when it may, and holds them for so many ``seconds``. It is asked in the step that touches: what an earlier
@@ -247,7 +249,7 @@ def between_waves(context: Context, devices: list[str], number: int, until: str 
             else None
         )
 
-    found = polled(attempt) or {}
+    found = poll(attempt) or {}
     if found:
         say(context, "")
     return {**found, **({"until": end.isoformat()} if end is not None else {})}

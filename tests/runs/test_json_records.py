@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qosforge.errors import DeviceError, InputError, InputErrors, Place, QosforgeError, RefusedError
-from qosforge.runs.engine import json_records as records
+from qosforge.runs.engine import json_records
 from qosforge.runs.engine.port import RecordedError
-from qosforge.runs.record.leases import LeaseHeld
+from qosforge.runs.record.leases import DeviceLocked
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -21,7 +21,7 @@ json_values = st.recursive(
 
 @given(json_values)
 def test_plain_json_survives(value: object) -> None:
-    assert records.decode(records.encode(records.checked(value, "it"))) == value
+    assert json_records.decode(json_records.encode(json_records.require_plain_json(value, "it"))) == value
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_plain_json_survives(value: object) -> None:
 )
 def test_what_would_change_is_refused(value: object) -> None:
     with pytest.raises(TypeError, match="the result is not plain JSON"):
-        records.checked(value, "the result")
+        json_records.require_plain_json(value, "the result")
 
 
 @pytest.mark.parametrize(
@@ -38,12 +38,12 @@ def test_what_would_change_is_refused(value: object) -> None:
         InputError("percent over 100", Place(file="p.yaml", line=7, path="classes[0]"), "lower one"),
         RefusedError("no LLQ", Place(device="sw1", interface="Gi0/1", direction="output")),
         DeviceError("% Invalid input", Place(device="r1"), "look at the line"),
-        LeaseHeld("held", Place(device="r1"), "wait"),
+        DeviceLocked("held", Place(device="r1"), "wait"),
         QosforgeError("x"),
     ],
 )
 def test_our_errors_come_back_as_they_were(error: QosforgeError) -> None:
-    back = records.decode(records.encode(error))
+    back = json_records.decode(json_records.encode(error))
     assert type(back) is type(error)
     assert (back.message, back.where, back.hint, str(back)) == (
         error.message,
@@ -55,16 +55,21 @@ def test_our_errors_come_back_as_they_were(error: QosforgeError) -> None:
 
 def test_a_collection_of_errors_comes_back_whole() -> None:
     errors = [InputError("one", Place(file="p", line=1)), InputErrors("two", errors=[InputError("three")])]
-    back = records.decode(records.encode(InputErrors("several", errors=errors)))
+    back = json_records.decode(json_records.encode(InputErrors("several", errors=errors)))
     assert isinstance(back, InputErrors)
     assert str(back) == "p:1: one\nthree"
 
 
 def test_an_error_of_a_class_that_is_gone_comes_back_as_its_nearest_kin() -> None:
-    text = records.encode(DeviceError("gone", Place(device="r1"))).replace(
+    text = json_records.encode(DeviceError("gone", Place(device="r1"))).replace(
         '"DeviceError"', '"OldError","DeviceError"'
     )
-    assert type(records.decode(text)) is DeviceError
+    assert type(json_records.decode(text)) is DeviceError
+
+
+def test_an_error_under_its_earlier_name_comes_back_as_what_it_is_called_now() -> None:
+    text = json_records.encode(DeviceLocked("another run has it", Place(device="r1")))
+    assert type(json_records.decode(text.replace('"DeviceLocked"', '"LeaseHeld"'))) is DeviceLocked
 
 
 def test_a_class_with_fields_of_its_own_comes_back_as_its_nearest_kin() -> None:
@@ -76,12 +81,12 @@ def test_a_class_with_fields_of_its_own_comes_back_as_its_nearest_kin() -> None:
             super().__init__(f"refused {line}")
             self.line = line
 
-    back = records.decode(records.encode(LineRefused("mls qos")))
+    back = json_records.decode(json_records.encode(LineRefused("mls qos")))
     assert type(back) is DeviceError
     assert back.message == "refused mls qos"
 
 
 def test_other_errors_keep_their_name() -> None:
-    back = records.decode(records.encode(ZeroDivisionError("division by zero")))
+    back = json_records.decode(json_records.encode(ZeroDivisionError("division by zero")))
     assert isinstance(back, RecordedError)
     assert back.message == "ZeroDivisionError: division by zero"

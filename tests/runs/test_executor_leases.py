@@ -11,8 +11,14 @@ from collections.abc import Iterator
 import pytest
 
 from qosforge.database.connections import Database
-from qosforge.runs.engine.executor_leases import Slot, SlotTimes, bury, executors, new_executor
-from qosforge.runs.engine.self_fencing import DeadMan
+from qosforge.runs.engine.executor_leases import (
+    ExecutorLease,
+    LeaseTimes,
+    live_executors,
+    new_executor_id,
+    prune_executors,
+)
+from qosforge.runs.engine.self_fencing import SelfFence
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import JournalAction
 from tests.forkserver import FORKSERVER
@@ -30,59 +36,59 @@ def database(store_url: str) -> Iterator[Database]:
     opened.close()
 
 
-def slot(database: Database, lasts: float, renewed: float = 60) -> Slot:
-    return Slot(database, new_executor(database.is_embedded), "1", SlotTimes(lasts, UNFENCED, renewed))
+def lease(database: Database, lasts: float, renewed: float = 60) -> ExecutorLease:
+    return ExecutorLease(database, new_executor_id(database.is_embedded), "1", LeaseTimes(lasts, UNFENCED, renewed))
 
 
-def test_a_slot_is_seen_while_it_is_held(database: Database) -> None:
-    held = slot(database, 40)
-    held.take()
-    (living,) = executors(database)
-    assert (living.id, living.pid, living.workflow_version) == (held.id, os.getpid(), "1")
+def test_a_lease_is_seen_while_it_is_held(database: Database) -> None:
+    own = lease(database, 40)
+    own.acquire()
+    (living,) = live_executors(database)
+    assert (living.id, living.pid, living.workflow_version) == (own.id, os.getpid(), "1")
     assert 39 < (living.expires - living.started).total_seconds() <= 41
-    held.release()
-    assert executors(database) == []
-    held.release()
+    own.release()
+    assert live_executors(database) == []
+    own.release()
 
 
-def test_a_renewed_slot_outlasts_itself(database: Database) -> None:
-    held = slot(database, 0.6, renewed=0.1)
-    held.take()
+def test_a_renewed_lease_outlasts_itself(database: Database) -> None:
+    own = lease(database, 0.6, renewed=0.1)
+    own.acquire()
     time.sleep(1)
-    assert [living.id for living in executors(database)] == [held.id]
-    assert bury(database) == []
-    held.release()
+    assert [living.id for living in live_executors(database)] == [own.id]
+    assert prune_executors(database) == []
+    own.release()
 
 
 def test_one_that_is_not_renewed_is_buried_once(database: Database) -> None:
-    dead = slot(database, 0.05)
-    dead.take()
+    dead = lease(database, 0.05)
+    dead.acquire()
     time.sleep(0.1)
-    assert executors(database) == []
-    assert bury(database) == [dead.id]
-    assert bury(database) == []
+    assert live_executors(database) == []
+    assert prune_executors(database) == [dead.id]
+    assert prune_executors(database) == []
     dead.release()
 
 
 def test_ids_on_a_server_are_never_used_again() -> None:
-    assert len({new_executor(embedded=False) for _ in range(100)}) == 100
-    assert all(len(new_executor(embedded=False)) <= 64 for _ in range(3))
+    assert len({new_executor_id(embedded=False) for _ in range(100)}) == 100
+    assert all(len(new_executor_id(embedded=False)) <= 64 for _ in range(3))
 
 
-def _write_after_the_slot_ran_out(url: str, run_id: str) -> None:
+def _write_after_the_lease_ran_out(url: str, run_id: str) -> None:
     with RunStore(url) as store:
-        held = slot(store.database, 0.2)
-        held.take()
-        store.journal.guard = held.guard
+        own = lease(store.database, 0.2)
+        own.acquire()
+        store.journal.guard = own.guard
         store.journal.append(run_id, "r1", JournalAction.ARMED)
         time.sleep(0.4)
         store.journal.append(run_id, "r1", JournalAction.TOUCHING)
 
 
-def test_a_process_whose_slot_ran_out_records_no_touch(postgres_url: str) -> None:
+def test_a_process_whose_lease_ran_out_records_no_touch(postgres_url: str) -> None:
     with RunStore(postgres_url) as store:
         run = store.create_run("campus", "itesm-paper", "f" * 64, {})
-        child = FORKSERVER.Process(target=_write_after_the_slot_ran_out, args=(postgres_url, run.id))
+        child = FORKSERVER.Process(target=_write_after_the_lease_ran_out, args=(postgres_url, run.id))
         child.start()
         child.join(60)
         assert child.exitcode == os.EX_TEMPFAIL, "it ends before it touches"
@@ -91,29 +97,30 @@ def test_a_process_whose_slot_ran_out_records_no_touch(postgres_url: str) -> Non
 
 def test_nobody_takes_over_before_what_is_being_written_is_seen(postgres_url: str) -> None:
     database = Database(postgres_url)
-    held = slot(database, 0.5)
-    held.take()
+    own = lease(database, 0.5)
+    own.acquire()
     buried: list[str] = []
-    burying = threading.Thread(target=lambda: buried.extend(bury(database)))
+    burying = threading.Thread(target=lambda: buried.extend(prune_executors(database)))
     with database.write() as connection:
-        held.guard(connection)
-        wait_for(lambda: executors(database) == [], "the slot to run out")
+        own.guard(connection)
+        wait_for(lambda: live_executors(database) == [], "the lease to run out")
         burying.start()
         burying.join(0.3)
         assert burying.is_alive(), "it waits for the transaction"
     burying.join(60)
-    assert buried == [held.id]
-    held.release()
+    assert buried == [own.id]
+    own.release()
     database.close()
 
 
 FENCED = """
 import sys, threading
 from qosforge.database.connections import Database
-from qosforge.runs.engine.executor_leases import Slot, SlotTimes, new_executor
+from qosforge.runs.engine.executor_leases import ExecutorLease, LeaseTimes, new_executor_id
 from qosforge.telemetry.logs import configure_logs
 configure_logs("json")
-Slot(Database(sys.argv[1]), new_executor(embedded=False), "1", SlotTimes(lasts=5, fence=3, renewed=0.2)).take()
+times = LeaseTimes(lasts=5, fence=3, renewed=0.2)
+ExecutorLease(Database(sys.argv[1]), new_executor_id(embedded=False), "1", times).acquire()
 print("taken", flush=True)
 threading.Event().wait(60)
 """
@@ -137,7 +144,7 @@ def test_a_process_says_that_the_fence_ends_it(postgres: PostgresServer, postgre
 
 
 def _set(seconds: list[float], close: bool) -> None:
-    timer = DeadMan()
+    timer = SelfFence()
     for each in seconds:
         timer.set(each)
         time.sleep(0.2)

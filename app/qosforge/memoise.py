@@ -1,7 +1,7 @@
-"""Results kept for arguments that come again, told apart by which objects they are and not by their values.
+"""Memoise functions by the identity of their arguments.
 
-The values of an intent's classes are large and frozen, and many devices have the very same ones: to ask which
-objects they are takes no time, to hash them takes longer than much of what is done with them.
+The values of an intent's classes are large and frozen, and many devices share the very same objects. Comparing
+identities takes no time, while hashing the values takes longer than much of what is computed from them.
 """
 
 from __future__ import annotations
@@ -14,35 +14,34 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-MOST = 256
-"""How many results of one function are kept, unless told otherwise; the oldest goes first."""
+MAX_RESULTS = 256
+"""Results kept for each function unless told otherwise; the oldest is dropped first."""
 _PLAIN = frozenset({bool, int, float, str, type(None), frozenset})
 _lock = Lock()
-_kept: list[dict[Hashable, tuple[object, object]]] = []
+_caches: list[dict[Hashable, tuple[object, object]]] = []
 
 
-def shared(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, which makes its result once for the same arguments.
+def memoise(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, computing its result once for the same arguments.
 
-    Arguments are given by position, nothing changes them or the result, and the result depends on nothing else.
-    Numbers, texts, frozen sets and tuples of them are the same where they are equal, all others where they are one
-    object.
+    Arguments are positional; neither they nor the result may be changed, and the result depends on nothing else.
+    Numbers, texts, frozen sets and tuples of them are compared by value, everything else by identity.
     """
-    return keeping(MOST)(function)
+    return memoise_at_most(MAX_RESULTS)(function)
 
 
-def keeping(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """As `shared`, with so many results kept.
+def memoise_at_most(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """As `memoise`, with at most so many results kept.
 
-    Where more things than that are gone through again and again in one order, no result is ever found.
+    With more arguments than that, used again and again in one order, no result is ever found.
     """
 
     def decorator(function: Callable[P, R]) -> Callable[P, R]:
         results: dict[Hashable, tuple[object, R]] = {}
-        _kept.append(results)  # type: ignore[arg-type]
+        _caches.append(results)  # type: ignore[arg-type]
 
         @wraps(function)
-        def sharing(*args: P.args, **kwargs: P.kwargs) -> R:
+        def memoised(*args: P.args, **kwargs: P.kwargs) -> R:
             if kwargs:
                 raise TypeError(f"{function.__name__} takes its arguments by position")
             key = _identity(args)
@@ -56,7 +55,7 @@ def keeping(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
                     results[key] = found
             return found[1]
 
-        return sharing
+        return memoised
 
     return decorator
 
@@ -76,7 +75,7 @@ def _identity(value: object) -> Hashable:
 
 
 def forget() -> None:
-    """Drop all results, so that they are made anew."""
+    """Drop all results, so that they are computed anew."""
     with _lock:
-        for results in _kept:
+        for results in _caches:
             results.clear()

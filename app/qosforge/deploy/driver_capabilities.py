@@ -1,4 +1,4 @@
-"""What the deployment must know of a NAPALM driver beyond its common face."""
+"""Capabilities of NAPALM drivers that a deployment depends on, beyond the common interface."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qosforge.platforms.base import platform
 
 
 @dataclass(frozen=True)
-class Traits:
+class DriverCapabilities:
     """``revert_timer``: the device goes back by itself unless confirmed. ``native_rollback``: ``rollback()`` takes
     a pending commit back; otherwise the inverse is entered. ``autosave_off`` is the line by which a device is told
     not to write its startup configuration by itself; "" where it never does. ``longest_timer`` is the timer's
@@ -28,18 +28,20 @@ class Traits:
 
 DRIVERS = {
     # 120 minutes: CISCO_TIMER_MAX in commit_config of NAPALM's ios driver.
-    "ios": Traits(True, True, longest_timer=120 * 60, goes_back="configure terminal revert timer", dialect="ios"),
+    "ios": DriverCapabilities(
+        True, True, longest_timer=120 * 60, goes_back="configure terminal revert timer", dialect="ios"
+    ),
     # The three digits of "mmm" in "reload in [hhh:]mmm". Releases may take more, which is unconfirmed for those of
     # this driver.
-    "ios_legacy": Traits(True, False, longest_timer=999 * 60, goes_back="reload in", dialect="ios"),
-    "force10": Traits(revert_timer=False, native_rollback=False, dialect="force10"),
+    "ios_legacy": DriverCapabilities(True, False, longest_timer=999 * 60, goes_back="reload in", dialect="ios"),
+    "force10": DriverCapabilities(revert_timer=False, native_rollback=False, dialect="force10"),
     # A 5510 saves a while after every change unless told not to (Avaya's ACLI defaults: autosave is on).
-    "ers": Traits(revert_timer=False, native_rollback=False, autosave_off="no autosave enable"),
+    "ers": DriverCapabilities(revert_timer=False, native_rollback=False, autosave_off="no autosave enable"),
 }
 
 
-def traits(driver: str, device: str) -> Traits:
-    """Traits of a driver.
+def driver_capabilities(driver: str, device: str) -> DriverCapabilities:
+    """DriverCapabilities of a driver.
 
     Raises:
         InputError: it is not one that deployment was tried with.
@@ -58,4 +60,4 @@ def require_installed(network: Network) -> None:
     """
     for device in network.devices:
         platform(device.platform, device.name)
-        traits(device.driver, device.name)
+        driver_capabilities(device.driver, device.name)

@@ -1,4 +1,4 @@
-"""Results are shared by the very same arguments, within bounds, and by no others."""
+"""Memoised results are returned for the very same arguments, within bounds, and for no others."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from qosforge import sharing
+from qosforge import memoise as module
+from qosforge.memoise import forget, memoise
 from qosforge.plan.model import Term
-from qosforge.sharing import forget, shared
 
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The module does not keep the functions that are made here."""
-    monkeypatch.setattr(sharing, "_kept", [])
+    monkeypatch.setattr(module, "_caches", [])
 
 
 class Counted:
@@ -35,7 +35,7 @@ def counted() -> tuple[Counted, Callable[..., list[Any]]]:
     def call(*args: object) -> list[Any]:
         return function(*args)
 
-    return function, shared(call)
+    return function, memoise(call)
 
 
 @pytest.mark.parametrize(
@@ -68,18 +68,18 @@ def test_objects_are_the_same_where_they_are_one() -> None:
 
 def test_an_object_is_not_taken_for_one_that_is_gone() -> None:
     _, call = counted()
-    seen = [call(Term(dscp=(number % 64,)))[0].dscp for number in range(3 * sharing.MOST)]
-    assert seen == [(number % 64,) for number in range(3 * sharing.MOST)]
+    seen = [call(Term(dscp=(number % 64,)))[0].dscp for number in range(3 * module.MAX_RESULTS)]
+    assert seen == [(number % 64,) for number in range(3 * module.MAX_RESULTS)]
 
 
 def test_the_oldest_result_goes_first() -> None:
     function, call = counted()
-    for number in range(sharing.MOST + 1):
+    for number in range(module.MAX_RESULTS + 1):
         call(number)
-    call(sharing.MOST)
-    assert len(function.calls) == sharing.MOST + 1
+    call(module.MAX_RESULTS)
+    assert len(function.calls) == module.MAX_RESULTS + 1
     call(0)
-    assert len(function.calls) == sharing.MOST + 2
+    assert len(function.calls) == module.MAX_RESULTS + 2
 
 
 def test_what_is_forgotten_is_made_anew() -> None:
@@ -93,7 +93,7 @@ def test_what_is_forgotten_is_made_anew() -> None:
 def test_an_error_is_raised_every_time() -> None:
     calls: list[int] = []
 
-    @shared
+    @memoise
     def refuse(value: int) -> int:
         calls.append(value)
         raise ValueError(value)
@@ -105,7 +105,7 @@ def test_an_error_is_raised_every_time() -> None:
 
 
 def test_arguments_by_name_are_refused() -> None:
-    @shared
+    @memoise
     def call(value: int) -> int:
         return value
 
