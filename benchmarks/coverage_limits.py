@@ -33,7 +33,7 @@ from qosforge.deltaq.objective import Objective
 from qosforge.deltaq.sample import Sample
 from qosforge.deltaq.verdict import judge
 from qosforge.deltaq.warm_up import STILL_FELT, start_felt
-from qosforge.tester.replications import MOST_FELT
+from qosforge.tester.replications import MAX_START_EFFECT
 
 
 def limits(pool: ProcessPoolExecutor, trials: int) -> Iterator[Row]:
@@ -73,7 +73,7 @@ def replicated(draw: Draw, generator: np.random.Generator, n: int, count: int) -
 
     first = parts(length // 8)
     felt = start_felt(first)
-    return parts(length // 8 + math.ceil(2 * felt * length)) if felt > MOST_FELT else first
+    return parts(length // 8 + math.ceil(2 * felt * length)) if felt > MAX_START_EFFECT else first
 
 
 def of_limits(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from qosforge.errors import InputError, NotInstalled, Place, ServiceError
 from qosforge.inventory.models import Network, TrafficFlow
-from qosforge.tester.counters.offered_load import Offer
+from qosforge.tester.counters.offered_load import OfferedPackets
 
 if TYPE_CHECKING:
     from qoslab.control import Overlay
@@ -140,7 +140,7 @@ def is_emulated(network: Network, state: Path) -> bool:
     return isinstance(boxes, dict) and {device.name for device in network.devices} <= boxes.keys()
 
 
-def offer_traffic(network: Network, state: Path, packets: int = OFFERED_PACKETS) -> tuple[Offer, ...]:
+def offer_traffic(network: Network, state: Path, packets: int = OFFERED_PACKETS) -> tuple[OfferedPackets, ...]:
     """Carry ``packets`` of every described flow hop by hop through the running lab of the network.
 
     Each device classifies, marks and counts by its own running configuration; the marks that leave one go into the
@@ -154,18 +154,18 @@ def offer_traffic(network: Network, state: Path, packets: int = OFFERED_PACKETS)
         ServiceError: the lab does not answer, or a device has no such interface.
     """
     _require_lab()
-    offers: list[Offer] = []
+    offers: list[OfferedPackets] = []
     for scenario in network.traffic:
         for flow in scenario.flows:
             offers += _carried(network, state, flow, packets)
     return tuple(offers)
 
 
-def _carried(network: Network, state: Path, flow: TrafficFlow, packets: int) -> Iterator[Offer]:
+def _carried(network: Network, state: Path, flow: TrafficFlow, packets: int) -> Iterator[OfferedPackets]:
     source, target = network.station(flow.from_), network.station(flow.to)
     device, into = source.attach
     waiting = [
-        Offer(
+        OfferedPackets(
             device=device,
             into=into,
             out="",
@@ -205,7 +205,7 @@ def _carried(network: Network, state: Path, flow: TrafficFlow, packets: int) -> 
         waiting = [offer for offer in waiting if offer.packets]
 
 
-def _offered(state: Path, offer: Offer) -> list[dict[str, Any]]:
+def _offered(state: Path, offer: OfferedPackets) -> list[dict[str, Any]]:
     from qoslab import control  # noqa: PLC0415
     from qoslab.errors import LabError  # noqa: PLC0415
 

@@ -18,7 +18,7 @@ from qosforge.plan.model import Plan
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import DeviceText
 from qosforge.tester.measurement.document import Measurement
-from qosforge.tester.measurement.judging import overall, verdicts
+from qosforge.tester.measurement.judging import overall_outcome, verdicts
 from qosforge.tester.measurement.pooling import ClassSummary, class_summary
 from qosforge.tester.twin import TwinTester
 
@@ -93,7 +93,7 @@ class Site:
         tester = TwinTester(self.campus.network, plans)
         found = tester.measure(intent, "after")
         for look in range(2, LOOKS + 1):
-            if overall(verdicts(intent, self.campus.network, found)) != "inconclusive":
+            if overall_outcome(verdicts(intent, self.campus.network, found)) != "inconclusive":
                 break
             found = tester.measure(intent, "after", look=look, earlier=found)
         return found

@@ -21,8 +21,8 @@ from qosforge.plan.model import Plan
 from qosforge.platforms.base import QueueCount
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import DeviceText
-from qosforge.tester.counters.comparison import CounterNote, compare, read
-from qosforge.tester.counters.offered_load import expected
+from qosforge.tester.counters.comparison import CounterNote, compare_counters, read_counters
+from qosforge.tester.counters.offered_load import expected_counts
 from qoslab import control
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +39,7 @@ class Campus:
     plans: Mapping[str, Plan]
 
     def read(self, *names: str) -> dict[str, tuple[QueueCount, ...]]:
-        outcomes = self.fleet.run(names, lambda name, driver: read(driver, self.plans[name]))
+        outcomes = self.fleet.run(names, lambda name, driver: read_counters(driver, self.plans[name]))
         for outcome in outcomes.values():
             if outcome.error is not None:
                 raise outcome.error
@@ -53,8 +53,8 @@ class Campus:
         return tuple(
             note
             for name in names
-            for note in compare(
-                self.plans[name], first[name], second[name], expected(self.network, self.plans[name], offers)
+            for note in compare_counters(
+                self.plans[name], first[name], second[name], expected_counts(self.network, self.plans[name], offers)
             )
         )
 

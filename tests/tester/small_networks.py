@@ -22,7 +22,7 @@ from qosforge.inventory.models import (
     TrafficScenario,
 )
 from qosforge.plan.model import Efficiency, Egress, Ingress, InterfacePlan, Plan
-from qosforge.tester.scenario.streams import streams
+from qosforge.tester.scenario.streams import find_streams
 from qosforge.tester.twin import TwinTester
 
 ACCESS = 100_000_000
@@ -144,7 +144,7 @@ def run(
     tester = TwinTester(network, plans, seed)
     document = tester.scenario(described, seconds, set())
     answer = tester._run(document)
-    found = streams(network, plans, described, document, tester._run)
+    found = find_streams(network, plans, described, document, tester._run)
     bounds = delay_bounds(found)
     by_flow = {name: bounds[stream.name] for stream in found for name in stream.flows}
     arrived = [entry for entry in answer["flows"] if entry["delivered"]]

@@ -22,12 +22,12 @@ from qosforge.plan.model import (
 )
 from qosforge.platforms.base import QueueCount, platform
 from qosforge.platforms.device_text import DeviceText
-from qosforge.tester.counters.comparison import compare, read
-from qosforge.tester.counters.offered_load import Expected, Key
+from qosforge.tester.counters.comparison import compare_counters, read_counters
+from qosforge.tester.counters.offered_load import CounterKey, ExpectedCounts
 from tests.device_texts import said
 
 SERIAL = "Serial0/0"
-VOICE = Key(SERIAL, "output", "VOICE")
+VOICE = CounterKey(SERIAL, "output", "VOICE")
 POLICY = Egress(
     policy="WAN",
     rules=(Rule(name="VOICE", any_of=(Term(dscp=(46,)),), queue=0),),
@@ -41,7 +41,7 @@ POLICY = Egress(
     ),
 )
 ROUTER = Plan(device="r1", platform="cisco_ios", interfaces=(InterfacePlan(name=SERIAL, egress=POLICY),))
-DUE = Expected({VOICE: 100}, frozenset({VOICE}))
+DUE = ExpectedCounts({VOICE: 100}, frozenset({VOICE}))
 
 
 def voice(packets: int, queued: int | None = None, **rest: Any) -> QueueCount:
@@ -50,13 +50,13 @@ def voice(packets: int, queued: int | None = None, **rest: Any) -> QueueCount:
     return QueueCount(SERIAL, "output", "VOICE", packets, queued=packets if queued is None else queued, **rest)
 
 
-def problems(first: QueueCount | None, second: QueueCount | None, due: Expected | None = DUE) -> list[str]:
-    notes = compare(ROUTER, [first] if first else [], [second] if second else [], due)
+def problems(first: QueueCount | None, second: QueueCount | None, due: ExpectedCounts | None = DUE) -> list[str]:
+    notes = compare_counters(ROUTER, [first] if first else [], [second] if second else [], due)
     return [note.message for note in notes if note.contradiction]
 
 
 def test_growth_as_configured_is_a_note_with_both_figures() -> None:
-    (note,) = compare(ROUTER, [voice(40)], [voice(140)], DUE)
+    (note,) = compare_counters(ROUTER, [voice(40)], [voice(140)], DUE)
     assert (note.grew, note.expected, note.contradiction) == (100, 100, False)
     assert "served first" in note.message
 
@@ -69,8 +69,8 @@ def test_other_growth_contradicts(grown: int) -> None:
 
 
 def test_a_counter_that_is_not_due_must_stand_still() -> None:
-    assert not problems(voice(7), voice(7), Expected({}, frozenset()))
-    assert problems(voice(7), voice(8), Expected({}, frozenset()))
+    assert not problems(voice(7), voice(7), ExpectedCounts({}, frozenset()))
+    assert problems(voice(7), voice(8), ExpectedCounts({}, frozenset()))
 
 
 def test_counters_that_overlap_may_count_more_but_never_less() -> None:
@@ -98,13 +98,13 @@ def test_a_priority_queue_that_the_box_does_not_serve_first() -> None:
 
 
 def test_without_an_expectation_growth_is_told_and_nothing_judged() -> None:
-    (note,) = compare(ROUTER, [voice(0)], [voice(33, queued=0, priority=False)], None)
+    (note,) = compare_counters(ROUTER, [voice(0)], [voice(33, queued=0, priority=False)], None)
     assert (note.grew, note.expected, note.contradiction) == (33, None, False)
 
 
 def test_a_class_that_is_due_and_has_no_counter() -> None:
     other = QueueCount(SERIAL, "output", "class-default", 0)
-    notes = compare(ROUTER, [other], [other], DUE)
+    notes = compare_counters(ROUTER, [other], [other], DUE)
     assert [note.contradiction for note in notes] == [True]
     assert "has no counter" in notes[0].message
     assert "has no counter" in problems(None, None)[0]
@@ -112,15 +112,15 @@ def test_a_class_that_is_due_and_has_no_counter() -> None:
 
 def test_counters_of_no_interface_count_for_all() -> None:
     rule = QueueCount("", "input", "web", 30)
-    due = Expected({Key("1", "input", "web"): 10, Key("2", "input", "web"): 20}, frozenset())
-    notes = compare(ROUTER, [QueueCount("", "input", "web", 0)], [rule], due)
+    due = ExpectedCounts({CounterKey("1", "input", "web"): 10, CounterKey("2", "input", "web"): 20}, frozenset())
+    notes = compare_counters(ROUTER, [QueueCount("", "input", "web", 0)], [rule], due)
     assert [(n.grew, n.expected, n.contradiction) for n in notes] == [(30, 30, False)]
 
 
 def test_a_box_without_counters_is_told_not_judged() -> None:
     plan = Plan(device="s1", platform="catalyst_2950")
-    assert read(FakeDriver({}), plan) == ()
-    (note,) = compare(plan, (), (), DUE)
+    assert read_counters(FakeDriver({}), plan) == ()
+    (note,) = compare_counters(plan, (), (), DUE)
     assert note.message == "the device has no counters by class"
     assert not note.contradiction
 
@@ -181,7 +181,7 @@ def test_ios_policies_are_read_by_interface_direction_and_class() -> None:
             "interfaces": (*ROUTER.interfaces, InterfacePlan(name="FastEthernet0/0", ingress=Ingress(policy="L")))
         }
     )
-    assert read(FakeDriver({"show policy-map interface": SHOWN}), plan) == (
+    assert read_counters(FakeDriver({"show policy-map interface": SHOWN}), plan) == (
         QueueCount(SERIAL, "output", "VOICE", 120, 10, priority=True, queued=110, size_bytes=24000),
         QueueCount(SERIAL, "output", "class-default", 7, 3, priority=False, queued=7, size_bytes=700),
         # A class inside a class counts for itself too.
@@ -193,7 +193,7 @@ def test_ios_policies_are_read_by_interface_direction_and_class() -> None:
 @pytest.mark.parametrize("answer", ["% Invalid input detected at '^' marker.", "    Class-map: A (match-any)\n"])
 def test_what_is_no_counter_is_an_error_of_the_box(answer: str) -> None:
     with pytest.raises(DeviceError) as raised:
-        read(FakeDriver({"show policy-map interface": answer}), ROUTER)
+        read_counters(FakeDriver({"show policy-map interface": answer}), ROUTER)
     assert raised.value.where.device == "r1"
 
 
@@ -227,10 +227,10 @@ def test_a_2970_counts_queues_from_zero_and_tells_whether_the_first_is_expedited
     plan = platform("catalyst_2970").parse(text, "s1", "12.2")
     commands = platform("catalyst_2970").counter_commands(plan)
     answers = dict(zip(commands, [STATISTICS, f"{PORT}\nEgress Priority Queue : {state}\n"], strict=True))
-    counts = read(FakeDriver(answers), plan)
+    counts = read_counters(FakeDriver(answers), plan)
     assert [(c.queue, c.packets, c.drops) for c in counts] == [("1", 12, 0), ("2", 0, 0), ("3", 3, 2), ("4", 4, 0)]
-    first = Key(PORT, "output", "1")
-    notes = compare(plan, counts, counts, Expected({}, frozenset({first})))
+    first = CounterKey(PORT, "output", "1")
+    notes = compare_counters(plan, counts, counts, ExpectedCounts({}, frozenset({first})))
     assert any(note.contradiction for note in notes) == (state == "disabled")
 
 

@@ -10,8 +10,8 @@ import pytest
 from qosforge.emulation import is_emulated, offer_traffic
 from qosforge.errors import DeviceError, ServiceError
 from qosforge.platforms.base import platform
-from qosforge.tester.counters.comparison import compare
-from qosforge.tester.counters.offered_load import expected
+from qosforge.tester.counters.comparison import compare_counters
+from qosforge.tester.counters.offered_load import expected_counts
 from qoslab import control
 
 from .conftest import Campus
@@ -131,7 +131,7 @@ def test_boxes_that_are_not_emulated_are_not_judged(campus: Campus) -> None:
     try:
         first = campus.read("r1")["r1"]
         offer_traffic(campus.network, campus.state, packets=5)
-        notes = compare(campus.plans["r1"], first, campus.read("r1")["r1"], None)
+        notes = compare_counters(campus.plans["r1"], first, campus.read("r1")["r1"], None)
     finally:
         control.plant(campus.state, "r1", "clear")
     assert any(note.grew for note in notes)
@@ -154,7 +154,7 @@ def test_traffic_is_carried_hop_by_hop_with_the_marks_that_leave_each_box(campus
 
 def test_expectations_follow_the_marks_that_a_box_was_given(campus: Campus) -> None:
     offers = [o for o in offer_traffic(campus.network, campus.state, packets=10) if o.device == "r2"]
-    due = expected(campus.network, campus.plans["r2"], offers)
+    due = expected_counts(campus.network, campus.plans["r2"], offers)
     assert sum(n for key, n in due.packets.items() if key.direction == "output") == 10 * len(
         [o for o in offers if o.out.startswith(("Serial", "Multilink"))]
     )

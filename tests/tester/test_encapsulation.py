@@ -12,7 +12,7 @@ import qosforge_twin
 
 from qosforge.calculus.encapsulation import PS, Encapsulation
 from qosforge.calculus.stages import EgressLine, Meter, Passage
-from qosforge.tester.scenario.path_stages import Way
+from qosforge.tester.scenario.path_stages import PathStages
 
 Json = dict[str, Any]
 PACKETS = 5
@@ -96,7 +96,7 @@ def test_packets_of_every_size_are_on_the_line_what_the_twin_makes_of_them(
         )
 
         carries = Encapsulation.of(between, egress, rtp=rtp)
-        way = Way([size], {})
+        way = PathStages([size], {})
         way.cut(carries)
         way.police(("a", "out", "egress", 0), 1, 1, carries.policed_bytes)
         line = EgressLine("a", "out", rate, rate, 1, (1000, 1000), 0, 0, discipline=egress["scheduler"])

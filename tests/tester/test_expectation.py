@@ -17,7 +17,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.plan.model import DROP, TRANSMIT, Ingress, InterfacePlan, InterfacePolicer, Plan, Policer
 from qosforge.platforms.base import platform
 from qosforge.tester.expectation import throughput_ranges
-from qosforge.tester.scenario.streams import streams
+from qosforge.tester.scenario.streams import find_streams
 from qosforge.tester.twin import PS, Json, TwinTester
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +58,7 @@ def run(intent: str | None, scenario: str) -> Run:
     described = next(entry for entry in network.traffic if entry.name == scenario)
     document = tester.scenario(described, SECONDS, set())
     answer = tester._run(document)
-    found = {stream.name: stream for stream in streams(network, plans, described, document, tester._run)}
+    found = {stream.name: stream for stream in find_streams(network, plans, described, document, tester._run)}
     names = {
         name: {name} if stream.count == 1 else {f"{name}-{n + 1}" for n in range(stream.count)}
         for name, stream in found.items()
@@ -145,6 +145,6 @@ def test_what_no_packet_passes_ends_a_stream(burst: int, passes: set[str | None]
     tester = TwinTester(network, plans)
     document = tester.scenario(described, 1, set())
 
-    found = least_throughput(streams(network, plans, described, document, tester._run))
+    found = least_throughput(find_streams(network, plans, described, document, tester._run))
 
     assert {flow.application for flow in described.flows if found[flow.name] > 0} == passes

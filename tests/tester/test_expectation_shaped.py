@@ -16,7 +16,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.plan.model import Discipline, Egress, Plan, Queue, Rule, Scheduler, Share, ShareUnit, Term
 from qosforge.platforms.base import platform
 from qosforge.tester.expectation import throughput_ranges
-from qosforge.tester.scenario.streams import streams
+from qosforge.tester.scenario.streams import find_streams
 from qosforge.tester.twin import TwinTester
 
 ROOT = Path(__file__).parents[2]
@@ -102,7 +102,7 @@ def test_streams_get_what_is_expected_of_them(made: Callable[[Egress], Egress]) 
     scenario = next(entry for entry in network.traffic if entry.name == "layer-3")
     document = tester.scenario(scenario, SECONDS, set())
     answer = tester._run(document)
-    found = streams(network, plans, scenario, document, tester._run)
+    found = find_streams(network, plans, scenario, document, tester._run)
 
     passing = [
         stream

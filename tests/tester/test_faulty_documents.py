@@ -250,14 +250,14 @@ def test_a_faulty_document_is_refused_by_name(faulty: Faulty) -> None:
 
 def test_a_good_document_is_taken() -> None:
     found = Measurement.model_validate_json(json.dumps(document()))
-    assert found.lacking("calls") == ()
+    assert found.missing_facts("calls") == ()
 
 
-def test_what_was_taken_in_earlier_stays_readable() -> None:
+def test_stored_measurements_stay_readable() -> None:
     given = document()
     scaled("mean_delay_ps", 1.5)(given)
     text = json.dumps(given)
-    assert Measurement.taken_in(text).scenarios[0].flows[0].mean_delay_ps == web(given)["mean_delay_ps"]
+    assert Measurement.parse_stored(text).scenarios[0].flows[0].mean_delay_ps == web(given)["mean_delay_ps"]
     with pytest.raises(ValidationError, match="mean_delay_ps"):
         Measurement.model_validate_json(text)
 

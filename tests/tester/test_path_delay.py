@@ -21,7 +21,7 @@ from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
 from qosforge.tester.hop_delays import JudgedPath, path_delays
 from qosforge.tester.measurement.document import FlowResult, Measurement
-from qosforge.tester.measurement.path_delay import ATOMS, HopDelay, PathDelay, condensed
+from qosforge.tester.measurement.path_delay import ATOMS, HopDelay, PathDelay, condense
 from qosforge.tester.policer_memory import PolicerMemory
 from qosforge.tester.twin import TwinTester
 from tests.tester.test_replications import made
@@ -230,7 +230,7 @@ verify: [{from: infn, to: vme, classes: [silent], seconds: 16}]
 )
 def test_a_distribution_is_kept_in_few_delays_that_never_flatter(found: list[tuple[int, int]]) -> None:
     bins = sorted(found)
-    kept = condensed(bins)
+    kept = condense(bins)
     assert len(kept) <= ATOMS
     assert sum(count for _, count in kept) == sum(count for _, count in bins)
     assert kept[-1][0] == bins[-1][0]

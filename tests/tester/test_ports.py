@@ -27,7 +27,7 @@ from qosforge.plan.model import (
     Trust,
 )
 from qosforge.platforms.profile import DeviceProfile
-from qosforge.tester.scenario.ports import port
+from qosforge.tester.scenario.ports import twin_port
 
 Json = dict[str, Any]
 
@@ -48,7 +48,7 @@ def made(
     far: Efficiency | None = None,
 ) -> Json:
     plan = Plan(device="a", platform="p", system=system, interfaces=(interface,))
-    return port(plan, interface, line or link(), 2_000_000, PROFILE, far=far)
+    return twin_port(plan, interface, line or link(), 2_000_000, PROFILE, far=far)
 
 
 def marked(ingress: Ingress, *, dscp: int = 0, cos: int = 0, tagged: bool = False) -> Json:
@@ -133,7 +133,7 @@ def test_a_box_that_counts_headers_in_its_fragments_carries_less_in_them() -> No
     cut = InterfacePlan(name="1", efficiency=Efficiency(multilink=True, fragment_bytes=112))
     plan = Plan(device="a", platform="p", interfaces=(cut,))
     profile = DeviceProfile(title="test", fragment_header=8, sources={"fragment_header": "the test's own"})
-    bundle = port(plan, cut, link(Framing.MLPPP), 56_000, profile)["egress"]
+    bundle = twin_port(plan, cut, link(Framing.MLPPP), 56_000, profile)["egress"]
     assert bundle["fragment_bytes"] == 112 - 8
 
 

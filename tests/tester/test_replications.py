@@ -14,7 +14,8 @@ from qosforge.prediction.projected_state import project_state
 from qosforge.resources import root
 from qosforge.tester.measurement.document import class_sample
 from qosforge.tester.measurement.judging import open_scenarios, verdicts
-from qosforge.tester.replications import CLOCK_PPM, REPLICATIONS, Timing, clock_of, next_look_seconds, seed_of
+from qosforge.tester.replications import REPLICATIONS, Timing, clock_factor, next_look_seconds, replication_seed
+from qosforge.tester.scenario.sources import CLOCK_PPM
 from qosforge.tester.twin import TwinTester
 
 POLICY = """\
@@ -107,7 +108,7 @@ def test_a_later_look_adds_to_what_is_open_alone() -> None:
     first = twin.measure(intent, "after")
     found = verdicts(intent, network, first)
     assert open_scenarios(found) == {"two"}, "a loss of a sixth on one and the same line is open"
-    second = twin.measure(intent, "after", look=2, earlier=first, goes_on=open_scenarios(found))
+    second = twin.measure(intent, "after", look=2, earlier=first, extend=open_scenarios(found))
     assert second.scenario("back") == first.scenario("back")
     assert [second.look_of(name) for name in ("two", "back")] == [2, 1]
     later = {each.scenario: each.verdict for each in verdicts(intent, network, second)}
@@ -117,11 +118,11 @@ def test_a_later_look_adds_to_what_is_open_alone() -> None:
 
 
 def test_clocks_and_seeds_are_drawn_for_each_flow_and_replication() -> None:
-    clocks = {clock_of(1, number, name) for number in range(8) for name in ("a", "b")}
+    clocks = {clock_factor(1, number, name) for number in range(8) for name in ("a", "b")}
     assert len(clocks) == 16
     assert all(abs(clock - 1) <= CLOCK_PPM * 1e-6 for clock in clocks)
-    assert len({seed_of(seed, number) for seed in (1, 2) for number in range(64)}) == 128
-    assert clock_of(1, 0, "a") == clock_of(1, 0, "a")
+    assert len({replication_seed(seed, number) for seed in (1, 2) for number in range(64)}) == 128
+    assert clock_factor(1, 0, "a") == clock_factor(1, 0, "a")
 
 
 @pytest.mark.parametrize(("wanted", "seconds"), [(120, 10.0), (4, 2.0), (3600, 300.0)])

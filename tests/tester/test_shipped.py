@@ -12,7 +12,7 @@ from qosforge.findings import has_errors
 from qosforge.inventory.models import Framing, Interface, Link
 from qosforge.plan.model import InterfacePlan
 from qosforge.platforms.base import platform
-from qosforge.tester.scenario.ports import framing_name, port
+from qosforge.tester.scenario.ports import framing_name, twin_port
 from qosforge.tester.twin import PS, Json
 from tests.compiler.goldens import LIBRARY, every_platform, findings_of, library
 
@@ -42,7 +42,7 @@ def scenario(device: CompiledDevice) -> Json:
     for number, interface in enumerate(described.interfaces):
         held = device.plan.interface(interface.name) or InterfacePlan(name=interface.name)
         link = line(interface, number)
-        ports.append(port(device.plan, held, link, interface.usable, profile, far=held.efficiency))
+        ports.append(twin_port(device.plan, held, link, interface.usable, profile, far=held.efficiency))
         nodes.append({"name": f"far{number}", "ports": [{"name": "1"}]})
         links.append(
             {

@@ -16,8 +16,8 @@ from qosforge.calculus.stages import EgressLine, Meter, Passage, TrafficStream
 from qosforge.inventory.models import TrafficFlow
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.tester.expectation import expectations, throughput_ranges
-from qosforge.tester.scenario.policers import limit, met
-from qosforge.tester.scenario.streams import load
+from qosforge.tester.scenario.policers import find_policers, policer_limit
+from qosforge.tester.scenario.streams import offered_load
 
 RATE = 1_000_000
 
@@ -233,14 +233,14 @@ def test_a_recording_offers_what_it_holds_of_the_time_measured() -> None:
     )
     source = {"times_ps": [0, 10**12, 3 * 10**12], "ip_bytes": [100, 300, 1500]}
 
-    assert load(flow, source, 2 * 10**12) == (8 * 400 / 2, [200, 100, 300, 1500])
+    assert offered_load(flow, source, 2 * 10**12) == (8 * 400 / 2, [200, 100, 300, 1500])
 
 
 def test_a_video_offers_its_frames_and_their_headers() -> None:
     source = {"kind": "video", "frames_per_second": 10, "frame_bytes": 2400, "ip_bytes": 1000}
     flow = TrafficFlow.model_validate({"name": "v", "from": "a", "to": "b", "dst_port": 1, "source": source})
 
-    assert load(flow, {}, 10**12) == (10 * (2400 + 3 * 40) * 8, [840, *range(41, 840), *range(841, 1001)])
+    assert offered_load(flow, {}, 10**12) == (10 * (2400 + 3 * 40) * 8, [840, *range(41, 840), *range(841, 1001)])
 
 
 def test_every_policer_that_drops_is_a_meter() -> None:
@@ -273,7 +273,9 @@ def test_every_policer_that_drops_is_a_meter() -> None:
     }
     report = json.loads(qosforge_twin.run(json.dumps(document), 1))["ports"][0]
 
-    found = [(place, limit(police)) for place, police in met(port, report, "egress", ("a", "out"))]
+    found = [
+        (place, policer_limit(police)) for place, police in find_policers(port, report, "egress", ("a", "out"))
+    ]
 
     assert [(place, *passes) for place, passes in found if passes is not None] == [
         (("a", "out", "egress list", 0), 96_000, 5_000),

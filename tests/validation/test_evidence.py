@@ -6,7 +6,7 @@ import pytest
 
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Network, TrafficFlow, TrafficSource
-from qosforge.tester.scenario.traffic import MOST_SAMPLES, samples
+from qosforge.tester.scenario.traffic import MOST_SAMPLES, expected_samples
 from qosforge.validation.context import ValidationContext
 from qosforge.validation.evidence import check_evidence
 from tests.validation.support import INTENT, NETWORK, compiled
@@ -69,4 +69,4 @@ def test_how_many_packets_tcp_and_traces_send_is_not_described(kind: str) -> Non
 )
 def test_packets_for_a_verdict(source: TrafficSource, count: int, expected: int | None) -> None:
     flow: TrafficFlow = CALL.model_copy(update={"source": source, "count": count})
-    assert samples(flow, 10) == expected
+    assert expected_samples(flow, 10) == expected

@@ -47,8 +47,8 @@ from qosforge.runs.views.report import run_report
 from qosforge.runs.views.summary import summary_of
 from qosforge.runs.workflow import live
 from qosforge.settings import load_settings
-from qosforge.tester.measured_part import measured_devices
 from qosforge.tester.measurement.export import measured_packets, require_format, write_packets
+from qosforge.tester.network_under_test import devices_under_test
 
 
 def carry_out(run_options: RunOptions, reports: Reports, as_json: bool) -> None:
@@ -96,7 +96,7 @@ def measure(run_options: RunOptions, packets: Path | None, as_json: bool) -> Non
     settings = load_settings()
     route = route_to(settings, net)
     with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
-        devices = measured_devices(loaded.intent, net)
+        devices = devices_under_test(loaded.intent, net)
         progress("read", f"{len(devices or net.devices)} devices: {route.told}")
         texts = live.read_running(fleet, devices)
     progress("measure", "twin of the configuration read back")

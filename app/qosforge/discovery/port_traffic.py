@@ -19,7 +19,7 @@ from qosforge.plan.model import Plan
 from qosforge.platforms.base import QueueCount, platform
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.port_counters import FRAME_OVERHEAD_BYTES, PortCounterForm, PortCounters
-from qosforge.tester.counters.comparison import read as read_classes
+from qosforge.tester.counters.comparison import read_counters as read_classes
 
 SHORTEST_SECONDS = 10
 """Least time between the readings: switches refresh what their show commands print only every few seconds."""

@@ -18,9 +18,15 @@ from qosforge.intent.models import Intent
 from qosforge.platforms.device_text import Configuration
 from qosforge.prediction.decidable import undecidable
 from qosforge.prediction.projected_state import project_state
-from qosforge.tester.measured_part import measured_part
 from qosforge.tester.measurement.document import Measurement
-from qosforge.tester.measurement.judging import ClassVerdict, judges, open_scenarios, overall, verdicts
+from qosforge.tester.measurement.judging import (
+    ClassVerdict,
+    has_objectives,
+    open_scenarios,
+    overall_outcome,
+    verdicts,
+)
+from qosforge.tester.network_under_test import network_under_test
 from qosforge.tester.replications import REPLICATIONS
 from qosforge.tester.scenario.traffic import scenario_of
 from qosforge.tester.twin import TwinTester
@@ -84,13 +90,13 @@ def predict(
             hint="correct what the findings say",
             findings=errors,
         )
-    if not judges(intent):
+    if not has_objectives(intent):
         raise InputError(
             "no check judges a class with an objective, so there is nothing to predict",
             Place(file=compilation.intent.document.file, path="verify"),
             "add checks under 'verify', and objectives to the classes that they name",
         )
-    part = measured_part(intent, network)
+    part = network_under_test(intent, network)
     tester = TwinTester(part, project_state(compilation, running or {}, [d.name for d in part.devices]), seed)
     timed = _limit_seconds(intent, at_most_seconds)
     longest = max(check.seconds for check in timed.verify)
@@ -99,15 +105,15 @@ def predict(
     found = verdicts(timed, network, measurement)
     for look in range(2, looks + 1):
         more = longest * REPLICATIONS[look - 1] // REPLICATIONS[0]
-        if overall(found) != "inconclusive" or (at_most_seconds is not None and more > at_most_seconds):
+        if overall_outcome(found) != "inconclusive" or (at_most_seconds is not None and more > at_most_seconds):
             break
-        goes_on = open_scenarios(found)
-        measurement = tester.measure(
-            timed, "predicted", look=look, looks=looks, earlier=measurement, goes_on=goes_on
-        )
+        extend = open_scenarios(found)
+        measurement = tester.measure(timed, "predicted", look=look, looks=looks, earlier=measurement, extend=extend)
         found = verdicts(timed, network, measurement)
     open_for_good = tuple(undecidable(compilation, measurement, found))
-    return Prediction(measurement, found, overall(found), _simulated(compilation, measurement), open_for_good)
+    return Prediction(
+        measurement, found, overall_outcome(found), _simulated(compilation, measurement), open_for_good
+    )
 
 
 def _limit_seconds(intent: Intent, most: int | None) -> Intent:

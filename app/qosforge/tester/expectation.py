@@ -1,4 +1,4 @@
-"""What is to be expected of every stream of a network: throughput by the fluid model, and the largest delay."""
+"""Expected throughput of every stream, by the fluid model, and the bound on its delay."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qosforge.calculus.stages import EgressLine, Meter, Passage, Stage, TrafficS
 from qosforge.plan.fluid import FluidClass, in_proportion, policed, throughput
 from qosforge.plan.model import Discipline, Scheduler
 from qosforge.plan.shares import Load, Path, leaf_paths, oversize_name, path_name, scheduler_tree
-from qosforge.tester.scenario.schedulers import leaves, priority_bursts
+from qosforge.tester.scenario.schedulers import leaf_queues, priority_bursts
 
 ROUNDS = 40
 _SETTLED = 1e-6
@@ -21,7 +21,7 @@ _SEGMENTS_ANSWERED = 2
 """Segments that one acknowledgement is for, where none is lost (RFC 1122, section 4.2.3.2)."""
 
 
-Place = tuple[str, str, int]
+PolicedQueue = tuple[str, str, int]
 """A policed priority queue: node, port and the queue's number there."""
 
 
@@ -80,25 +80,25 @@ def throughput_ranges(streams: Sequence[TrafficStream]) -> dict[str, tuple[float
     each, and all.
     """
     every, answers = with_acknowledgements(streams)
-    held = _settled(every, answers, ())
-    short = _short(every, answers, held)
+    held = _solve(every, answers, ())
+    short = _short_policers(every, answers, held)
     if not short:
-        return {name: (rate, rate) for name, rate in _delivered(streams, held).items()}
+        return {name: (rate, rate) for name, rate in _end_to_end(streams, held).items()}
     policers = _policers(every)
-    free = _settled(every, answers, policers)
+    free = _solve(every, answers, policers)
     worlds = [held, free]
     if len(policers) > 1:
-        for place in dict.fromkeys((*short, *_short(every, answers, free))):
-            worlds.append(_settled(every, answers, (place,)))
-            worlds.append(_settled(every, answers, [other for other in policers if other != place]))
-    found = [_delivered(streams, world) for world in worlds]
+        for place in dict.fromkeys((*short, *_short_policers(every, answers, free))):
+            worlds.append(_solve(every, answers, (place,)))
+            worlds.append(_solve(every, answers, [other for other in policers if other != place]))
+    found = [_end_to_end(streams, world) for world in worlds]
     return {
         stream.name: (min(each[stream.name] for each in found), max(each[stream.name] for each in found))
         for stream in streams
     }
 
 
-def _delivered(streams: Sequence[TrafficStream], carried: Sequence[Sequence[float]]) -> dict[str, float]:
+def _end_to_end(streams: Sequence[TrafficStream], carried: Sequence[Sequence[float]]) -> dict[str, float]:
     """By stream; what acknowledgements carry comes after theirs."""
     return {
         stream.name: min(stages, default=stream.offered) / stream.count
@@ -106,8 +106,8 @@ def _delivered(streams: Sequence[TrafficStream], carried: Sequence[Sequence[floa
     }
 
 
-def _settled(
-    every: Sequence[TrafficStream], answers: Mapping[int, int], exceeding: Collection[Place]
+def _solve(
+    every: Sequence[TrafficStream], answers: Mapping[int, int], exceeding: Collection[PolicedQueue]
 ) -> list[list[float]]:
     """What each stage lets through, of all flows of a stream together, in IP bits per second.
 
@@ -118,10 +118,10 @@ def _settled(
     carried = [[stream.offered * stream.count] * len(stream.stages) for stream in every]
     for _ in range(ROUNDS):
         before = [list(stages) for stages in carried]
-        sent = _sent(every, answers, before)
+        sent = _offered(every, answers, before)
         for stage, visits in places:
             demands = [_demand(every, sent, before, visit) for visit in visits]
-            granted = _granted(stage, every, visits, demands, exceeding)
+            granted = _grant(stage, every, visits, demands, exceeding)
             for visit, part in zip(visits, granted, strict=True):
                 carried[visit.stream][visit.stage] = part
         if all(
@@ -133,7 +133,7 @@ def _settled(
     return carried
 
 
-def _sent(
+def _offered(
     every: Sequence[TrafficStream], answers: Mapping[int, int], carried: Sequence[Sequence[float]]
 ) -> list[float]:
     """What every stream offers: of acknowledgements by what of their data arrives."""
@@ -149,23 +149,23 @@ def _agree(one: float, other: float) -> bool:
     return math.isclose(one, other, rel_tol=_SETTLED)
 
 
-def _policers(streams: Sequence[TrafficStream]) -> list[Place]:
+def _policers(streams: Sequence[TrafficStream]) -> list[PolicedQueue]:
     """The policed priority queues that streams pass."""
     passed = (stage for stream in streams for stage in stream.stages if isinstance(stage, Passage))
     return list(dict.fromkeys(_place(s) for s in passed if s.queue in priority_bursts(s.line.discipline)))
 
 
-def _place(stage: Passage) -> Place:
+def _place(stage: Passage) -> PolicedQueue:
     return stage.line.node, stage.line.port, stage.queue
 
 
-def _short(
+def _short_policers(
     every: Sequence[TrafficStream], answers: Mapping[int, int], carried: Sequence[Sequence[float]]
-) -> list[Place]:
+) -> list[PolicedQueue]:
     """The policed priority queues that let less through than comes to them."""
     policers = set(_policers(every))
-    found: dict[Place, None] = {}
-    sent = _sent(every, answers, carried)
+    found: dict[PolicedQueue, None] = {}
+    sent = _offered(every, answers, carried)
     for stage, visits in _places(every):
         if isinstance(stage, Meter):
             continue
@@ -203,28 +203,28 @@ def _demand(
     return min((rate for at, rate in enumerate(stages) if at != visit.stage), default=math.inf)
 
 
-def _granted(
+def _grant(
     stage: Stage,
     streams: Sequence[TrafficStream],
     visits: Sequence[_Visit],
     demands: Sequence[float],
-    exceeding: Collection[Place],
+    exceeding: Collection[PolicedQueue],
 ) -> list[float]:
-    granted = _divided(stage, streams, visits, demands, exceeding)
+    granted = _divide(stage, streams, visits, demands, exceeding)
     for position, visit in enumerate(visits):
         if streams[visit.stream].greedy and not math.isinf(demands[position]):
             # What it could have here: what holds it elsewhere may hold it less in the next round.
             wishes = [*demands[:position], math.inf, *demands[position + 1 :]]
-            granted[position] = _divided(stage, streams, visits, wishes, exceeding)[position]
+            granted[position] = _divide(stage, streams, visits, wishes, exceeding)[position]
     return granted
 
 
-def _divided(
+def _divide(
     stage: Stage,
     streams: Sequence[TrafficStream],
     visits: Sequence[_Visit],
     demands: Sequence[float],
-    exceeding: Collection[Place],
+    exceeding: Collection[PolicedQueue],
 ) -> list[float]:
     costs = [visit.cost for visit in visits]
     wanted = [demand * cost for demand, cost in zip(demands, costs, strict=True)]
@@ -232,7 +232,7 @@ def _divided(
         wanted = [bits if _passes(streams, visit) else 0.0 for bits, visit in zip(wanted, visits, strict=True)]
         given = in_proportion(stage.rate, wanted)
     else:
-        found = _shared(stage.line, streams, visits, wanted, exceeding)
+        found = _share(stage.line, streams, visits, wanted, exceeding)
         given = [found[_name(visit)] for visit in visits]
     return [part / cost for part, cost in zip(given, costs, strict=True)]
 
@@ -242,17 +242,17 @@ def _passes(streams: Sequence[TrafficStream], visit: _Visit) -> bool:
     return not isinstance(stage, Meter) or stage.passes
 
 
-def _shared(
+def _share(
     line: EgressLine,
     streams: Sequence[TrafficStream],
     visits: Sequence[_Visit],
     wanted: Sequence[float],
-    exceeding: Collection[Place],
+    exceeding: Collection[PolicedQueue],
 ) -> dict[str, float]:
     # What a port sends at most of its rate is in the line's shaper.
     scheduler = (line.scheduler or _ONE_QUEUE).model_copy(update={"limit_percent": None})
     paths = leaf_paths(scheduler) or ((0,),)
-    fair = {path for path, queue in zip(paths, leaves(scheduler), strict=False) if queue.fair}
+    fair = {path for path, queue in zip(paths, leaf_queues(scheduler), strict=False) if queue.fair}
     free = {number for node, port, number in exceeding if (node, port) == (line.node, line.port)}
     bursts = priority_bursts(line.discipline)
     load: dict[Path, Load] = {}

@@ -9,7 +9,7 @@ from typing import Any
 
 from qosforge.deltaq.gsv import lower_hull
 from qosforge.tester.measurement.document import FlowResult, quantiles_ps
-from qosforge.tester.measurement.path_delay import MOST_SIZES, HopDelay, PathDelay, compose, condensed, hop_deltaq
+from qosforge.tester.measurement.path_delay import MOST_SIZES, HopDelay, PathDelay, compose, condense, hop_deltaq
 from qosforge.tester.measurement.pooling import counted_mean_ps, summarise
 from qosforge.tester.policer_memory import PolicerMemory
 
@@ -30,7 +30,7 @@ class JudgedPath:
 
 
 @dataclass(slots=True)
-class _Sum:
+class _HopTotals:
     """A hop, added up over flows and replications; sums are over the packets delivered."""
 
     node: str
@@ -80,7 +80,7 @@ class _Sum:
             serialisation_ps=round(self.serialisation_ps / delivered),
             longest_serialisation_ps=self.longest_ps,
             waiting_ps=round(self.waiting_ps / delivered),
-            waiting=condensed(sorted(self.waiting.items())),
+            waiting=condense(sorted(self.waiting.items())),
         )
 
 
@@ -117,7 +117,7 @@ def _path_delay(
 ) -> PathDelay:
     """Of the flows ``told`` in each replication."""
     every = [entry for entries in told for entry in entries]
-    hops = [_Sum(step["node"], step["port"]) for step in every[0]["hops"]["steps"]]
+    hops = [_HopTotals(step["node"], step["port"]) for step in every[0]["hops"]["steps"]]
     unloaded: Counter[int] = Counter()
     least = _two_least([*map(_least, told)], before)
     sent, delivered = 0, 0
@@ -150,7 +150,7 @@ def _path_delay(
         # Of every packet, as the means of the hops are, which add up to it.
         mean_ps=counted_mean_ps(flows),
         hops=tuple(total.hop(to, delivered) for total, to in zip(hops, ends, strict=True)),
-        unloaded=condensed(empty_way),
+        unloaded=condense(empty_way),
         least_by_size=seen,
         second_by_size=tuple((size, least[size][1]) for size, _ in seen if len(least[size]) > 1),
         composed_ps=quantiles_ps(compose(empty_way, waiting)) if sent else {},

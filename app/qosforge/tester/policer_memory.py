@@ -1,5 +1,5 @@
-"""How long policers remember: what they drop in one go, and how long they feel that a simulation begins with a
-full bucket. Delay shows neither, as what a policer passes does not wait in it.
+"""The memory of policers: packets dropped in one go, and the time until a bucket that was full at the start no
+longer matters. Delay shows neither, as packets do not wait in a policer.
 
 The tokens of a bucket are taken as a Brownian motion between two reflecting barriers, empty and full, with the
 drift and the variance of what comes. It forgets where it was at the rate μ²/(2σ²) + π²σ²/(2B²), the gap of its

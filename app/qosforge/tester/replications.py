@@ -31,38 +31,40 @@ BACKING_OFF_SECONDS = 15
 """Left out where TCP sends: a connection that finds a full line waits 1, 2, 4 and 8 s before it is as silent as it
 stays (RFC 6298, section 5.5). Others feel that less and less all the time, which no test sees in a few seconds."""
 MOST_WARM_UP_SECONDS = 30
-MOST_FELT = 0.1
-"""Part of a replication that may feel its start before the warm-up is made longer."""
+MAX_START_EFFECT = 0.1
+"""Part of a replication that may depend on its start before the warm-up is made longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds that a replication measures, and those before, which are left out."""
+    """Seconds that a replication measures, and its warm-up, which is left out."""
 
     seconds: float
     warm_up: int = WARM_UP_SECONDS
 
     @classmethod
-    def of(cls, wanted: int) -> Timing:
-        """For what a policy wants measured in all, at the first look."""
-        return cls(max(LEAST_SECONDS, wanted / REPLICATIONS[0]))
+    def of(cls, policy_seconds: int) -> Timing:
+        """Divide the seconds that a policy asks for among the replications of the first look."""
+        return cls(max(LEAST_SECONDS, policy_seconds / REPLICATIONS[0]))
 
-    def settled(self, settling: float) -> Timing:
-        """The same with a warm-up in which what takes so many seconds to settle has."""
+    def with_warm_up(self, settling: float) -> Timing:
+        """The same with a warm-up of at least ``settling`` seconds."""
         return Timing(self.seconds, min(MOST_WARM_UP_SECONDS, max(self.warm_up, math.ceil(settling))))
 
-    def longer(self, felt: float) -> Timing:
-        """The same with a warm-up that ends well after the part of the measured time that ``felt`` the start."""
-        return Timing(self.seconds, min(MOST_WARM_UP_SECONDS, self.warm_up + math.ceil(2 * felt * self.seconds)))
+    def longer(self, start_effect: float) -> Timing:
+        """The same with a warm-up that ends well after ``start_effect``, the part of the measured time that still
+        depends on the start."""
+        return Timing(
+            self.seconds, min(MOST_WARM_UP_SECONDS, self.warm_up + math.ceil(2 * start_effect * self.seconds))
+        )
 
     def anew(self) -> Timing:
-        """For replications that felt their start all the time: twice as long, and begun to be measured twice as
-        late."""
+        """Twice as long, with twice the warm-up: for replications that depended on their start all the time."""
         return Timing(2 * self.seconds, min(MOST_WARM_UP_SECONDS, 2 * self.warm_up))
 
 
 def next_look_seconds(look: int, cpu_seconds: float) -> float | None:
-    """Seconds of processor time that the look after this one will take; ``None`` where there is none.
+    """Seconds of processor time that the next look will take; ``None`` after the last one.
 
     ``cpu_seconds`` is what the simulations that this look added took; those of the next one cost as much each.
     """
@@ -72,19 +74,19 @@ def next_look_seconds(look: int, cpu_seconds: float) -> float | None:
     return cpu_seconds * (counts[look + 1] - counts[look]) / (counts[look] - counts[look - 1])
 
 
-def seed_of(seed: int, replication: int) -> int:
-    """A seed of its own for each replication, within 64 bits."""
+def replication_seed(seed: int, replication: int) -> int:
+    """The 64-bit seed of a replication."""
     return int(np.random.SeedSequence([seed, replication]).generate_state(1, np.uint64)[0])
 
 
-def clock_of(seed: int, replication: int, flow: str) -> float:
-    """What a sender's clock multiplies its rate by in one replication."""
+def clock_factor(seed: int, replication: int, flow: str) -> float:
+    """The factor of a sender's clock on its rate in one replication."""
     draw = np.random.default_rng([seed, replication, crc32(flow.encode())])
     return 1 + float(draw.uniform(-CLOCK_PPM, CLOCK_PPM)) * 1e-6
 
 
-def most_felt(flows: Iterable[FlowResult]) -> float:
-    """The largest part of a replication that a class on any path still feels the start in."""
+def largest_start_effect(flows: Iterable[FlowResult]) -> float:
+    """The largest part of a replication in which a class on any path still depends on the start."""
     groups: dict[tuple[str | None, str], list[FlowResult]] = {}
     for flow in flows:
         if flow.samples:

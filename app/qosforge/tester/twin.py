@@ -1,4 +1,4 @@
-"""The twin as a tester: a packet simulation of the network as its devices say they are configured."""
+"""The twin as a tester: a packet simulation of the network by the configurations of its devices."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from qosforge.tester.expectation import Expectation, expectations
 from qosforge.tester.hop_delays import JudgedPath, path_delays
 from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, When
 from qosforge.tester.measurement.path_delay import PathDelay
-from qosforge.tester.measurement.pooling import joined
+from qosforge.tester.measurement.pooling import join_replications
 from qosforge.tester.policer_memory import PolicerMemory
 from qosforge.tester.replications import (
     BACKING_OFF_SECONDS,
-    MOST_FELT,
+    MAX_START_EFFECT,
     REPLICATIONS,
     WARM_UP_SECONDS,
     Timing,
-    clock_of,
-    most_felt,
-    seed_of,
+    clock_factor,
+    largest_start_effect,
+    replication_seed,
 )
-from qosforge.tester.scenario.ports import framing_name, port
-from qosforge.tester.scenario.sources import by_own_clock, source_of
-from qosforge.tester.scenario.streams import streams
+from qosforge.tester.scenario.ports import framing_name, twin_port
+from qosforge.tester.scenario.sources import twin_source, with_own_clock
+from qosforge.tester.scenario.streams import find_streams
 from qosforge.tester.scenario.traffic import flow_classes, flow_names, sample_every, scenario_of
 
 Json = dict[str, Any]
@@ -46,9 +46,9 @@ PS = 10**12
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
-    """A scenario to be run: who is judged, and what is known of its flows beforehand, by their names in the twin's
-    scenario."""
+class _ScenarioRun:
+    """A traffic scenario to simulate: the pairs of stations that are judged, and, by the flows' names in the twin's
+    scenario, their descriptions, classes and expectations."""
 
     scenario: TrafficScenario
     judged: set[tuple[str, str]]
@@ -58,7 +58,7 @@ class _Job:
     policers: PolicerMemory
 
     def result(self, entry: Json, timing: Timing, replication: int) -> FlowResult:
-        """What the twin says of one flow in one replication."""
+        """The result of one flow in one replication, from the twin's report."""
         flow = self.described[entry["name"]]
         expected = self.expected[entry["name"]]
         delay = entry["delay_ps"]
@@ -92,7 +92,7 @@ class _Job:
 
 @dataclass(frozen=True)
 class TwinTester:
-    """Measures on the twin built from ``plans``: what the devices hold, read back, or (predicted) would hold."""
+    """Simulates ``plans``: the configurations read back from the devices or, predicted, those to be pushed."""
 
     network: Network
     plans: Mapping[str, Plan]
@@ -106,40 +106,40 @@ class TwinTester:
         look: int = 1,
         looks: int = LOOKS,
         earlier: Measurement | None = None,
-        goes_on: Collection[str] | None = None,
+        extend: Collection[str] | None = None,
     ) -> Measurement:
-        """Run every scenario that the intent verifies, ``when`` the plans stand, in independent replications.
+        """Simulate every scenario that the intent verifies, in independent replications.
 
-        The second and third of up to three ``looks`` add to what was ``earlier`` measured at the one before, or
-        begin anew with longer replications where those still felt their start. ``goes_on`` names the scenarios that
-        they add to, all unless told. With one look all is measured at once.
+        ``when`` is what the plans stand for. The second and third of up to three ``looks`` add replications to the
+        ``earlier`` measurement, or start again with longer ones where the warm-up was too short. ``extend`` names
+        the scenarios that they add to (default: all). With one look everything is measured at once.
 
         Raises:
             TesterError: a verification has no traffic, or the twin refuses the scenario.
         """
-        wanted, judged = self._wanted(intent)
+        scenarios, judged = self._verified_scenarios(intent)
         results = []
         reference = earlier.delay_reference if earlier else ""
-        for scenario, seconds in wanted.values():
-            held = earlier.scenario(scenario.name) if earlier else None
-            if held and goes_on is not None and scenario.name not in goes_on:
-                results.append(held)
+        for scenario, seconds in scenarios.values():
+            previous = earlier.scenario(scenario.name) if earlier else None
+            if previous and extend is not None and scenario.name not in extend:
+                results.append(previous)
                 continue
-            timing = _timing(held) if held else Timing.of(seconds)
-            if held and most_felt(held.flows) >= STILL_FELT:
-                held, timing = None, timing.anew()
-            numbers = range(held.replications if held else 0, REPLICATIONS[look - 1])
-            job = self._job(intent, scenario, judged, timing)
-            if not held:
+            timing = _timing(previous) if previous else Timing.of(seconds)
+            if previous and largest_start_effect(previous.flows) >= STILL_FELT:
+                previous, timing = None, timing.anew()
+            numbers = range(previous.replications if previous else 0, REPLICATIONS[look - 1])
+            run = self._scenario_run(intent, scenario, judged, timing)
+            if not previous:
                 backing_off = BACKING_OFF_SECONDS * any(flow.source.kind == "tcp" for flow in scenario.flows)
-                timing = timing.settled(max(job.policers.settling, backing_off))
-            flows, answers = self._flow_results(job, timing, numbers)
-            felt = 0.0 if held else most_felt(flows)
-            if felt > MOST_FELT:
-                timing = timing.longer(felt)
-                flows, answers = self._flow_results(job, timing, numbers)
+                timing = timing.with_warm_up(max(run.policers.settling, backing_off))
+            flows, answers = self._flow_results(run, timing, numbers)
+            start_effect = 0.0 if previous else largest_start_effect(flows)
+            if start_effect > MAX_START_EFFECT:
+                timing = timing.longer(start_effect)
+                flows, answers = self._flow_results(run, timing, numbers)
             reference = answers[0]["delay_reference"]
-            every = [*(held.flows if held else ()), *flows]
+            every = [*(previous.flows if previous else ()), *flows]
             results.append(
                 ScenarioResult(
                     name=scenario.name,
@@ -148,8 +148,8 @@ class TwinTester:
                     seconds=timing.seconds,
                     warm_up_seconds=timing.warm_up,
                     look=look,
-                    path_delays=self._path_delays(intent, job, every, answers, held),
-                    flows=joined(every),
+                    path_delays=self._path_delays(intent, run, every, answers, previous),
+                    flows=join_replications(every),
                 )
             )
         return Measurement(
@@ -163,9 +163,11 @@ class TwinTester:
             scenarios=tuple(results),
         )
 
-    def _wanted(self, intent: Intent) -> tuple[dict[str, tuple[TrafficScenario, int]], set[tuple[str, str]]]:
+    def _verified_scenarios(
+        self, intent: Intent
+    ) -> tuple[dict[str, tuple[TrafficScenario, int]], set[tuple[str, str]]]:
         """The scenarios that the intent verifies with their seconds, and the pairs of stations that are judged."""
-        wanted: dict[str, tuple[TrafficScenario, int]] = {}
+        scenarios: dict[str, tuple[TrafficScenario, int]] = {}
         judged: set[tuple[str, str]] = set()
         for check in intent.verify:
             scenario = scenario_of(self.network, check)
@@ -174,10 +176,10 @@ class TwinTester:
                     f"no traffic is described between {check.from_} and {check.to}",
                     hint="add a scenario to traffic.yaml that has this pair under 'between'",
                 )
-            seconds = max(check.seconds, wanted.get(scenario.name, (scenario, 0))[1])
-            wanted[scenario.name] = (scenario, seconds)
+            seconds = max(check.seconds, scenarios.get(scenario.name, (scenario, 0))[1])
+            scenarios[scenario.name] = (scenario, seconds)
             judged.add((check.from_, check.to))
-        return wanted, judged
+        return scenarios, judged
 
     def _run(self, document: Json) -> Json:
         try:
@@ -186,52 +188,56 @@ class TwinTester:
             raise TesterError(f"the twin refuses the scenario: {error}") from None
         return answer
 
-    def _job(self, intent: Intent, scenario: TrafficScenario, judged: set[tuple[str, str]], timing: Timing) -> _Job:
+    def _scenario_run(
+        self, intent: Intent, scenario: TrafficScenario, judged: set[tuple[str, str]], timing: Timing
+    ) -> _ScenarioRun:
         document = self.scenario(scenario, timing.seconds, judged)
-        known = streams(self.network, self.plans, scenario, document, self._run)
+        known = find_streams(self.network, self.plans, scenario, document, self._run)
         by_stream = expectations(known)
         expected = {name: by_stream[stream.name] for stream in known for name in stream.flows}
         described, classes = {}, {}
         for flow in scenario.flows:
             for name, taken in zip(flow_names(flow), flow_classes(intent, flow, self.network), strict=True):
                 described[name], classes[name] = flow, taken
-        return _Job(scenario, judged, described, classes, expected, PolicerMemory(known, described))
+        return _ScenarioRun(scenario, judged, described, classes, expected, PolicerMemory(known, described))
 
     def _path_delays(
         self,
         intent: Intent,
-        job: _Job,
+        run: _ScenarioRun,
         flows: list[FlowResult],
         answers: list[Json],
-        held: ScenarioResult | None,
+        previous: ScenarioResult | None,
     ) -> tuple[PathDelay, ...] | None:
-        """Where the delay arises; not recorded where it was not ``held`` of the replications before these."""
-        if held is not None and held.path_delays is None:
+        """Delay by hop; ``None`` where the ``previous`` replications did not record it."""
+        if previous is not None and previous.path_delays is None:
             return None
         judged = dict.fromkeys(
             JudgedPath(name, intent.within(name), check.path)
             for check in intent.verify
-            if (check.from_, check.to) in job.scenario.between
+            if (check.from_, check.to) in run.scenario.between
             for name in check.classes
         )
-        earlier = held.path_delays or () if held else ()
-        return path_delays(judged, flows, answers, earlier, job.policers)
+        earlier = previous.path_delays or () if previous else ()
+        return path_delays(judged, flows, answers, earlier, run.policers)
 
-    def _flow_results(self, job: _Job, timing: Timing, numbers: range) -> tuple[list[FlowResult], list[Json]]:
-        """What every flow saw in these replications, and the twin's own answers."""
+    def _flow_results(
+        self, run: _ScenarioRun, timing: Timing, numbers: range
+    ) -> tuple[list[FlowResult], list[Json]]:
+        """The results of every flow in these replications, and the twin's reports."""
         documents = [
             json.dumps(
-                self.scenario(job.scenario, timing.seconds, job.judged, warm_up=timing.warm_up, replication=number)
+                self.scenario(run.scenario, timing.seconds, run.judged, warm_up=timing.warm_up, replication=number)
             )
             for number in numbers
         ]
         try:
-            texts = qosforge_twin.run_many(documents, [seed_of(self.seed, number) for number in numbers])
+            texts = qosforge_twin.run_many(documents, [replication_seed(self.seed, number) for number in numbers])
         except qosforge_twin.ScenarioError as error:
             raise TesterError(f"the twin refuses the scenario: {error}") from None
         answers = [json.loads(text) for text in texts]
         results = [
-            job.result(entry, timing, number)
+            run.result(entry, timing, number)
             for number, answer in zip(numbers, answers, strict=True)
             for entry in answer["flows"]
         ]
@@ -246,7 +252,7 @@ class TwinTester:
         warm_up: int = WARM_UP_SECONDS,
         replication: int | None = None,
     ) -> Json:
-        """The twin's scenario document; with the clocks and the cool-down of a ``replication``, or without."""
+        """The twin's scenario document; for a ``replication`` with its sender clocks and cool-down."""
         flows = [
             document
             for flow in scenario.flows
@@ -292,17 +298,17 @@ class TwinTester:
             profile = platform(device.platform, device.name).profile
             ports = []
             for interface in device.interfaces:
-                held = plan.interface(interface.name) or InterfacePlan(name=interface.name)
+                previous = plan.interface(interface.name) or InterfacePlan(name=interface.name)
                 end = self.network.neighbour((device.name, interface.name))
                 link, far = (end[0], self._efficiency(end[1])) if end else (None, None)
-                ports.append(port(plan, held, link, interface.usable, profile, far=far))
+                ports.append(twin_port(plan, previous, link, interface.usable, profile, far=far))
             nodes.append({"name": device.name, **profile.forwarding(), "ports": ports})
         return nodes
 
     def _efficiency(self, end: tuple[str, str]) -> Efficiency | None:
         plan = self.plans.get(end[0])
-        held = plan.interface(end[1]) if plan else None
-        return held.efficiency if held else None
+        previous = plan.interface(end[1]) if plan else None
+        return previous.efficiency if previous else None
 
     def _stations(self) -> list[Json]:
         return [{"name": s.name, "latency_ps": 0, "ports": [{"name": STATION_PORT}]} for s in self.network.stations]
@@ -338,9 +344,9 @@ class TwinTester:
         path = self.path(source, target)
         documents = []
         for number, name in enumerate(flow_names(flow)):
-            sending = source_of(flow)
+            sending = twin_source(flow)
             if replication is not None:
-                sending |= by_own_clock(sending, clock_of(self.seed, replication, name))
+                sending |= with_own_clock(sending, clock_factor(self.seed, replication, name))
             document: Json = {
                 "name": name,
                 "path": path,
@@ -366,6 +372,6 @@ class TwinTester:
         return documents
 
 
-def _timing(held: ScenarioResult) -> Timing:
+def _timing(previous: ScenarioResult) -> Timing:
     """How long the replications of a measurement that goes on were."""
-    return Timing(held.seconds or 0, round(held.warm_up_seconds or 0))
+    return Timing(previous.seconds or 0, round(previous.warm_up_seconds or 0))

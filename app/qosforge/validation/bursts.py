@@ -9,7 +9,7 @@ from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Framing, Link, Port
 from qosforge.plan.model import Efficiency, InterfacePlan, Queue
-from qosforge.tester.scenario.schedulers import held, leaves, priority_bursts, twin_scheduler
+from qosforge.tester.scenario.schedulers import leaf_queues, port_service, priority_bursts, twin_scheduler
 from qosforge.tester.scenario.traffic import flow_classes
 from qosforge.validation.context import ValidationContext
 from qosforge.validation.framing import OVERHEAD, frame_bytes
@@ -92,10 +92,10 @@ def _policed_classes(context: ValidationContext) -> Iterator[tuple[Port, str, in
 def _bursts(context: ValidationContext, device: CompiledDevice, plan: InterfacePlan) -> Iterator[tuple[Queue, int]]:
     """The policed priority queues of an interface, and the bytes that each lets through at once."""
     usable = context.compilation.network.device(device.name).interface(plan.name).usable
-    holds = held(device.plan, plan, usable, usable)
+    holds = port_service(device.plan, plan, usable, usable)
     if holds.scheduler is None or not holds.scheduler.queues:
         return
-    queues = leaves(holds.scheduler)
+    queues = leaf_queues(holds.scheduler)
     for number, burst in priority_bursts(twin_scheduler(holds.scheduler, holds.assumed_rate)).items():
         yield queues[number], burst
 

@@ -8,7 +8,7 @@ from qosforge.deltaq.error_spending import LOOKS, confidence_at
 from qosforge.deltaq.objective import least_packets
 from qosforge.findings import Finding, Severity
 from qosforge.tester.replications import REPLICATIONS, Timing
-from qosforge.tester.scenario.traffic import samples
+from qosforge.tester.scenario.traffic import expected_samples
 from qosforge.units import format_ratio
 from qosforge.validation.context import ValidationContext
 from qosforge.validation.verification import judged_flows
@@ -25,7 +25,7 @@ def check_evidence(context: ValidationContext) -> Iterator[Finding]:
         seconds = round(Timing.of(check.seconds).seconds * REPLICATIONS[-1])
         for name in check.classes:
             requested = intent.objective_of(check, name)
-            counts = [samples(flow, seconds) for flow in judged_flows(context, check, name)]
+            counts = [expected_samples(flow, seconds) for flow in judged_flows(context, check, name)]
             if requested is None or not counts:
                 continue
             bounds = requested.bounds()

@@ -7,11 +7,11 @@ from collections.abc import Collection
 from qosforge.compiler.scope_resolution import with_neighbours
 from qosforge.intent.models import Intent
 from qosforge.inventory.models import Network
-from qosforge.tester.measured_part import measured_devices
+from qosforge.tester.network_under_test import devices_under_test
 
 
 def devices_to_read(intent: Intent, network: Network, changed: Collection[str]) -> frozenset[str]:
     """The devices that are changed, those at the other ends of their links, and those that packets pass which the
     intent verifies: what any check, a prediction or a measurement asks for.
     """
-    return with_neighbours(changed, network) | measured_devices(intent, network)
+    return with_neighbours(changed, network) | devices_under_test(intent, network)

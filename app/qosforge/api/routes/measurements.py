@@ -15,7 +15,7 @@ from qosforge.api.policy_choice import PolicyChoice, policy_source
 from qosforge.api.problems import responses
 from qosforge.intent.policy_source import load_policy
 from qosforge.runs.workflow.live import require_checks, require_traffic
-from qosforge.tester.measured_part import measured_devices
+from qosforge.tester.network_under_test import devices_under_test
 
 router = APIRouter(tags=["measurements"])
 
@@ -45,7 +45,7 @@ def measure_now(body: MeasurementRequest, caller: Caller, backend: TheBackend, a
     loaded = load_policy(policy)
     require_traffic(network)
     require_checks(loaded)
-    texts = backend.previews.running(audit, network, tuple(sorted(measured_devices(loaded.intent, network))))
+    texts = backend.previews.running(audit, network, tuple(sorted(devices_under_test(loaded.intent, network))))
     # Half of a request's time is left for what takes longer than it did before.
     seconds = backend.settings.request_seconds / 2
     body_ = backend.compute_for(caller, measure_network, policy, network, texts, body.seed, seconds)

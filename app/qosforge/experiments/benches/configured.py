@@ -11,7 +11,7 @@ from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.platforms.base import platform
 from qosforge.resources import root
-from qosforge.tester.scenario.ports import port
+from qosforge.tester.scenario.ports import twin_port
 
 
 @cache
@@ -29,7 +29,7 @@ def configured_port(policy: str, inventory: str, device: str, interface: str, ra
     for compiled in _compiled(policy, inventory).devices:
         held = compiled.plan.interface(interface) if compiled.name == device else None
         if held is not None:
-            return port(compiled.plan, held, None, rate, platform(compiled.plan.platform, device).profile)
+            return twin_port(compiled.plan, held, None, rate, platform(compiled.plan.platform, device).profile)
     raise ServiceError(
         f"{policy} configures no interface {interface} of {device} in {inventory}",
         hint="name a device and an interface that the policy applies to",

@@ -11,7 +11,7 @@ from qosforge.experiments.cases import Json
 from qosforge.inventory.models import Framing, Link
 from qosforge.platforms.base import platform
 from qosforge.resources import read_text
-from qosforge.tester.scenario.ports import port
+from qosforge.tester.scenario.ports import twin_port
 
 _ANY_TO_HOST = re.compile(r"^(access-list \d+ permit \w+) any (host \S+.*)$", re.MULTILINE)
 
@@ -43,5 +43,5 @@ def configured(box: Mapping[str, Any], name: str, route: Mapping[str, Any]) -> t
             raise ServiceError(
                 f"{box['configuration']}: no interface {interface}", hint="correct the experiment's device"
             )
-        ends.append({k: v for k, v in port(plan, held, link, speed, boxes.profile).items() if k != "name"})
+        ends.append({k: v for k, v in twin_port(plan, held, link, speed, boxes.profile).items() if k != "name"})
     return ends[0], ends[1]

@@ -159,7 +159,7 @@ def _predicted(last: dict[str, Json]) -> Json | None:
 
 
 def _measurement(artifacts: Artifacts, summary: Json | None) -> Measurement | None:
-    return Measurement.taken_in(artifacts.get_text(summary["measurement"])) if summary else None
+    return Measurement.parse_stored(artifacts.get_text(summary["measurement"])) if summary else None
 
 
 def _verdicts(artifacts: Artifacts, summary: Json | None) -> tuple[ClassVerdict, ...]:

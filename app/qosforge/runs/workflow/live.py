@@ -21,9 +21,15 @@ from qosforge.inventory.models import Network
 from qosforge.plan.model import Plan
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration, DeviceText
-from qosforge.tester.measured_part import measured_part
 from qosforge.tester.measurement.document import Measurement, Side
-from qosforge.tester.measurement.judging import ClassVerdict, judges, open_scenarios, overall, verdicts
+from qosforge.tester.measurement.judging import (
+    ClassVerdict,
+    has_objectives,
+    open_scenarios,
+    overall_outcome,
+    verdicts,
+)
+from qosforge.tester.network_under_test import network_under_test
 from qosforge.tester.replications import next_look_seconds
 from qosforge.tester.twin import TwinTester
 
@@ -44,7 +50,7 @@ def require_checks(loaded: LoadedIntent) -> None:
     Raises:
         InputError: no check of it judges a class that has an objective.
     """
-    if not judges(loaded.intent):
+    if not has_objectives(loaded.intent):
         raise InputError(
             "no check judges a class with an objective, so there is nothing to measure",
             Place(file=loaded.document.file, path="verify"),
@@ -151,13 +157,13 @@ def measure(
         TesterError: the tester cannot measure this.
     """
     begun = time.process_time()
-    part = measured_part(intent, network)
+    part = network_under_test(intent, network)
     named = {device.name for device in part.devices}
     plans = running_plans(part, {name: text for name, text in texts.items() if name in named})
-    goes_on = open_scenarios(verdicts(intent, network, earlier)) if earlier else None
-    measurement = TwinTester(part, plans, seed).measure(intent, when, look=look, earlier=earlier, goes_on=goes_on)
+    extend = open_scenarios(verdicts(intent, network, earlier)) if earlier else None
+    measurement = TwinTester(part, plans, seed).measure(intent, when, look=look, earlier=earlier, extend=extend)
     found = verdicts(intent, network, measurement)
-    return JudgedMeasurement(measurement, found, overall(found), time.process_time() - begun)
+    return JudgedMeasurement(measurement, found, overall_outcome(found), time.process_time() - begun)
 
 
 def measure_until_conclusive(

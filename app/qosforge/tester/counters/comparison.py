@@ -14,7 +14,7 @@ from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.errors import DeviceError, Place
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import Direction, QueueCount, platform
-from qosforge.tester.counters.offered_load import CLASS_DEFAULT, Expected, Key
+from qosforge.tester.counters.offered_load import CLASS_DEFAULT, CounterKey, ExpectedCounts
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,14 @@ class CounterNote:
         return asdict(self)
 
 
-def read(driver: DeviceDriver, plan: Plan) -> tuple[QueueCount, ...]:
+def read_counters(driver: DeviceDriver, plan: Plan) -> tuple[QueueCount, ...]:
     """The counters of the device that holds ``plan``; none where its platform counts nothing by class.
 
     Raises:
         DeviceError: the device refuses a show command, or prints something else than its platform is known to.
     """
-    box = platform(plan.platform, plan.device)
-    commands = box.counter_commands(plan)
+    adapter = platform(plan.platform, plan.device)
+    commands = adapter.counter_commands(plan)
     if not commands:
         return ()
     answers = driver.cli(commands)
@@ -54,7 +54,7 @@ def read(driver: DeviceDriver, plan: Plan) -> tuple[QueueCount, ...]:
         if answer.unblotted.lstrip().startswith("%"):
             raise DeviceError(f"refuses {command!r}: {answer.in_message().strip()}", Place(device=plan.device))
     try:
-        return box.read_counters({command: answer.unblotted for command, answer in answers.items()}, plan)
+        return adapter.read_counters({command: answer.unblotted for command, answer in answers.items()}, plan)
     except ValueError as error:
         raise DeviceError(
             f"its counters cannot be read: {error}",
@@ -63,8 +63,8 @@ def read(driver: DeviceDriver, plan: Plan) -> tuple[QueueCount, ...]:
         ) from None
 
 
-def compare(
-    plan: Plan, first: Sequence[QueueCount], second: Sequence[QueueCount], expected: Expected | None
+def compare_counters(
+    plan: Plan, first: Sequence[QueueCount], second: Sequence[QueueCount], expected: ExpectedCounts | None
 ) -> tuple[CounterNote, ...]:
     """What the counters of one device say between two readings.
 
@@ -75,22 +75,25 @@ def compare(
         return (CounterNote(plan.device, "", "", "", None, None, "the device has no counters by class"),)
     before = {_key(count): count for count in first}
     notes = [_note(plan.device, _growth(before.get(_key(count)), count), expected) for count in second]
-    return (*(note for note in notes if note is not None), *_uncounted(plan.device, counts, second, expected))
+    return (
+        *(note for note in notes if note is not None),
+        *_missing_counters(plan.device, counts, second, expected),
+    )
 
 
 @dataclass(frozen=True)
 class _Growth:
     """How one counter moved between the readings, in packets; ``queued`` is ``None`` where the device has none."""
 
-    key: Key
+    key: CounterKey
     after: QueueCount
     packets: int
     queued: int | None
     dropped: int
 
 
-def _key(count: QueueCount) -> Key:
-    return Key(count.interface, count.direction, count.queue)
+def _key(count: QueueCount) -> CounterKey:
+    return CounterKey(count.interface, count.direction, count.queue)
 
 
 def _growth(before: QueueCount | None, after: QueueCount) -> _Growth:
@@ -105,7 +108,7 @@ def _growth(before: QueueCount | None, after: QueueCount) -> _Growth:
     )
 
 
-def _note(device: str, growth: _Growth, expected: Expected | None) -> CounterNote | None:
+def _note(device: str, growth: _Growth, expected: ExpectedCounts | None) -> CounterNote | None:
     """A note on one counter; none when it stood still and was to."""
     key, due, problem = growth.key, None, ""
     if expected:
@@ -120,7 +123,7 @@ def _note(device: str, growth: _Growth, expected: Expected | None) -> CounterNot
     )
 
 
-def _due(packets: Mapping[Key, int], key: Key) -> int:
+def _due(packets: Mapping[CounterKey, int], key: CounterKey) -> int:
     """Growth that is due; a counter of no interface counts for all of them."""
     if key.interface:
         return packets.get(key, 0)
@@ -142,8 +145,8 @@ def _problem(growth: _Growth, due: int, priority: bool) -> str:
     return ""
 
 
-def _uncounted(
-    device: str, counts: frozenset[Direction], second: Sequence[QueueCount], expected: Expected | None
+def _missing_counters(
+    device: str, counts: frozenset[Direction], second: Sequence[QueueCount], expected: ExpectedCounts | None
 ) -> Iterator[CounterNote]:
     """Classes that must have counted and have no counter, on the sides that the device counts.
 

@@ -1,4 +1,4 @@
-"""What a device's configuration makes of offered packets: the growth its counters must show.
+"""Offered load: the packets that a device's counters must show, by its configuration.
 
 The twin classifies: each offer is carried through a twin of the one device, by the same rules that measurements are
 made with.
@@ -18,7 +18,7 @@ from qosforge.errors import Place, TesterError
 from qosforge.inventory.models import Framing, Network
 from qosforge.plan.model import Discipline, InterfacePlan, Plan
 from qosforge.platforms.base import Direction, platform
-from qosforge.tester.scenario.ports import port
+from qosforge.tester.scenario.ports import twin_port
 
 Json = dict[str, Any]
 
@@ -33,7 +33,7 @@ _PROBE_BYTES = 100
 
 
 @dataclass(frozen=True)
-class Offer:
+class OfferedPackets:
     """Equal packets that a device took at one interface and carried to another.
 
     Marks are those on arrival; ``tagged`` says whether they came in tagged frames, without which ``cos`` is 0.
@@ -57,7 +57,7 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Key:
+class CounterKey:
     """One counter of a device: a class's name or a queue's number, on an interface in a direction."""
 
     interface: str
@@ -70,38 +70,38 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedCounts:
     """Packets that each class or queue must count, and which of them the device serves first."""
 
-    packets: dict[Key, int]
-    priority: frozenset[Key]
+    packets: dict[CounterKey, int]
+    priority: frozenset[CounterKey]
 
 
-def expected(network: Network, plan: Plan, offers: Iterable[Offer]) -> Expected:
+def expected_counts(network: Network, plan: Plan, offers: Iterable[OfferedPackets]) -> ExpectedCounts:
     """What the device of ``plan`` must count of the offers made to it.
 
     Raises:
         TesterError: the twin refuses the device's configuration.
     """
-    packets: Counter[Key] = Counter()
+    packets: Counter[CounterKey] = Counter()
     for offer in offers:
         if offer.device == plan.device:
             for key in _keys(network, plan, offer):
                 packets[key] += offer.packets
-    return Expected(dict(packets), frozenset(_priority(plan)))
+    return ExpectedCounts(dict(packets), frozenset(_priority(plan)))
 
 
-def _priority(plan: Plan) -> Iterable[Key]:
+def _priority(plan: Plan) -> Iterable[CounterKey]:
     for interface in plan.interfaces:
         scheduler = interface.egress.dividing.scheduler or plan.system.scheduler
         for queue in scheduler.queues if scheduler else ():
             by_class = scheduler is not None and scheduler.discipline is Discipline.LLQ_CBWFQ
             name = (queue.name or CLASS_DEFAULT) if by_class else str(queue.number)
             if queue.priority:
-                yield Key(interface.name, "output", name)
+                yield CounterKey(interface.name, "output", name)
 
 
-def _keys(network: Network, plan: Plan, offer: Offer) -> Iterable[Key]:
+def _keys(network: Network, plan: Plan, offer: OfferedPackets) -> Iterable[CounterKey]:
     """The counters that one offer moves: of the rule that takes it on the way in, and of its way out."""
     document = _document(network, plan, offer)
     try:
@@ -109,35 +109,35 @@ def _keys(network: Network, plan: Plan, offer: Offer) -> Iterable[Key]:
     except qosforge_twin.ScenarioError as error:
         raise TesterError(f"the twin refuses the configuration: {error}", Place(device=plan.device)) from None
     ports = {entry["port"]: entry for entry in answer["ports"] if entry["node"] == plan.device}
-    ingress = _held(plan, offer.into).ingress
+    ingress = _interface_plan(plan, offer.into).ingress
     hit = _first_hit(ports[offer.into]["rules"]["ingress"])
     names = [rule.name for rule in ingress.rules if rule.any_of]
     if hit < len(names):
-        yield Key(offer.into, "input", names[hit])
+        yield CounterKey(offer.into, "input", names[hit])
     elif ingress.policy is not None:
-        yield Key(offer.into, "input", CLASS_DEFAULT)
-    egress = _held(plan, offer.out).egress.dividing
+        yield CounterKey(offer.into, "input", CLASS_DEFAULT)
+    egress = _interface_plan(plan, offer.out).egress.dividing
     scheduler = egress.scheduler or plan.system.scheduler
     if scheduler is None or scheduler.discipline in {Discipline.FIFO, Discipline.FLOW_WFQ}:
         return
     if scheduler.discipline is Discipline.LLQ_CBWFQ:
         classes = [rule.name for rule in egress.rules if rule.queue is not None and rule.any_of]
         taken = _first_hit(ports[offer.out]["rules"]["egress"])
-        yield Key(offer.out, "output", classes[taken] if taken < len(classes) else CLASS_DEFAULT)
+        yield CounterKey(offer.out, "output", classes[taken] if taken < len(classes) else CLASS_DEFAULT)
     else:
         position = next(at for at, entry in enumerate(ports[offer.out]["queues"]) if entry["packets_in"])
-        yield Key(offer.out, "output", str(scheduler.queues[position].number))
+        yield CounterKey(offer.out, "output", str(scheduler.queues[position].number))
 
 
 def _first_hit(rules: list[Json]) -> int:
     return next(at for at, entry in enumerate(rules) if entry["packets"])
 
 
-def _held(plan: Plan, name: str) -> InterfacePlan:
+def _interface_plan(plan: Plan, name: str) -> InterfacePlan:
     return plan.interface(name) or InterfacePlan(name=name)
 
 
-def _document(network: Network, plan: Plan, offer: Offer) -> Json:
+def _document(network: Network, plan: Plan, offer: OfferedPackets) -> Json:
     """One device between two stations."""
     device = network.device(plan.device)
     profile = platform(plan.platform, plan.device).profile
@@ -146,7 +146,7 @@ def _document(network: Network, plan: Plan, offer: Offer) -> Json:
         end = network.neighbour((device.name, name))
         link = end[0] if end else None
         rate = device.interface(name).usable
-        ports.append(port(plan, _held(plan, name), link, rate, profile))
+        ports.append(twin_port(plan, _interface_plan(plan, name), link, rate, profile))
         links.append(
             {
                 "a": [station, "nic"],

@@ -1,4 +1,4 @@
-"""What a change did to every class that is judged: bound by bound, with limits."""
+"""The effect of a change on every class that is judged: the difference of each bound, with its limits."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def class_changes(
     found = []
     for check in intent.verify:
         scenario = scenario_of(network, check)
-        if scenario is None or not all(_has(side, scenario.name) for side in (before, after)):
+        if scenario is None or not all(_has_scenario(side, scenario.name) for side in (before, after)):
             continue
         confidence = confidence_at(check.confidence, after.look_of(scenario.name), after.looks)
-        paired = _paired(before, after, scenario.name)
+        paired = _are_paired(before, after, scenario.name)
         for name in check.classes:
             spec = intent.objective_of(check, name)
             if spec is None:
@@ -69,11 +69,11 @@ def class_changes(
     return tuple(found)
 
 
-def _has(measurement: Measurement, scenario: str) -> bool:
+def _has_scenario(measurement: Measurement, scenario: str) -> bool:
     return any(each.name == scenario for each in measurement.scenarios)
 
 
-def _paired(before: Measurement, after: Measurement, scenario: str) -> bool:
+def _are_paired(before: Measurement, after: Measurement, scenario: str) -> bool:
     """Whether replications with the same number drew the same, for as long, on both sides."""
     if "measured" in (before.evidence, after.evidence) or before.seed != after.seed:
         return False

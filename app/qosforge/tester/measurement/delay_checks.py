@@ -1,4 +1,4 @@
-"""The figures of a flow against its counts, samples and histogram.
+"""Checks of delay statistics: that the figures of a flow agree with its counts, samples and histogram.
 
 A figure may be rounded to a thousandth of itself (`ROUNDED`). Where every packet was looked at, it must be that of
 the samples; where one in so many was, it is refused only where no delays of those between could make it what it is
@@ -34,36 +34,36 @@ _RECKONED = 1e-7
 _OF_THE_SAME = "give it of the same packets, rounded to a thousandth at most, or leave it out"
 
 
-def figure_faults(flow: FlowResult) -> Iterator[Fault]:
+def delay_faults(flow: FlowResult) -> Iterator[Fault]:
     """The faults of all figures of a flow, by the place in it; its samples and its histogram have none."""
-    found = list(_of_labels(flow))
-    yield from found or _of_figures(flow)
+    found = list(_check_labels(flow))
+    yield from found or _check_figures(flow)
 
 
-def extremes_and_quantiles(flow: FlowResult) -> Iterator[Fault]:
+def sample_faults(flow: FlowResult) -> Iterator[Fault]:
     """The faults of extremes and quantiles against the samples, by the place in the flow."""
     if not flow.samples or not flow.delivered:
         return
-    ranges = _of_samples(flow)
-    found = list(_of_labels(flow)) or list(_extremes(flow, "the samples", ranges))
-    yield from found or _quantiles(flow, "the samples", ranges)
+    ranges = _sample_ranges(flow)
+    found = list(_check_labels(flow)) or list(_check_extremes(flow, "the samples", ranges))
+    yield from found or _check_quantiles(flow, "the samples", ranges)
 
 
-def _of_figures(flow: FlowResult) -> Iterator[Fault]:
+def _check_figures(flow: FlowResult) -> Iterator[Fault]:
     if not flow.delivered:
-        yield from _of_nothing(flow)
+        yield from _check_empty(flow)
         return
     if flow.min_delay_ps is not None and flow.max_delay_ps is not None and flow.min_delay_ps > flow.max_delay_ps:
         message = f"flow {flow.name}: the smallest delay, {flow.min_delay_ps} ps, is above the largest"
         yield Fault("min_delay_ps", message, _OF_THE_SAME)
         return
-    for source, ranges in _known(flow):
-        yield from _figures_of(flow, source, ranges)
+    for source, ranges in _delay_ranges(flow):
+        yield from _check_statistics(flow, source, ranges)
     if flow.samples and flow.histogram:
         yield from _bins_against_samples(flow)
 
 
-def _of_labels(flow: FlowResult) -> Iterator[Fault]:
+def _check_labels(flow: FlowResult) -> Iterator[Fault]:
     """Labels that are no quantiles, and quantiles that fall."""
     values: dict[float, tuple[str, float]] = {}
     for label, said in flow.quantiles_ps.items():
@@ -78,7 +78,7 @@ def _of_labels(flow: FlowResult) -> Iterator[Fault]:
             yield Fault(f"quantiles_ps.{lower}", message, _OF_THE_SAME)
 
 
-def _of_nothing(flow: FlowResult) -> Iterator[Fault]:
+def _check_empty(flow: FlowResult) -> Iterator[Fault]:
     for field in ("mean_delay_ps", "sd_delay_ps", "min_delay_ps", "max_delay_ps", "interarrival_sd_ps"):
         if getattr(flow, field) is not None:
             message = f"flow {flow.name}: nothing arrived, and {field} is said to be {getattr(flow, field)} ps"
@@ -89,54 +89,54 @@ def _of_nothing(flow: FlowResult) -> Iterator[Fault]:
             yield Fault(f"quantiles_ps.{label}", message, "say null: lost packets never arrive")
 
 
-def _of_samples(flow: FlowResult) -> DelayRanges:
+def _sample_ranges(flow: FlowResult) -> DelayRanges:
     delays = [delay for _, delay in flow.samples if delay != LOST]
     return DelayRanges.of_samples(delays, flow.delivered - len(delays), MOST_DELAY_PS)
 
 
-def _known(flow: FlowResult) -> Iterator[tuple[str, DelayRanges]]:
+def _delay_ranges(flow: FlowResult) -> Iterator[tuple[str, DelayRanges]]:
     """What tells of the delays of a flow of which something arrived, with its name."""
     if flow.samples:
-        yield "the samples", _of_samples(flow)
+        yield "the samples", _sample_ranges(flow)
     if flow.histogram:
         yield "the bins of the histogram", DelayRanges.of_histogram(flow.histogram)
     if not flow.samples and not flow.histogram:
-        yield "the counts", _of_samples(flow)
+        yield "the counts", _sample_ranges(flow)
 
 
-def _extremes(flow: FlowResult, source: str, ranges: DelayRanges) -> Iterator[Fault]:
+def _check_extremes(flow: FlowResult, source: str, ranges: DelayRanges) -> Iterator[Fault]:
     for field, said, can in (
         ("min_delay_ps", flow.min_delay_ps, ranges.smallest()),
         ("max_delay_ps", flow.max_delay_ps, ranges.largest()),
     ):
-        if fault := _outside(flow, field, said, can, source):
+        if fault := _find_outlier(flow, field, said, can, source):
             yield fault
 
 
-def _quantiles(flow: FlowResult, source: str, ranges: DelayRanges) -> Iterator[Fault]:
+def _check_quantiles(flow: FlowResult, source: str, ranges: DelayRanges) -> Iterator[Fault]:
     for label, said in flow.quantiles_ps.items():
         can = ranges.quantile(quantile_of(label), flow.sent)
-        if fault := _outside(flow, label, math.inf if said is None else said, can, source):
+        if fault := _find_outlier(flow, label, math.inf if said is None else said, can, source):
             yield Fault(f"quantiles_ps.{label}", fault.message, fault.hint)
 
 
-def _figures_of(flow: FlowResult, source: str, ranges: DelayRanges) -> Iterator[Fault]:
-    found = list(_extremes(flow, source, ranges))
+def _check_statistics(flow: FlowResult, source: str, ranges: DelayRanges) -> Iterator[Fault]:
+    found = list(_check_extremes(flow, source, ranges))
     yield from found
     if found:
         return
     inner = ranges.within(flow.min_delay_ps, flow.max_delay_ps)
-    if fault := _outside(flow, "mean_delay_ps", flow.mean_delay_ps, inner.mean(), source):
+    if fault := _find_outlier(flow, "mean_delay_ps", flow.mean_delay_ps, inner.mean(), source):
         yield fault
     more = _RECKONED * inner.mean()[1]
     if flow.sd_delay_ps is not None and (
-        fault := _outside(flow, "sd_delay_ps", flow.sd_delay_ps, inner.deviation(), source, more=more)
+        fault := _find_outlier(flow, "sd_delay_ps", flow.sd_delay_ps, inner.deviation(), source, more=more)
     ):
         yield fault
-    yield from _quantiles(flow, source, inner)
+    yield from _check_quantiles(flow, source, inner)
 
 
-def _outside(
+def _find_outlier(
     flow: FlowResult, field: str, said: float | None, can: Limits, source: str, *, more: float = 0.0
 ) -> Fault | None:
     """The fault of a figure that what is known does not allow; ``more`` ps are forgiven beside rounding."""

@@ -1,4 +1,4 @@
-"""What is known of the delays of the packets that arrived, and what figures of them can be.
+"""Ranges of the delays of the packets that arrived, and of the statistics they allow.
 
 Packets that were looked at are known exactly, those between them lie somewhere from the smallest to the largest
 delay, those of a histogram within their bin. No statistics: a figure lies outside only where no delays within the

@@ -1,4 +1,4 @@
-"""A measurement: what became of the packets of every flow, as a document that lasts.
+"""The measurement document: counts, delays and losses of every flow.
 
 Every tester writes this document and everything that judges, compares or plots reads it. Times are integer
 picoseconds (``_ps``); properties ending in ``_ms`` are for people. A lost packet stays in the sample with a
@@ -43,8 +43,8 @@ Number = Annotated[int, Field(strict=True, ge=1)]
 
 Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False, le=MOST_SECONDS)]
 
-_TAKEN_IN = object()
-"""The context of reading what was looked at when it was taken in."""
+_STORED = object()
+"""The context of reading a stored document, which was checked when it came in."""
 
 Side = Literal["before", "after"]
 """Which side of the push devices are measured on."""
@@ -148,7 +148,7 @@ class FlowResult(Statistics):
 
     @model_validator(mode="after")
     def _agree_with_itself(self, info: ValidationInfo) -> Self:
-        faults = () if info.context is _TAKEN_IN else tuple(flow_faults(self))
+        faults = () if info.context is _STORED else tuple(flow_faults(self))
         if faults:
             raise FaultyMeasurement(faults)
         return self
@@ -211,7 +211,7 @@ class Measurement(BaseModel):
         later = [each.name for each in self.scenarios if self.look_of(each.name) > self.look]
         if later:
             raise ValueError(f"scenario {later[0]} is of a look that the measurement has not had: {self.look}")
-        if info.context is _TAKEN_IN:
+        if info.context is _STORED:
             return self
         faults = tuple(protocol_faults(self))
         if faults:
@@ -219,12 +219,12 @@ class Measurement(BaseModel):
         return self
 
     @classmethod
-    def taken_in(cls, text: str) -> Self:
-        """Read a document that was looked at when it was taken in: old ones stay readable as the rules grow."""
-        return cls.model_validate_json(text, context=_TAKEN_IN)
+    def parse_stored(cls, text: str) -> Self:
+        """Read a stored document without the checks that it passed then: it stays readable as checks are added."""
+        return cls.model_validate_json(text, context=_STORED)
 
-    def lacking(self, scenario: str) -> tuple[str, ...]:
-        """What a tester of real packets did not say of a scenario; ``KeyError`` for one that it does not have."""
+    def missing_facts(self, scenario: str) -> tuple[str, ...]:
+        """The facts that a tester of real packets did not report of a scenario; ``KeyError`` for an unknown one."""
         found = self.scenario(scenario)
         if self.evidence != "measured":
             return ()

@@ -1,4 +1,4 @@
-"""Packets of a measurement one by one, as a table for other tools."""
+"""Export of the packets of a measurement as CSV or Parquet."""
 
 from __future__ import annotations
 

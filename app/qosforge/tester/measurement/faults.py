@@ -1,4 +1,4 @@
-"""What is wrong with a measurement document: where it stands, in words, and how to correct it."""
+"""Faults of a measurement document: the place, the message and the hint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contradictions within what any tester says of one flow: its counts, its samples, its histogram.
+"""Checks of one flow: that its counts, samples and histogram agree.
 
 Of the figures of a flow, extremes and quantiles are looked at here where there are samples; those of packets on a
 wire in :mod:`qosforge.tester.measurement.delay_checks`.
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from qosforge.deltaq.distribution import LOST
-from qosforge.tester.measurement.delay_checks import MOST_DELAY_PS, extremes_and_quantiles
+from qosforge.tester.measurement.delay_checks import MOST_DELAY_PS, sample_faults
 from qosforge.tester.measurement.faults import Fault
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ _COUNT = "count, and look at, the same packets"
 
 def flow_faults(flow: FlowResult) -> Iterator[Fault]:
     """The faults of a flow, by the place in it: of the first of its parts that has some, as others rest on it."""
-    for look in (_of_samples, _of_histogram, extremes_and_quantiles):
+    for look in (_check_samples, _check_histogram, sample_faults):
         found = list(look(flow))
         yield from found
         if found:
             return
 
 
-def _of_samples(flow: FlowResult) -> Iterator[Fault]:
+def _check_samples(flow: FlowResult) -> Iterator[Fault]:
     if not flow.samples:
         return
     name = f"flow {flow.name}"
@@ -69,7 +69,7 @@ def _of_samples(flow: FlowResult) -> Iterator[Fault]:
         yield Fault("samples", message, _COUNT)
 
 
-def _of_histogram(flow: FlowResult) -> Iterator[Fault]:
+def _check_histogram(flow: FlowResult) -> Iterator[Fault]:
     name = f"flow {flow.name}"
     before = -1
     for number, (edge, count) in enumerate(flow.histogram):

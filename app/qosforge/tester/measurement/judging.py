@@ -14,7 +14,7 @@ from qosforge.deltaq.warm_up import STILL_FELT, start_felt
 from qosforge.intent.models import Intent, Verify
 from qosforge.inventory.models import Network, TrafficScenario
 from qosforge.tester.measurement.document import Measurement, ScenarioResult, class_sample, flows_of
-from qosforge.tester.measurement.missing_packets import Missing, missing_part
+from qosforge.tester.measurement.missing_packets import MissingPart, missing_part
 from qosforge.tester.measurement.path_delay import PathDelay
 from qosforge.tester.scenario.traffic import scenario_of
 
@@ -49,7 +49,7 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
         TesterError: the tester kept no samples of a flow that is judged.
     """
     found: list[ClassVerdict] = []
-    judged = sum(_judges(intent, check, name) for check in intent.verify for name in check.classes)
+    judged = sum(_has_objective(intent, check, name) for check in intent.verify for name in check.classes)
     for check in intent.verify:
         scenario = scenario_of(network, check)
         if scenario is None:
@@ -74,13 +74,13 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
             flows = flows_of(measurement, scenario.name, intent.within(name), path=check.path)
             missing = missing_part(measurement, scenario.name, flows)
             why = (
-                _cut_short(measurement, scenario.name, check, missing)
-                or _still_felt(sample, judged)
-                or _not_settled(measurement.scenario(scenario.name), way)
+                _short_measurement(measurement, scenario.name, check, missing)
+                or _start_effect(sample, judged)
+                or _unsettled_policers(measurement.scenario(scenario.name), way)
             )
             if why:
                 verdict = undecided(verdict, why)
-            lacking = measurement.lacking(scenario.name)
+            lacking = measurement.missing_facts(scenario.name)
             if missing:
                 lacking += (f"what was sent in {missing.part}",)
             verdict = verdict.model_copy(update={"lacking": lacking})
@@ -129,7 +129,7 @@ def path_delay_of(measurement: Measurement, scenario: str, name: str, path: str)
     return next((each for each in recorded if (each.traffic_class, each.path) == (name, path)), None)
 
 
-def _not_settled(result: ScenarioResult, way: PathDelay | None) -> str:
+def _unsettled_policers(result: ScenarioResult, way: PathDelay | None) -> str:
     """That policers still feel how a simulation began, where they do."""
     if way is None or result.warm_up_seconds is None or way.settling_seconds <= result.warm_up_seconds:
         return ""
@@ -139,7 +139,7 @@ def _not_settled(result: ScenarioResult, way: PathDelay | None) -> str:
     )
 
 
-def _cut_short(measurement: Measurement, scenario: str, check: Verify, missing: Missing | None) -> str:
+def _short_measurement(measurement: Measurement, scenario: str, check: Verify, missing: MissingPart | None) -> str:
     """That packets on a wire were measured for less than the policy asks, or in part; nothing where not."""
     result = measurement.scenario(scenario)
     if measurement.evidence == "measured" and result.seconds is not None:
@@ -149,22 +149,22 @@ def _cut_short(measurement: Measurement, scenario: str, check: Verify, missing: 
     return f"the measurement was cut short, it lacks {missing}" if missing else ""
 
 
-def _still_felt(sample: Sample, judged: int) -> str:
+def _start_effect(sample: Sample, judged: int) -> str:
     """That a sample, one of so many ``judged``, still feels how the simulation began, where it does."""
     if sample.replicated and start_felt(sample, judged) >= STILL_FELT:
         return "the figures still feel how the simulation began"
     return ""
 
 
-def judges(intent: Intent) -> bool:
+def has_objectives(intent: Intent) -> bool:
     """Whether a measurement of the intent could end in a verdict: a check judges a class that has an objective."""
-    return any(_judges(intent, check, name) for check in intent.verify for name in check.classes)
+    return any(_has_objective(intent, check, name) for check in intent.verify for name in check.classes)
 
 
-def _judges(intent: Intent, check: Verify, name: str) -> bool:
+def _has_objective(intent: Intent, check: Verify, name: str) -> bool:
     return intent.objective_of(check, name) is not None
 
 
-def overall(found: Iterable[ClassVerdict]) -> Outcome:
+def overall_outcome(found: Iterable[ClassVerdict]) -> Outcome:
     """What all verdicts come to together; without any it is inconclusive."""
     return combine([entry.verdict.outcome for entry in found])

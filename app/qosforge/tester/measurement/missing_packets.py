@@ -1,4 +1,4 @@
-"""What a measurement of real packets lacks at its end: evidence that was to be there and is not."""
+"""Packets that a measurement of real traffic should have and has not: periods cut short or left out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SILENT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingPart:
     """The part of a measurement that is not there: when it would have been, and about how many packets were due."""
 
     part: str
@@ -24,7 +24,7 @@ class Missing:
         return f"{self.part}, in which some {self.packets:,} packets were due"
 
 
-def missing_part(measurement: Measurement, scenario: str, flows: Iterable[FlowResult]) -> Missing | None:
+def missing_part(measurement: Measurement, scenario: str, flows: Iterable[FlowResult]) -> MissingPart | None:
     """What is missing of flows at the end of their periods, or of whole periods; ``None`` where nothing is, or
     nobody said how long was measured.
 
@@ -58,4 +58,4 @@ def missing_part(measurement: Measurement, scenario: str, flows: Iterable[FlowRe
     if absent:
         parts.append(f"period {', '.join(map(str, absent))} of {result.replications}")
         due += sum(flow.sent for flow in looked_at) / len(periods) * len(absent)
-    return Missing(" and ".join(parts), round(due))
+    return MissingPart(" and ".join(parts), round(due))

@@ -1,4 +1,4 @@
-"""Where the delay of a class arises on its path: what each hop adds, as a part of a measurement that lasts.
+"""Delay by hop: what each hop of a path adds to the delay of a class, as part of the measurement document.
 
 Delay is G + S + V (Broadband Forum TR-452.1): G, fixed, is propagation and the fixed latency of devices; S the time
 that a packet's own bits take on the line; V what it waited. A hop lasts from the arrival at an egress port to the
@@ -175,7 +175,7 @@ def compose(unloaded: Sequence[tuple[int, int]], waiting: Sequence[DeltaQ]) -> D
     return along([DeltaQ.from_histogram(unloaded, 0), *waiting]).deltaq
 
 
-def condensed(bins: Sequence[tuple[int, int]]) -> Bins:
+def condense(bins: Sequence[tuple[int, int]]) -> Bins:
     """The same in at most :data:`ATOMS` delays: neighbours count at the largest of them, which never flatters.
 
     Quantiles at the cuts stay what they are.

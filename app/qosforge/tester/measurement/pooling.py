@@ -1,4 +1,4 @@
-"""Flows of a measurement read as one: counts added up, moments and quantiles of all packets together."""
+"""Pooling of flows: counts added up, moments and quantiles of all packets together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ClassSummary(Statistics):
     flows: tuple[str, ...]
 
 
-def joined(flows: Iterable[FlowResult]) -> tuple[FlowResult, ...]:
+def join_replications(flows: Iterable[FlowResult]) -> tuple[FlowResult, ...]:
     """The same flows, those without samples once for all their replications: nobody judges them one by one."""
     found: dict[tuple[str, int], list[FlowResult]] = {}
     for flow in flows:
@@ -59,14 +59,14 @@ def class_summary(
 def summarise(flows: Sequence[FlowResult]) -> ClassSummary:
     """Pool at least one flow as :func:`class_summary` does; unlike paths or kinds are joined by ``+``."""
     heard = [(flow.delivered, *moments) for flow in flows if flow.delivered and (moments := _moments(flow))]
-    mean = _weighted((weight, mean) for weight, mean, _ in heard)
+    mean = _weighted_mean((weight, mean) for weight, mean, _ in heard)
     spread = None
     if mean is not None:
         # Law of total variance: within the flows, and between their means.
-        within = _weighted((weight, sd**2) for weight, _, sd in heard)
-        between = _weighted((weight, (own - mean) ** 2) for weight, own, _ in heard)
+        within = _weighted_mean((weight, sd**2) for weight, _, sd in heard)
+        between = _weighted_mean((weight, (own - mean) ** 2) for weight, own, _ in heard)
         spread = math.sqrt((within or 0) + (between or 0))
-    pace = _weighted(
+    pace = _weighted_mean(
         (flow.delivered - 1, flow.interarrival_sd_ps**2)
         for flow in flows
         if flow.interarrival_sd_ps is not None and flow.delivered > 1
@@ -85,9 +85,9 @@ def summarise(flows: Sequence[FlowResult]) -> ClassSummary:
         max_delay_ps=max((high for flow in flows if (high := flow.max_delay_ps) is not None), default=None),
         interarrival_sd_ps=None if pace is None else round(math.sqrt(pace)),
         throughput_bps=round(_rate(flows, lambda flow: flow.throughput_bps) or 0),
-        offered_bps=_rounded(_rate(flows, lambda flow: flow.offered_bps)),
-        expected_bps=_rounded(_rate(flows, lambda flow: flow.expected_bps)),
-        expected_most_bps=_rounded(_rate(flows, _most_expected))
+        offered_bps=_round(_rate(flows, lambda flow: flow.offered_bps)),
+        expected_bps=_round(_rate(flows, lambda flow: flow.expected_bps)),
+        expected_most_bps=_round(_rate(flows, _upper_throughput))
         if any(flow.expected_most_bps is not None for flow in flows)
         else None,
         delay_bound_ps=_if_all([flow.delay_bound_ps for flow in flows], max),
@@ -97,7 +97,7 @@ def summarise(flows: Sequence[FlowResult]) -> ClassSummary:
 
 def counted_mean_ps(flows: Iterable[FlowResult]) -> int | None:
     """Mean delay by what testers counted of every packet, also where they kept some of them only."""
-    return _rounded(_weighted((flow.delivered, flow.mean_delay_ps) for flow in flows))
+    return _round(_weighted_mean((flow.delivered, flow.mean_delay_ps) for flow in flows))
 
 
 def _moments(flow: FlowResult) -> tuple[float, float] | None:
@@ -120,11 +120,11 @@ def _rate(flows: Sequence[FlowResult], rate: Callable[[FlowResult], int | None])
     return math.fsum(math.fsum(rates) / len(rates) for rates in found.values())
 
 
-def _most_expected(flow: FlowResult) -> int | None:
+def _upper_throughput(flow: FlowResult) -> int | None:
     return flow.expected_bps if flow.expected_most_bps is None else flow.expected_most_bps
 
 
-def _rounded(value: float | None) -> int | None:
+def _round(value: float | None) -> int | None:
     return None if value is None else round(value)
 
 
@@ -158,7 +158,7 @@ def _pooled_quantiles(flows: Sequence[FlowResult]) -> dict[str, int | None]:
     return quantiles_ps(pooled_deltaq(flows)) if kept and any(flow.sent for flow in flows) else {}
 
 
-def _weighted(terms: Iterable[tuple[int, float | None]]) -> float | None:
+def _weighted_mean(terms: Iterable[tuple[int, float | None]]) -> float | None:
     """Weighted mean of the terms that have a value; ``None`` when no weight is left."""
     pairs = [(weight, value) for weight, value in terms if value is not None]
     total = sum(weight for weight, _ in pairs)

@@ -1,4 +1,4 @@
-"""The protocol of a measurement of real packets: what its document may not say, beside contradictions in a flow.
+"""Checks of a whole measurement of real packets: names, times and copies, beside the checks of each flow.
 
 Times count from the beginning of each period, its warm-up included. What is sent within the seconds that were
 measured is looked at, and its arrival waited for. A simulation goes on until its last packet has arrived.
@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qosforge.deltaq.distribution import LOST
-from qosforge.tester.measurement.delay_checks import ROUNDED, figure_faults
+from qosforge.tester.measurement.delay_checks import ROUNDED, delay_faults
 from qosforge.tester.measurement.faults import Fault
 from qosforge.tester.measurement.rate_checks import rate_faults
 
@@ -38,15 +38,15 @@ def protocol_faults(measurement: Measurement) -> Iterator[Fault]:
             yield Fault(f"scenarios.{number}", message, "give each scenario once, with all its flows")
         seen.add(scenario.name)
         place = f"scenarios.{number}.flows"
-        yield from _of_names(place, scenario)
+        yield from _check_names(place, scenario)
         for position, flow in enumerate(scenario.flows):
-            yield from _of_times(f"{place}.{position}.samples", scenario, flow)
-            for fault in (*figure_faults(flow), *rate_faults(scenario, flow)):
+            yield from _check_times(f"{place}.{position}.samples", scenario, flow)
+            for fault in (*delay_faults(flow), *rate_faults(scenario, flow)):
                 yield replace(fault, path=f"{place}.{position}.{fault.path}")
-        yield from _copies(place, scenario)
+        yield from _find_copies(place, scenario)
 
 
-def _of_names(place: str, scenario: ScenarioResult) -> Iterator[Fault]:
+def _check_names(place: str, scenario: ScenarioResult) -> Iterator[Fault]:
     """Flows that are there twice, or change, or that a period lacks."""
     first: dict[str, FlowResult] = {}
     periods: dict[str, set[int]] = {}
@@ -69,7 +69,7 @@ def _of_names(place: str, scenario: ScenarioResult) -> Iterator[Fault]:
             yield Fault(place, message, "give every flow in each period, with the counts of what it sent there")
 
 
-def _of_times(place: str, scenario: ScenarioResult, flow: FlowResult) -> Iterator[Fault]:
+def _check_times(place: str, scenario: ScenarioResult, flow: FlowResult) -> Iterator[Fault]:
     """The first packet out of the order of sending, and the first one outside the measurement."""
     name = f"flow {flow.name}"
     before = -1
@@ -112,7 +112,7 @@ def _of_times(place: str, scenario: ScenarioResult, flow: FlowResult) -> Iterato
             return
 
 
-def _copies(place: str, scenario: ScenarioResult) -> Iterator[Fault]:
+def _find_copies(place: str, scenario: ScenarioResult) -> Iterator[Fault]:
     """Flows with the packets of one before, or with its delays where these vary: one period given twice."""
     packets: dict[object, FlowResult] = {}
     for position, flow in enumerate(scenario.flows):

@@ -1,4 +1,4 @@
-"""Throughput and offered load of a measured flow against its counts.
+"""Checks of rates: that throughput and offered load of a measured flow agree with its counts.
 
 The document has no packet sizes. So a rate is refused only where no IP packet is so small or so large, and the
 difference of both rates only where the lost packets cannot make it up.
@@ -51,10 +51,10 @@ def rate_faults(scenario: ScenarioResult, flow: FlowResult) -> Iterator[Fault]:
             )
             yield Fault(field, message, _HINT)
     if not wrong:
-        yield from _balance(flow, seconds)
+        yield from _check_balance(flow, seconds)
 
 
-def _balance(flow: FlowResult, seconds: float) -> Iterator[Fault]:
+def _check_balance(flow: FlowResult, seconds: float) -> Iterator[Fault]:
     """Where what was offered, less what arrived, is not what was lost."""
     offered, arrived = flow.offered_bps, flow.throughput_bps
     if not offered or not arrived or not flow.sent:

@@ -1,4 +1,4 @@
-"""A way through lines and policers, as packets of each size come to them: whole, or in fragments."""
+"""The stages of a path, lines and policers, with packets of each size as they arrive: whole or in fragments."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from qosforge.calculus.stages import EgressLine, Meter, Passage, Place, Stage, l
 Json = dict[str, Any]
 _Carry = Callable[[PacketPart], Carried]
 _Bits = Callable[[PacketPart], Fraction]
-KnownParts = dict[tuple[Encapsulation, bool], dict[PacketPart, Carried]]
+PartCache = dict[tuple[Encapsulation, bool], dict[PacketPart, Carried]]
 """What parts are on lines of one encapsulation, in queues that are urgent or not."""
 
 
-class Way:
+class PathStages:
     """Collects the stages of a way in order, for packets of ``sizes`` (IP bytes), the usual one first.
 
     A fragment of IP stays one on the lines that follow, where it may be cut again; it is policed, dropped and
     queued by itself. ``known`` is kept from way to way: most lines carry alike what most ways have.
     """
 
-    def __init__(self, sizes: Sequence[int], known: KnownParts) -> None:
+    def __init__(self, sizes: Sequence[int], known: PartCache) -> None:
         self._sizes = sizes
         self._known = known
         self._parts: list[tuple[PacketPart, ...]] = [(PacketPart(size),) for size in sizes]
@@ -39,7 +39,7 @@ class Way:
         """Packets meet a policer that counts a part as so many bytes."""
         frames = [frame_bytes(part) for part in self._parts[0]]
         meter = Meter(place, rate, burst, sum(frames), max(frames))
-        self._steps.append(_Counted(meter, self._parts, lambda part: Fraction(8 * frame_bytes(part))))
+        self._steps.append(_CountedStage(meter, self._parts, lambda part: Fraction(8 * frame_bytes(part))))
 
     def pass_line(self, line: EgressLine, queue: int, carries: Encapsulation) -> None:
         """Packets wait in a queue, and are sent."""
@@ -56,17 +56,17 @@ class Way:
             for size, parts in zip(self._sizes, self._parts, strict=True)
         )
         passage = Passage(line, queue, packets)
-        self._steps.append(_Counted(passage, self._parts, lambda part: Fraction(carry(part).wire_bits), carry))
+        self._steps.append(_CountedStage(passage, self._parts, lambda part: Fraction(carry(part).wire_bits), carry))
 
     def stages(self) -> tuple[Stage, ...]:
         """What was passed."""
         return tuple(
             replace(step.stage, ip_bits=self._ip_bits(number, step))
             for number, step in enumerate(self._steps)
-            if isinstance(step, _Counted)
+            if isinstance(step, _CountedStage)
         )
 
-    def _ip_bits(self, number: int, step: _Counted) -> Fraction:
+    def _ip_bits(self, number: int, step: _CountedStage) -> Fraction:
         """The most IP bits of packets that a bit counted at a stage may stand for later.
 
         Of whole packets, those that it is made of. Of fragments, whose packets may have lost the others, as many as
@@ -96,7 +96,7 @@ class _Cut:
         self.carries = carries
 
 
-class _Counted:
+class _CountedStage:
     """A stage with the parts of each packet that come to it, and the bits that it counts of one."""
 
     def __init__(
@@ -105,7 +105,7 @@ class _Counted:
         self.stage, self.parts, self.bits, self.carry = stage, parts, bits, carry
 
 
-_Step = _Cut | _Counted
+_Step = _Cut | _CountedStage
 
 
 def _packet(ip_bytes: int, parts: Sequence[Carried]) -> Carried:

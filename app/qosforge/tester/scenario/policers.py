@@ -1,4 +1,4 @@
-"""The policers that packets of a probe met: what they let through, and as what."""
+"""The policers on the path of a probe: their limits and actions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 _COLOURS = {"exceed": "yellow", "violate": "red"}
 
 
-def met(port: Json, report: Json, side: str, at: tuple[str, ...]) -> Iterator[tuple[Place, Json]]:
+def find_policers(port: Json, report: Json, side: str, at: tuple[str, ...]) -> Iterator[tuple[Place, Json]]:
     """The policers of one side of a port that packets met, in order, by the port's report of them."""
     described = port.get(side) or {}
     for number, listed in enumerate(described.get("police", ())):
@@ -34,7 +34,7 @@ def _of_rule(side: Json, hit: int) -> Json:
     return rule.get("police") or {}
 
 
-def limit(police: Json) -> tuple[int, int] | None:
+def policer_limit(police: Json) -> tuple[int, int] | None:
     """Rate and burst that a policer lets through; None if it drops nothing for good."""
     exceed = police.get("exceed", "drop")
     if police.get("violate", exceed) != "drop":
@@ -67,7 +67,7 @@ def other_actions(police: Json) -> list[Json | str]:
     return [action for action in sent.values() if action != conform][:1]
 
 
-def acting(nodes: list[Json], actions: Mapping[Place, Json | str]) -> list[Json]:
+def with_actions(nodes: list[Json], actions: Mapping[Place, Json | str]) -> list[Json]:
     """The nodes of a document with policers that do so with packets that conform."""
     changed = copy.deepcopy(nodes)
     ports = {(node["name"], port["name"]): port for node in changed for port in node["ports"]}

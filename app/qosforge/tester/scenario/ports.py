@@ -1,4 +1,4 @@
-"""From a plan to the twin's ports: what an interface does to packets, in the twin's scenario language."""
+"""Ports of the twin's scenario, from the interfaces of a plan."""
 
 from __future__ import annotations
 
@@ -7,11 +7,19 @@ from typing import Any
 from qosforge.inventory.models import Framing, Link
 from qosforge.plan.model import Discipline, Efficiency, Ingress, InterfacePlan, Plan, Queue, Rule, System, Trust
 from qosforge.platforms.profile import DeviceProfile
-from qosforge.tester.scenario.queue_selection import selection
+from qosforge.tester.scenario.queue_selection import queue_rules
 from qosforge.tester.scenario.queues import twin_queue
-from qosforge.tester.scenario.rules import interface_policers, marks, match, policer
-from qosforge.tester.scenario.schedulers import FIFO, Held, conversations, drained, held, leaves, twin_scheduler
-from qosforge.tester.scenario.twin_support import check_modelled
+from qosforge.tester.scenario.rules import input_marks, interface_policers, twin_match, twin_policer
+from qosforge.tester.scenario.schedulers import (
+    FIFO,
+    PortService,
+    conversations,
+    drain_rates,
+    leaf_queues,
+    port_service,
+    twin_scheduler,
+)
+from qosforge.tester.scenario.twin_support import check_twin_support
 
 Json = dict[str, Any]
 
@@ -19,7 +27,7 @@ DSCPS = range(64)
 COSES = range(8)
 
 
-def port(
+def twin_port(
     plan: Plan,
     interface: InterfacePlan,
     link: Link | None,
@@ -34,8 +42,8 @@ def port(
         TesterError: the interface does what the twin does not model.
     """
     efficiency = interface.efficiency
-    check_modelled(plan, interface, link)
-    egress = _egress(plan, interface, held(plan, interface, rate, link.rate if link else rate))
+    check_twin_support(plan, interface, link)
+    egress = _egress(plan, interface, port_service(plan, interface, rate, link.rate if link else rate))
     egress["tx_fifo_packets"] = interface.egress.transmit_ring or profile.transmit_fifo
     if link is not None:
         egress |= _fragments(efficiency, link.framing, profile)
@@ -78,7 +86,7 @@ def _ingress(system: System, ingress: Ingress, tagged: bool) -> Json:
         otherwise = {"dscp": system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0, "cos": cos}
         cleared = otherwise
     rules = [
-        {"match": match(rule), "set": cleared | marks(system, rule)} | _police(rule)
+        {"match": twin_match(rule), "set": cleared | input_marks(system, rule)} | _police(rule)
         for rule in ingress.rules
         if rule.any_of
     ]
@@ -108,35 +116,35 @@ def _trusted(system: System, field: str, value: int) -> Json:
 
 
 def _police(rule: Rule) -> Json:
-    return {} if rule.police is None else {"police": policer(rule.police)}
+    return {} if rule.police is None else {"police": twin_policer(rule.police)}
 
 
-def _egress(plan: Plan, interface: InterfacePlan, holds: Held) -> Json:
+def _egress(plan: Plan, interface: InterfacePlan, service: PortService) -> Json:
     listed = interface_policers(interface.egress.policers)
-    told: Json = {"police": listed} if holds.shape is None else {"police": listed, "shape": holds.shape}
-    scheduler = holds.scheduler
+    common: Json = {"police": listed} if service.shape is None else {"police": listed, "shape": service.shape}
+    scheduler = service.scheduler
     if scheduler is None:
         only = twin_queue(Queue(number=0), "q0")
-        return told | {"rules": [], "otherwise": {"queue": 0}, "queues": [only], "scheduler": FIFO}
+        return common | {"rules": [], "otherwise": {"queue": 0}, "queues": [only], "scheduler": FIFO}
     if scheduler.discipline is Discipline.FLOW_WFQ:
-        discipline = twin_scheduler(scheduler, holds.assumed_rate)
-        return told | {"rules": [], "otherwise": {"queue": 0}, "queues": [], "scheduler": discipline}
-    rules, otherwise = selection(plan, holds.egress, scheduler)
-    served = leaves(scheduler)
-    drains = drained(scheduler, holds.assumed_rate)
-    fair = conversations(holds.assumed_rate)
-    return told | {
+        discipline = twin_scheduler(scheduler, service.assumed_rate)
+        return common | {"rules": [], "otherwise": {"queue": 0}, "queues": [], "scheduler": discipline}
+    rules, otherwise = queue_rules(plan, service.egress, scheduler)
+    served = leaf_queues(scheduler)
+    drains = drain_rates(scheduler, service.assumed_rate)
+    fair = conversations(service.assumed_rate)
+    return common | {
         "rules": rules,
         "otherwise": otherwise,
         "queues": [
-            twin_queue(queue, _called(served, position), drain, fair)
+            twin_queue(queue, _queue_name(served, position), drain, fair)
             for position, (queue, drain) in enumerate(zip(served, drains, strict=True))
         ],
-        "scheduler": twin_scheduler(scheduler, holds.assumed_rate),
+        "scheduler": twin_scheduler(scheduler, service.assumed_rate),
     }
 
 
-def _called(queues: list[Queue], position: int) -> str:
+def _queue_name(queues: list[Queue], position: int) -> str:
     """The queue's name, with its number where several queues share one, and its place where those do too."""
     queue = queues[position]
     same = [other for other in queues if other.name == queue.name]

@@ -1,17 +1,17 @@
-"""Which queue of an egress a packet takes, in the twin's scenario language."""
+"""Rules of the twin's scenario that choose the egress queue of a packet."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from qosforge.plan.model import Egress, Plan, Rule, Scheduler
-from qosforge.tester.scenario.rules import match, output_marks, policer
-from qosforge.tester.scenario.schedulers import leaves
+from qosforge.tester.scenario.rules import output_marks, twin_match, twin_policer
+from qosforge.tester.scenario.schedulers import leaf_queues
 
 Json = dict[str, Any]
 
 
-def selection(plan: Plan, egress: Egress, scheduler: Scheduler) -> tuple[list[Json], Json]:
+def queue_rules(plan: Plan, egress: Egress, scheduler: Scheduler) -> tuple[list[Json], Json]:
     """Rules in order and what holds otherwise: by the egress policy, a choice made on input, or the device's maps.
 
     Queues are numbered in the order of `leaf_paths`.
@@ -38,7 +38,7 @@ def _policy(egress: Egress, scheduler: Scheduler, first: int) -> tuple[list[Json
     for queue in scheduler.queues:
         firsts[queue.number] = first
         child = queue.child.scheduler if queue.child else None
-        first += len(leaves(child)) if child and child.queues else 1
+        first += len(leaf_queues(child)) if child and child.queues else 1
     children = {
         queue.number: _policy(queue.child, queue.child.scheduler, firsts[queue.number])
         for queue in scheduler.queues
@@ -50,7 +50,7 @@ def _policy(egress: Egress, scheduler: Scheduler, first: int) -> tuple[list[Json
             continue
         inside, rest = children.get(rule.queue, ([], firsts[rule.queue]))
         rules += [_both(rule, within) for within in inside]
-        rules.append(_taken(rule, rest))
+        rules.append(_rule_into(rule, rest))
     usual = egress.default_queue if egress.default_queue in firsts else next(iter(firsts), None)
     if usual is None:
         return rules, 0
@@ -58,18 +58,18 @@ def _policy(egress: Egress, scheduler: Scheduler, first: int) -> tuple[list[Json
     return [*rules, *inside], rest
 
 
-def _taken(rule: Rule, queue: int) -> Json:
-    found: Json = {"match": match(rule), "queue": queue}
+def _rule_into(rule: Rule, queue: int) -> Json:
+    chosen: Json = {"match": twin_match(rule), "queue": queue}
     if marks := output_marks(rule):
-        found["set"] = marks
-    return found if rule.police is None else found | {"police": policer(rule.police)}
+        chosen["set"] = marks
+    return chosen if rule.police is None else chosen | {"police": twin_policer(rule.police)}
 
 
 def _both(rule: Rule, within: Json) -> Json:
     """A rule of a class's own policy: it holds for packets of the class, with whose marks it begins."""
-    found = within | {"match": {"any": [match(rule)], "not": {"not": within["match"]}}}
+    chosen = within | {"match": {"any": [twin_match(rule)], "not": {"not": within["match"]}}}
     marks = output_marks(rule) | within.get("set", {})
-    return found | {"set": marks} if marks else found
+    return chosen | {"set": marks} if marks else chosen
 
 
 def _by_map(field: str, table: tuple[int, ...], positions: dict[int, int]) -> list[Json]:

@@ -1,11 +1,11 @@
-"""Queues of a plan in the twin's scenario language: limits, thresholds, drop profiles, policers."""
+"""Queues of the twin's scenario, from a plan: limits, thresholds, drop profiles, policers."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from qosforge.plan.model import Queue, Red, RedProfile, TailThreshold
-from qosforge.tester.scenario.rules import COLOURS, policer
+from qosforge.tester.scenario.rules import COLOURS, twin_policer
 
 Json = dict[str, Any]
 
@@ -30,10 +30,10 @@ def twin_queue(queue: Queue, name: str, drain_bps: int = 0, conversations: int |
         result["drain_bps"] = drain_bps
     if queue.red is not None:
         result["red"] = _red(queue.red)
-    if thresholds := [told for t in queue.thresholds if (told := _threshold(queue, t)) is not None]:
+    if thresholds := [each for t in queue.thresholds if (each := _threshold(queue, t)) is not None]:
         result["thresholds"] = thresholds
     if queue.police is not None:
-        result["police"] = policer(queue.police)
+        result["police"] = twin_policer(queue.police)
     if queue.fair:
         result["fair_queue"] = {} if conversations is None else {"dynamic_queues": conversations}
     return result

@@ -1,4 +1,4 @@
-"""Classifiers, marks and policers of a plan in the twin's scenario language."""
+"""Classifiers, marks and policers of the twin's scenario, from a plan."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ Json = dict[str, Any]
 COLOURS: dict[DropPrecedence, str] = {"low": "green", "medium": "yellow", "high": "red"}
 
 
-def term(wanted: Term) -> Json:
+def twin_term(term: Term) -> Json:
     """One alternative of a classifier."""
     fields: Json = {}
     for name in ("dscp", "cos", "precedence"):
-        if values := getattr(wanted, name):
+        if values := getattr(term, name):
             fields[name] = list(values)
     for name, value in (
-        ("application", wanted.application),
-        ("protocol", wanted.protocol),
-        ("src", wanted.source),
-        ("dst", wanted.destination),
-        ("src_mac", wanted.source_mac),
-        ("dst_mac", wanted.destination_mac),
-        ("input", wanted.input_interface),
+        ("application", term.application),
+        ("protocol", term.protocol),
+        ("src", term.source),
+        ("dst", term.destination),
+        ("src_mac", term.source_mac),
+        ("dst_mac", term.destination_mac),
+        ("input", term.input_interface),
     ):
         if value is not None:
             fields[name] = [value]
-    if wanted.vlan:
-        fields["vlan"] = list(wanted.vlan)
-    if wanted.source_ports:
-        fields["src_ports"] = [[r.first, r.last] for r in wanted.source_ports]
-    if wanted.destination_ports:
-        fields["dst_ports"] = [[r.first, r.last] for r in wanted.destination_ports]
+    if term.vlan:
+        fields["vlan"] = list(term.vlan)
+    if term.source_ports:
+        fields["src_ports"] = [[r.first, r.last] for r in term.source_ports]
+    if term.destination_ports:
+        fields["dst_ports"] = [[r.first, r.last] for r in term.destination_ports]
     return fields
 
 
-def match(rule: Rule) -> Json:
-    """What a rule asks of a packet."""
-    wanted: Json = {"any": [term(alternative) for alternative in rule.any_of]}
+def twin_match(rule: Rule) -> Json:
+    """The packets that a rule matches."""
+    packets: Json = {"any": [twin_term(alternative) for alternative in rule.any_of]}
     if rule.none_of:
-        wanted["not"] = {"any": [term(alternative) for alternative in rule.none_of]}
-    return wanted
+        packets["not"] = {"any": [twin_term(alternative) for alternative in rule.none_of]}
+    return packets
 
 
-def marks(system: System, rule: Rule) -> Json:
+def input_marks(system: System, rule: Rule) -> Json:
     """Marks that a rule sets on input, and the queue it chooses there."""
     result = output_marks(rule)
     if "dscp" in result and "cos" not in result and system.dscp_to_cos:
@@ -70,7 +70,7 @@ def output_marks(rule: Rule) -> Json:
     return result
 
 
-def policer(police: Policer) -> Json:
+def twin_policer(police: Policer) -> Json:
     """A policer of a class or queue: one bucket, or a three-colour marker where it has two."""
     result: Json = {"rate_bps": police.rate, "burst_bytes": police.burst}
     if police.peak_rate is not None:
@@ -88,7 +88,7 @@ def interface_policers(policers: tuple[InterfacePolicer, ...]) -> list[Json]:
     """The policers of an interface (CAR), whose second burst is what a packet may borrow."""
     return [
         {
-            "match": {"any": [term(alternative) for alternative in listed.any_of]} if listed.any_of else {},
+            "match": {"any": [twin_term(alternative) for alternative in listed.any_of]} if listed.any_of else {},
             "police": {
                 "kind": "car",
                 "rate_bps": listed.police.rate,
@@ -106,7 +106,7 @@ def _action(action: Action) -> Json | str:
     if action.drop:
         return "drop"
     fields = {"dscp": action.set_dscp, "precedence": action.set_precedence, "cos": action.set_cos}
-    given: Json = {field: value for field, value in fields.items() if value is not None}
+    fields_set: Json = {field: value for field, value in fields.items() if value is not None}
     if action.proceed:
-        return given | {"then": "continue"} if given else "continue"
-    return given or "transmit"
+        return fields_set | {"then": "continue"} if fields_set else "continue"
+    return fields_set or "transmit"

@@ -1,4 +1,4 @@
-"""Schedulers of a plan in the twin's scenario language: who is served when, and what is shaped."""
+"""Schedulers and shapers of the twin's scenario, from a plan."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _MOST_CONVERSATIONS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What serves an interface: the policy that divides it, and the port's shaper around that.
+class PortService:
+    """The service of an interface: the policy that divides it, and the port's shaper around it.
 
     ``assumed_rate`` (b/s) is what the device takes its shares of, ``shape`` the port's shaper as the twin has it.
     """
@@ -34,8 +34,8 @@ class Held:
     shape: Json | None
 
 
-def held(plan: Plan, interface: InterfacePlan, rate: int, line: int) -> Held:
-    """What an interface holds; ``rate`` (b/s) is what it may use of its ``line``'s.
+def port_service(plan: Plan, interface: InterfacePlan, rate: int, line: int) -> PortService:
+    """The service of an interface; ``rate`` (b/s) is the part of the ``line``'s rate that it may use.
 
     A policy that does nothing but shape around another one is the port's shaper. One that lets the whole line pass
     holds nothing.
@@ -43,20 +43,22 @@ def held(plan: Plan, interface: InterfacePlan, rate: int, line: int) -> Held:
     # A device takes its percentages of what it believes its rate to be.
     assumed_rate = interface.bandwidth_kbps * 1000 if interface.bandwidth_kbps else rate
     egress = interface.egress
-    shapers = [shaper(egress.shape_rate, egress.shape_burst)] if egress.shape_rate else []
+    shapers = [twin_shaper(egress.shape_rate, egress.shape_burst)] if egress.shape_rate else []
     while (inside := egress.dividing) is not egress and inside.scheduler and egress.scheduler:
         if around := egress.scheduler.queues[0].shape_rate:
-            shapers.append(shaper(around))
+            shapers.append(twin_shaper(around))
             assumed_rate = min(assumed_rate, around)
         egress = inside
     scheduler = egress.scheduler or plan.system.scheduler
     if scheduler is not None and scheduler.limit_percent is not None:
-        shapers.append(shaper(max(1, line * scheduler.limit_percent // 100)))
+        shapers.append(twin_shaper(max(1, line * scheduler.limit_percent // 100)))
     tightest = min(shapers, key=lambda each: int(each["rate_bps"]), default=None)
-    return Held(egress, scheduler, assumed_rate, tightest if tightest and tightest["rate_bps"] < line else None)
+    return PortService(
+        egress, scheduler, assumed_rate, tightest if tightest and tightest["rate_bps"] < line else None
+    )
 
 
-def shaper(rate: int, burst: int | None = None) -> Json:
+def twin_shaper(rate: int, burst: int | None = None) -> Json:
     """A shaper of ``rate`` b/s; ``burst`` in bytes, the usual one unless given."""
     usual = max(_SHAPE_BURST_BYTES, round(rate * _SHAPE_SECONDS / 8))
     return {"rate_bps": rate, "burst_bytes": burst or usual}
@@ -67,22 +69,22 @@ def conversations(rate: int) -> int:
     return next((count for most, count in _CONVERSATIONS if rate <= most), _MOST_CONVERSATIONS)
 
 
-def drained(scheduler: Scheduler, rate: int) -> list[int]:
+def drain_rates(scheduler: Scheduler, rate: int) -> list[int]:
     """The rate (b/s) that each innermost queue drains at where all have traffic, in the order of `leaf_paths`."""
     found: list[int] = []
     for queue, share in zip(scheduler.queues, expected_shares(scheduler, rate), strict=True):
         part = round(share * rate)
         inside = _inside(queue)
-        found += drained(inside, max(part, 1)) if inside else [part]
+        found += drain_rates(inside, max(part, 1)) if inside else [part]
     return found
 
 
-def leaves(scheduler: Scheduler) -> list[Queue]:
+def leaf_queues(scheduler: Scheduler) -> list[Queue]:
     """The innermost queues, in the order of `leaf_paths`."""
     found: list[Queue] = []
     for queue in scheduler.queues:
         inside = _inside(queue)
-        found += leaves(inside) if inside else [queue]
+        found += leaf_queues(inside) if inside else [queue]
     return found
 
 
@@ -91,7 +93,7 @@ def twin_scheduler(scheduler: Scheduler, rate: int) -> Json:
     if any(_inside(queue) for queue in scheduler.queues):
         return {"kind": "tree", "children": _nodes(scheduler, rate, 0)}
     found = _flat(scheduler, rate)
-    shapes = {str(i): shaper(q.shape_rate) for i, q in enumerate(scheduler.queues) if q.shape_rate}
+    shapes = {str(i): twin_shaper(q.shape_rate) for i, q in enumerate(scheduler.queues) if q.shape_rate}
     return found | {"shapes": shapes} if shapes else found
 
 
@@ -114,7 +116,7 @@ def _nodes(scheduler: Scheduler, rate: int, first: int) -> list[Json]:
         else:
             node["weight"] = guaranteed
         if queue.shape_rate:
-            bucket = shaper(queue.shape_rate)
+            bucket = twin_shaper(queue.shape_rate)
             node |= {"ceil_bps": bucket["rate_bps"], "burst_bytes": bucket["burst_bytes"]}
         if inside is None:
             node["queue"] = first
@@ -122,7 +124,7 @@ def _nodes(scheduler: Scheduler, rate: int, first: int) -> list[Json]:
         else:
             # Classes inside take their shares of what the class is shaped to, else of its guarantee.
             node["children"] = _nodes(inside, queue.shape_rate or guaranteed, first)
-            first += len(leaves(inside))
+            first += len(leaf_queues(inside))
         found.append(node)
     return found
 

@@ -1,4 +1,4 @@
-"""What a flow's description is as a source of the twin, and what each replication draws anew for it."""
+"""Sources of the twin's scenario, from descriptions of flows, and the sender clocks of replications."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CLOCK_PPM = 50
 being 100: drawn anew for each flow and replication."""
 
 
-def by_own_clock(sending: Json, factor: float) -> Json:
+def with_own_clock(sending: Json, factor: float) -> Json:
     """What a sender's clock, so many times as fast as it should be, makes of its source; TCP and Poisson have none.
 
     A recording begins at a random moment too: sent at the same one, it would be the same in every replication.
@@ -42,7 +42,7 @@ def by_own_clock(sending: Json, factor: float) -> Json:
     return {}
 
 
-def source_of(flow: TrafficFlow) -> Json:
+def twin_source(flow: TrafficFlow) -> Json:
     """The twin's source of a flow.
 
     Raises:
@@ -56,7 +56,7 @@ def source_of(flow: TrafficFlow) -> Json:
             window = max(RECEIVE_WINDOW_BYTES, _WINDOW_SEGMENTS * mss)
             return {"kind": "tcp", "mss": mss, "receive_window_bytes": window, **common}
         case "trace":
-            return {**_recorded(flow).source(), "start_ps": common["start_ps"]}
+            return {**_trace_of(flow).source(), "start_ps": common["start_ps"]}
         case "video":
             return {
                 "kind": "video",
@@ -69,7 +69,7 @@ def source_of(flow: TrafficFlow) -> Json:
     return {"kind": source.kind, "rate_bps": source.rate, "ip_bytes": source.ip_bytes, **common}
 
 
-def _recorded(flow: TrafficFlow) -> Trace:
+def _trace_of(flow: TrafficFlow) -> Trace:
     """What a trace source sends.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What each flow of a scenario puts on every line of its way, and its acknowledgements on theirs.
+"""Traffic streams: the load of each flow, and of its acknowledgements, on every line of its path.
 
 Which rules and queues take a stream is asked of the twin itself, which carries a few packets of each alone: so an
 expectation is of the very configuration that is measured. What a packet is on a line is reckoned for each size.
@@ -14,9 +14,9 @@ from qosforge.calculus.encapsulation import PS, Encapsulation
 from qosforge.calculus.stages import EgressLine, Place, Stage, TrafficStream
 from qosforge.inventory.models import Network, TrafficFlow, TrafficScenario
 from qosforge.plan.model import InterfacePlan, Plan
-from qosforge.tester.scenario.path_stages import KnownParts, Way
-from qosforge.tester.scenario.policers import acting, limit, met, other_actions
-from qosforge.tester.scenario.schedulers import held
+from qosforge.tester.scenario.path_stages import PartCache, PathStages
+from qosforge.tester.scenario.policers import find_policers, other_actions, policer_limit, with_actions
+from qosforge.tester.scenario.schedulers import port_service
 from qosforge.tester.scenario.sources import CLOCK_PPM
 from qosforge.tester.scenario.traffic import RTP_HEADERS, TCP_HEADERS, flow_names, packets_of_frame
 
@@ -29,7 +29,7 @@ _PROBE_SECONDS = 20
 _PORT_RANGES = frozenset({"src_ports", "dst_ports", "any_port"})
 
 
-def streams(
+def find_streams(
     network: Network,
     plans: Mapping[str, Plan],
     scenario: TrafficScenario,
@@ -45,7 +45,7 @@ def streams(
     documents = {entry["name"]: entry for entry in document["flows"]}
     found = []
     for flow in scenario.flows:
-        groups = lines.told_apart([documents[name] for name in flow_names(flow)])
+        groups = lines.split_by_ports([documents[name] for name in flow_names(flow)])
         for entries in groups:
             # No flow has such a name.
             name = flow.name if len(groups) == 1 else f"{flow.name} {entries[0]['packet']['src_port']}"
@@ -58,10 +58,10 @@ def _stream(
 ) -> TrafficStream:
     """The stream of flows that every rule takes alike."""
     entry, count, weight = entries[0], len(entries), (flow.dscp >> 3) + 1
-    offered, sizes = load(flow, entry["source"], duration_ps)
+    offered, sizes = offered_load(flow, entry["source"], duration_ps)
     back = None
     if "return_path" in entry:
-        first, *others = lines.ways(entry["return_path"], _reversed(entry["packet"]), [TCP_HEADERS])
+        first, *others = lines.ways(entry["return_path"], _reverse(entry["packet"]), [TCP_HEADERS])
         back = TrafficStream(
             name=f"{name} acknowledgements",
             count=count,
@@ -88,13 +88,13 @@ def _stream(
     )
 
 
-def _reversed(packet: Json) -> Json:
+def _reverse(packet: Json) -> Json:
     """A packet of the way back: addresses and ports are swapped, marks are the flow's own."""
     swapped = {"src": "dst", "dst": "src", "src_port": "dst_port", "dst_port": "src_port"}
     return {swapped.get(key, key): value for key, value in packet.items()}
 
 
-def load(flow: TrafficFlow, source: Json, duration_ps: int) -> tuple[float, list[int]]:
+def offered_load(flow: TrafficFlow, source: Json, duration_ps: int) -> tuple[float, list[int]]:
     """What one flow offers, IP bits per second, and the bytes of its packets: the usual ones, then all others."""
     described = flow.source
     size = described.ip_bytes
@@ -128,13 +128,13 @@ class _Lines:
         self._ports: dict[_At, Json] = {
             (node["name"], port["name"]): port for node in document["nodes"] for port in node["ports"]
         }
-        self._links: dict[_At, Json] = {near: link for link in document["links"] for near, _ in _ways(link)}
-        self._ends = {near: far for link in document["links"] for near, far in _ways(link)}
-        self._lines = _lines(network, plans, document, self._links)
+        self._links: dict[_At, Json] = {near: link for link in document["links"] for near, _ in _directions(link)}
+        self._ends = {near: far for link in document["links"] for near, far in _directions(link)}
+        self._lines = _egress_lines(network, plans, document, self._links)
         self._ranges = sorted(_port_ranges(document["nodes"]))
-        self._known: KnownParts = {}
+        self._known: PartCache = {}
 
-    def told_apart(self, entries: Sequence[Json]) -> list[list[Json]]:
+    def split_by_ports(self, entries: Sequence[Json]) -> list[list[Json]]:
         """Flows that differ in their ports, by the rules' port ranges that they are in."""
         groups: dict[tuple[bool, ...], list[Json]] = {}
         for entry in entries:
@@ -154,51 +154,51 @@ class _Lines:
         while waiting:
             actions = waiting.pop(0)
             reports = self._probe(hops, packet, sizes[0], actions)
-            if len(sizes) > 1 and not _passed(reports[hops[-1]]):
+            if len(sizes) > 1 and not _lets_through(reports[hops[-1]]):
                 # What the usual packet is too large for may pass smaller ones.
                 reports = self._probe(hops, packet, min(sizes), actions)
             last = list(actions)[-1] if actions else None
-            for place, police in self._met(hops, reports):
+            for place, police in self._policers(hops, reports):
                 # Those before the last one that was changed have been tried with it.
                 if last == place:
                     last = None
                 elif last is None and place not in actions:
                     waiting += [{**actions, place: action} for action in other_actions(police)]
             queues = [[bool(queue["packets_out"]) for queue in reports[at]["queues"]] for at in hops]
-            route = ([place for place, _ in self._met(hops, reports)], queues)
+            route = ([place for place, _ in self._policers(hops, reports)], queues)
             if route not in seen:
                 seen.append(route)
                 yield self._stages(hops, reports, packet, sizes)
 
-    def _met(self, hops: Sequence[_At], reports: Mapping[_At, Json]) -> Iterator[tuple[Place, Json]]:
+    def _policers(self, hops: Sequence[_At], reports: Mapping[_At, Json]) -> Iterator[tuple[Place, Json]]:
         """The policers on a path in the order of the packets."""
         for at in hops:
-            yield from met(self._ports[at], reports[at], "egress", at)
+            yield from find_policers(self._ports[at], reports[at], "egress", at)
             far = self._ends[at]
             if far in reports:
-                yield from met(self._ports[far], reports[far], "ingress", far)
+                yield from find_policers(self._ports[far], reports[far], "ingress", far)
 
     def _stages(
         self, hops: Sequence[_At], reports: Mapping[_At, Json], packet: Json, sizes: Sequence[int]
     ) -> tuple[Stage, ...]:
         rtp = str(packet.get("application") or "").startswith("rtp-")
-        way = Way(sizes, self._known)
+        way = PathStages(sizes, self._known)
         for at in hops:
             report = reports[at]
             carries = Encapsulation.of(self._links[at], self._ports[at].get("egress") or {}, rtp=rtp)
             way.cut(carries)
-            for place, police in met(self._ports[at], report, "egress", at):
-                if (passes := limit(police)) is not None:
+            for place, police in find_policers(self._ports[at], report, "egress", at):
+                if (passes := policer_limit(police)) is not None:
                     way.police(place, *passes, carries.policed_bytes)
-            if not _passed(report):
+            if not _lets_through(report):
                 way.police((at[0], at[1], "nothing passes", 0), 0, 0, carries.policed_bytes)
                 break
             queue = next(number for number, seen in enumerate(report["queues"]) if seen["packets_out"])
             way.pass_line(self._lines[at], queue, carries)
             far = self._ends[at]
             if far in reports:
-                for place, police in met(self._ports[far], reports[far], "ingress", far):
-                    if (passes := limit(police)) is not None:
+                for place, police in find_policers(self._ports[far], reports[far], "ingress", far):
+                    if (passes := policer_limit(police)) is not None:
                         way.police(place, *passes, carries.received_bytes)
         return way.stages()
 
@@ -211,16 +211,16 @@ class _Lines:
         duration = _PROBES * _PROBE_SECONDS * PS
         document = self._document | {"duration_ps": duration, "warmup_ps": 0, "cool_down_ps": 0, "flows": [alone]}
         if actions:
-            document["nodes"] = acting(document["nodes"], actions)
+            document["nodes"] = with_actions(document["nodes"], actions)
         answer = self._run(document)
         return {(each["node"], each["port"]): each for each in answer["ports"]}
 
 
-def _passed(report: Json) -> bool:
+def _lets_through(report: Json) -> bool:
     return any(queue["packets_out"] for queue in report["queues"])
 
 
-def _ways(link: Json) -> tuple[tuple[_At, _At], tuple[_At, _At]]:
+def _directions(link: Json) -> tuple[tuple[_At, _At], tuple[_At, _At]]:
     a, b = tuple(link["a"]), tuple(link["b"])
     return (a, b), (b, a)
 
@@ -237,7 +237,7 @@ def _port_ranges(described: object) -> set[tuple[int, int]]:
     return found
 
 
-def _lines(
+def _egress_lines(
     network: Network, plans: Mapping[str, Plan], document: Json, links: Mapping[_At, Json]
 ) -> dict[_At, EgressLine]:
     lines: dict[_At, EgressLine] = {}
@@ -252,7 +252,7 @@ def _lines(
             scheduler, assumed_rate = None, link["rate_bps"]
             if plan is not None:
                 usable = network.device(at[0]).interface(at[1]).usable
-                holds = held(plan, plan.interface(at[1]) or InterfacePlan(name=at[1]), usable, assumed_rate)
+                holds = port_service(plan, plan.interface(at[1]) or InterfacePlan(name=at[1]), usable, assumed_rate)
                 scheduler, assumed_rate = holds.scheduler, holds.assumed_rate
             lines[at] = EgressLine(
                 node=at[0],

@@ -1,4 +1,4 @@
-"""Which class of an intent a flow belongs to, by the intent's own words."""
+"""Described traffic: the class of the intent that a flow belongs to, its scenario, and its samples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TCP_HEADERS = 40
 """Bytes of every TCP segment that are IP and TCP, and all of an acknowledgement."""
 
 _PROTOCOLS = {"tcp": 6, "udp": 17}
-_NOT_TOLD = frozenset({"vlan", "source_mac", "destination_mac", "input_interface"})
+_UNKNOWN_FIELDS = frozenset({"vlan", "source_mac", "destination_mac", "input_interface"})
 
 
 def flow_names(flow: TrafficFlow) -> list[str]:
@@ -34,7 +34,7 @@ def flow_class(intent: Intent, flow: TrafficFlow, network: Network) -> str:
     Where the class is divided it is the innermost one that is named; what no child matches stays its parent's.
     A description of traffic tells no VLAN, MAC address or input interface: what matches by them takes no flow.
     """
-    return _first(intent.classes, flow, network) or RESERVED_CLASS
+    return _first_match(intent.classes, flow, network) or RESERVED_CLASS
 
 
 def flow_classes(intent: Intent, flow: TrafficFlow, network: Network) -> list[str]:
@@ -43,20 +43,20 @@ def flow_classes(intent: Intent, flow: TrafficFlow, network: Network) -> list[st
     return [flow_class(intent, one, network) for one in each]
 
 
-def _first(classes: Sequence[TrafficClass], flow: TrafficFlow, network: Network) -> str | None:
+def _first_match(classes: Sequence[TrafficClass], flow: TrafficFlow, network: Network) -> str | None:
     for entry in classes:
         if entry.match is None:
             continue
         terms = entry.match.alternatives()
         taken = any(_matches(term, flow, network) for term in terms) or not terms
         if taken and not any(_matches(term, flow, network) for term in entry.match.none):
-            return _first(entry.treatment.children, flow, network) or entry.name
+            return _first_match(entry.treatment.children, flow, network) or entry.name
     return None
 
 
 def _matches(term: MatchTerm, flow: TrafficFlow, network: Network) -> bool:
     return (
-        _NOT_TOLD.isdisjoint(term.given)
+        _UNKNOWN_FIELDS.isdisjoint(term.given)
         and (not term.application or flow.application in term.application)
         and (not term.dscp or flow.dscp in term.dscp)
         and (not term.cos or flow.cos in term.cos)
@@ -98,7 +98,7 @@ def packets_of_frame(source: TrafficSource) -> int:
     return max(1, math.ceil((source.frame_bytes or 0) / room)) if room > 0 else 1
 
 
-def samples(flow: TrafficFlow, seconds: int) -> int | None:
+def expected_samples(flow: TrafficFlow, seconds: int) -> int | None:
     """About how many packets a description of traffic has for a verdict, all its flows together.
 
     ``None`` for TCP, whose packets are as many as the network lets through, and for a trace, which has its own.

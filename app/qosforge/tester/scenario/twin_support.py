@@ -1,4 +1,4 @@
-"""What of a plan the twin does not model: refused by name, never left out of a measurement in silence."""
+"""Twin support: refuses by name the features of a plan that the twin does not model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NESTED = frozenset({Discipline.LLQ_CBWFQ})
 """Disciplines whose classes may be divided, or divide one, in the twin."""
 
 
-def check_modelled(plan: Plan, interface: InterfacePlan, link: Link | None) -> None:
+def check_twin_support(plan: Plan, interface: InterfacePlan, link: Link | None) -> None:
     """Refuse an interface that does what the twin's packets do not carry or its queues do not do.
 
     Raises:

@@ -154,7 +154,7 @@ def predict_view(
 
 def _comparable(prediction: Measurement, measured: str) -> Measurement | None:
     """The part of a measurement that a prediction has, too: the same classes on the same paths."""
-    found = Measurement.taken_in(measured)
+    found = Measurement.parse_stored(measured)
     flows = {(s.name, f.traffic_class, f.path) for s in prediction.scenarios for f in s.flows}
     scenarios = tuple(
         each.model_copy(

@@ -69,7 +69,7 @@ def compare(context: Context, before: Json | None, after: Json) -> Json:
 
 
 def _changes(context: Context, before: Json, after: Json) -> tuple[ClassChange, ...]:
-    sides = [Measurement.taken_in(context.artifacts.get_text(side["measurement"])) for side in (before, after)]
+    sides = [Measurement.parse_stored(context.artifacts.get_text(side["measurement"])) for side in (before, after)]
     return context.compute_to_end(class_changes, context.intent.intent, context.network, sides[0], sides[1])
 
 

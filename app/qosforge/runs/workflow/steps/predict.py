@@ -16,7 +16,7 @@ from qosforge.runs.record.stages import RunStopped
 from qosforge.runs.record.tables import StageOutcome
 from qosforge.runs.workflow.candidates import Compiled
 from qosforge.runs.workflow.context import Context
-from qosforge.tester.measured_part import measured_devices
+from qosforge.tester.network_under_test import devices_under_test
 from qosforge.tester.replications import REPLICATIONS
 
 Json = dict[str, Any]
@@ -96,7 +96,7 @@ def _subject(compiled: Packed[Compiled]) -> str:
     """What a prediction depends on, as a hash; intent, network and seed are the run's own and stay."""
     compilation, running = compiled.value().compilation, compiled.value().running
     found = hashlib.sha256(f"{MOST_SECONDS}".encode())
-    devices = measured_devices(compilation.intent.intent, compilation.network)
+    devices = devices_under_test(compilation.intent.intent, compilation.network)
     for plan in project_state(compilation, running, devices).values():
         found.update(plan.model_dump_json(exclude={"unknown"}).encode())
     # Shorter than the address of an artifact, which it must not be taken for.

@@ -1,4 +1,4 @@
-"""The part of a network that a measurement looks at: the devices that its packets pass."""
+"""The network under test: the devices that the packets of a measurement pass."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from qosforge.inventory.models import Network, TrafficScenario
 from qosforge.tester.scenario.traffic import scenario_of
 
 
-def measured_devices(intent: Intent, network: Network) -> frozenset[str]:
+def devices_under_test(intent: Intent, network: Network) -> frozenset[str]:
     """The devices on the ways, there and back, of all flows of the scenarios that an intent verifies.
 
     What lacks a scenario, a station or a way adds none: the tester says so.
@@ -19,9 +19,9 @@ def measured_devices(intent: Intent, network: Network) -> frozenset[str]:
     return frozenset(device for source, target in pairs for device in _passed(network, source, target))
 
 
-def measured_part(intent: Intent, network: Network) -> Network:
+def network_under_test(intent: Intent, network: Network) -> Network:
     """The network that has to be known for a measurement, which gives the same for it as for the whole."""
-    return network.part(measured_devices(intent, network))
+    return network.part(devices_under_test(intent, network))
 
 
 def _pairs(scenario: TrafficScenario) -> Iterator[tuple[str, str]]:

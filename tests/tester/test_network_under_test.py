@@ -14,7 +14,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Device, DeviceRole, Interface, Link, Network
 from qosforge.prediction.predict import predict
 from qosforge.runs.workflow.live import measure
-from qosforge.tester.measured_part import measured_devices, measured_part
+from qosforge.tester.network_under_test import devices_under_test, network_under_test
 
 ROOT = Path(__file__).resolve().parents[2]
 CAMPUS = load_network(ROOT / "inventories" / "campus")
@@ -42,9 +42,9 @@ def larger(network: Network, more: int) -> Network:
 def test_paths_of_the_part_are_those_of_the_whole(path: Path) -> None:
     intent = load_intent(path).intent
     whole = larger(CAMPUS, 20)
-    part = measured_part(intent, whole)
+    part = network_under_test(intent, whole)
 
-    assert {device.name for device in part.devices} == measured_devices(intent, CAMPUS)
+    assert {device.name for device in part.devices} == devices_under_test(intent, CAMPUS)
     for check in intent.verify:
         assert part.path(check.from_, check.to) == whole.path(check.from_, check.to)
 
@@ -52,7 +52,7 @@ def test_paths_of_the_part_are_those_of_the_whole(path: Path) -> None:
 def test_the_collaboration_policy_measures_the_whole_campus() -> None:
     intent = load_intent(ROOT / "policies" / "campus-collaboration.yaml").intent
 
-    assert measured_devices(intent, CAMPUS) == {device.name for device in CAMPUS.devices}
+    assert devices_under_test(intent, CAMPUS) == {device.name for device in CAMPUS.devices}
 
 
 def test_a_prediction_is_that_of_the_devices_that_packets_pass() -> None:
@@ -69,7 +69,7 @@ def test_devices_that_no_packet_passes_need_not_be_read() -> None:
     intent = load_intent(ROOT / "policies" / "campus-collaboration.yaml").intent
     check = intent.verify[0].model_copy(update={"seconds": 1})
     short = intent.model_copy(update={"verify": (check,)})
-    needed = measured_devices(short, CAMPUS)
+    needed = devices_under_test(short, CAMPUS)
     texts = {
         name: (ROOT / "inventories" / "campus" / "startup" / f"{name}.cfg").read_text(encoding="utf-8")
         for name in needed
