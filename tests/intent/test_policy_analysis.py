@@ -48,38 +48,38 @@ def read(text: str = POLICY, library: str = LIBRARY) -> PolicyAnalysis:
     return analyse_policy(PolicySource(text, included={"library.yaml": library}))
 
 
-def only(reading: PolicyAnalysis) -> PolicyProblem:
-    (problem,) = reading.problems
+def only(analysis: PolicyAnalysis) -> PolicyProblem:
+    (problem,) = analysis.problems
     return problem
 
 
 @pytest.mark.parametrize("name", sorted(shipped_policies()))
 def test_shipped_policies(name: str) -> None:
-    reading = analyse_policy(PolicySource(shipped_policies()[name]))
+    analysis = analyse_policy(PolicySource(shipped_policies()[name]))
 
-    assert not reading.problems
-    assert reading.loaded is not None
-    assert reading.merged is not None
-    assert len(reading.merged["classes"]) == len(reading.loaded.intent.classes)
+    assert not analysis.problems
+    assert analysis.loaded is not None
+    assert analysis.merged is not None
+    assert len(analysis.merged["classes"]) == len(analysis.loaded.intent.classes)
 
 
 def test_where_the_parts_of_a_policy_stand() -> None:
-    reading = read(POLICY.replace("percent: 50}}}", "percent: 40}}}"))
+    analysis = read(POLICY.replace("percent: 50}}}", "percent: 40}}}"))
 
-    assert not reading.problems
-    assert reading.data["parameters"] == {"video_share": 40, "voice_share": 30}
-    assert [entry["name"] for entry in reading.merged["classes"]] == ["video", "data", "voice"]
-    assert reading.merged["classes"][2]["treatment"] == {"priority": {"percent": 30}}
-    assert reading.origin(("classes", 0, "match")) == ("library.yaml", None)
-    assert reading.origin(("classes", 1, "match")) == ("policy.yaml", ("classes", 1, "match"))
-    assert reading.origin(("classes", 2)) == ("policy.yaml", ("classes", 0))
-    assert reading.origin(("apply", 0, "direction")) == ("policy.yaml", ("apply", 0, "direction"))
+    assert not analysis.problems
+    assert analysis.data["parameters"] == {"video_share": 40, "voice_share": 30}
+    assert [entry["name"] for entry in analysis.merged["classes"]] == ["video", "data", "voice"]
+    assert analysis.merged["classes"][2]["treatment"] == {"priority": {"percent": 30}}
+    assert analysis.origin(("classes", 0, "match")) == ("library.yaml", None)
+    assert analysis.origin(("classes", 1, "match")) == ("policy.yaml", ("classes", 1, "match"))
+    assert analysis.origin(("classes", 2)) == ("policy.yaml", ("classes", 0))
+    assert analysis.origin(("apply", 0, "direction")) == ("policy.yaml", ("apply", 0, "direction"))
 
 
 def test_sums_of_every_level_also_where_they_are_too_many() -> None:
-    reading = read()
+    analysis = read()
 
-    outer, inner = reading.sums
+    outer, inner = analysis.share_totals
     assert (outer.path, outer.requested.priority_percent, outer.requested.remaining_percent) == (
         ("classes",),
         30,
@@ -88,13 +88,13 @@ def test_sums_of_every_level_also_where_they_are_too_many() -> None:
     assert (outer.left, outer.remaining_left, outer.wrong) == (70, 10, ())
     assert inner.path == ("classes", 1, "treatment", "children")
     assert (inner.requested.bandwidth_percent, inner.left) == (110, -10)
-    problem = only(reading)
+    problem = only(analysis)
     assert problem.path == ("classes", 1, "treatment", "children")
     assert "sum to 110" in problem.message
 
 
 def test_sums_leave_out_what_is_wrong() -> None:
-    outer, _ = read(POLICY.replace('"${voice_share}"', "many")).sums
+    outer, _ = read(POLICY.replace('"${voice_share}"', "many")).share_totals
 
     assert (outer.requested.priority_percent, outer.requested.remaining_percent, outer.wrong) == (0, 90, (2,))
 
@@ -119,13 +119,13 @@ def test_sums_leave_out_what_is_wrong() -> None:
 def test_problems_stand_at_their_paths(written: str, instead: str, path: tuple[str | int, ...]) -> None:
     sound = POLICY.replace("percent: 50}}}", "percent: 40}}}")
 
-    reading = read(sound.replace(written, instead))
+    analysis = read(sound.replace(written, instead))
 
-    assert reading.loaded is None
-    assert path in [problem.path for problem in reading.problems]
-    assert all(problem.file == "policy.yaml" and problem.line and problem.message for problem in reading.problems)
-    assert reading.data is not None
-    assert reading.merged is not None
+    assert analysis.loaded is None
+    assert path in [problem.path for problem in analysis.problems]
+    assert all(problem.file == "policy.yaml" and problem.line and problem.message for problem in analysis.problems)
+    assert analysis.data is not None
+    assert analysis.merged is not None
 
 
 def test_a_problem_of_a_library_has_no_path_in_the_policy() -> None:
@@ -136,18 +136,18 @@ def test_a_problem_of_a_library_has_no_path_in_the_policy() -> None:
 
 @pytest.mark.parametrize("text", ["", "a: [", "a: 1\n---\nb: 1", "a: 1\na: 2", "\x00", "&a [*a]", "!x 1"])
 def test_what_is_no_yaml_says_its_line(text: str) -> None:
-    reading = analyse_policy(PolicySource(text))
+    analysis = analyse_policy(PolicySource(text))
 
-    assert (reading.data, reading.loaded, reading.merged, reading.sums) == (None, None, None, ())
-    assert only(reading).line is not None
-    assert reading.origin(("classes", 0)) == ("policy.yaml", None)
+    assert (analysis.data, analysis.loaded, analysis.merged, analysis.share_totals) == (None, None, None, ())
+    assert only(analysis).line is not None
+    assert analysis.origin(("classes", 0)) == ("policy.yaml", None)
 
 
 def test_names_that_no_file_may_have() -> None:
-    reading = analyse_policy(PolicySource(POLICY, file="../x", included={"library.yaml": LIBRARY}))
+    analysis = analyse_policy(PolicySource(POLICY, file="../x", included={"library.yaml": LIBRARY}))
 
-    assert only(reading).path is None
-    assert reading.data is not None
+    assert only(analysis).path is None
+    assert analysis.data is not None
 
 
 @tried(1)
@@ -160,10 +160,10 @@ def test_no_text_is_too_wrong(name: str, seed: int, fault: str) -> None:
         text[:at] + random.choice([fault, "- ", ": ", "{", "5", "[a, {b: c}]"]) + text[at + random.randint(0, 9) :]
     )
 
-    reading = analyse_policy(PolicySource(text))
+    analysis = analyse_policy(PolicySource(text))
 
-    assert (reading.loaded is None) == bool(reading.problems)
-    assert reading.sums or not (isinstance(reading.merged, dict) and reading.merged.get("classes"))
+    assert (analysis.loaded is None) == bool(analysis.problems)
+    assert analysis.share_totals or not (isinstance(analysis.merged, dict) and analysis.merged.get("classes"))
 
 
 @pytest.mark.parametrize(

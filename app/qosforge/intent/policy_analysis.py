@@ -11,7 +11,7 @@ from qosforge.errors import InputError, QosforgeError
 from qosforge.intent.includes import TextFiles
 from qosforge.intent.loader import LoadedIntent, assemble
 from qosforge.intent.policy_source import PolicySource, load_policy
-from qosforge.intent.sums import Sums, sums
+from qosforge.intent.share_totals import LevelTotals, total_shares
 from qosforge.intent.yaml_source import Path_, Position, YamlDocument, dotted, parse_document
 
 
@@ -42,9 +42,9 @@ class PolicyAnalysis:
     _document: YamlDocument | None
 
     @cached_property
-    def sums(self) -> tuple[Sums, ...]:
+    def share_totals(self) -> tuple[LevelTotals, ...]:
         """What the classes of every level ask for together, those that are sound."""
-        return () if self.merged is None else tuple(sums(self.merged))
+        return () if self.merged is None else tuple(total_shares(self.merged))
 
     def origin(self, path: Path_) -> tuple[str, Path_ | None]:
         """The file that a part of ``merged`` stands in, and its path there where that is the policy's own text."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from qosforge.intent.sums import Sums, sums
+from qosforge.intent.share_totals import LevelTotals, total_shares
 from qosforge.intent.yaml_source import Path_
 from qosforge.units import format_rate
 from qosforge.web.views.class_view import ClassView
@@ -50,7 +50,7 @@ class ShareTotals:
 
 def share_totals(merged: Any, views: Sequence[ClassView]) -> Iterator[ShareTotals]:
     """The totals of each level that requests shares."""
-    for level in sums(merged):
+    for level in total_shares(merged):
         name, siblings = _level(level.path, views)
         entries = at(merged, level.path)
         treatments = [at(entry, ("treatment",)) for entry in (entries if isinstance(entries, list) else ())]
@@ -61,7 +61,7 @@ def share_totals(merged: Any, views: Sequence[ClassView]) -> Iterator[ShareTotal
             yield ShareTotals(name, bars, format_rate(rate) if rate else "", wrong)
 
 
-def _bars(level: Sums, treatments: Sequence[Any], views: Sequence[ClassView]) -> Iterator[ShareBar]:
+def _bars(level: LevelTotals, treatments: Sequence[Any], views: Sequence[ClassView]) -> Iterator[ShareBar]:
     requested = level.requested
     of_link = requested.priority_percent + requested.bandwidth_percent
     if of_link:
@@ -73,7 +73,7 @@ def _bars(level: Sums, treatments: Sequence[Any], views: Sequence[ClassView]) ->
 
 
 def _segments(
-    level: Sums, treatments: Sequence[Any], views: Sequence[ClassView], keys: Sequence[Path_]
+    level: LevelTotals, treatments: Sequence[Any], views: Sequence[ClassView], keys: Sequence[Path_]
 ) -> Iterator[Segment]:
     x = 0
     for position, treatment in enumerate(treatments):

@@ -12,7 +12,7 @@ from qosforge.intent.yaml_source import Path_
 
 
 @dataclass(frozen=True)
-class Sums:
+class LevelTotals:
     """The sums of one level of classes, those at ``path``; a class that is wrong is not in them.
 
     Percents of ``left`` are of the link (below another class: of that class), percents of ``remaining_left`` of
@@ -34,11 +34,11 @@ class Sums:
         return 100 - self.requested.remaining_percent
 
 
-def sums(data: Any) -> Iterator[Sums]:
+def total_shares(data: Any) -> Iterator[LevelTotals]:
     """The sums of every level of the classes in an intent's data, with its parameters resolved."""
     for path, level in levels(("classes",), branches(data)):
         treatments = [branch.treatment for branch in level]
         wrong = tuple(at for at, treatment in enumerate(treatments) if treatment is None)
-        yield Sums(
+        yield LevelTotals(
             path, RequestedShares.by([treatment for treatment in treatments if treatment is not None]), wrong
         )
