@@ -22,4 +22,4 @@ def said_by(texts: Mapping[str, str], platform: str = "cisco_ios") -> dict[str, 
 
 def opened(texts: Mapping[K, DeviceText]) -> dict[K, str]:
     """What devices said, by what it is of."""
-    return {of: text.unblotted for of, text in texts.items()}
+    return {of: text.unmasked for of, text in texts.items()}

@@ -28,14 +28,14 @@ from qosforge.errors import (
     QosforgeError,
 )
 from qosforge.platforms.device_text import DeviceText, DeviceWords
-from qosforge.platforms.secret_forms import BLOT
+from qosforge.platforms.secret_forms import MASK
 
 pytestmark = pytest.mark.hostile
 
 LOGIN = Credentials("ada", "pa55word", "enab1e", Path("key"), "phrase")
 RUNNING = "hostname sw1\nsnmp-server community PLANTED000 RO\n"
 SAID = "\x1b[2J [bold]PLANTED000[/bold] pa55word enab1e phrase"
-SHOWN = f"␛[2J [bold]{BLOT}[/bold] {BLOT} {BLOT} {BLOT}"
+SHOWN = f"␛[2J [bold]{MASK}[/bold] {MASK} {MASK} {MASK}"
 
 
 class Box(NetworkDriver):  # type: ignore[misc]  # NAPALM has no types
@@ -107,7 +107,7 @@ def test_configurations_and_answers_are_texts_of_the_device() -> None:
     assert isinstance(answer, DeviceText)
     assert isinstance(configuration, DeviceText)
     assert "PLANTED000" not in f"{answer} {configuration!r}"
-    assert configuration.unblotted == RUNNING
+    assert configuration.unmasked == RUNNING
     assert driver.get_config("startup").is_blank
     assert answer.shown() == SHOWN, "what the configuration holds, too, which was read after it"
 
@@ -119,7 +119,7 @@ def test_every_error_of_a_driver_has_passed_the_door(act: str, raised: type[Exce
     driver.get_config("running")
     with pytest.raises(ERRORS[raised]) as told:
         ACTS[act](driver)
-    assert BLOT in told.value.message
+    assert MASK in told.value.message
     assert not any(secret in str(told.value) for secret in ("PLANTED000", *LOGIN.secrets, "\x1b"))
     assert told.value.where.device == "sw1"
     assert told.value.__suppress_context__, "a traceback does not show the driver's own"
@@ -128,7 +128,7 @@ def test_every_error_of_a_driver_has_passed_the_door(act: str, raised: type[Exce
 def test_an_error_of_ours_is_itself_and_passes_the_door() -> None:
     error = InputError("it says pa55word", Place(device="sw1"), "mend it")
     assert problem_of(error, words()) is error
-    assert error.message == f"it says {BLOT}"
+    assert error.message == f"it says {MASK}"
 
 
 @pytest.mark.parametrize("act", CHANGES)

@@ -81,7 +81,7 @@ def _pushed(
     targets: dict[str, Target] = {}
 
     def meets(text: DeviceText) -> bool:
-        return word in text.unblotted
+        return word in text.unmasked
 
     def save(name: str, driver: DeviceDriver) -> None:
         driver.confirm_commit()

@@ -100,7 +100,7 @@ def target(driver: DeviceDriver, kind: str, *, touched: bool) -> Target:
 
 
 def _meets(text: DeviceText) -> bool:
-    return "bandwidth 500" in text.unblotted
+    return "bandwidth 500" in text.unmasked
 
 
 def _push(driver: DeviceDriver, armed: Armed, at: str, user: str, rows: Rows, **said: bool) -> Target:

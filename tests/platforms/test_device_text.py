@@ -24,7 +24,7 @@ from rich.console import Console
 
 from qosforge.device_state.last_known import LastKnown
 from qosforge.platforms.device_text import MOST_CHARACTERS, DeviceText, DeviceWords, words_of
-from qosforge.platforms.secret_forms import BLOT
+from qosforge.platforms.secret_forms import MASK
 from qosforge.resources import SOURCES, root
 
 pytestmark = pytest.mark.hostile
@@ -148,11 +148,11 @@ def test_pydantic_refuses_it() -> None:
 def test_it_leaves_through_its_door() -> None:
     words = DeviceWords("sw1", "cisco_ios", ["pa55word"])
     said = words.configuration(SAID)
-    assert said.shown() == (f"hostname sw1\nsnmp-server community {BLOT} RW\n␛[31mbanner <U+202E>[bold]x[/bold]\n")
+    assert said.shown() == (f"hostname sw1\nsnmp-server community {MASK} RW\n␛[31mbanner <U+202E>[bold]x[/bold]\n")
     quoted = said.saying(f"% {SECRET} or pa55word: no")
-    assert quoted.shown() == f"% {BLOT} or {BLOT}: no"
-    assert words.text(f"it was {SECRET}").shown() == f"it was {BLOT}", "the door knows it from then on"
-    assert said.words.shown_document({"a": [SECRET]}) == {"a": [BLOT]}
+    assert quoted.shown() == f"% {MASK} or {MASK}: no"
+    assert words.text(f"it was {SECRET}").shown() == f"it was {MASK}", "the door knows it from then on"
+    assert said.words.shown_document({"a": [SECRET]}) == {"a": [MASK]}
 
 
 def test_a_message_is_bounded_and_passes_the_door_twice_unchanged() -> None:
@@ -176,11 +176,11 @@ def test_a_computing_process_gets_it_with_its_door() -> None:
     """Through a pipe, by what `qosforge.compute` packs it with; `pickle` refuses the same."""
     received = ForkingPickler.loads(ForkingPickler.dumps(text()))
     assert received == text()
-    assert received.saying(f"{SECRET} pa55word").shown() == f"{BLOT} {BLOT}"
+    assert received.saying(f"{SECRET} pa55word").shown() == f"{MASK} {MASK}"
 
 
 def test_a_file_that_a_person_gave_has_a_door_too() -> None:
-    assert words_of(SAID, "sw1", "cisco_ios").shown(f"it has {SECRET}") == f"it has {BLOT}"
+    assert words_of(SAID, "sw1", "cisco_ios").shown(f"it has {SECRET}") == f"it has {MASK}"
 
 
 @dataclass(frozen=True)
@@ -198,10 +198,10 @@ def openings() -> list[Opening]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case (
-                    ast.Attribute(attr="unblotted")
-                    | ast.Name(id="unblotted")
-                    | ast.alias(name="unblotted")
-                    | ast.Constant(value="unblotted")
+                    ast.Attribute(attr="unmasked")
+                    | ast.Name(id="unmasked")
+                    | ast.alias(name="unmasked")
+                    | ast.Constant(value="unmasked")
                 ):
                     found.append(Opening(module, getattr(node, "lineno", 0)))
                 case ast.Attribute(attr=name) | ast.Constant(value=str(name)) if "_DeviceText__" in name:

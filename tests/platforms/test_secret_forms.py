@@ -10,7 +10,7 @@ import pytest
 
 from qosforge.api.resources import RunningQos
 from qosforge.platforms.base import installed, platform, secret_forms
-from qosforge.platforms.secret_forms import BLOT, SecretForms
+from qosforge.platforms.secret_forms import MASK, SecretForms
 from tests.counted import tried
 from tests.device_texts import said
 
@@ -150,10 +150,10 @@ def test_every_platform_is_tried() -> None:
 
 @pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize(("name", "line"), CASES, ids=[f"{name}-{line.strip()}" for name, line in CASES])
-def test_a_secret_is_blotted_out_behind_any_prefix(name: str, line: str, prefix: str) -> None:
-    shown = platform(name).secrets.blotted(prefix + line)
+def test_a_secret_is_masked_behind_any_prefix(name: str, line: str, prefix: str) -> None:
+    shown = platform(name).secrets.mask_secrets(prefix + line)
     assert "PLANTED" not in shown
-    assert BLOT in shown
+    assert MASK in shown
     assert shown.startswith(prefix)
     assert len(re.findall(r"[\w.-]+", shown)) >= len(re.findall(r"[\w.-]+", line)) - 4
     tried("secret-bearing lines (platform, form, prefix or odd character)")
@@ -164,20 +164,20 @@ def test_a_secret_is_blotted_out_behind_any_prefix(name: str, line: str, prefix:
 def test_any_character_may_stand_in_a_secret(name: str, line: str, secret: str) -> None:
     if "://" in line or '"' in line:
         return  # there, a quotation mark ends it
-    assert "PLANTED" not in platform(name).secrets.blotted(line.replace("PLANTED", secret))
+    assert "PLANTED" not in platform(name).secrets.mask_secrets(line.replace("PLANTED", secret))
     tried("secret-bearing lines (platform, form, prefix or odd character)")
 
 
 @pytest.mark.parametrize("name", installed())
 def test_other_lines_stay(name: str) -> None:
-    assert platform(name).secrets.blotted(HARMLESS) == HARMLESS
+    assert platform(name).secrets.mask_secrets(HARMLESS) == HARMLESS
 
 
 def test_certificates_and_keys_go_whole() -> None:
     forms = platform("cisco_ios").secrets
-    assert BLOT in forms.blotted("  30820241 308201AA A0030201 02020101 300D0609")
+    assert MASK in forms.mask_secrets("  30820241 308201AA A0030201 02020101 300D0609")
     key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpPLANTED\nabc\n-----END RSA PRIVATE KEY-----"
-    assert "PLANTED" not in forms.blotted(key)
+    assert "PLANTED" not in forms.mask_secrets(key)
 
 
 @pytest.mark.parametrize("name", installed())
@@ -185,27 +185,31 @@ def test_a_secret_of_a_configuration_goes_wherever_it_stands(name: str) -> None:
     forms = platform(name).secrets
     held = forms.secrets("snmp-server community PLANTED01 ro\nsnmp-server community ab ro\nhostname r1\n")
     assert held == {"PLANTED01"}  # one of two letters is in too many other words
-    shown = forms.blotted("banner: ask for PLANTED01, or (PLANTED01); not PLANTED012", held)
-    assert shown == f"banner: ask for {BLOT}, or ({BLOT}); not PLANTED012"
+    shown = forms.mask_secrets("banner: ask for PLANTED01, or (PLANTED01); not PLANTED012", held)
+    assert shown == f"banner: ask for {MASK}, or ({MASK}); not PLANTED012"
 
 
 def test_a_secret_goes_beside_an_underscore_and_over_two_lines() -> None:
     forms = platform("cisco_ios").secrets
     told = "vault_PLANTED01 and PLAN\nTED01; PLAN\r\n  TED01.\nPLANTED01"
-    assert forms.blotted(told, {"PLANTED01"}) == f"vault_{BLOT} and {BLOT}; {BLOT}.\n{BLOT}"
+    assert forms.mask_secrets(told, {"PLANTED01"}) == f"vault_{MASK} and {MASK}; {MASK}.\n{MASK}"
     assert (
-        forms.blotted("aPLANTED01 PLANTED012 PLANTED\n01x", {"PLANTED01"}) == "aPLANTED01 PLANTED012 PLANTED\n01x"
+        forms.mask_secrets("aPLANTED01 PLANTED012 PLANTED\n01x", {"PLANTED01"})
+        == "aPLANTED01 PLANTED012 PLANTED\n01x"
     )
-    assert forms.blotted("($$PLANTED-1$)", {"$$PLANTED-1$"}) == f"({BLOT})"
+    assert forms.mask_secrets("($$PLANTED-1$)", {"$$PLANTED-1$"}) == f"({MASK})"
 
 
 def test_a_secret_goes_from_an_answer_that_is_quoted_with_its_line_ends() -> None:
     """Drivers quote what they do not understand as Python writes it: a letter stands before a line's first word."""
     forms = platform("cisco_ios").secrets
     told = repr("! no room\r\nsnmp-server community NEW01 RO\nPLANTED01\n\x07PLANTED01")
-    shown = rf"'! no room\r\nsnmp-server community {BLOT} RO\n{BLOT}\n\x07{BLOT}'"
-    assert forms.blotted(told, {"PLANTED01"}) == shown
-    assert forms.blotted(r"user CAMPUS\nadmin01 or \\nadmin01", {"nadmin01"}) == rf"user CAMPUS\{BLOT} or \\{BLOT}"
+    shown = rf"'! no room\r\nsnmp-server community {MASK} RO\n{MASK}\n\x07{MASK}'"
+    assert forms.mask_secrets(told, {"PLANTED01"}) == shown
+    assert (
+        forms.mask_secrets(r"user CAMPUS\nadmin01 or \\nadmin01", {"nadmin01"})
+        == rf"user CAMPUS\{MASK} or \\{MASK}"
+    )
 
 
 WORDS = ("tacacs", "radius-server", "key", "password", "snmp-server", "host", "user", "local", "address", "version")
@@ -239,7 +243,7 @@ def test_what_a_line_costs_grows_with_its_length_alone(name: str, word: str) -> 
 
 def test_a_line_that_is_too_long_for_a_configuration_is_not_shown() -> None:
     forms = platform("nortel_5510").secrets
-    assert forms.blotted("tacacs " * 12_000 + "\nshow clock") == f"{BLOT}\nshow clock"
+    assert forms.mask_secrets("tacacs " * 12_000 + "\nshow clock") == f"{MASK}\nshow clock"
     assert forms.secrets("tacacs key " * 12_000) == frozenset()
 
 
@@ -247,7 +251,7 @@ def test_any_number_of_secrets_costs_what_the_text_costs() -> None:
     forms = platform("cisco_ios").secrets
     text = "interface GigabitEthernet0/1\n description to host 17\n" * 2000
     few, many = ({f"SECRET{n}" for n in range(count)} for count in (20, 20_000))
-    taken = [min(_seconds(lambda s=s: forms.blotted(text, s)) for _ in range(3)) for s in (few, many)]  # type: ignore[misc]
+    taken = [min(_seconds(lambda s=s: forms.mask_secrets(text, s)) for _ in range(3)) for s in (few, many)]  # type: ignore[misc]
     assert taken[1] < 5 * taken[0] + 0.1
 
 
@@ -259,13 +263,13 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def test_a_platform_that_is_gone_has_the_forms_of_all() -> None:
     forms = secret_forms("gone")
-    assert all("PLANTED" not in forms.blotted(line) for _, line in CASES)
+    assert all("PLANTED" not in forms.mask_secrets(line) for _, line in CASES)
 
 
 def test_a_line_that_is_not_understood_is_told_without_its_secret() -> None:
     text = "interface Serial0/0\n random-detect password 7 PLANTED\n"
     told = RunningQos.of(platform("cisco_ios").parse(text, "r1", "12.4"), said(text))
-    assert [line.text for line in told.not_understood] == [f"random-detect password 7 {BLOT}"]
+    assert [line.text for line in told.not_understood] == [f"random-detect password 7 {MASK}"]
 
 
 def test_a_secret_that_names_something_else_is_told_by_neither() -> None:
@@ -281,7 +285,7 @@ def test_a_document_goes_through_the_same_door() -> None:
     forms = platform("cisco_ios").secrets
     document = {"lines": ["enable secret 5 PLANTED", "a\x1bb"], "n": 3, "by": ("PLANTED01", None, True)}
     assert forms.shown_document(document, {"PLANTED01"}) == {
-        "lines": [f"enable secret 5 {BLOT}", "a␛b"],
+        "lines": [f"enable secret 5 {MASK}", "a␛b"],
         "n": 3,
-        "by": [BLOT, None, True],
+        "by": [MASK, None, True],
     }

@@ -6,7 +6,7 @@ import pytest
 
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
-from qosforge.platforms.secret_forms import BLOT
+from qosforge.platforms.secret_forms import MASK
 from qosforge.preview.policy_check import CheckOptions, check_policy
 from qosforge.reports.preview import compile_document, validate_document
 from qosforge.resources import root
@@ -33,7 +33,7 @@ def test_neither_findings_nor_candidates_quote_it_as_it_is() -> None:
         assert "PLANTED" not in told
         assert "\\u001b" not in told
     (unread,) = (f for f in documents[0].findings if f.code == "line-not-understood")
-    assert f"random-detect password 7 {BLOT}" in unread.message
+    assert f"random-detect password 7 {MASK}" in unread.message
     (device,) = (device for device in documents[0].devices if device.name == "r1")
     assert device.candidate is not None
-    assert any(BLOT in line for line in device.candidate.inverse), "it would put the old policy back"
+    assert any(MASK in line for line in device.candidate.inverse), "it would put the old policy back"

@@ -24,7 +24,7 @@ import pytest
 import sqlalchemy as sa
 
 from qosforge.database.connections import Database
-from qosforge.platforms.secret_forms import BLOT
+from qosforge.platforms.secret_forms import MASK
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.views.artifact_list import contents
 from tests.counted import tried
@@ -135,7 +135,7 @@ def test_what_a_viewer_is_told_as_a_run_ends_has_the_words_of_devices_and_no_sec
     for path, content in told.seen[end].items():
         assert not SECRET.findall(content), path
     if end in QUOTING:
-        assert BLOT.encode() in told.seen[end][f"/api/v1/runs/{told.runs[end]}"]
+        assert MASK.encode() in told.seen[end][f"/api/v1/runs/{told.runs[end]}"]
     tried("faces searched for planted secrets: as a run ended", len(told.seen[end]))
 
 
@@ -143,7 +143,7 @@ def test_who_recovers_is_told_none(told: Told) -> None:
     refused, done = (ended.text for ended in told.recovering)
     assert not SECRET.findall((refused + done).encode())
     if told.installation.url.startswith("sqlite"):  # elsewhere whoever settles them may be another process
-        assert BLOT in refused
+        assert MASK in refused
 
 
 def test_a_viewer_is_told_no_secret_by_the_interface(told: Told) -> None:
@@ -208,7 +208,7 @@ def test_a_preview_of_devices_that_cannot_be_read_tells_a_viewer_none(told: Told
     assert told.unmet == []
     assert answer.status_code == 502, answer.text
     _nothing_in(answer, "compile")
-    assert {error["device"] for error in answer.json()["errors"] if BLOT in error["message"]} == set(boxes)
+    assert {error["device"] for error in answer.json()["errors"] if MASK in error["message"]} == set(boxes)
     tried("faces searched for planted secrets: previews")
 
 

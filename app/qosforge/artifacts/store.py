@@ -80,7 +80,7 @@ class Artifacts(Protocol):
         It is what a rollback puts back, secrets included: operators of the network alone are given such an
         artifact (`qosforge.runs.views.artifact_list.Kind.restricted`).
         """
-        return self.put_text(configuration.unblotted)
+        return self.put_text(configuration.unmasked)
 
     def get_configuration(self, artifact: str, words: DeviceWords) -> DeviceText:
         """The configuration of the device of these words; errors as :meth:`get_bytes`."""

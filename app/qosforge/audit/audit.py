@@ -13,7 +13,7 @@ from qosforge.inventory.models import Network
 from qosforge.plan.model import Plan
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration
-from qosforge.platforms.shown_findings import shown_findings
+from qosforge.platforms.masked_findings import mask_findings
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def audit(
         *_not_understood(plans, files or {}),
     )
     platforms = {device.name: device.platform for device in network.devices}
-    return Audit(network, plans, mark_paths(running), shown_findings(findings, texts, platforms))
+    return Audit(network, plans, mark_paths(running), mask_findings(findings, texts, platforms))
 
 
 def _unread(network: Network, plans: Mapping[str, Plan], failed: Collection[str]) -> Iterator[Finding]:

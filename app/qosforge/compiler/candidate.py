@@ -13,7 +13,7 @@ from qosforge.configtree import Gap, as_text, gaps, merge, transition
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, System
 from qosforge.platforms.base import platform
 from qosforge.platforms.cached_parse import parse_running
-from qosforge.platforms.device_text import Configuration, unblotted
+from qosforge.platforms.device_text import Configuration, unmasked
 
 LONGEST = 160
 """Characters of one side of a difference; the read-back itself is kept whole."""
@@ -48,7 +48,7 @@ def make_candidate(device: CompiledDevice, running: Configuration) -> Candidate:
     if not plan_differences(device, running):
         return Candidate(device.name, (), ())
     dialect = platform(device.request.platform, device.name)
-    current = dialect.grammar.parse(unblotted(running))
+    current = dialect.grammar.parse(unmasked(running))
     desired = dialect.grammar.parse("\n".join(block.text for block in device.blocks))
     target = merge(current, desired, dialect.grammar)
     delta = tuple(transition(current, target, dialect.grammar))
@@ -63,7 +63,7 @@ def make_candidate(device: CompiledDevice, running: Configuration) -> Candidate:
 def rollback_lines(platform_id: str, running: Configuration, original: Configuration) -> tuple[str, ...]:
     """Lines that bring a device from what it holds now back to its original configuration."""
     target = platform(platform_id)
-    now, then = (target.grammar.parse(unblotted(text)) for text in (running, original))
+    now, then = (target.grammar.parse(unmasked(text)) for text in (running, original))
     return tuple(transition(now, then, target.grammar))
 
 

@@ -99,8 +99,8 @@ def _entry(name: str, body: Any, document: YamlDocument, problems: list[InputErr
 
 def _problem(details: ErrorDetails, document: YamlDocument, name: str) -> InputError:
     # A value must not come back in a message: only the place and the kind of what is wrong do.
-    blotted: ErrorDetails = {**details, "input": "…"}
+    masked: ErrorDetails = {**details, "input": "…"}
     match details["loc"]:
         case (key, str() as form, *rest) if form in FORMS:
-            return as_problem(document, {**blotted, "loc": tuple(rest)}, FORMS[form], (name, key))
-    return as_problem(document, blotted, Entry, (name,))
+            return as_problem(document, {**masked, "loc": tuple(rest)}, FORMS[form], (name, key))
+    return as_problem(document, masked, Entry, (name,))

@@ -140,13 +140,13 @@ def _looked_at(device: Device, driver: DeviceDriver, words: DeviceWords) -> Devi
     asked: dict[str, tuple[datetime, datetime]] = {}
     for command in box.inspection_commands(device.driver):
         begun = datetime.now(UTC)
-        answers[command] = driver.cli([command])[command].unblotted
+        answers[command] = driver.cli([command])[command].unmasked
         asked[command] = begun, datetime.now(UTC)
     first = box.inspect(answers, "", device.driver)
     if first.privilege is not None and first.privilege < PRIVILEGED:
         return _unprivileged(device, first)
     running = comparable(driver.get_config("running"))
-    found = box.inspect(answers, running.unblotted, device.driver)
+    found = box.inspect(answers, running.unmasked, device.driver)
     off = _off(found.clock, asked)
     lines, startup = _startup(device, driver, running)
     checks = (
@@ -247,7 +247,7 @@ def _flash(found: Inspection, running: DeviceText) -> Check:
     if found.flash_free is None:
         return Check(subject=Subject.FLASH, state=State.UNKNOWN, text="it does not tell its room")
     text = f"{found.flash_free:,} bytes free"
-    needed = COPIES * len(running.unblotted.encode())
+    needed = COPIES * len(running.unmasked.encode())
     if found.flash_free >= needed:
         return Check(subject=Subject.FLASH, state=State.GOOD, text=text)
     return Check(

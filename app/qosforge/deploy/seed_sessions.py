@@ -100,7 +100,7 @@ class SeedSessions:
         seed = self._session(address)
         answer = seed.driver.cli([command])[command]
         if command.startswith("show running"):
-            seed.words.learn(answer.unblotted)
+            seed.words.learn(answer.unmasked)
         return answer
 
     def _session(self, address: str) -> _Seed:
@@ -109,7 +109,7 @@ class SeedSessions:
             return known
         target = target_of_address(self._route, address, self._common)
         seed = self._connect(address, target, _ANY)
-        said = seed.driver.cli(["show version"])["show version"].unblotted
+        said = seed.driver.cli(["show version"])["show version"].unmasked
         platform = next((name for name, pattern in _TOLD if pattern.search(said)), _ANY)
         if platform != _ANY:
             seed.connection.close()

@@ -64,7 +64,7 @@ def running(driver: DeviceDriver) -> DeviceText:
 
 def comparable(text: DeviceText) -> DeviceText:
     """A configuration as it is compared: no trailing blanks, no blank lines at either end."""
-    return text.saying("\n".join(line.rstrip() for line in text.unblotted.strip().splitlines()) + "\n")
+    return text.saying("\n".join(line.rstrip() for line in text.unmasked.strip().splitlines()) + "\n")
 
 
 def apply(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds: int) -> DeviceText:
@@ -280,7 +280,7 @@ def _restored(driver: DeviceDriver, target: Target, journal: Journal) -> DeviceT
 def _saved_itself(driver: DeviceDriver, target: Target, held: DeviceText) -> bool:
     """Whether startup may hold some of the change though nobody confirmed it: the device, or somebody, saved."""
     off = target.capabilities.autosave_off
-    return bool(off and off not in held.unblotted.splitlines()) or bool(_to_save(driver, target, held))
+    return bool(off and off not in held.unmasked.splitlines()) or bool(_to_save(driver, target, held))
 
 
 def require_as_before(target: Target, held: DeviceText) -> str:
@@ -305,7 +305,7 @@ def require_as_before(target: Target, held: DeviceText) -> str:
 def _ours_alone(target: Target, touched: DeviceText) -> bool:
     """Whether nothing but our lines differs from the original: entering the inverse would give it back whole."""
     grammar = platform(target.platform).grammar
-    now, then = (unmanaged(grammar.parse(text.unblotted), grammar) for text in (touched, target.original))
+    now, then = (unmanaged(grammar.parse(text.unmasked), grammar) for text in (touched, target.original))
     return Counter(now) == Counter(then)
 
 
@@ -319,7 +319,7 @@ def _enter(driver: DeviceDriver, lines: Sequence[str], target: Target) -> None:
 
 def first_difference(meant: DeviceText, held: DeviceText) -> str:
     """The first line in which two configurations of a device differ, in words that may be shown."""
-    before, now = (text.unblotted.splitlines() for text in (meant, held))
+    before, now = (text.unmasked.splitlines() for text in (meant, held))
     for number, (a, b) in enumerate(zip(before, now, strict=False), start=1):
         if a != b:
             was, is_now = meant.saying(repr(a)), held.saying(repr(b))

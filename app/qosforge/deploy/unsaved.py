@@ -23,7 +23,7 @@ def unsaved(how: DriverCapabilities, startup: DeviceText, running: DeviceText) -
     """
     if not how.dialect or startup.is_blank:
         return ()
-    lines = unsaved_lines(startup.unblotted, running.unblotted, _DIALECTS[how.dialect])
+    lines = unsaved_lines(startup.unmasked, running.unmasked, _DIALECTS[how.dialect])
     return tuple(running.saying(line) for line in lines)
 
 

@@ -130,7 +130,7 @@ class _Crawler:
 
         def ask(command: str) -> str:
             answers.append(self._session.run(address, command))
-            return answers[-1].unblotted
+            return answers[-1].unmasked
 
         def shown(words: str) -> str:
             """What quotes the device, as people may have it."""

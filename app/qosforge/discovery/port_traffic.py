@@ -149,7 +149,7 @@ def _read(driver: DeviceDriver, device: Device, form: PortCounterForm) -> _Readi
     answer = driver.cli([form.command])[form.command]
     ended = time.monotonic()
     try:
-        ports = form.read(answer.unblotted)
+        ports = form.read(answer.unmasked)
     except ValueError as error:
         hint = "is it the platform and image that the inventory names?"
         raise DeviceError(f"its counters cannot be read: {error}", Place(device=device.name), hint) from None

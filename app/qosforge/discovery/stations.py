@@ -138,7 +138,7 @@ def _facts(driver: DeviceDriver, device: Device) -> DeviceFacts | Note:
     def ask(command: str) -> str:
         # Its secrets are known from then on, whatever quotes the answer.
         answers.append(driver.get_config("running") if command == _RUNNING else driver.cli([command])[command])
-        return answers[-1].unblotted
+        return answers[-1].unmasked
 
     def shown(words: str) -> str:
         return answers[-1].saying(words).in_message() if answers else words

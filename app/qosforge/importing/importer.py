@@ -28,7 +28,7 @@ from qosforge.intent.models import RESERVED_CLASS
 from qosforge.inventory.models import Network
 from qosforge.plan.model import System
 from qosforge.platforms.base import platform
-from qosforge.platforms.shown_findings import shown_findings
+from qosforge.platforms.masked_findings import mask_findings
 
 _POLICY = re.compile(r"policy-map(?:-input|-output)? (\S+)(?: .*)?")
 _NOT_ASKED = frozenset({"express_forwarding"})
@@ -103,7 +103,7 @@ def import_configurations(configurations: Sequence[RunningConfiguration], name: 
         tuple(_write_intent(entry.candidate, called, found) for entry, called in zip(found, names, strict=True)),
         network(name, hosts),
         _files(hosts),
-        shown_findings(
+        mask_findings(
             _join_findings(findings),
             {entry.device: entry.text for entry in configurations},
             {entry.device: entry.platform for entry in configurations},

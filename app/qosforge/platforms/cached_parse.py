@@ -5,7 +5,7 @@ from __future__ import annotations
 from qosforge.memoise import memoise_at_most
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import platform
-from qosforge.platforms.device_text import Configuration, unblotted
+from qosforge.platforms.device_text import Configuration, unmasked
 
 _DEVICES = 512
 """What a large network comes to: its devices are gone through again and again, all in one order. A plan takes up to
@@ -19,7 +19,7 @@ def parse_running(platform_id: str, text: Configuration, device: str, image: str
     Raises:
         InputError: the platform is not installed.
     """
-    return _parsed(platform_id, unblotted(text), device, image)
+    return _parsed(platform_id, unmasked(text), device, image)
 
 
 @memoise_at_most(_DEVICES)

@@ -25,7 +25,7 @@ class DeviceText:
 
     It is no `str`: what formats, prints, logs or writes it as JSON gets its description or an error, `pickle`
     refuses it, and so does pydantic. Equal where the device said the same. `shown` and `in_message` are its ways to
-    people, stores and logs. Only the modules that parse, compare or put back may open it (``unblotted``):
+    people, stores and logs. Only the modules that parse, compare or put back may open it (``unmasked``):
     `tests/platforms/test_device_text.py` lists them.
     """
 
@@ -46,7 +46,7 @@ class DeviceText:
         return self.__words
 
     @property
-    def unblotted(self) -> str:
+    def unmasked(self) -> str:
         """The text as the device said it: to be parsed, compared or put back, and for nobody's eyes."""
         return self.__exact
 
@@ -188,9 +188,9 @@ def words_of(configuration: Configuration, device: str, platform: str) -> Device
     return DeviceWords(device, platform).configuration(configuration).words
 
 
-def unblotted(configuration: Configuration) -> str:
-    """A configuration as it is, to be parsed; see `DeviceText.unblotted`."""
-    return configuration.unblotted if isinstance(configuration, DeviceText) else configuration
+def unmasked(configuration: Configuration) -> str:
+    """A configuration as it is, to be parsed; see `DeviceText.unmasked`."""
+    return configuration.unmasked if isinstance(configuration, DeviceText) else configuration
 
 
 def _received(device: str, platform: str, secrets: frozenset[str], exact: str, teaches: bool) -> DeviceText:

@@ -8,14 +8,14 @@ from typing import Any
 
 from qosforge.visible import visible
 
-BLOT = "********"
+MASK = "********"
 _REMEMBERED = 20_000
 _REMEMBERED_LENGTH = 200
 """Lines without a secret that are known, and their longest: a fleet's configurations have mostly the same few."""
 _LONGEST_LINE = 4096
 """Characters of a line that is looked at; a longer one is no configuration line, and is not shown at all."""
 _SHORTEST = 3
-"""Characters of a secret that is blotted out wherever it stands; shorter ones stand in too many other words."""
+"""Characters of a secret that is masked wherever it stands; shorter ones stand in too many other words."""
 _SENTENCE = r"(?!(?:and|are|for|is|may|not|of|or|prompt|than|that|to|was)\b)"
 """Not before these: they are words of a sentence about passwords and keys."""
 
@@ -59,15 +59,15 @@ class SecretForms:
                 found.update(line[start:stop].strip("\"'") for start, stop in self._spans(line))
         return frozenset(secret for secret in found if len(secret) >= _SHORTEST and secret.strip("*"))
 
-    def blotted(self, text: str, secrets: Iterable[str] = ()) -> str:
+    def mask_secrets(self, text: str, secrets: Iterable[str] = ()) -> str:
         """``text`` without what its lines hold by their form, and without these secrets wherever they stand."""
         text = _without(text, _by_value(text, secrets))
-        lines = _PRIVATE_KEY.sub(f"\n{BLOT}\n", text).splitlines(keepends=True)
+        lines = _PRIVATE_KEY.sub(f"\n{MASK}\n", text).splitlines(keepends=True)
         return "".join(_without(line, self._spans(line)) for line in lines)
 
     def shown(self, text: str, secrets: Iterable[str] = ()) -> str:
-        """``text`` as people, stores and logs may have it: blotted, and no character of it unseen."""
-        return visible(self.blotted(text, secrets))
+        """``text`` as people, stores and logs may have it: masked, and no character of it unseen."""
+        return visible(self.mask_secrets(text, secrets))
 
     def shown_document(self, document: Any, secrets: Iterable[str] = ()) -> Any:
         """A JSON document whose texts, keys apart, are as :meth:`shown` gives them."""
@@ -112,11 +112,11 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """A text with what stands in the spans blotted out."""
+    """A text with what stands in the spans masked."""
     parts, end = [], 0
     for start, stop in sorted(spans):
         if start >= end:
-            parts += [text[end:start], BLOT]
+            parts += [text[end:start], MASK]
         end = max(end, stop)
     return "".join([*parts, text[end:]])
 

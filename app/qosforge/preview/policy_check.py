@@ -13,7 +13,7 @@ from qosforge.findings import Finding, has_errors
 from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import Configuration, DeviceWords, words_of
-from qosforge.platforms.shown_findings import shown_findings
+from qosforge.platforms.masked_findings import mask_findings
 from qosforge.units import listed
 from qosforge.validation import validate
 from qosforge.validation.batfish import DEFAULT_PORT
@@ -94,7 +94,7 @@ def check_policy(
         if unsaved and device.name in unsaved and not make_candidate(device, texts[device.name]).empty
     )
     if texts:  # else nothing of a device is quoted
-        findings = shown_findings(findings, texts, {device.name: device.platform for device in network.devices})
+        findings = mask_findings(findings, texts, {device.name: device.platform for device in network.devices})
     return PolicyCheck(
         compilation,
         tuple(d for d in compilation.devices if d.name in names),

@@ -1,7 +1,7 @@
 """Logging: one line for each event, as text or as JSON, on standard error.
 
 What stands in `structlog.contextvars` (request id, run id) goes with every line of that call, also those of
-libraries. Secrets are blotted out by their keys and by their shapes; a traceback never shows values of variables.
+libraries. Secrets are masked by their keys and by their shapes; a traceback never shows values of variables.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _as_json(event: Any, **options: Any) -> str:
 
 
 def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Blot secrets out of one event, however deep they stand."""
+    """Mask secrets in one event, however deep they stand."""
     return {key: _redact(key, value) for key, value in event.items()}
 
 

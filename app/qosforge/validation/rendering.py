@@ -12,7 +12,7 @@ from qosforge.findings import Finding, Severity
 from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.platforms.base import Block, platform
 from qosforge.platforms.cached_parse import parse_running
-from qosforge.platforms.device_text import Configuration, unblotted
+from qosforge.platforms.device_text import Configuration, unmasked
 from qosforge.validation.context import ValidationContext
 from qosforge.validation.tree_text import tree_text
 
@@ -31,7 +31,7 @@ def check_rendering(context: ValidationContext) -> Iterator[Finding]:
 
 def running_tree(device: CompiledDevice, running: Configuration) -> Tree:
     """The configuration tree of what a device runs."""
-    return platform(device.request.platform, device.name).grammar.parse(unblotted(running))
+    return platform(device.request.platform, device.name).grammar.parse(unmasked(running))
 
 
 def merged_tree(device: CompiledDevice, current: Tree | None) -> Tree:

@@ -66,7 +66,7 @@ def run_artifacts(backend: TheBackend, run_id: str) -> ArtifactList:
     responses={
         200: {
             "description": "The bytes as they were stored: their SHA-256 is the id. Where they hold secrets of a"
-            " device, callers who are no operators get them blotted out.",
+            " device, callers who are no operators get them masked.",
             "content": {
                 "application/json": {},
                 "application/yaml": {"schema": {"type": "string"}},

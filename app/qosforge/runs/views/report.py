@@ -224,7 +224,7 @@ def _devices(
         words = DeviceWords(device.name, device.platform)
         original = artifacts.get_configuration(held[device.name], words)
         after = artifacts.get_configuration(pushed[device.name], words) if device.name in pushed else None
-        difference = line_difference(original.unblotted, after.unblotted) if after is not None else ""
+        difference = line_difference(original.unmasked, after.unmasked) if after is not None else ""
         shown = (original.words if after is None else after.words.with_secrets_of(original.words)).shown
         reports.append(
             DeviceReport(

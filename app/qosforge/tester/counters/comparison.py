@@ -51,10 +51,10 @@ def read_counters(driver: DeviceDriver, plan: Plan) -> tuple[QueueCount, ...]:
         return ()
     answers = driver.cli(commands)
     for command, answer in answers.items():
-        if answer.unblotted.lstrip().startswith("%"):
+        if answer.unmasked.lstrip().startswith("%"):
             raise DeviceError(f"refuses {command!r}: {answer.in_message().strip()}", Place(device=plan.device))
     try:
-        return adapter.read_counters({command: answer.unblotted for command, answer in answers.items()}, plan)
+        return adapter.read_counters({command: answer.unmasked for command, answer in answers.items()}, plan)
     except ValueError as error:
         raise DeviceError(
             f"its counters cannot be read: {error}",

@@ -9,13 +9,13 @@ from qosforge.findings import Finding
 from qosforge.platforms.device_text import Configuration, DeviceWords, words_of
 
 
-def shown_findings(
+def mask_findings(
     findings: Iterable[Finding], texts: Mapping[str, Configuration], platforms: Mapping[str, str]
 ) -> tuple[Finding, ...]:
     """Findings without the secrets of the devices they are about, and with no character unseen.
 
     ``texts`` and ``platforms`` have each device's configuration and platform by its name. A finding about another
-    device, or about none, has the forms of every platform blotted out.
+    device, or about none, has the forms of every platform masked.
     """
 
     @cache
