@@ -199,7 +199,7 @@ def _recognises(sides: _Sides, class_request: ClassRequest) -> bool:
 
 
 def _term_features(term: TermRequest) -> Iterator[Feature]:
-    for name in term.given:
+    for name in term.set_fields:
         if name in CORE_MATCH:
             continue
         if name in {"source", "destination"} and ip_network(getattr(term, name)[0]).version == 6:

@@ -176,7 +176,7 @@ def _points(term: MatchTerm) -> frozenset[int]:
 
 
 def _by_mark_alone(term: MatchTerm) -> bool:
-    return set(term.given) <= {"dscp", "precedence"}
+    return set(term.set_fields) <= {"dscp", "precedence"}
 
 
 def _union(sets: Sequence[frozenset[int]]) -> frozenset[int]:

@@ -22,7 +22,7 @@ _HINT = "write ranges and prefixes instead of single values, match by dscp, or d
 class _Size:
     """What a class comes to on a device; ``most`` is what it may, ``joined`` the alternatives with those above."""
 
-    wanted: ClassRequest
+    class_request: ClassRequest
     conditions: int
     joined: int
     most: int
@@ -78,11 +78,11 @@ def _finding(request: DeviceRequest, size: _Size, message: str, count: int, most
     return Finding(
         code="match-too-large",
         severity=Severity.ERROR,
-        message=f"{message}: {_largest(request, size.wanted)}",
+        message=f"{message}: {_largest(request, size.class_request)}",
         device=request.device,
         direction="input",
-        traffic_class=size.wanted.name,
-        line=size.wanted.line,
+        traffic_class=size.class_request.name,
+        line=size.class_request.line,
         requested=f"{count:,} conditions",
         applied=f"{most:,} at most",
         hint=_HINT,
@@ -93,7 +93,7 @@ def _largest(request: DeviceRequest, class_request: ClassRequest) -> str:
     """The lists that the largest alternative combines, with their lengths."""
 
     def lengths(term: TermRequest) -> dict[str, int]:
-        fields = {name: value for name in term.given if len(value := getattr(term, name)) > 1}
+        fields = {name: value for name in term.set_fields if len(value := getattr(term, name)) > 1}
         found = {name: len(value) for name, value in fields.items() if name != "application"}
         ranges = len(request.applications[term.application].ports) if term.application else 0
         return {**found, **({f"ports of {term.application}": ranges} if ranges > 1 else {})}

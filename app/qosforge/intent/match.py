@@ -141,13 +141,13 @@ class MatchTerm(IntentModel):
     input_interface: Many[InterfaceName] = ()
 
     @property
-    def given(self) -> tuple[str, ...]:
+    def set_fields(self) -> tuple[str, ...]:
         """Names of the fields that ask for something."""
         return tuple(name for name in MatchTerm.model_fields if getattr(self, name))
 
     @model_validator(mode="after")
     def _sound(self) -> Self:
-        if not self.given:
+        if not self.set_fields:
             raise ValueError("an empty match: give application, dscp, cos or another header field")
         if (self.source_port or self.destination_port) and not (
             self.protocol and _WITH_PORTS.issuperset(self.protocol)

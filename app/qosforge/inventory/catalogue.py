@@ -84,7 +84,7 @@ class Networks:
         return network
 
     @contextmanager
-    def written(self, name: str) -> Iterator[Path]:
+    def open_for_writing(self, name: str) -> Iterator[Path]:
         """A network's folder, for one writer at a time; errors in the block name its files, not this machine's.
 
         Raises:
@@ -94,7 +94,7 @@ class Networks:
             yield folder
 
     @contextmanager
-    def files(self, name: str) -> Iterator[Path]:
+    def open_for_reading(self, name: str) -> Iterator[Path]:
         """A network's folder, to be read; errors in the block name its files, not this machine's.
 
         Raises:

@@ -81,7 +81,7 @@ class TermRequest(RequestModel):
     input_interface: tuple[str, ...] = ()
 
     @property
-    def given(self) -> tuple[str, ...]:
+    def set_fields(self) -> tuple[str, ...]:
         """Names of the fields that ask for something."""
         fields = vars(self)
         return tuple([name for name in _TERM_FIELDS if fields[name]])

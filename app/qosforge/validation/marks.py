@@ -165,7 +165,7 @@ def _port(ranges: tuple[tuple[int, int], ...]) -> int | None:
 
 
 def _sampled(match: Match) -> bool:
-    return not match.none and all(_SAMPLED.issuperset(t.given) for t in match.alternatives())
+    return not match.none and all(_SAMPLED.issuperset(t.set_fields) for t in match.alternatives())
 
 
 def _meant(term: MatchTerm, packet: Packet) -> bool:

@@ -42,7 +42,7 @@ def source_of(backend: Backend, network: str) -> NetworkSource:
         NetworkUnknown, SourceMissing: there is none.
         InputError, InputErrors: what describes it is wrong.
     """
-    with backend.networks.files(network) as folder:
+    with backend.networks.open_for_reading(network) as folder:
         return read_source(folder)
 
 
@@ -55,7 +55,7 @@ def preview_sync(backend: Backend, caller: Principal, network: str, *, remove: b
         SourceError: the source cannot be read, or not within a request's time.
         TooBusy: too many calls wait to read sources.
     """
-    with backend.networks.files(network) as folder, _source_deadline(backend) as seconds:
+    with backend.networks.open_for_reading(network) as folder, _source_deadline(backend) as seconds:
         return backend.sources.call(read_difference, folder, remove=remove, timeout=seconds, caller=caller.name)
 
 
@@ -66,12 +66,12 @@ def write_sync(backend: Backend, caller: Principal, network: str, digest: str, *
         SyncOutdated: inventory or source changed since the difference was shown.
         InputError, InputErrors, SourceError, TooBusy: as `preview_sync`; or a file cannot be written.
     """
-    with backend.networks.files(network) as folder, _source_deadline(backend) as seconds:
+    with backend.networks.open_for_reading(network) as folder, _source_deadline(backend) as seconds:
         plan = backend.sources.call(plan_sync, folder, remove=remove, timeout=seconds, caller=caller.name)
     if plan.digest != digest:
         message = "the difference is no longer the one that was shown: the inventory or its source has changed"
         raise SyncOutdated(message, Place(path="digest"), "look at it again, and write that one")
-    with backend.networks.written(network) as folder:
+    with backend.networks.open_for_writing(network) as folder:
         write_plan(folder, plan)
     return plan
 

@@ -38,7 +38,7 @@ def list_devices(backend: TheBackend, network: str) -> DeviceList:
 def add_device(body: NewDeviceBody, backend: TheBackend, audit: TheAuditEntry, network: str) -> Device:
     """Add a device to the network's ``hosts.yaml``. Nothing is contacted."""
     audit.network, audit.detail = network, {"device": body.name, "hostname": body.hostname}
-    with backend.networks.written(network) as folder:
+    with backend.networks.open_for_writing(network) as folder:
         editing.add_device(folder, body.name, body.entry(body.name))
     return device_of(backend.networks.network(network), body.name)
 
@@ -48,7 +48,7 @@ def remove_device(backend: TheBackend, audit: TheAuditEntry, network: str, devic
     """Remove a device from the network's ``hosts.yaml``; its links have to be removed first."""
     audit.network = network
     name = device_of(backend.networks.network(network), device).name
-    with backend.networks.written(network) as folder:
+    with backend.networks.open_for_writing(network) as folder:
         editing.remove_device(folder, name)
 
 

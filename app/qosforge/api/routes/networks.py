@@ -44,7 +44,7 @@ def add_network(body: NewNetwork, backend: TheBackend, audit: TheAuditEntry) -> 
 def set_writable(body: Writable, backend: TheBackend, audit: TheAuditEntry, network: str) -> Writable:
     """Set in the network's ``changes.yaml`` whether changes may be pushed to its devices."""
     audit.detail = body.model_dump()
-    with backend.networks.written(network) as folder:
+    with backend.networks.open_for_writing(network) as folder:
         editing.set_writable(folder, body.writable)
     return body
 

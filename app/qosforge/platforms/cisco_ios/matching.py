@@ -167,11 +167,11 @@ _SCALAR = frozenset({"application", "source_mac", "destination_mac", "input_inte
 
 
 def _rest(term: Alternative) -> set[str]:
-    return set(term.given) - set(_FLOW_ASKED)
+    return set(term.set_fields) - set(_FLOW_ASKED)
 
 
 def _flow(term: Alternative) -> set[str]:
-    return set(term.given) & set(_FLOW_ASKED)
+    return set(term.set_fields) & set(_FLOW_ASKED)
 
 
 def _simple(term: Alternative) -> bool:
@@ -187,7 +187,7 @@ def _in_list(term: Alternative) -> bool:
 
 
 def _words(term: Alternative) -> str:
-    return " and ".join(term.given)
+    return " and ".join(term.set_fields)
 
 
 def _expanded(term: Alternative, marks_in_list: bool) -> Iterator[Term]:

@@ -145,7 +145,7 @@ def _within(above: ClassRequest, class_request: ClassRequest) -> ClassRequest | 
 def _both(parent: Alternative, own: Alternative) -> tuple[Alternative, ...] | None:
     """What matches both: one alternative, none (they exclude each other), or None where it cannot be told."""
     changes: dict[str, object] = {}
-    for name in set(parent.given) & set(own.given):
+    for name in set(parent.set_fields) & set(own.set_fields):
         if getattr(parent, name) == getattr(own, name):
             continue
         if name == "application":
@@ -156,7 +156,7 @@ def _both(parent: Alternative, own: Alternative) -> tuple[Alternative, ...] | No
         if not common:
             return ()
         changes[name] = common
-    kept = {name: getattr(parent, name) for name in parent.given if name not in own.given}
+    kept = {name: getattr(parent, name) for name in parent.set_fields if name not in own.set_fields}
     return (own.model_copy(update={**kept, **changes}),)
 
 

@@ -29,7 +29,7 @@ def layer2(request: DeviceRequest) -> bool:
 
 @memoise
 def _layer2(classes: tuple[ClassRequest, ...], image: str) -> bool:
-    requested = {name for c in classes for t in c.terms for name in t.given}
+    requested = {name for c in classes for t in c.terms for name in t.set_fields}
     if requested and requested <= _EITHER:
         return not since_8(image)
     return bool(requested & LAYER2) and requested <= LAYER2 | _EITHER

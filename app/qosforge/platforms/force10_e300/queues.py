@@ -55,7 +55,7 @@ def marks(class_request: ClassRequest) -> tuple[int, ...]:
         return tuple(dict.fromkeys((mark, *class_request.remarked)))
     if class_request.is_default:
         return (0,)
-    alone = [t for t in class_request.terms if set(t.given) <= {"dscp", "precedence"}]
+    alone = [t for t in class_request.terms if set(t.set_fields) <= {"dscp", "precedence"}]
     listed = {d for t in alone for d in t.dscp if not t.precedence or d >> 3 in t.precedence}
     return tuple(
         sorted(listed | {8 * p + low for t in alone if not t.dscp for p in t.precedence for low in range(8)})
@@ -66,7 +66,7 @@ def priorities(class_request: ClassRequest) -> tuple[int, ...]:
     """802.1p priorities that a class carries behind the edge: its mark, else those it matches."""
     if class_request.mark is not None and class_request.mark.cos is not None:
         return (class_request.mark.cos,)
-    return tuple(sorted({cos for t in class_request.terms if t.given == ("cos",) for cos in t.cos}))
+    return tuple(sorted({cos for t in class_request.terms if t.set_fields == ("cos",) for cos in t.cos}))
 
 
 def assign(request: DeviceRequest, requested: Mapping[str, float]) -> QueueChoice:
@@ -137,7 +137,7 @@ def _error(group: Sequence[str], requested: Mapping[str, float]) -> float:
 def effective_mark(class_request: ClassRequest) -> int | None:
     """The DSCP that has to be written; None where the class has no mark or nothing but that mark."""
     mark = dscp_of(class_request)
-    same = class_request.terms and all(t.given == ("dscp",) and t.dscp == (mark,) for t in class_request.terms)
+    same = class_request.terms and all(t.set_fields == ("dscp",) and t.dscp == (mark,) for t in class_request.terms)
     return None if same else mark
 
 

@@ -23,7 +23,9 @@ def dscp_of(class_request: ClassRequest) -> int | None:
 def dscps(class_request: ClassRequest) -> tuple[int, ...]:
     """DSCPs that belong to a class where marks are trusted: its mark, what its policer writes, what it matches."""
     own = dscp_of(class_request)
-    listed = (d for t in class_request.terms if set(t.given) <= {"dscp", "precedence"} for d in dscps_of(t) or ())
+    listed = (
+        d for t in class_request.terms if set(t.set_fields) <= {"dscp", "precedence"} for d in dscps_of(t) or ()
+    )
     return tuple(dict.fromkeys((*(() if own is None else (own,)), *class_request.remarked, *listed)))
 
 
@@ -31,7 +33,7 @@ def stated_marks(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, ...]]:
     """Priorities that the intent gives: a class's mark, else those it matches without any DSCP; 0 for the rest."""
     result: dict[str, tuple[int, ...]] = {}
     for c in classes:
-        matched = {cos for t in c.terms for cos in t.cos if t.given == ("cos",)}
+        matched = {cos for t in c.terms for cos in t.cos if t.set_fields == ("cos",)}
         if c.mark and c.mark.cos is not None:
             result[c.name] = (c.mark.cos,)
         elif matched and not dscps(c):

@@ -56,7 +56,7 @@ def _first_match(classes: Sequence[TrafficClass], flow: TrafficFlow, network: Ne
 
 def _matches(term: MatchTerm, flow: TrafficFlow, network: Network) -> bool:
     return (
-        _UNKNOWN_FIELDS.isdisjoint(term.given)
+        _UNKNOWN_FIELDS.isdisjoint(term.set_fields)
         and (not term.application or flow.application in term.application)
         and (not term.dscp or flow.dscp in term.dscp)
         and (not term.cos or flow.cos in term.cos)
