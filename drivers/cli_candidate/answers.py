@@ -1,4 +1,4 @@
-"""Telling a refusal, a warning and mere noise apart in what a device answers."""
+"""Parse the answer to a command: refusal, warning or noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the bytes a device prints to a configuration that only changes when the device does."""
+"""Clean what a device prints to a configuration that only changes when the device does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between the platforms of this distribution, as data."""
+"""The differences between the platforms of this distribution, as data."""
 
 from __future__ import annotations
 

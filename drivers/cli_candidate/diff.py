@@ -1,4 +1,4 @@
-"""What a merge would change, as text."""
+"""Compute what a merge would change, as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one driver shape: NAPALM's merge workflow for a device that has no candidate of its own."""
+"""The common driver: NAPALM's merge workflow for a device that has no candidate of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong in a session; while a candidate is sent, each with how far it came.
+"""Errors of a session; those while a candidate is sent say how far it came.
 
     ConnectAuthError           (NAPALM)
     └── EnableRefusedError     the device let us in, and does not take the enable secret

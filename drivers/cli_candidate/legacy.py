@@ -1,4 +1,4 @@
-"""SSH with the algorithms of devices that know no safe ones, which Paramiko has left out since its release 4.
+"""SSH with legacy algorithms, which old devices need and Paramiko has left out since its release 4.
 
 AsyncSSH still has them. It works in an event loop of its own thread; what Netmiko calls of a Paramiko client and
 channel is answered from there.

@@ -1,4 +1,4 @@
-"""How long and how much each step of a session with a device may take."""
+"""Limits of time and bytes for each step of a session with a device."""
 
 from __future__ import annotations
 

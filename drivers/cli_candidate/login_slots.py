@@ -1,4 +1,4 @@
-"""Turns to log in to a jump host, which refuses those who come when too many are at it."""
+"""Slots for concurrent logins at a jump host, which refuses those beyond a number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOOK_SECONDS = 0.1
 
 
 class LoginSlots:
-    """At most so many at once at each place; safe between threads."""
+    """At most ``most`` logins at once at each place; safe between threads."""
 
     def __init__(self, most: int = MOST_AT_ONCE, seconds: float = LONGEST_SECONDS) -> None:
         self._most = most
@@ -24,7 +24,7 @@ class LoginSlots:
         self._begun: dict[str, dict[object, float]] = {}
 
     def acquire(self, place: str, check: Callable[[], None]) -> Callable[[], None]:
-        """Wait for a turn at a place; what is returned ends it, as often as it is called.
+        """Wait for a slot at a place; call what is returned to release it (more than once does no harm).
 
         ``check`` is called while it waits, and raises where that is not wanted any more.
         """

@@ -1,4 +1,4 @@
-"""A commit that waits to be confirmed, as a device tells of it."""
+"""A pending commit: one that a device rolls back by itself unless it is confirmed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps devices that send without end from taking the processor from everybody else in the process."""
+"""Throttle sessions whose devices send much, so that they leave processor time to the others in the process."""
 
 from __future__ import annotations
 

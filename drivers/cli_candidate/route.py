@@ -1,4 +1,4 @@
-"""How a session comes to its device: by which transport, and through which jump host."""
+"""The route of a session to its device: the transport, and the jump host if there is one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SSH_PORT = 22
 
 @dataclass(frozen=True, slots=True)
 class SessionRoute:
-    """The way to a device.
+    """How a session reaches its device.
 
     ``jump`` is the command whose standard input and output are a connection to the device, such as
     ``ssh -W host:port bastion``; empty: a TCP connection of one's own.

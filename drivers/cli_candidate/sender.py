@@ -1,4 +1,4 @@
-"""Sending a candidate: command by command, each in its own mode, every answer read."""
+"""Send a candidate: command by command, each in its own mode, and read every answer."""
 
 from __future__ import annotations
 

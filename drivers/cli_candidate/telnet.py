@@ -1,4 +1,4 @@
-"""Logging in by telnet, for as long as the step's limits let a device take."""
+"""Log in by telnet, within the limits of the step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One command, one answer: the command line of a device over an open Netmiko connection.
+"""Run one command and read its answer, over an open Netmiko connection.
 
 Netmiko's own ``send_config_set`` returns one text for all commands and settles several of its reads
 by waiting for silence. Here each command is read up to the prompt that follows it, so that every

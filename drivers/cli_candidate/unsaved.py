@@ -1,4 +1,4 @@
-"""What of a running configuration is not saved: its difference from startup, less what says nothing."""
+"""Find unsaved lines: how the running configuration differs from startup, without what is volatile or cosmetic."""
 
 from __future__ import annotations
 
