@@ -9,7 +9,7 @@ from rich.console import Console
 
 from qosforge.cli import claims
 from qosforge.cli.claims import obtained_text, print_claims, published_text
-from qosforge.experiments import Comparison
+from qosforge.experiments import ClaimComparison
 from qosforge.experiments.model import Claim
 
 
@@ -75,9 +75,9 @@ def test_a_reason_has_the_width_of_the_terminal(
     monkeypatch.setattr(claims, "out", Console(width=width, highlight=False))
     reason = "a queue that is always full varies by the burst that refills it alone " * 4
     found = [
-        Comparison(claim(), 125.1, True),
-        Comparison(claim(), 99.0, False, reason.strip()),
-        Comparison(claim(), None, False, "not obtained: no packet", explained=False),
+        ClaimComparison(claim(), 125.1, True),
+        ClaimComparison(claim(), 99.0, False, reason.strip()),
+        ClaimComparison(claim(), None, False, "not obtained: no packet", explained=False),
     ]
     print_claims("made", found, every=False)
     printed = capsys.readouterr().out

@@ -112,7 +112,7 @@ def test_a_plot_that_cannot_be_is_reported_before_anything_runs(
     qosforge: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, name: str, place: str, message: str
 ) -> None:
     (tmp_path / "file").write_text("kept")
-    monkeypatch.setattr(running.Session, "outcome", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(running.ExperimentSession, "outcome", lambda *_: pytest.fail("it ran"))
     ended = qosforge("experiment", "run", name, "--plot", tmp_path / place)
     assert ended.code == 2
     assert message in ended.stderr

@@ -1,4 +1,4 @@
-"""The aircraft study: which claims do not hold, what the bench refuses, and physics beside what was published."""
+"""The aircraft study: which claims do not hold, what the testbed refuses, and physics beside what was published."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from qosforge.errors import ServiceError
-from qosforge.experiments.benches.switch_fan_in import cases
 from qosforge.experiments.catalogue import load_experiment
-from qosforge.experiments.compare import Comparison, compare
+from qosforge.experiments.compare import ClaimComparison, compare_claims
 from qosforge.experiments.model import Experiment
-from qosforge.experiments.running import Outcome, Session
+from qosforge.experiments.running import ExperimentOutcome, ExperimentSession
+from qosforge.experiments.testbeds.switch_fan_in import cases
 
 NAMES = ("aircraft-best-effort", "aircraft-platinum", "aircraft-mixed")
 PREAMBLE, GAP = 8, 12
@@ -53,26 +53,28 @@ NOT_HELD = {
 
 
 @pytest.fixture(scope="session")
-def session() -> Session:
+def session() -> ExperimentSession:
     """All three experiments, each run once."""
-    made = Session(1)
+    made = ExperimentSession(1)
     for name in NAMES:
         made.outcome(name)
     return made
 
 
 @pytest.fixture(scope="session")
-def compared(session: Session) -> Mapping[str, tuple[Comparison, ...]]:
-    return {name: compare(session, load_experiment(name)) for name in NAMES}
+def compared(session: ExperimentSession) -> Mapping[str, tuple[ClaimComparison, ...]]:
+    return {name: compare_claims(session, load_experiment(name)) for name in NAMES}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_claims_that_do_not_hold_are_these(compared: Mapping[str, tuple[Comparison, ...]], name: str) -> None:
+def test_the_claims_that_do_not_hold_are_these(
+    compared: Mapping[str, tuple[ClaimComparison, ...]], name: str
+) -> None:
     assert {one.claim.id for one in compared[name] if not one.holds} == NOT_HELD[name]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_does_not_hold_is_explained(compared: Mapping[str, tuple[Comparison, ...]], name: str) -> None:
+def test_what_does_not_hold_is_explained(compared: Mapping[str, tuple[ClaimComparison, ...]], name: str) -> None:
     assert [one.claim.id for one in compared[name] if not one.explained] == []
 
 
@@ -81,12 +83,14 @@ def test_reasons_stand_only_where_claims_do_not_hold(name: str) -> None:
     assert set(load_experiment(name).reasons) <= NOT_HELD[name]
 
 
-def row(outcome: Outcome, scenario: str, subject: str, load: float) -> Any:
+def row(outcome: ExperimentOutcome, scenario: str, subject: str, load: float) -> Any:
     return next(point.pooled[subject] for point in outcome.at(scenario, subject) if point.load == load)
 
 
 @pytest.mark.parametrize("load", [15, 16, 20, 25, 30])
-def test_beyond_saturation_a_full_box_loses_what_the_line_cannot_carry(session: Session, load: int) -> None:
+def test_beyond_saturation_a_full_device_loses_what_the_line_cannot_carry(
+    session: ExperimentSession, load: int
+) -> None:
     lost = row(session.outcome("aircraft-best-effort"), "above-128", "ideal.all", load)
     assert lost.loss_ratio == pytest.approx(1 - 100 / (7 * load), abs=0.002)
     assert lost.selection.expected["loss_ratio"] == pytest.approx(1 - 100 / (7 * load))
@@ -94,7 +98,7 @@ def test_beyond_saturation_a_full_box_loses_what_the_line_cannot_carry(session: 
 
 @pytest.mark.parametrize("frame", [128, 1518])
 @pytest.mark.parametrize("name", NAMES)
-def test_no_delay_is_below_that_of_an_empty_box(session: Session, name: str, frame: int) -> None:
+def test_no_delay_is_below_that_of_an_empty_device(session: ExperimentSession, name: str, frame: int) -> None:
     # Preamble and frame in, the device, preamble out: microseconds at 1 Gb/s.
     least = (PREAMBLE + frame + PREAMBLE) * 8e-3 + 4.8
     measured = row(session.outcome(name), f"below-{frame}", "baystack5510.all", 1)
@@ -102,7 +106,7 @@ def test_no_delay_is_below_that_of_an_empty_box(session: Session, name: str, fra
     assert measured.delay_us["min"] >= least - 0.07
 
 
-def test_the_priority_stream_waits_for_the_frames_that_the_hardware_holds(session: Session) -> None:
+def test_the_priority_stream_waits_for_the_frames_that_the_hardware_holds(session: ExperimentSession) -> None:
     slot = (1518 + PREAMBLE + GAP) * 8e-3
     empty = (PREAMBLE + 1518 + PREAMBLE) * 8e-3 + 4.8
     for load in (15, 20, 30):
@@ -112,7 +116,7 @@ def test_the_priority_stream_waits_for_the_frames_that_the_hardware_holds(sessio
         assert delay["max"] <= empty + 3 * slot + 0.1
 
 
-def test_the_platinum_stream_costs_the_others_what_it_gains(session: Session) -> None:
+def test_the_platinum_stream_costs_the_others_what_it_gains(session: ExperimentSession) -> None:
     outcome = session.outcome("aircraft-platinum")
     for load in (15, 20, 30):
         others = row(outcome, "above-128", "baystack5510.best-effort", load)
@@ -140,8 +144,8 @@ def test_wrong_data_are_refused_by_name(made: Experiment, where: str, said: str)
     assert where in str(error.value)
 
 
-def test_an_ideal_box_does_not_serve_as_no_box_does() -> None:
+def test_an_ideal_device_does_not_serve_as_no_device_does() -> None:
     made = load_experiment("aircraft-mixed")
-    boxes = {**made.boxes, "ideal": {}}
+    devices = {**made.devices, "ideal": {}}
     with pytest.raises(ServiceError, match="does not serve by weighted"):
-        list(cases(made.model_copy(update={"boxes": boxes})))
+        list(cases(made.model_copy(update={"devices": devices})))

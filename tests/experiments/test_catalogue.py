@@ -8,8 +8,8 @@ import pytest
 
 from qosforge.errors import InputError
 from qosforge.experiments import experiment_names, load_experiment
-from qosforge.experiments.benches import bench
-from qosforge.experiments.model import Ascending, Operand, Ratio
+from qosforge.experiments.model import Ascending, Operand, OperandRatio
+from qosforge.experiments.testbeds import find_testbed
 
 CLAIMS = {
     "cern-strict-priority": 32,
@@ -48,14 +48,14 @@ def test_no_two_claims_have_one_name() -> None:
 @pytest.mark.parametrize("name", sorted(CLAIMS))
 def test_an_experiment_has_its_bench_and_its_operands_exist(name: str) -> None:
     experiment = load_experiment(name)
-    assert bench(experiment.bench)
+    assert find_testbed(experiment.testbed)
     assert experiment.title
     for claim in experiment.claims:
         value = claim.value
         operands: tuple[Operand, ...] = ()
         if isinstance(value, Ascending):
             operands = value.ascending
-        elif isinstance(value, Ratio):
+        elif isinstance(value, OperandRatio):
             operands = (value.top, value.bottom)
         for operand in (*operands, *([claim.against] if claim.against else [])):
             other = load_experiment(operand.experiment or name)

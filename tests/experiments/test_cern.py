@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from qosforge.errors import ServiceError
-from qosforge.experiments import Comparison, Session, load_experiment
-from qosforge.experiments.benches import bench
-from qosforge.experiments.compare import compare
-from qosforge.experiments.model import Experiment, Kind
-from qosforge.experiments.rows import Row
+from qosforge.experiments import ClaimComparison, ExperimentSession, load_experiment
+from qosforge.experiments.compare import compare_claims
+from qosforge.experiments.model import ClaimKind, Experiment
+from qosforge.experiments.rows import ResultRow
+from qosforge.experiments.testbeds import find_testbed
 
 EXPERIMENTS = ("cern-strict-priority", "cern-wrr", "cern-wrr-mixed", "cern-comparison")
 
@@ -27,45 +27,45 @@ DO_NOT_HOLD = {
 
 
 @pytest.fixture(scope="session")
-def study() -> Session:
+def study() -> ExperimentSession:
     """The study, run once."""
-    session = Session(1)
+    session = ExperimentSession(1)
     for name in EXPERIMENTS:
         session.outcome(name)
     return session
 
 
 @pytest.fixture(scope="session")
-def comparisons(study: Session) -> Mapping[str, Comparison]:
+def comparisons(study: ExperimentSession) -> Mapping[str, ClaimComparison]:
     """Every claim of the study."""
-    return {c.claim.id: c for name in EXPERIMENTS for c in compare(study, load_experiment(name))}
+    return {c.claim.id: c for name in EXPERIMENTS for c in compare_claims(study, load_experiment(name))}
 
 
-def rows(session: Session, name: str) -> list[Row]:
+def rows(session: ExperimentSession, name: str) -> list[ResultRow]:
     """All rows that were simulated."""
     points = session.outcome(name).points.values()
     return [row for scenario in points for point in scenario for row in point.pooled.values() if row.packets]
 
 
-def test_these_claims_do_not_hold_and_say_why(comparisons: Mapping[str, Comparison]) -> None:
+def test_these_claims_do_not_hold_and_say_why(comparisons: Mapping[str, ClaimComparison]) -> None:
     failing = {name: c for name, c in comparisons.items() if not c.holds}
     assert set(failing) == DO_NOT_HOLD
     assert all(c.explained and len(c.reason) > 50 for c in failing.values())
 
 
-def test_what_was_computed_or_ordered_holds_wherever_it_can(comparisons: Mapping[str, Comparison]) -> None:
+def test_what_was_computed_or_ordered_holds_wherever_it_can(comparisons: Mapping[str, ClaimComparison]) -> None:
     wrong = [
         name
         for name, c in comparisons.items()
-        if not c.holds and c.claim.reproducible and c.claim.kind is not Kind.MEASURED
+        if not c.holds and c.claim.reproducible and c.claim.kind is not ClaimKind.MEASURED
     ]
     assert not wrong
-    measured = [c for c in comparisons.values() if c.claim.reproducible and c.claim.kind is Kind.MEASURED]
+    measured = [c for c in comparisons.values() if c.claim.reproducible and c.claim.kind is ClaimKind.MEASURED]
     assert sum(c.holds for c in measured) >= 0.85 * len(measured)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_line_time_is_used_for_frames_or_framing_or_idle(study: Session, name: str) -> None:
+def test_line_time_is_used_for_frames_or_framing_or_idle(study: ExperimentSession, name: str) -> None:
     # Runs of so many packets that a frame across the window's edge is nothing.
     whole = [row for row in rows(study, name) if row.subject.endswith(".all") and row.packets > 1000 * row.trials]
     assert whole
@@ -76,7 +76,7 @@ def test_line_time_is_used_for_frames_or_framing_or_idle(study: Session, name: s
         assert used == pytest.approx(1000, abs=0.2)
 
 
-def test_no_delay_exceeds_its_bound(study: Session) -> None:
+def test_no_delay_exceeds_its_bound(study: ExperimentSession) -> None:
     bounded = [
         (row.delay_us["max"], row.selection.expected["delay_max_us"])
         for name in EXPERIMENTS
@@ -89,20 +89,20 @@ def test_no_delay_exceeds_its_bound(study: Session) -> None:
     assert max(largest / bound for largest, bound in bounded) > 0.9
 
 
-def test_the_silence_of_a_box_is_that_of_its_profile(study: Session) -> None:
+def test_the_silence_of_a_device_is_that_of_its_profile(study: ExperimentSession) -> None:
     idle = {
-        box: next(r for r in rows(study, "cern-comparison") if r.subject == f"{box}.all").unused_mbps
-        for box in ("switch1", "switch4")
+        device: next(r for r in rows(study, "cern-comparison") if r.subject == f"{device}.all").unused_mbps
+        for device in ("switch1", "switch4")
     }
-    for box, gap_ns in (("switch1", 12), ("switch4", 120)):
-        unused = idle[box]
+    for device, gap_ns in (("switch1", 12), ("switch4", 120)):
+        unused = idle[device]
         assert unused is not None
         # A frame of 1518 bytes takes 12304 ns with preamble and gap.
         assert unused["idle"] == pytest.approx(1000 * gap_ns / (12304 + gap_ns), rel=0.01)
         assert unused["framing"] == pytest.approx(160 / (12304 + gap_ns) * 1000, rel=0.01)
 
 
-def test_both_expected_delay_ratios_stand_in_the_rows(study: Session) -> None:
+def test_both_expected_delay_ratios_stand_in_the_rows(study: ExperimentSession) -> None:
     found = {
         row.subject: row.selection.expected
         for point in study.outcome("cern-comparison").at("wrr-a-600", "ideal.q0")
@@ -134,7 +134,7 @@ def changed(**setup: Any) -> Experiment:
 )
 def test_wrong_setups_are_refused_by_name(setup: dict[str, Any], named: str) -> None:
     with pytest.raises(ServiceError, match="experiment cern-strict-priority") as refused:
-        list(bench("fan-in")(changed(**setup)))
+        list(find_testbed("fan-in")(changed(**setup)))
     assert named in str(refused.value)
 
 
@@ -142,7 +142,7 @@ def test_wrong_setups_are_refused_by_name(setup: dict[str, Any], named: str) -> 
     ("scenario", "named"),
     [
         ({"loads": [0]}, "scenarios.odd.loads.0"),
-        ({"boxes": ["switch9"]}, "'switch9' does not exist"),
+        ({"devices": ["switch9"]}, "'switch9' does not exist"),
         ({"together": ["nothing"]}, "'nothing' does not exist"),
         ({"loads": [1], "hops": 9}, "setup.hops"),
     ],
@@ -151,5 +151,5 @@ def test_wrong_scenarios_are_refused_by_name(scenario: dict[str, Any], named: st
     experiment = load_experiment("cern-strict-priority")
     odd = experiment.model_copy(update={"scenarios": {**experiment.scenarios, "odd": scenario}})
     with pytest.raises(ServiceError) as refused:
-        list(bench("fan-in")(odd))
+        list(find_testbed("fan-in")(odd))
     assert named in str(refused.value)

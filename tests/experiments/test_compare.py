@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from qosforge.experiments.compare import Comparison, compare
-from tests.experiments.made import claim, experiment, point, row, session
+from qosforge.experiments.compare import ClaimComparison, compare_claims
+from tests.experiments.sample_rows import claim, experiment, point, row, session
 
 
-def only(fields: dict[str, Any], *values: float, **extra: Any) -> Comparison:
-    """The comparison of one claim with ``box`` at loads 1, 2, … delivering ``values`` Mb/s."""
+def only(fields: dict[str, Any], *values: float, **extra: Any) -> ClaimComparison:
+    """The comparison of one claim with ``device`` at loads 1, 2, … delivering ``values`` Mb/s."""
     made = experiment(fields, **extra)
-    points = [point(row("box", load, throughput_mbps=value)) for load, value in enumerate(values, 1)]
-    (found,) = compare(session(made, {"s": points}), made)
+    points = [point(row("device", load, throughput_mbps=value)) for load, value in enumerate(values, 1)]
+    (found,) = compare_claims(session(made, {"s": points}), made)
     return found
 
 
@@ -51,7 +51,7 @@ def test_a_limit_holds_at_every_load(type_: str, values: tuple[float, ...], wors
     assert (found.obtained, found.holds) == (worst, holds)
 
 
-def two(one: list[float], other: list[float], **order: Any) -> Comparison:
+def two(one: list[float], other: list[float], **order: Any) -> ClaimComparison:
     """Subjects ``a`` and ``b`` with these values in their trials, claimed to rise in this order."""
     made = experiment(
         claim(type="order", value={"ascending": [{"subject": "a"}, {"subject": "b"}], **order}, kind="order")
@@ -59,7 +59,7 @@ def two(one: list[float], other: list[float], **order: Any) -> Comparison:
     mean = [sum(values) / len(values) for values in (one, other)]
     trials = [[row("a", throughput_mbps=a), row("b", throughput_mbps=b)] for a, b in zip(one, other, strict=True)]
     whole = point(row("a", throughput_mbps=mean[0]), row("b", throughput_mbps=mean[1]), trials=trials)
-    return compare(session(made, {"s": [whole]}), made)[0]
+    return compare_claims(session(made, {"s": [whole]}), made)[0]
 
 
 def test_an_order_needs_intervals_that_stand_apart() -> None:
@@ -74,10 +74,10 @@ def test_an_order_that_is_not_strict_only_forbids_a_fall() -> None:
 
 
 def test_a_ratio_is_of_two_operands() -> None:
-    ratio = {"top": {"subject": "box"}, "bottom": {"scenario": "t"}, "is": 2, "relation": "approx"}
+    ratio = {"top": {"subject": "device"}, "bottom": {"scenario": "t"}, "is": 2, "relation": "approx"}
     made = experiment(claim(type="ratio", value=ratio, tolerance={"rel": 0.1}))
-    points = {"s": [point(row("box", throughput_mbps=21))], "t": [point(row("box", throughput_mbps=10))]}
-    (found,) = compare(session(made, points), made)
+    points = {"s": [point(row("device", throughput_mbps=21))], "t": [point(row("device", throughput_mbps=10))]}
+    (found,) = compare_claims(session(made, points), made)
     assert found.obtained == 2.1
     assert found.holds
 
@@ -85,7 +85,7 @@ def test_a_ratio_is_of_two_operands() -> None:
 def test_subjects_joined_by_plus_are_compared_one_by_one() -> None:
     made = experiment(claim(subject="a+b"))
     points = {"s": [point(row("a", throughput_mbps=100), row("b", throughput_mbps=50))]}
-    (found,) = compare(session(made, points), made)
+    (found,) = compare_claims(session(made, points), made)
     assert found.obtained == {"a": 100, "b": 50}
     assert not found.holds
 
@@ -93,15 +93,15 @@ def test_subjects_joined_by_plus_are_compared_one_by_one() -> None:
 def test_a_group_stands_for_its_subjects() -> None:
     made = experiment(claim(subject="both"), groups={"both": ["a", "b"]})
     points = {"s": [point(row("a", throughput_mbps=100), row("b", throughput_mbps=100))]}
-    assert compare(session(made, points), made)[0].obtained == {"a": 100, "b": 100}
+    assert compare_claims(session(made, points), made)[0].obtained == {"a": 100, "b": 100}
 
 
-def test_a_dot_stands_for_the_same_box() -> None:
+def test_a_dot_stands_for_the_same_device() -> None:
     made = experiment(
         claim(subject="x.q1", type="order", value={"ascending": [{"subject": ".all"}, {}]}, kind="order")
     )
     points = {"s": [point(row("x.q1", throughput_mbps=5), row("x.all", throughput_mbps=2))]}
-    (found,) = compare(session(made, points), made)
+    (found,) = compare_claims(session(made, points), made)
     assert found.obtained == [2, 5]
     assert found.holds
 
@@ -110,8 +110,8 @@ def test_a_change_is_counted_from_its_base() -> None:
     made = experiment(
         claim(metric="benefit_percent", value=100.0, against={"scenario": "t", "metric": "throughput_mbps"})
     )
-    points = {"s": [point(row("box", throughput_mbps=10))], "t": [point(row("box", throughput_mbps=20))]}
-    assert compare(session(made, points), made)[0].obtained == 100
+    points = {"s": [point(row("device", throughput_mbps=10))], "t": [point(row("device", throughput_mbps=20))]}
+    assert compare_claims(session(made, points), made)[0].obtained == 100
 
 
 def test_what_does_not_hold_carries_its_reason_and_what_holds_none() -> None:
@@ -134,9 +134,9 @@ def test_what_was_not_run_does_not_hold_and_says_so() -> None:
 
 def test_extremes_are_the_mean_over_trials() -> None:
     made = experiment(claim(metric="rtt_max_ms", value=20.0))
-    trials = [[row("box", delay_us={"max": value})] for value in (10_000.0, 30_000.0)]
-    measured = point(row("box", delay_us={"max": 30_000.0}), trials=trials)
-    (found,) = compare(session(made, {"s": [measured]}), made)
+    trials = [[row("device", delay_us={"max": value})] for value in (10_000.0, 30_000.0)]
+    measured = point(row("device", delay_us={"max": 30_000.0}), trials=trials)
+    (found,) = compare_claims(session(made, {"s": [measured]}), made)
     assert found.obtained == 20
 
 
@@ -145,9 +145,9 @@ def test_a_limit_may_come_from_another_scenario() -> None:
         claim(metric="share_above_twice", value=0.25, against={"scenario": "t"}, tolerance={"abs": 0.0})
     )
     delays = np.array([[10**9, 3], [50 * 10**9, 1]], dtype=np.int64)
-    here = point(row("box", delays=delays))
-    there = point(row("box", delay_us={"max": 20_000.0}))
-    (found,) = compare(session(made, {"s": [here], "t": [there]}), made)
+    here = point(row("device", delays=delays))
+    there = point(row("device", delay_us={"max": 20_000.0}))
+    (found,) = compare_claims(session(made, {"s": [here], "t": [there]}), made)
     assert (found.obtained, found.holds) == (0.25, True)
 
 
@@ -157,9 +157,9 @@ def test_what_json_has_no_number_for_is_null() -> None:
     )
     made = experiment(order)
     points = {
-        name: [point(row("box", values={"q1_percent": 2.0}), row("other", values={"q1_percent": other}))]
+        name: [point(row("device", values={"q1_percent": 2.0}), row("other", values={"q1_percent": other}))]
         for name, other in (("s", 4.0), ("t", 0.0))
     }
-    (found,) = compare(session(made, points), made)
+    (found,) = compare_claims(session(made, points), made)
     assert found.holds
     assert json.loads(json.dumps(found.document(), allow_nan=False))["obtained"] == [0.5, None]

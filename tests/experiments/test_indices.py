@@ -7,29 +7,29 @@ import math
 import numpy as np
 import pytest
 
-from qosforge.experiments.cases import Selection
+from qosforge.experiments.cases import SubjectSelection
 from qosforge.experiments.metrics import METRICS, NotMeasured
-from qosforge.experiments.rows import Row
-from qosforge.experiments.running import Point, _beside
-from tests.experiments.made import row
+from qosforge.experiments.rows import ResultRow
+from qosforge.experiments.running import LoadPoint, _beside
+from tests.experiments.sample_rows import row
 
 
-def of_row(name: str, subject: str, *rows: Row) -> float:
+def of_row(name: str, subject: str, *rows: ResultRow) -> float:
     metric = METRICS[name]
     assert metric.of_row is not None
     by_subject = {one.subject: one for one in rows}
     return metric.of_row(by_subject[subject], by_subject)
 
 
-def got(name: str, throughput: float, expected: float) -> Row:
-    return row(name, selection=Selection(expected={"throughput_mbps": expected}), throughput_mbps=throughput)
+def got(name: str, throughput: float, expected: float) -> ResultRow:
+    return row(name, selection=SubjectSelection(expected={"throughput_mbps": expected}), throughput_mbps=throughput)
 
 
-def delayed(name: str, delay_us: float, *rivals: str) -> Row:
-    return row(name, selection=Selection(rivals=rivals), delay_us={"max": delay_us, "p99": delay_us / 2})
+def delayed(name: str, delay_us: float, *rivals: str) -> ResultRow:
+    return row(name, selection=SubjectSelection(rivals=rivals), delay_us={"max": delay_us, "p99": delay_us / 2})
 
 
-WHOLE = row("s", selection=Selection(peers=("s.a", "s.b")))
+WHOLE = row("s", selection=SubjectSelection(peers=("s.a", "s.b")))
 
 
 def test_indices_of_throughput_are_means_over_the_classes() -> None:
@@ -41,7 +41,11 @@ def test_indices_of_throughput_are_means_over_the_classes() -> None:
 
 def test_indices_of_delay_count_from_the_best_rival() -> None:
     both = ("s.a", "t.a")
-    rows = (row("s", selection=Selection(peers=("s.a",))), delayed("s.a", 30, *both), delayed("t.a", 20, *both))
+    rows = (
+        row("s", selection=SubjectSelection(peers=("s.a",))),
+        delayed("s.a", 30, *both),
+        delayed("t.a", 20, *both),
+    )
 
     assert of_row("q1_max_delay", "s", *rows) == pytest.approx(0.5)
     assert of_row("q2_max_delay", "s", *rows) == pytest.approx(0.25)
@@ -73,9 +77,9 @@ def test_gaps_are_those_within_a_trial() -> None:
 
 
 def test_rivals_of_one_load_are_read_together_and_others_stay_apart() -> None:
-    def at(load: float, name: str, *rivals: str) -> Point:
-        found = {name: row(name, load, selection=Selection(rivals=rivals))}
-        return Point(load, found, (found, found))
+    def at(load: float, name: str, *rivals: str) -> LoadPoint:
+        found = {name: row(name, load, selection=SubjectSelection(rivals=rivals))}
+        return LoadPoint(load, found, (found, found))
 
     both = ("s.a", "t.a")
     points = _beside([at(1, "s.a", *both), at(1, "t.a", *both), at(2, "s.a", *both), at(1, "u.a")])

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from qosforge.errors import ServiceError
-from qosforge.experiments.benches import bench
 from qosforge.experiments.catalogue import load_experiment
-from qosforge.experiments.compare import Comparison, compare
-from qosforge.experiments.model import Kind
-from qosforge.experiments.rows import Row
-from qosforge.experiments.running import Session
+from qosforge.experiments.compare import ClaimComparison, compare_claims
+from qosforge.experiments.model import ClaimKind
+from qosforge.experiments.rows import ResultRow
+from qosforge.experiments.running import ExperimentSession
+from qosforge.experiments.testbeds import find_testbed
 
 NAMES = ("infn-baseline", "infn-udp", "infn-tcp", "infn-two-way", "infn-pq-wfq", "infn-production")
 FAILING = {
@@ -37,33 +37,33 @@ FAILING = {
 
 
 @pytest.fixture(scope="session")
-def session() -> Session:
-    return Session(1)
+def session() -> ExperimentSession:
+    return ExperimentSession(1)
 
 
 @pytest.fixture(scope="session")
-def compared(session: Session) -> Mapping[str, Comparison]:
-    found = [one for name in NAMES for one in compare(session, load_experiment(name))]
+def compared(session: ExperimentSession) -> Mapping[str, ClaimComparison]:
+    found = [one for name in NAMES for one in compare_claims(session, load_experiment(name))]
     return {one.claim.id: one for one in found}
 
 
-def row(session: Session, experiment: str, scenario: str, subject: str) -> Row:
+def row(session: ExperimentSession, experiment: str, scenario: str, subject: str) -> ResultRow:
     (point,) = session.outcome(experiment).at(scenario, subject)
     return point.pooled[subject]
 
 
-def test_which_claims_do_not_hold(compared: Mapping[str, Comparison]) -> None:
+def test_which_claims_do_not_hold(compared: Mapping[str, ClaimComparison]) -> None:
     assert len(compared) == 9 + 8 + 15 + 6 + 16 + 12
     assert {name for name, one in compared.items() if not one.holds} == FAILING
 
 
-def test_what_does_not_hold_is_explained_and_no_theory_or_order(compared: Mapping[str, Comparison]) -> None:
+def test_what_does_not_hold_is_explained_and_no_theory_or_order(compared: Mapping[str, ClaimComparison]) -> None:
     for one in compared.values():
         assert one.explained, one.claim.id
-        assert one.holds or not one.claim.reproducible or one.claim.kind is Kind.MEASURED
+        assert one.holds or not one.claim.reproducible or one.claim.kind is ClaimKind.MEASURED
 
 
-def test_the_policer_takes_small_packets_seldom_and_full_ones_often(session: Session) -> None:
+def test_the_policer_takes_small_packets_seldom_and_full_ones_often(session: ExperimentSession) -> None:
     load = row(session, "infn-tcp", "tcp-32", "all-tcp")
     control = row(session, "infn-tcp", "tcp-32", "probe.with-timeouts")
     assert load.loss_ratio is not None
@@ -73,7 +73,7 @@ def test_the_policer_takes_small_packets_seldom_and_full_ones_often(session: Ses
     assert row(session, "infn-baseline", "tcp-reverse", "all-tcp").throughput_mbps == pytest.approx(2, rel=0.05)
 
 
-def test_queues_alone_do_not_make_the_longest_round_trips(session: Session) -> None:
+def test_queues_alone_do_not_make_the_longest_round_trips(session: ExperimentSession) -> None:
     clean = row(session, "infn-tcp", "tcp-32", "probe").delay_us
     every = row(session, "infn-tcp", "tcp-32", "probe.with-timeouts").delay_us
     assert clean is not None
@@ -83,7 +83,7 @@ def test_queues_alone_do_not_make_the_longest_round_trips(session: Session) -> N
     assert every["max"] > 1_000_000
 
 
-def test_streams_carry_what_the_fluid_model_says_less_what_the_carrier_polices(session: Session) -> None:
+def test_streams_carry_what_the_fluid_model_says_less_what_the_carrier_polices(session: ExperimentSession) -> None:
     lost = []
     for scenario in ("udp-500", "udp-1000", "udp-1500"):
         udp = row(session, "infn-udp", scenario, "all-udp")
@@ -102,7 +102,7 @@ def changed(name: str, **fields: Any) -> Any:
 
 def refused(experiment: Any) -> str:
     with pytest.raises(ServiceError) as error:
-        list(bench(experiment.bench)(experiment))
+        list(find_testbed(experiment.testbed)(experiment))
     return str(error.value)
 
 
@@ -111,8 +111,8 @@ def test_the_bench_refuses_by_name() -> None:
     assert "'moon'" in refused(changed("infn-baseline", setup={"path": "moon"}))
     scenarios = {"s": {"routers": {"router1": "fifo"}}}
     assert "router1: fifo is no device" in refused(changed("infn-pq-wfq", scenarios=scenarios))
-    boxes = load_experiment("infn-pq-wfq").boxes
-    wrong = {"pq": {**boxes["pq"], "line": "ATM9/0"}}
+    devices = load_experiment("infn-pq-wfq").devices
+    wrong = {"pq": {**devices["pq"], "line": "ATM9/0"}}
     assert "no interface ATM9/0" in refused(
-        changed("infn-pq-wfq", boxes=wrong, scenarios={"s": {"routers": {"router1": "pq"}}})
+        changed("infn-pq-wfq", devices=wrong, scenarios={"s": {"routers": {"router1": "pq"}}})
     )

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from qosforge.errors import ServiceError
-from qosforge.experiments import Session, load_experiment
-from qosforge.experiments.benches import bench
+from qosforge.experiments import ExperimentSession, load_experiment
 from qosforge.experiments.cases import Case
-from qosforge.experiments.compare import compare
+from qosforge.experiments.compare import compare_claims
 from qosforge.experiments.model import Experiment
-from qosforge.experiments.running import Point
+from qosforge.experiments.running import LoadPoint
+from qosforge.experiments.testbeds import find_testbed
 
 NAMES = ("itesm-layer2", "itesm-layer3", "itesm-link-efficiency")
 NOT_HELD = {
@@ -24,8 +24,8 @@ NOT_HELD = {
 
 
 @pytest.fixture(scope="module")
-def session() -> Session:
-    return Session(seed=1)
+def session() -> ExperimentSession:
+    return ExperimentSession(seed=1)
 
 
 def changed(name: str, **setup: Any) -> Experiment:
@@ -36,7 +36,11 @@ def changed(name: str, **setup: Any) -> Experiment:
 
 def cases(experiment: Experiment) -> dict[str, Case]:
     """The cases that are run, by their first scenario."""
-    return {case.scenarios[0]: case for case in bench(experiment.bench)(experiment) if case.document is not None}
+    return {
+        case.scenarios[0]: case
+        for case in find_testbed(experiment.testbed)(experiment)
+        if case.document is not None
+    }
 
 
 def node(case: Case, name: str) -> Mapping[str, Any]:
@@ -50,15 +54,15 @@ def egress(case: Case, name: str, port: str) -> Mapping[str, Any]:
     return found
 
 
-def single(session: Session, name: str, scenario: str, subject: str) -> Point:
+def single(session: ExperimentSession, name: str, scenario: str, subject: str) -> LoadPoint:
     """The point of a scenario that measured ``subject``."""
     (found,) = [p for p in session.outcome(name).at(scenario, subject) if p.pooled[subject].packets]
     return found
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_claims_that_do_not_hold_are_known_and_have_a_reason(session: Session, name: str) -> None:
-    found = compare(session, load_experiment(name))
+def test_the_claims_that_do_not_hold_are_known_and_have_a_reason(session: ExperimentSession, name: str) -> None:
+    found = compare_claims(session, load_experiment(name))
     missed = [one for one in found if not one.holds]
     assert [one.claim.id for one in missed] == NOT_HELD[name]
     assert all(one.explained and not one.claim.reproducible for one in missed)
@@ -82,21 +86,21 @@ def test_before_and_after_have_the_same_sources() -> None:
     assert before["flows"] == after["flows"]
 
 
-def test_voice_takes_at_least_its_own_time_on_both_lines(session: Session) -> None:
+def test_voice_takes_at_least_its_own_time_on_both_lines(session: ExperimentSession) -> None:
     row = single(session, "itesm-layer3", "qos", "voice").pooled["voice"]
     hdlc = 7
     assert row.delay_us is not None
     assert row.delay_us["min"] > 2 * (640 + hdlc) * 8 / 2
 
 
-def test_both_before_and_after_carry_the_conference_whole(session: Session) -> None:
+def test_both_before_and_after_carry_the_conference_whole(session: ExperimentSession) -> None:
     for scenario in ("no-qos", "qos"):
         point = single(session, "itesm-layer3", scenario, "video")
         rows = [point.pooled[name] for name in ("voice", "video")]
         assert all(row.delivered == row.packets > 0 for row in rows)
 
 
-def test_classes_that_are_full_get_what_the_fluid_model_says(session: Session) -> None:
+def test_classes_that_are_full_get_what_the_fluid_model_says(session: ExperimentSession) -> None:
     point = single(session, "itesm-layer3", "all-classes-full", "http-ftp")
     whole = sum(point.pooled[name].throughput_mbps or 0 for name in ("voice-video", "http-ftp", "class-default"))
     for name in ("voice-video", "http-ftp", "class-default"):
@@ -107,7 +111,9 @@ def test_classes_that_are_full_get_what_the_fluid_model_says(session: Session) -
 
 
 @pytest.mark.parametrize(("line", "rate", "payload"), [("56k", 56e3, 104), ("256k", 256e3, 504)])
-def test_a_call_waits_for_one_fragment_at_most(session: Session, line: str, rate: float, payload: int) -> None:
+def test_a_call_waits_for_one_fragment_at_most(
+    session: ExperimentSession, line: str, rate: float, payload: int
+) -> None:
     case = cases(load_experiment("itesm-link-efficiency"))[line]
     near = f"a{line.removesuffix('k')}"
     assert egress(case, near, "Multilink1")["fragment_bytes"] == payload
@@ -122,7 +128,7 @@ def test_a_call_waits_for_one_fragment_at_most(session: Session, line: str, rate
 
 def test_a_ring_of_one_more_fragment_doubles_the_wait() -> None:
     made = changed("itesm-link-efficiency", transmit_ring=1)
-    outcome = Session(seed=1)._run(made)
+    outcome = ExperimentSession(seed=1)._run(made)
     (row,) = [p.pooled["voice"] for p in outcome.at("56k", "voice")]
     assert row.delay_us is not None
     fragment_us = (104 + 11) * 8 / 56e3 * 1e6
@@ -144,17 +150,17 @@ def test_a_ring_of_one_more_fragment_doubles_the_wait() -> None:
 def test_a_wrong_set_up_is_refused_by_name(setup: dict[str, Any], said: str) -> None:
     made = changed("itesm-layer3", **setup)
     with pytest.raises(ServiceError, match=said.replace(".", r"\.")):
-        list(bench("campus")(made.model_copy(update={"scenarios": {"no-qos": {}}})))
+        list(find_testbed("campus")(made.model_copy(update={"scenarios": {"no-qos": {}}})))
 
 
 def test_a_size_of_fragments_without_a_line_is_refused() -> None:
     made = load_experiment("itesm-link-efficiency")
     wrong = made.model_copy(update={"scenarios": {"g729": {"fragment_bytes": 112}}})
     with pytest.raises(ServiceError, match="fragment_bytes without a line"):
-        list(bench("slow-lines")(wrong))
+        list(find_testbed("slow-lines")(wrong))
 
 
-def test_priority_on_the_lan_spares_voice_a_few_microseconds(session: Session) -> None:
+def test_priority_on_the_lan_spares_voice_a_few_microseconds(session: ExperimentSession) -> None:
     means = []
     for scenario in ("qos", "no-qos"):
         delay = single(session, "itesm-layer2", scenario, "voice").pooled["voice"].delay_us

@@ -7,7 +7,7 @@ import json
 import pytest
 import qosforge_twin
 
-from qosforge.experiments.cases import Case, Selection
+from qosforge.experiments.cases import Case, SubjectSelection
 from qosforge.experiments.rows import rows_of
 
 PS = 10**12
@@ -30,9 +30,9 @@ def test_loss_of_round_trips_is_of_the_packets_of_both_ways() -> None:
     assert probes["lost"] == 0
     assert answers["lost"] > 0.6 * answers["sent"]
 
-    case = Case(("s",), document, {"there": Selection(flows=("probe",))})
+    case = Case(("s",), document, {"there": SubjectSelection(flows=("probe",))})
     assert rows_of(case, [answer], "frame")["there"].loss_ratio == 0
 
-    case = Case(("s",), document, {"both": Selection(flows=("probe",), round_trip=True)})
+    case = Case(("s",), document, {"both": SubjectSelection(flows=("probe",), round_trip=True)})
     lost = rows_of(case, [answer], "frame")["both"].loss_ratio
     assert lost == pytest.approx(answers["lost"] / (2 * probes["sent"]))

@@ -1,4 +1,4 @@
-"""The experiments on Decoupled CBQ (Risso 2001): what does not hold, and whether the bench is right."""
+"""The experiments on Decoupled CBQ (Risso 2001): what does not hold, and whether the testbed is right."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from qosforge.errors import ServiceError
-from qosforge.experiments.benches.class_tree import tree
-from qosforge.experiments.benches.link_sharing import cases
-from qosforge.experiments.benches.scheduler_cost import cases as counted
 from qosforge.experiments.catalogue import load_experiment
-from qosforge.experiments.compare import Comparison, compare
-from qosforge.experiments.running import Session
+from qosforge.experiments.compare import ClaimComparison, compare_claims
+from qosforge.experiments.running import ExperimentSession
+from qosforge.experiments.testbeds.class_tree import tree
+from qosforge.experiments.testbeds.link_sharing import cases
+from qosforge.experiments.testbeds.scheduler_cost import cases as cost_cases
 
 EXPERIMENTS = ("torino-table1", "torino-link-sharing", "torino-delay", "torino-cost")
 FAILS = {
@@ -28,30 +28,30 @@ FAILS = {
 
 
 @pytest.fixture(scope="session")
-def session() -> Session:
-    return Session(1)
+def session() -> ExperimentSession:
+    return ExperimentSession(1)
 
 
 @pytest.fixture(scope="session")
-def compared(session: Session) -> Mapping[str, Comparison]:
-    found: dict[str, Comparison] = {}
+def compared(session: ExperimentSession) -> Mapping[str, ClaimComparison]:
+    found: dict[str, ClaimComparison] = {}
     for name in EXPERIMENTS:
-        found |= {one.claim.id: one for one in compare(session, load_experiment(name))}
+        found |= {one.claim.id: one for one in compare_claims(session, load_experiment(name))}
     return found
 
 
-def test_the_claims_that_do_not_hold_are_these(compared: Mapping[str, Comparison]) -> None:
+def test_the_claims_that_do_not_hold_are_these(compared: Mapping[str, ClaimComparison]) -> None:
     failing = {name for name, one in compared.items() if one.claim.reproducible and not one.holds}
 
     assert failing == FAILS
     assert not [name for name, one in compared.items() if not one.explained]
 
 
-def test_every_claim_is_run(compared: Mapping[str, Comparison]) -> None:
+def test_every_claim_is_run(compared: Mapping[str, ClaimComparison]) -> None:
     assert [name for name, one in compared.items() if one.obtained is None] == []
 
 
-def test_costs_are_counted(session: Session) -> None:
+def test_costs_are_counted(session: ExperimentSession) -> None:
     points = session.outcome("torino-cost").points["borrow-40"]
 
     assert len(points[0].trials) > 2
@@ -67,14 +67,15 @@ def test_what_a_scheduler_costs_does_not_depend_on_the_machine() -> None:
     experiment = experiment.model_copy(update={"scenarios": short})
 
     first, second = (
-        json.dumps([(case.scenarios, case.values, case.repeats) for case in counted(experiment)]) for _ in range(2)
+        json.dumps([(case.scenarios, case.values, case.repeats) for case in cost_cases(experiment)])
+        for _ in range(2)
     )
 
     assert first == second
     assert '"packets_per_second"' in first
 
 
-def test_a_line_is_never_shared_beyond_its_rate(session: Session) -> None:
+def test_a_line_is_never_shared_beyond_its_rate(session: ExperimentSession) -> None:
     for points in session.outcome("torino-link-sharing").points.values():
         for row in (row for point in points for row in point.pooled.values() if row.unused_mbps is not None):
             assert row.unused_mbps is not None
@@ -82,7 +83,7 @@ def test_a_line_is_never_shared_beyond_its_rate(session: Session) -> None:
             assert (row.throughput_mbps or 0) <= 2.001
 
 
-def test_rivals_meet_the_same_packets(session: Session) -> None:
+def test_rivals_meet_the_same_packets(session: ExperimentSession) -> None:
     for point in session.outcome("torino-delay").points["PS"]:
         sent = {
             kind: [trial[f"{kind}.rt1"].packets for trial in point.trials]
@@ -92,7 +93,7 @@ def test_rivals_meet_the_same_packets(session: Session) -> None:
         assert all(counts == sent["cbq"] for counts in sent.values())
 
 
-def test_bounded_classes_above_their_rates_leave_the_line_idle(session: Session) -> None:
+def test_bounded_classes_above_their_rates_leave_the_line_idle(session: ExperimentSession) -> None:
     (row,) = (p.pooled["dcbqe.all"] for p in session.outcome("torino-link-sharing").at("row3", "dcbqe.all"))
 
     assert row.throughput_mbps is not None

@@ -8,23 +8,23 @@ from rich.padding import Padding
 from rich.text import Text
 
 from qosforge.cli.output import out
-from qosforge.experiments import Comparison
-from qosforge.experiments.compare import Obtained
-from qosforge.experiments.model import Ascending, Claim, Comparing, Operand, Ratio
+from qosforge.experiments import ClaimComparison
+from qosforge.experiments.compare import ObtainedValue
+from qosforge.experiments.model import Ascending, Claim, Operand, OperandRatio, Relation
 
 _STATUS = {"holds": "green", "explained": "yellow", "fails": "red"}
 _INDENT = max(map(len, _STATUS)) + 2
 _SIGN = {
-    Comparing.EQUAL: "",
-    Comparing.APPROX: "≈ ",
-    Comparing.BELOW: "< ",
-    Comparing.ABOVE: "> ",
-    Comparing.AT_LEAST: "≥ ",
-    Comparing.AT_MOST: "≤ ",
+    Relation.EQUAL: "",
+    Relation.APPROX: "≈ ",
+    Relation.BELOW: "< ",
+    Relation.ABOVE: "> ",
+    Relation.AT_LEAST: "≥ ",
+    Relation.AT_MOST: "≤ ",
 }
 
 
-def print_claims(experiment: str, comparisons: Sequence[Comparison], *, every: bool) -> None:
+def print_claims(experiment: str, comparisons: Sequence[ClaimComparison], *, every: bool) -> None:
     """The count of claims by status, then a paragraph for each that does not hold, or for each.
 
     Nothing stands in columns, so that reasons have the whole width of any terminal.
@@ -36,7 +36,7 @@ def print_claims(experiment: str, comparisons: Sequence[Comparison], *, every: b
             _print(comparison, status)
 
 
-def print_count(what: str, comparisons: Sequence[Comparison]) -> None:
+def print_count(what: str, comparisons: Sequence[ClaimComparison]) -> None:
     """How many claims hold, are explained, and fail."""
     found = [_status(c) for c in comparisons]
     line = Text.assemble((what, "bold"), f"  {found.count('holds')} of {len(found)} claims hold")
@@ -46,11 +46,11 @@ def print_count(what: str, comparisons: Sequence[Comparison]) -> None:
     out.print(line)
 
 
-def _status(comparison: Comparison) -> str:
+def _status(comparison: ClaimComparison) -> str:
     return "holds" if comparison.holds else "explained" if comparison.explained else "fails"
 
 
-def _print(comparison: Comparison, status: str) -> None:
+def _print(comparison: ClaimComparison, status: str) -> None:
     claim = comparison.claim
     out.print(Text.assemble((f"{status:<{_INDENT}}", _STATUS[status]), (claim.id, "bold"), f"  {claim.kind.value}"))
     what = f"{claim.metric} of {claim.subject.replace('+', ', ')} in {claim.scenario}"
@@ -65,14 +65,14 @@ def published_text(claim: Claim) -> str:
     match claim.value:
         case Ascending(ascending=steps, strict=strict):
             return (" < " if strict else " ≤ ").join(_operand(step, claim) for step in steps)
-        case Ratio(top=top, bottom=bottom, value=number, relation=relation):
+        case OperandRatio(top=top, bottom=bottom, value=number, relation=relation):
             sides = f"{_operand(top, claim)} ÷ {_operand(bottom, claim)}"
             return f"{sides} {_SIGN[relation] or '= '}{_number(number)}{_tolerance(claim)}"
         case number:
             return f"{_SIGN[claim.type]}{_number(number)}{_tolerance(claim)}"
 
 
-def obtained_text(value: Obtained) -> str:
+def obtained_text(value: ObtainedValue) -> str:
     """What came out: a number, those of an order in the order claimed, or either by subject."""
     match value:
         case None:

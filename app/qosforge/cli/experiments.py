@@ -13,10 +13,10 @@ from qosforge.cli.claims import print_claims, print_count
 from qosforge.cli.options import AsJson, Seed
 from qosforge.cli.output import out, print_json, progress, require_writable, write_file
 from qosforge.errors import InputError, Place
-from qosforge.experiments import Comparison, Session, document, experiment_names, load_experiment
-from qosforge.experiments.compare import compare
+from qosforge.experiments import ClaimComparison, ExperimentSession, document, experiment_names, load_experiment
+from qosforge.experiments.compare import compare_claims
 from qosforge.experiments.model import Experiment
-from qosforge.experiments.running import Outcome
+from qosforge.experiments.running import ExperimentOutcome
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -67,14 +67,14 @@ def run(
     """Run an experiment and compare it with what was published. Exit code 1: a claim fails without a reason."""
     names = _choose(name, all_, plot)
     draw = None if plot is None else _drawing(load_experiment(names[0]), plot)
-    session = Session(seed)
+    session = ExperimentSession(seed)
     documents: list[dict[str, Any]] = []
-    compared: list[Comparison] = []
+    compared: list[ClaimComparison] = []
     for chosen in names:
         experiment = load_experiment(chosen)
         progress(chosen, experiment.title)
         outcome = session.outcome(chosen)
-        comparisons = compare(session, experiment)
+        comparisons = compare_claims(session, experiment)
         compared += comparisons
         if as_json:
             documents.append(document(outcome, comparisons))
@@ -90,15 +90,15 @@ def run(
         raise typer.Exit(1)
 
 
-def _drawing(experiment: Experiment, plot: Path) -> Callable[[Outcome], str]:
+def _drawing(experiment: Experiment, plot: Path) -> Callable[[ExperimentOutcome], str]:
     """What draws the plots; a missing plot or a wrong place is told before anything runs."""
-    from qosforge.experiments.pictures import picture, require_plots  # noqa: PLC0415 - matplotlib takes a second to load
+    from qosforge.experiments.figures import combined_figure, require_plots  # noqa: PLC0415 - matplotlib takes a second to load
 
     require_plots(experiment)
     if plot.suffix.lower() not in ("", ".svg"):
         raise InputError("plots are SVG", Place(file=str(plot)), f"name it {plot.with_suffix('.svg').name}")
     require_writable(plot)
-    return picture
+    return combined_figure
 
 
 def _choose(name: str | None, all_: bool, plot: Path | None) -> Sequence[str]:

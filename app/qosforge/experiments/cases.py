@@ -12,7 +12,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Selection:
+class SubjectSelection:
     """What of a run belongs to one subject.
 
     ``flows`` are names of the twin's flows, ``port`` is ``(node, port)`` where they queue and ``queues`` the names
@@ -46,20 +46,20 @@ class Case:
 
     scenarios: tuple[str, ...]
     document: Json | None
-    subjects: Mapping[str, Selection]
+    subjects: Mapping[str, SubjectSelection]
     load: float | None = None
     trials: int = 1
     values: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     repeats: tuple[Mapping[str, Mapping[str, float]], ...] = ()
 
 
-class Bench(Protocol):
+class Testbed(Protocol):
     """Turns an experiment's data into cases."""
 
     def __call__(self, experiment: Experiment) -> Iterator[Case]:
         """All cases of the experiment.
 
         Raises:
-            ServiceError: the data asks for what the bench does not know.
+            ServiceError: the data asks for what the testbed does not know.
         """
         ...

@@ -9,22 +9,22 @@ from itertools import pairwise
 from typing import Any
 
 from qosforge.experiments.metrics import NotMeasured
-from qosforge.experiments.model import Ascending, Claim, Comparing, Experiment, Ratio
-from qosforge.experiments.readings import Reading, read, source
-from qosforge.experiments.running import Session
+from qosforge.experiments.metrics.evaluation import MetricValue, evaluate, metric_query
+from qosforge.experiments.model import Ascending, Claim, Experiment, OperandRatio, Relation
+from qosforge.experiments.running import ExperimentSession
 
-Obtained = float | list[Any] | dict[str, Any] | None
+ObtainedValue = float | list[Any] | dict[str, Any] | None
 
 _LIMITS = {
-    Comparing.BELOW: lambda value, limit, width: value < limit + width,
-    Comparing.ABOVE: lambda value, limit, width: value > limit - width,
-    Comparing.AT_LEAST: lambda value, limit, width: value >= limit - width,
-    Comparing.AT_MOST: lambda value, limit, width: value <= limit + width,
+    Relation.BELOW: lambda value, limit, width: value < limit + width,
+    Relation.ABOVE: lambda value, limit, width: value > limit - width,
+    Relation.AT_LEAST: lambda value, limit, width: value >= limit - width,
+    Relation.AT_MOST: lambda value, limit, width: value <= limit + width,
 }
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ClaimComparison:
     """One claim beside what came out.
 
     ``obtained`` is a number, a list for an order, or either by subject; None where nothing could be run.
@@ -33,7 +33,7 @@ class Comparison:
     """
 
     claim: Claim
-    obtained: Obtained
+    obtained: ObtainedValue
     holds: bool
     reason: str = ""
     explained: bool = True
@@ -59,7 +59,7 @@ class Comparison:
         }
 
 
-def _in_json(obtained: Obtained) -> Obtained:
+def _in_json(obtained: ObtainedValue) -> ObtainedValue:
     """The same without infinities, which JSON has no number for: null."""
     match obtained:
         case float():
@@ -71,45 +71,53 @@ def _in_json(obtained: Obtained) -> Obtained:
     return obtained
 
 
-def compare(session: Session, experiment: Experiment) -> tuple[Comparison, ...]:
+def compare_claims(session: ExperimentSession, experiment: Experiment) -> tuple[ClaimComparison, ...]:
     """All claims of an experiment, none left out."""
     return tuple(_claim(session, experiment, claim) for claim in experiment.claims)
 
 
-def _claim(session: Session, experiment: Experiment, claim: Claim) -> Comparison:
+def _claim(session: ExperimentSession, experiment: Experiment, claim: Claim) -> ClaimComparison:
     reason = experiment.reasons.get(claim.id) or ("" if claim.reproducible else claim.note)
-    found: dict[str, tuple[Obtained, bool]] = {}
+    found: dict[str, tuple[ObtainedValue, bool]] = {}
     try:
         for subject in experiment.subjects(claim.subject):
             found[subject] = _subject(session, experiment, claim, subject)
     except NotMeasured as missing:
-        return Comparison(claim, None, False, reason or f"not obtained: {missing}", bool(reason))
+        return ClaimComparison(claim, None, False, reason or f"not obtained: {missing}", bool(reason))
     holds = all(agrees for _, agrees in found.values())
     values = {name: value for name, (value, _) in found.items()}
     obtained = next(iter(values.values())) if len(values) == 1 else values
-    return Comparison(claim, obtained, True) if holds else Comparison(claim, obtained, False, reason, bool(reason))
+    return (
+        ClaimComparison(claim, obtained, True)
+        if holds
+        else ClaimComparison(claim, obtained, False, reason, bool(reason))
+    )
 
 
-def _subject(session: Session, experiment: Experiment, claim: Claim, subject: str) -> tuple[Obtained, bool]:
+def _subject(
+    session: ExperimentSession, experiment: Experiment, claim: Claim, subject: str
+) -> tuple[ObtainedValue, bool]:
     value = claim.value
     if isinstance(value, Ascending):
-        readings = [read(session, source(claim, experiment.name, subject, one)) for one in value.ascending]
-        return [reading.value for reading in readings], _ascends(readings, strict=value.strict)
-    if isinstance(value, Ratio):
-        top = read(session, source(claim, experiment.name, subject, value.top))
-        bottom = read(session, source(claim, experiment.name, subject, value.bottom))
+        readings = [
+            evaluate(session, metric_query(claim, experiment.name, subject, one)) for one in value.ascending
+        ]
+        return [reading.value for reading in readings], _ascend(readings, strict=value.strict)
+    if isinstance(value, OperandRatio):
+        top = evaluate(session, metric_query(claim, experiment.name, subject, value.top))
+        bottom = evaluate(session, metric_query(claim, experiment.name, subject, value.bottom))
         if bottom.value == 0:
             raise NotMeasured("the ratio's divisor is zero")
         obtained = top.value / bottom.value
         return obtained, _agrees(claim, value.relation, obtained, value.value)
-    reading = read(session, source(claim, experiment.name, subject))
+    reading = evaluate(session, metric_query(claim, experiment.name, subject))
     if claim.type in _LIMITS:
-        worst = max(reading.each) if claim.type in (Comparing.BELOW, Comparing.AT_MOST) else min(reading.each)
+        worst = max(reading.each) if claim.type in (Relation.BELOW, Relation.AT_MOST) else min(reading.each)
         return worst, _agrees(claim, claim.type, worst, value)
     return reading.value, _agrees(claim, claim.type, reading.value, value)
 
 
-def _agrees(claim: Claim, how: Comparing, obtained: float, published: float) -> bool:
+def _agrees(claim: Claim, how: Relation, obtained: float, published: float) -> bool:
     width = claim.tolerance.width(published)
     if how in _LIMITS:
         return bool(_LIMITS[how](obtained, published, width))
@@ -117,7 +125,7 @@ def _agrees(claim: Claim, how: Comparing, obtained: float, published: float) -> 
     return abs(obtained - published) <= width + 1e-12 * max(abs(published), 1.0)
 
 
-def _ascends(readings: Sequence[Reading], *, strict: bool) -> bool:
+def _ascend(readings: Sequence[MetricValue], *, strict: bool) -> bool:
     pairs = pairwise(readings)
     if strict:
         return all(one.high < other.low for one, other in pairs)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from qosforge.experiments.compare import Comparison
-from qosforge.experiments.rows import Row
-from qosforge.experiments.running import Outcome
+from qosforge.experiments.compare import ClaimComparison
+from qosforge.experiments.rows import ResultRow
+from qosforge.experiments.running import ExperimentOutcome
 
 
-def document(outcome: Outcome, comparisons: Sequence[Comparison]) -> dict[str, Any]:
+def document(outcome: ExperimentOutcome, comparisons: Sequence[ClaimComparison]) -> dict[str, Any]:
     """Rows of what was measured, and comparisons with what was published."""
     experiment = outcome.experiment
     return {
@@ -29,7 +29,7 @@ def document(outcome: Outcome, comparisons: Sequence[Comparison]) -> dict[str, A
     }
 
 
-def _row(scenario: str, layer: str, row: Row) -> dict[str, Any]:
+def _row(scenario: str, layer: str, row: ResultRow) -> dict[str, Any]:
     return {
         "scenario": scenario,
         "load": row.load,

@@ -15,7 +15,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Comparing(StrEnum):
+class Relation(StrEnum):
     """How an obtained value stands to a published one."""
 
     APPROX = "approx"
@@ -28,7 +28,7 @@ class Comparing(StrEnum):
     RATIO = "ratio"
 
 
-class Kind(StrEnum):
+class ClaimKind(StrEnum):
     """Where a claim comes from."""
 
     THEORY = "theory"
@@ -37,7 +37,7 @@ class Kind(StrEnum):
     ORDER = "order"
 
 
-class Tolerance(_Model):
+class ClaimTolerance(_Model):
     """``rel`` is a part of the published value, ``abs`` is in its unit; with both the wider counts."""
 
     rel: float | None = Field(default=None, ge=0)
@@ -65,19 +65,19 @@ class Ascending(_Model):
     strict: bool = True
 
 
-class Ratio(_Model):
+class OperandRatio(_Model):
     """``top`` over ``bottom`` stands in ``relation`` to ``is``."""
 
     top: Operand
     bottom: Operand
     value: float = Field(alias="is")
-    relation: Comparing
+    relation: Relation
 
 
 class Claim(_Model):
     """One published statement.
 
-    ``subject`` is ``box.queue``, ``box.flow`` or a device; several joined by ``+`` are compared one by one.
+    ``subject`` is ``device.queue``, ``device.flow`` or a device; several joined by ``+`` are compared one by one.
     ``against`` is what a change is counted from. ``derived``: not printed, follows from what is.
     ``reproducible: false``: the paper contradicts itself there or does not give enough; ``note`` says which.
     """
@@ -87,10 +87,10 @@ class Claim(_Model):
     subject: str
     scenario: str
     metric: str
-    type: Comparing
-    value: float | Ascending | Ratio
-    tolerance: Tolerance = Tolerance()
-    kind: Kind
+    type: Relation
+    value: float | Ascending | OperandRatio
+    tolerance: ClaimTolerance = ClaimTolerance()
+    kind: ClaimKind
     note: str = ""
     printed: str | None = None
     derived: bool = False
@@ -99,7 +99,7 @@ class Claim(_Model):
 
     @model_validator(mode="after")
     def _value_of_its_type(self) -> Self:
-        wanted = {Comparing.ORDER: Ascending, Comparing.RATIO: Ratio}.get(self.type, float)
+        wanted = {Relation.ORDER: Ascending, Relation.RATIO: OperandRatio}.get(self.type, float)
         if not isinstance(self.value, wanted):
             raise ValueError(f"{self.id}: a claim of type {self.type.value} has another kind of value")
         return self
@@ -133,21 +133,21 @@ class Paper(_Model):
 class Experiment(_Model):
     """One published experiment: how it is set up here, and what is claimed of it.
 
-    ``bench`` names the code that turns ``setup``, ``boxes`` and ``scenarios`` into runs; ``groups`` are names for
-    several subjects; ``reasons`` say, by claim, why it does not hold here.
+    ``testbed`` names the code that turns ``setup``, ``devices`` and ``scenarios`` into runs; ``groups`` are names
+    for several subjects; ``reasons`` say, by claim, why it does not hold here.
     """
 
     version: int = Field(ge=VERSION, le=VERSION)
     name: str
     title: str
     paper: Paper
-    bench: str
+    testbed: str
     delay_reference: str
     conditional_on_delivery: bool = True
     rate_layer: str
     load: str = ""
     setup: Mapping[str, Any] = {}
-    boxes: Mapping[str, Any] = {}
+    devices: Mapping[str, Any] = {}
     scenarios: Mapping[str, Any]
     groups: Mapping[str, tuple[str, ...]] = {}
     assumptions: tuple[str, ...] = ()

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qosforge.experiments.cases import Case, Json, Selection
+from qosforge.experiments.cases import Case, Json, SubjectSelection
 
 PS_PER_US = 1e6
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
 @dataclass(frozen=True)
-class Row:
+class ResultRow:
     """One subject in one case; rates in Mb/s of the row's layer, delays in microseconds.
 
     Delays are of delivered packets only; ``loss_ratio`` stands beside them, of both ways where delays are round
@@ -29,7 +29,7 @@ class Row:
 
     subject: str
     load: float | None
-    selection: Selection
+    selection: SubjectSelection
     offered_mbps: float | None = None
     throughput_mbps: float | None = None
     delay_us: Mapping[str, float] | None = None
@@ -49,7 +49,7 @@ class Row:
     arrivals_ps: tuple[NDArray[np.int64], ...] = ()
 
 
-def rows_of(case: Case, answers: Sequence[Json], layer: str) -> dict[str, Row]:
+def rows_of(case: Case, answers: Sequence[Json], layer: str) -> dict[str, ResultRow]:
     """The rows of a case by subject, ``answers`` (one per trial) taken as one sample.
 
     Moments are pooled over flows and trials, histograms added; ``layer`` is ``ip``, ``frame``, ``wire``, or
@@ -59,11 +59,11 @@ def rows_of(case: Case, answers: Sequence[Json], layer: str) -> dict[str, Row]:
     return {subject: _row(subject, case, selection, answers, layer) for subject, selection in case.subjects.items()}
 
 
-def _row(subject: str, case: Case, selection: Selection, answers: Sequence[Json], layer: str) -> Row:
+def _row(subject: str, case: Case, selection: SubjectSelection, answers: Sequence[Json], layer: str) -> ResultRow:
     values = case.values.get(subject, {})
     chosen = [flow for answer in answers for flow in answer["flows"] if flow["name"] in set(selection.flows)]
     if not chosen:
-        return Row(subject, case.load, selection, values=values, **_port(selection, answers, layer))
+        return ResultRow(subject, case.load, selection, values=values, **_port(selection, answers, layer))
     sent = sum(flow["sent"] for flow in chosen)
     delivered = sum(flow["delivered"] for flow in chosen)
     ways = [*chosen, *(flow["returned"] for flow in chosen)] if selection.round_trip else chosen
@@ -73,7 +73,7 @@ def _row(subject: str, case: Case, selection: Selection, answers: Sequence[Json]
     mean, sd = _pooled([(count, part) for count, part, _ in measured])
     bins = _added([bins for count, _, bins in measured if count])
     _, gap = _pooled([(max(flow["delivered"] - 1, 0), flow["interarrival_ps"]) for flow in chosen])
-    return Row(
+    return ResultRow(
         subject=subject,
         load=case.load,
         selection=selection,
@@ -95,7 +95,7 @@ def _row(subject: str, case: Case, selection: Selection, answers: Sequence[Json]
     )
 
 
-def _per_flow(selection: Selection, chosen: Sequence[Json], trials: int, layer: str) -> tuple[float, ...]:
+def _per_flow(selection: SubjectSelection, chosen: Sequence[Json], trials: int, layer: str) -> tuple[float, ...]:
     """Throughput of each flow in the order of the selection, mean of the trials, Mb/s."""
     sums = dict.fromkeys(selection.flows, 0.0)
     for flow in chosen:
@@ -114,7 +114,7 @@ def _pooled(parts: Sequence[tuple[int, Json]]) -> tuple[float | None, float | No
     return mean, math.sqrt(variance)
 
 
-def _times(selection: Selection, flow: Json) -> tuple[int, Json, NDArray[np.int64]]:
+def _times(selection: SubjectSelection, flow: Json) -> tuple[int, Json, NDArray[np.int64]]:
     """How many times were measured of a flow, their moments and their histogram: one way, or round trips."""
     if not selection.round_trip:
         return flow["delivered"], flow["delay_ps"], _bins(flow)
@@ -168,7 +168,7 @@ def _jain(rates: Sequence[float]) -> float | None:
     return sum(rates) ** 2 / (len(rates) * squares) if squares else None
 
 
-def _port(selection: Selection, answers: Sequence[Json], layer: str) -> dict[str, Any]:
+def _port(selection: SubjectSelection, answers: Sequence[Json], layer: str) -> dict[str, Any]:
     """The port's unused capacity and the entries of the subject's queues."""
     if selection.port is None:
         return {}

@@ -10,11 +10,11 @@ import qosforge_twin
 from pydantic_core import from_json
 
 from qosforge.errors import ServiceError
-from qosforge.experiments.benches import bench
 from qosforge.experiments.cases import Case, Json
 from qosforge.experiments.catalogue import load_experiment
 from qosforge.experiments.model import Experiment
-from qosforge.experiments.rows import Row, rows_of
+from qosforge.experiments.rows import ResultRow, rows_of
+from qosforge.experiments.testbeds import find_testbed
 
 _SEEDS = 2**64
 """The twin's seeds; trials of the last ones go on with the first."""
@@ -23,36 +23,36 @@ _BATCH = 64
 
 
 @dataclass(frozen=True)
-class Point:
+class LoadPoint:
     """One case's rows by subject: of all its trials together, and of each."""
 
     load: float | None
-    pooled: Mapping[str, Row]
-    trials: tuple[Mapping[str, Row], ...]
+    pooled: Mapping[str, ResultRow]
+    trials: tuple[Mapping[str, ResultRow], ...]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ExperimentOutcome:
     """An experiment with all its points by scenario."""
 
     experiment: Experiment
     seed: int
-    points: Mapping[str, tuple[Point, ...]]
+    points: Mapping[str, tuple[LoadPoint, ...]]
 
-    def at(self, scenario: str, subject: str) -> tuple[Point, ...]:
+    def at(self, scenario: str, subject: str) -> tuple[LoadPoint, ...]:
         """The points of a scenario that measured ``subject``, by rising load."""
         points = [point for point in self.points.get(scenario, ()) if subject in point.pooled]
         return tuple(sorted(points, key=lambda point: point.load or 0.0))
 
 
 @dataclass
-class Session:
+class ExperimentSession:
     """Runs experiments under one seed; each runs once, however many claims or other experiments read it."""
 
     seed: int = 1
-    _outcomes: dict[str, Outcome] = field(default_factory=dict)
+    _outcomes: dict[str, ExperimentOutcome] = field(default_factory=dict)
 
-    def outcome(self, name: str) -> Outcome:
+    def outcome(self, name: str) -> ExperimentOutcome:
         """The outcome of an experiment, run if it was not yet.
 
         Raises:
@@ -63,25 +63,25 @@ class Session:
             self._outcomes[name] = self._run(load_experiment(name))
         return self._outcomes[name]
 
-    def _run(self, experiment: Experiment) -> Outcome:
-        points: dict[str, list[Point]] = {name: [] for name in experiment.scenarios}
+    def _run(self, experiment: Experiment) -> ExperimentOutcome:
+        points: dict[str, list[LoadPoint]] = {name: [] for name in experiment.scenarios}
         for case, answers in _answers(_cases(experiment), self.seed):
             layer = experiment.rate_layer
-            point = Point(case.load, rows_of(case, answers, layer), _trials(case, answers, layer))
+            point = LoadPoint(case.load, rows_of(case, answers, layer), _trials(case, answers, layer))
             for scenario in case.scenarios:
                 points[scenario].append(point)
-        return Outcome(experiment, self.seed, {name: _beside(found) for name, found in points.items()})
+        return ExperimentOutcome(experiment, self.seed, {name: _beside(found) for name, found in points.items()})
 
 
-def _trials(case: Case, answers: Sequence[Json], layer: str) -> tuple[Mapping[str, Row], ...]:
+def _trials(case: Case, answers: Sequence[Json], layer: str) -> tuple[Mapping[str, ResultRow], ...]:
     if case.repeats:
         return tuple(rows_of(replace(case, values=values), (), layer) for values in case.repeats)
     return tuple(rows_of(case, [answer], layer) for answer in answers) if len(answers) > 1 else ()
 
 
-def _beside(points: Sequence[Point]) -> tuple[Point, ...]:
+def _beside(points: Sequence[LoadPoint]) -> tuple[LoadPoint, ...]:
     """The points, those of rivals at one load as one, so that their rows can be read together."""
-    found: list[Point] = []
+    found: list[LoadPoint] = []
     for point in points:
         rivals = {name for row in point.pooled.values() for name in row.selection.rivals}
         place = next((n for n, other in enumerate(found) if _are_rivals(rivals, point, other)), len(found))
@@ -89,21 +89,21 @@ def _beside(points: Sequence[Point]) -> tuple[Point, ...]:
     return tuple(found)
 
 
-def _are_rivals(rivals: set[str], point: Point, other: Point) -> bool:
+def _are_rivals(rivals: set[str], point: LoadPoint, other: LoadPoint) -> bool:
     return point.load == other.load and not rivals.isdisjoint(other.pooled)
 
 
-def _together(point: Point, other: Point | None = None) -> Point:
+def _together(point: LoadPoint, other: LoadPoint | None = None) -> LoadPoint:
     if other is None:
         return point
     trials = tuple({**theirs, **own} for theirs, own in zip(other.trials, point.trials, strict=True))
-    return Point(point.load, {**other.pooled, **point.pooled}, trials)
+    return LoadPoint(point.load, {**other.pooled, **point.pooled}, trials)
 
 
 def _cases(experiment: Experiment) -> Iterator[Case]:
-    """The bench's cases; a figure that the data lack is named with the experiment."""
+    """The testbed's cases; a figure that the data lack is named with the experiment."""
     try:
-        yield from bench(experiment.bench)(experiment)
+        yield from find_testbed(experiment.testbed)(experiment)
     except KeyError as missing:
         raise ServiceError(
             f"experiment {experiment.name}: its data have no {missing}", hint="add it to its experiment.yaml"

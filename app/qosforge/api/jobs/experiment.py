@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from qosforge.experiments import Outcome, Session, document, load_experiment
-from qosforge.experiments.compare import compare
+from qosforge.experiments import ExperimentOutcome, ExperimentSession, document, load_experiment
+from qosforge.experiments.compare import compare_claims
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ def plot_experiment(name: str, seed: int) -> PlottedExperiment:
     Raises:
         ServiceError: the twin refuses a case.
     """
-    from qosforge.experiments.pictures import pictures  # noqa: PLC0415 - matplotlib takes a second to load
+    from qosforge.experiments.figures import figures  # noqa: PLC0415 - matplotlib takes a second to load
 
     outcome, compared = _run_and_compare(name, seed)
-    return PlottedExperiment(compared, pictures(outcome))
+    return PlottedExperiment(compared, figures(outcome))
 
 
-def _run_and_compare(name: str, seed: int) -> tuple[Outcome, dict[str, Any]]:
-    session = Session(seed)
+def _run_and_compare(name: str, seed: int) -> tuple[ExperimentOutcome, dict[str, Any]]:
+    session = ExperimentSession(seed)
     outcome = session.outcome(name)
-    return outcome, document(outcome, compare(session, load_experiment(name)))
+    return outcome, document(outcome, compare_claims(session, load_experiment(name)))

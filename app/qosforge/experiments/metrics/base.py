@@ -7,24 +7,24 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
-from qosforge.experiments.rows import Row
+from qosforge.experiments.rows import ResultRow
 
 Known = TypeVar("Known")
 
-Siblings = Mapping[str, Row]
+Siblings = Mapping[str, ResultRow]
 """All rows of a case by subject."""
-OfRow = Callable[[Row, Siblings], float]
-OfSweep = Callable[[Sequence[Row]], float]
+OfRow = Callable[[ResultRow, Siblings], float]
+OfSweep = Callable[[Sequence[ResultRow]], float]
 """Of several rows of one subject: its loads, or its trials."""
 OfChange = Callable[[float, float], float]
-OfRowAbove = Callable[[Row, float], float]
+OfRowAbove = Callable[[ResultRow, float], float]
 
 
 class NotMeasured(Exception):
     """The rows do not have what the metric needs; the text says what."""
 
 
-class Over(StrEnum):
+class LoadAggregate(StrEnum):
     """What the metric of several loads is."""
 
     MEAN = "mean"
@@ -45,7 +45,7 @@ class Metric:
 
     name: str
     of_row: OfRow | None = None
-    over: Over = Over.MEAN
+    over: LoadAggregate = LoadAggregate.MEAN
     by_trial: bool = False
     of_trials: OfSweep | None = None
     of_sweep: OfSweep | None = None
@@ -57,7 +57,9 @@ class Metric:
 METRICS: dict[str, Metric] = {}
 
 
-def metric(name: str, over: Over = Over.MEAN, *, by_trial: bool = False) -> Callable[[OfRow], OfRow]:
+def metric(
+    name: str, over: LoadAggregate = LoadAggregate.MEAN, *, by_trial: bool = False
+) -> Callable[[OfRow], OfRow]:
     """Enter a function of a row under ``name``."""
 
     def enter(function: OfRow) -> OfRow:
@@ -107,7 +109,7 @@ def above(name: str, base: str) -> Callable[[OfRowAbove], OfRowAbove]:
     return enter
 
 
-def known(value: Known | None, what: str, row: Row) -> Known:
+def require(value: Known | None, what: str, row: ResultRow) -> Known:
     """``value``, which must have been measured.
 
     Raises:
@@ -118,10 +120,10 @@ def known(value: Known | None, what: str, row: Row) -> Known:
     return value
 
 
-def fact(row: Row, name: str) -> float:
+def fact(row: ResultRow, name: str) -> float:
     """A figure of the set-up.
 
     Raises:
-        NotMeasured: the bench gives none of this name.
+        NotMeasured: the testbed gives none of this name.
     """
-    return known(row.selection.facts.get(name), name, row)
+    return require(row.selection.facts.get(name), name, row)

@@ -10,67 +10,67 @@ import math
 from collections.abc import Iterator
 from statistics import fmean
 
-from qosforge.experiments.metrics.base import NotMeasured, Siblings, change, known, metric
-from qosforge.experiments.rows import Row
+from qosforge.experiments.metrics.base import NotMeasured, Siblings, change, metric, require
+from qosforge.experiments.rows import ResultRow
 
 
-def _of_throughput(row: Row, siblings: Siblings) -> list[float]:
+def _of_throughput(row: ResultRow, siblings: Siblings) -> list[float]:
     """Relative errors of the peers' throughput against the expected ones."""
     errors = []
     for name in _peers(row):
         peer = siblings[name]
-        expected = known(peer.selection.expected.get("throughput_mbps") or None, "expected throughput", peer)
-        errors.append(known(peer.throughput_mbps, "throughput", peer) / expected - 1)
+        expected = require(peer.selection.expected.get("throughput_mbps") or None, "expected throughput", peer)
+        errors.append(require(peer.throughput_mbps, "throughput", peer) / expected - 1)
     return errors
 
 
-def _peers(row: Row) -> tuple[str, ...]:
+def _peers(row: ResultRow) -> tuple[str, ...]:
     if not row.selection.peers:
         raise NotMeasured(f"{row.subject} has no classes to take an index of")
     return row.selection.peers
 
 
-def _of_delay(row: Row, siblings: Siblings, which: str) -> Iterator[float]:
+def _of_delay(row: ResultRow, siblings: Siblings, which: str) -> Iterator[float]:
     """Relative excess of each peer's delay over the best of its rivals' in the same simulation."""
     for name in _peers(row):
         peer = siblings[name]
         rivals = [siblings[rival] for rival in peer.selection.rivals]
-        best = min(known(rival.delay_us, "delay", rival)[which] for rival in rivals)
-        yield known(peer.delay_us, "delay", peer)[which] / best - 1
+        best = min(require(rival.delay_us, "delay", rival)[which] for rival in rivals)
+        yield require(peer.delay_us, "delay", peer)[which] / best - 1
 
 
 @metric("q1_percent")
-def q1_percent(row: Row, siblings: Siblings) -> float:
+def q1_percent(row: ResultRow, siblings: Siblings) -> float:
     """Linear index of throughput, per cent."""
     return 100 * fmean(abs(error) for error in _of_throughput(row, siblings))
 
 
 @metric("q2_percent")
-def q2_percent(row: Row, siblings: Siblings) -> float:
+def q2_percent(row: ResultRow, siblings: Siblings) -> float:
     """Quadratic index of throughput, times 100."""
     return 100 * fmean(error * error for error in _of_throughput(row, siblings))
 
 
 @metric("q1_max_delay")
-def q1_max_delay(row: Row, siblings: Siblings) -> float:
+def q1_max_delay(row: ResultRow, siblings: Siblings) -> float:
     """Linear index of the largest delay."""
     return fmean(_of_delay(row, siblings, "max"))
 
 
 @metric("q2_max_delay")
-def q2_max_delay(row: Row, siblings: Siblings) -> float:
+def q2_max_delay(row: ResultRow, siblings: Siblings) -> float:
     """Quadratic index of the largest delay."""
     return fmean(error * error for error in _of_delay(row, siblings, "max"))
 
 
 @metric("q1_p99_delay")
-def q1_p99_delay(row: Row, siblings: Siblings) -> float:
+def q1_p99_delay(row: ResultRow, siblings: Siblings) -> float:
     """Linear index of the 99th percentile of delay."""
     return fmean(_of_delay(row, siblings, "p99"))
 
 
 @metric("q2_p99_delay")
-def q2_p99_delay(row: Row, siblings: Siblings) -> float:
+def q2_p99_delay(row: ResultRow, siblings: Siblings) -> float:
     """Quadratic index of the 99th percentile of delay."""
     return fmean(error * error for error in _of_delay(row, siblings, "p99"))
 

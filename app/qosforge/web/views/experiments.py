@@ -9,7 +9,7 @@ from typing import Any
 from qosforge.api.backend import Backend
 from qosforge.api.jobs.experiment import plot_experiment
 from qosforge.api.jobs.queue import JobProgress
-from qosforge.experiments.model import Ascending, Claim, Comparing, Experiment, Operand, Ratio
+from qosforge.experiments.model import Ascending, Claim, Experiment, Operand, OperandRatio, Relation
 
 SEED = 1
 """The seed of the runs of the pages: everybody sees the same figures."""
@@ -19,14 +19,14 @@ MOST_ROWS = 300
 
 _UNITS = {"mbps": "Mb/s", "kbps": "kb/s", "us": "µs", "ms": "ms", "percent": "%"}
 _LIMITS = {
-    Comparing.BELOW: "below",
-    Comparing.ABOVE: "above",
-    Comparing.AT_LEAST: "at least",
-    Comparing.AT_MOST: "at most",
-    Comparing.APPROX: "about",
-    Comparing.EQUAL: "",
-    Comparing.ORDER: "",
-    Comparing.RATIO: "",
+    Relation.BELOW: "below",
+    Relation.ABOVE: "above",
+    Relation.AT_LEAST: "at least",
+    Relation.AT_MOST: "at most",
+    Relation.APPROX: "about",
+    Relation.EQUAL: "",
+    Relation.ORDER: "",
+    Relation.RATIO: "",
 }
 
 
@@ -124,7 +124,7 @@ def _claim(claim: Claim, found: Mapping[str, Any] | None) -> ClaimView:
         claim,
         about,
         _published_text(claim, unit),
-        _obtained_text(found["obtained"], "" if claim.type is Comparing.RATIO else unit) if found else "",
+        _obtained_text(found["obtained"], "" if claim.type is Relation.RATIO else unit) if found else "",
         bool(found["holds"]) if found else None,
         reason,
     )
@@ -140,7 +140,7 @@ def _published_text(claim: Claim, unit: str) -> str:
     if isinstance(value, Ascending):
         steps = [_operand(claim, one) for one in value.ascending]
         return f"rises: {' < '.join(steps)}" if value.strict else f"does not fall: {' ≤ '.join(steps)}"
-    if isinstance(value, Ratio):
+    if isinstance(value, OperandRatio):
         sides = f"{_operand(claim, value.top)} : {_operand(claim, value.bottom)}"
         return f"{sides} {_LIMITS[value.relation]} {_number(value.value)}".replace("  ", " ") + _within(claim, "")
     if claim.printed:

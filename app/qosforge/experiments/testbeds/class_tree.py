@@ -32,7 +32,7 @@ class TreeClass:
 
 
 @dataclass(frozen=True)
-class Tree:
+class ClassTree:
     """A link-sharing tree, parents first."""
 
     classes: tuple[TreeClass, ...]
@@ -87,7 +87,7 @@ class Tree:
         )
 
 
-def tree(layers: Sequence[Mapping[str, Any]], each: Mapping[str, Any], where: str) -> Tree:
+def tree(layers: Sequence[Mapping[str, Any]], each: Mapping[str, Any], where: str) -> ClassTree:
     """A tree of classes described in ``layers``, the later ones over the earlier; ``each`` holds for all classes.
 
     Raises:
@@ -113,10 +113,10 @@ def tree(layers: Sequence[Mapping[str, Any]], each: Mapping[str, Any], where: st
                 f"{where}: the classes of {parent or 'the root'} have {children:g} together, it has {share:g}",
                 hint="give them no more than it has",
             )
-    found = Tree(classes)
+    found = ClassTree(classes)
     parents = {one.name for one in classes} - {leaf.name for leaf in found.leaves}
     # What holds for each class holds for those that can send.
-    return Tree(
+    return ClassTree(
         tuple(TreeClass(**{**vars(one), "traffic": None}) if one.name in parents else one for one in classes)
     )
 

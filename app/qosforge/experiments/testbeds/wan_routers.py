@@ -16,32 +16,32 @@ from qosforge.tester.scenario.ports import twin_port
 _ANY_TO_HOST = re.compile(r"^(access-list \d+ permit \w+) any (host \S+.*)$", re.MULTILINE)
 
 
-def configured(box: Mapping[str, Any], name: str, route: Mapping[str, Any]) -> tuple[Json, Json]:
+def router_ports(device: Mapping[str, Any], name: str, route: Mapping[str, Any]) -> tuple[Json, Json]:
     """The line's port and that of the stations' LAN, without names.
 
-    ``box`` has ``configuration`` (file), ``platform``, ``image``, the interfaces ``line`` and ``lan``, and
+    ``device`` has ``configuration`` (file), ``platform``, ``image``, the interfaces ``line`` and ``lan``, and
     ``mirrored``: its access lists match the other way, as the router at the far end needs them.
 
     Raises:
         ServiceError: the configuration lacks an interface.
         TesterError: an interface does what the twin does not model.
     """
-    text = read_text(box["configuration"])
-    if box.get("mirrored"):
+    text = read_text(device["configuration"])
+    if device.get("mirrored"):
         text = _ANY_TO_HOST.sub(r"\1 \2 any", text)
-    boxes = platform(box["platform"], name)
-    plan = boxes.parse(text, name, box["image"])
+    adapter = platform(device["platform"], name)
+    plan = adapter.parse(text, name, device["image"])
     rate = round(route["line_mbps"] * 1e6)
-    circuit = Link(a=(name, box["line"]), b=("far", "line"), rate=rate, framing=Framing.ATM)
+    circuit = Link(a=(name, device["line"]), b=("far", "line"), rate=rate, framing=Framing.ATM)
     ends: list[Json] = []
     for interface, link, speed in (
-        (box["line"], circuit, rate),
-        (box["lan"], None, round(route["access_mbps"] * 1e6)),
+        (device["line"], circuit, rate),
+        (device["lan"], None, round(route["access_mbps"] * 1e6)),
     ):
         held = plan.interface(interface)
         if held is None:
             raise ServiceError(
-                f"{box['configuration']}: no interface {interface}", hint="correct the experiment's device"
+                f"{device['configuration']}: no interface {interface}", hint="correct the experiment's device"
             )
-        ends.append({k: v for k, v in twin_port(plan, held, link, speed, boxes.profile).items() if k != "name"})
+        ends.append({k: v for k, v in twin_port(plan, held, link, speed, adapter.profile).items() if k != "name"})
     return ends[0], ends[1]

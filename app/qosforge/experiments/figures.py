@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from qosforge.errors import InputError
+from qosforge.experiments.metrics.evaluation import MetricQuery, aggregate, evaluate_at
 from qosforge.experiments.model import Experiment, Plot
-from qosforge.experiments.readings import Source, over, read_at
-from qosforge.experiments.running import Outcome
+from qosforge.experiments.running import ExperimentOutcome
 from qosforge.plots import Panel, Series, series_plot
 
 _UNITS = {"mbps": "Mb/s", "kbps": "kb/s", "us": "µs", "ms": "ms", "percent": "%"}
@@ -25,7 +25,7 @@ def require_plots(experiment: Experiment) -> None:
         raise InputError(f"{experiment.name} has no plot", hint="ask for its document with --json")
 
 
-def picture(outcome: Outcome) -> str:
+def combined_figure(outcome: ExperimentOutcome) -> str:
     """All plots of an experiment as one ``<svg>`` element.
 
     Raises:
@@ -37,13 +37,13 @@ def picture(outcome: Outcome) -> str:
     return series_plot(panels, title=f"{experiment.title} ({experiment.paper.cited})")
 
 
-def pictures(outcome: Outcome) -> tuple[str, ...]:
+def figures(outcome: ExperimentOutcome) -> tuple[str, ...]:
     """The plots of an experiment, an ``<svg>`` element each: pages set them side by side where there is room."""
     plots = outcome.experiment.plots
     return tuple(series_plot((_panel(outcome, plot),), title=plot.title) for plot in plots)
 
 
-def _panel(outcome: Outcome, plot: Plot) -> Panel:
+def _panel(outcome: ExperimentOutcome, plot: Plot) -> Panel:
     series: list[Series] = []
     for subject in plot.subjects:
         for label, metric, dashed in ((subject, plot.metric, False), (f"{subject}, expected", "expected", True)):
@@ -59,7 +59,9 @@ def _panel(outcome: Outcome, plot: Plot) -> Panel:
     return Panel(plot.title, _axis(outcome, plot), _label(metric), tuple(series), plot.logarithmic)
 
 
-def _points(outcome: Outcome, plot: Plot, subject: str, metric: str) -> tuple[tuple[float | str, float], ...]:
+def _points(
+    outcome: ExperimentOutcome, plot: Plot, subject: str, metric: str
+) -> tuple[tuple[float | str, float], ...]:
     found: list[tuple[float | str, float]] = []
     for scenario in plot.scenarios or (plot.scenario or next(iter(outcome.points)),):
         own: list[tuple[float | str, float]] = []
@@ -67,17 +69,17 @@ def _points(outcome: Outcome, plot: Plot, subject: str, metric: str) -> tuple[tu
             if metric == "expected":
                 value = point.pooled[subject].selection.expected.get(plot.metric)
             else:
-                value = read_at(point, Source(outcome.experiment.name, subject, scenario, metric))
+                value = evaluate_at(point, MetricQuery(outcome.experiment.name, subject, scenario, metric))
             if value is not None:
                 own.append((scenario if plot.scenarios or point.load is None else point.load, value))
         if plot.scenarios and own:
             # One bar for a scenario, however many loads or simulations it has.
-            own = [(scenario, over(plot.metric, [value for _, value in own]))]
+            own = [(scenario, aggregate(plot.metric, [value for _, value in own]))]
         found += own
     return tuple(found)
 
 
-def _axis(outcome: Outcome, plot: Plot) -> str:
+def _axis(outcome: ExperimentOutcome, plot: Plot) -> str:
     return "" if plot.scenarios else outcome.experiment.load or plot.x
 
 

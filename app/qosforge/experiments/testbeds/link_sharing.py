@@ -1,4 +1,4 @@
-"""One class-based scheduler with sources attached to it: the test bench of Decoupled CBQ (Risso 2001).
+"""One class-based scheduler with sources attached to it: the testbed of Decoupled CBQ (Risso 2001).
 
 Every simulation is run under each scheduler, with the same sources under the same seeds, and stands beside the
 fluid model of its tree. Packets are put straight into the queues of the scheduler's port; rates are of whole
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from qosforge.errors import ServiceError
-from qosforge.experiments.benches.class_traffic import PS, flows, offered_kbps, silent
-from qosforge.experiments.benches.class_tree import Tree, tree
-from qosforge.experiments.cases import Case, Json, Selection
+from qosforge.experiments.cases import Case, Json, SubjectSelection
 from qosforge.experiments.model import Experiment
+from qosforge.experiments.testbeds.class_traffic import PS, flows, offered_kbps, silent
+from qosforge.experiments.testbeds.class_tree import ClassTree, tree
 
 MODEL = "fluid"
 """The subject that is computed and not run."""
@@ -28,7 +28,7 @@ _ROOM = {"name": "in"}
 class _Simulation:
     """A tree with its traffic, and the set-up it runs in."""
 
-    tree: Tree
+    tree: ClassTree
     setup: Mapping[str, Any]
 
     @property
@@ -57,10 +57,10 @@ def cases(experiment: Experiment) -> Iterator[Case]:
 
     Simulations are numbered through the experiment: the number is the load of their rows.
     """
-    return simulated(experiment, list(experiment.scenarios))
+    return simulated_cases(experiment, list(experiment.scenarios))
 
 
-def simulated(experiment: Experiment, chosen: Sequence[str]) -> Iterator[Case]:
+def simulated_cases(experiment: Experiment, chosen: Sequence[str]) -> Iterator[Case]:
     """The cases of some scenarios of the experiment."""
     number = 0
     for name in chosen:
@@ -76,7 +76,7 @@ def documents(experiment: Experiment, name: str) -> Iterator[tuple[str, Json]]:
     """The twin's scenario under each scheduler, of every simulation of one scenario of the experiment."""
     for simulation in _simulations(experiment, name, experiment.scenarios[name]):
         for kind in simulation.setup["schedulers"]:
-            yield kind, _document(simulation, kind, _sent(simulation))
+            yield kind, _document(simulation, kind, _source_flows(simulation))
 
 
 def _wholes(experiment: Experiment, name: str) -> Iterator[str]:
@@ -123,12 +123,12 @@ def _model(simulation: _Simulation, names: tuple[str, ...], number: int) -> Case
     values = {f"{MODEL}.{name}": {"throughput_kbps": rate} for name, rate in expected.items()}
     total = math.fsum(expected.values())
     values[f"{MODEL}.all"] = {"throughput_kbps": total, "idle_kbps": simulation.link_kbps - total}
-    subjects = {subject: Selection(expected=found) for subject, found in values.items()}
+    subjects = {subject: SubjectSelection(expected=found) for subject, found in values.items()}
     return Case(scenarios=names, document=None, subjects=subjects, load=float(number), values=values)
 
 
 def _case(simulation: _Simulation, kind: str, names: tuple[str, ...], number: int) -> Case:
-    sent = _sent(simulation)
+    sent = _source_flows(simulation)
     return Case(
         scenarios=names,
         document=_document(simulation, kind, sent),
@@ -140,7 +140,7 @@ def _case(simulation: _Simulation, kind: str, names: tuple[str, ...], number: in
     )
 
 
-def _sent(simulation: _Simulation) -> dict[str, list[Json]]:
+def _source_flows(simulation: _Simulation) -> dict[str, list[Json]]:
     """The flows of every leaf."""
     setup = simulation.setup
     return {
@@ -185,7 +185,9 @@ def _document(simulation: _Simulation, kind: str, sent: Mapping[str, list[Json]]
     }
 
 
-def _subjects(simulation: _Simulation, kind: str, sent: Mapping[str, tuple[str, ...]]) -> dict[str, Selection]:
+def _subjects(
+    simulation: _Simulation, kind: str, sent: Mapping[str, tuple[str, ...]]
+) -> dict[str, SubjectSelection]:
     expected, tree_ = simulation.expected_kbps(), simulation.tree
     link = simulation.link_kbps / 1000
     sending = tree_.senders
@@ -196,7 +198,7 @@ def _subjects(simulation: _Simulation, kind: str, sent: Mapping[str, tuple[str, 
         f"{kind}.{leaf.name}" for leaf in sending if leaf.traffic in simulation.setup.get("real_time", ())
     )
     subjects = {
-        f"{kind}.{leaf.name}": Selection(
+        f"{kind}.{leaf.name}": SubjectSelection(
             flows=sent[leaf.name],
             port=_PORT,
             queues=(leaf.name,),
@@ -208,8 +210,8 @@ def _subjects(simulation: _Simulation, kind: str, sent: Mapping[str, tuple[str, 
         for leaf in tree_.leaves
     }
 
-    def together(chosen: tuple[str, ...], peers: tuple[str, ...]) -> Selection:
-        return Selection(
+    def together(chosen: tuple[str, ...], peers: tuple[str, ...]) -> SubjectSelection:
+        return SubjectSelection(
             flows=tuple(flow for name in chosen for flow in sent[name]),
             port=_PORT,
             queues=chosen,

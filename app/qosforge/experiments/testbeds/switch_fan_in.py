@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from qosforge.errors import Place, ServiceError
-from qosforge.experiments.benches.configured import configured_port
-from qosforge.experiments.boxes import box_profile
-from qosforge.experiments.cases import Case, Json, Selection
+from qosforge.experiments.cases import Case, Json, SubjectSelection
+from qosforge.experiments.devices import device_profile
 from qosforge.experiments.model import Experiment
+from qosforge.experiments.testbeds.policy_port import policy_port
 from qosforge.plan.fluid import Division, FluidClass, throughput
 from qosforge.platforms.profile import BufferSize, DeviceProfile, DisciplineProfile
 
@@ -31,7 +31,7 @@ def cases(experiment: Experiment) -> Iterator[Case]:
     """One case for each frame size and load that a scenario asks for.
 
     Raises:
-        ServiceError: the data ask for what the bench does not know.
+        ServiceError: the data ask for what the testbed does not know.
     """
     setup = experiment.setup
     wanted: dict[tuple[int, int], list[str]] = {}
@@ -71,9 +71,9 @@ def _loads(experiment: Experiment, name: str, scenario: Mapping[str, Any]) -> Se
     return tuple(wanted)
 
 
-def _boxes(experiment: Experiment, size: int) -> Sequence[str]:
+def _devices(experiment: Experiment, size: int) -> Sequence[str]:
     """The devices that frames of this size are sent through."""
-    return [name for name, box in experiment.boxes.items() if size in box.get("frame_bytes", [size])]
+    return [name for name, device in experiment.devices.items() if size in device.get("frame_bytes", [size])]
 
 
 def _wrong(experiment: Experiment, path: str, problem: str) -> ServiceError:
@@ -109,24 +109,26 @@ def _document(experiment: Experiment, size: int, percent: int) -> Json:
     links: list[Json] = []
     flows: list[Json] = []
     line = {"rate_bps": rate, "framing": "ethernet"}
-    for box in _boxes(experiment, size):
-        receiver = f"{box}.receiver"
-        nodes += [_box(experiment, box), {"name": receiver, "ports": [{"name": "nic"}]}]
-        links.append({"a": [box, "out"], "b": [receiver, "nic"], **line})
+    for device in _devices(experiment, size):
+        receiver = f"{device}.receiver"
+        nodes += [_device(experiment, device), {"name": receiver, "ports": [{"name": "nic"}]}]
+        links.append({"a": [device, "out"], "b": [receiver, "nic"], **line})
         for station in range(setup["senders"]):
-            name = _station(box, station)
+            name = _station(device, station)
             nodes.append({"name": name, "ports": [{"name": "nic"}]})
-            links.append({"a": [name, "nic"], "b": [box, f"in{station}"], **line})
+            links.append({"a": [name, "nic"], "b": [device, f"in{station}"], **line})
             source = {
                 "kind": "cbr",
                 "rate_bps": rate * percent // 100,
                 "rate_layer": "wire",
                 "frame_bytes": size,
-                "phase": {"mode": "synchronised", "group": box},
+                "phase": {"mode": "synchronised", "group": device},
                 "jitter_ps": round(setup["late_slots"] * slot),
             }
             packet = {"dscp": marks[station], "src": f"192.0.2.{station + 1}"}
-            flows.append({"name": name, "path": [[name, "nic"], [box, "out"]], "packet": packet, "source": source})
+            flows.append(
+                {"name": name, "path": [[name, "nic"], [device, "out"]], "packet": packet, "source": source}
+            )
     return {
         "version": 1,
         "duration_ps": warm_up + measured,
@@ -150,20 +152,20 @@ def _filling(setup: Mapping[str, Any], percent: int) -> int:
     return round(emptied * (1 / (load - 1) + _SETTLED / load) * PS)
 
 
-def _station(box: str, number: int) -> str:
-    return f"{box}.station{number}"
+def _station(device: str, number: int) -> str:
+    return f"{device}.station{number}"
 
 
-def _box(experiment: Experiment, name: str) -> Json:
+def _device(experiment: Experiment, name: str) -> Json:
     """A switch as a node of the twin, served by the experiment's discipline as the device really does it."""
     senders, discipline = experiment.setup["senders"], str(experiment.setup["discipline"])
     classes = list(_classes(experiment))
-    profile, served = _served(experiment, name, discipline)
+    profile, served = _profile_service(experiment, name, discipline)
     room = served.room or profile.room
     assert room is not None
     ports: list[Json] = [{"name": f"in{number}"} for number in range(senders)]
     if "policy" in experiment.setup:
-        made = _configured(experiment, name)
+        made = _policy_port(experiment, name)
         # The policy's ingress classifies on every port; what queues hold is the device's, not the policy's.
         ports = [{**port, "ingress": made["ingress"]} for port in ports]
         egress: Json = made["egress"]
@@ -180,63 +182,65 @@ def _box(experiment: Experiment, name: str) -> Json:
     return {"name": name, **profile.forwarding(discipline), "ports": [*ports, {"name": "out", "egress": egress}]}
 
 
-def _configured(experiment: Experiment, name: str) -> Json:
+def _policy_port(experiment: Experiment, name: str) -> Json:
     """The device's port as the experiment's policy configures it."""
-    setup, box = experiment.setup, experiment.boxes[name]
+    setup, device = experiment.setup, experiment.devices[name]
     rate = round(setup["link_mbps"] * 1e6)
-    return configured_port(setup["policy"], setup["inventory"], box["device"], str(box["interface"]), rate)
+    return policy_port(setup["policy"], setup["inventory"], device["device"], str(device["interface"]), rate)
 
 
-def _served(experiment: Experiment, name: str, discipline: str) -> tuple[DeviceProfile, DisciplineProfile]:
+def _profile_service(experiment: Experiment, name: str, discipline: str) -> tuple[DeviceProfile, DisciplineProfile]:
     """A device's profile, and what it does under the discipline; a device without a profile is ideal."""
-    box = experiment.boxes[name]
-    if "profile" not in box:
+    device = experiment.devices[name]
+    if "profile" not in device:
         if discipline not in _ORDINARY:
-            raise _wrong(experiment, f"boxes.{name}", f"an ideal device does not serve by {discipline}")
+            raise _wrong(experiment, f"devices.{name}", f"an ideal device does not serve by {discipline}")
         order = list(range(len(_classes(experiment))))
         scheduler = {"kind": "fifo"} if discipline == "fifo" else {"kind": "strict", "order": order}
         room = BufferSize(**experiment.setup["ideal_room"])
         profile = DeviceProfile(title=name, room=room, sources={"room": "of the experiment"})
         return profile, DisciplineProfile(scheduler=scheduler)
-    profile = box_profile(box["profile"])
+    profile = device_profile(device["profile"])
     if discipline not in profile.disciplines:
         raise _wrong(
-            experiment, "setup.discipline", f"the profile {box['profile']} has no discipline {discipline!r}"
+            experiment, "setup.discipline", f"the profile {device['profile']} has no discipline {discipline!r}"
         )
     if profile.disciplines[discipline].room is None and profile.room is None:
-        raise _wrong(experiment, f"boxes.{name}.profile", f"the profile {box['profile']} has no room for packets")
+        raise _wrong(
+            experiment, f"devices.{name}.profile", f"the profile {device['profile']} has no room for packets"
+        )
     return profile, profile.disciplines[discipline]
 
 
-def _subjects(experiment: Experiment, size: int, percent: int) -> dict[str, Selection]:
+def _subjects(experiment: Experiment, size: int, percent: int) -> dict[str, SubjectSelection]:
     classes = _classes(experiment)
     link = float(experiment.setup["link_mbps"])
     facts = {"link_mbps": link, "sender_mbps": link * percent / 100}
     expected = _fluid(experiment, size, percent)
     # A policy's queues have the device's names.
     named = () if "policy" in experiment.setup else tuple(classes)
-    subjects: dict[str, Selection] = {}
-    for box in _boxes(experiment, size):
+    subjects: dict[str, SubjectSelection] = {}
+    for device in _devices(experiment, size):
         for queue, stations in classes.items():
-            subjects[f"{box}.{queue}"] = Selection(
-                flows=tuple(_station(box, station) for station in stations),
-                port=(box, "out"),
+            subjects[f"{device}.{queue}"] = SubjectSelection(
+                flows=tuple(_station(device, station) for station in stations),
+                port=(device, "out"),
                 queues=(queue,) if named else (),
                 expected=expected[queue],
                 facts=facts,
             )
-        everything = tuple(_station(box, station) for station in range(experiment.setup["senders"]))
-        subjects[f"{box}.{ALL}"] = Selection(
+        everything = tuple(_station(device, station) for station in range(experiment.setup["senders"]))
+        subjects[f"{device}.{ALL}"] = SubjectSelection(
             flows=everything,
-            port=(box, "out"),
+            port=(device, "out"),
             queues=() if "policy" in experiment.setup else tuple(classes),
             expected=expected[ALL],
             facts=facts,
         )
-    for together, boxes in experiment.setup.get("together", {}).items():
+    for together, devices in experiment.setup.get("together", {}).items():
         for queue in (*classes, ALL):
-            flows = tuple(flow for box in boxes for flow in subjects[f"{box}.{queue}"].flows)
-            subjects[f"{together}.{queue}"] = Selection(flows=flows, facts=facts)
+            flows = tuple(flow for device in devices for flow in subjects[f"{device}.{queue}"].flows)
+            subjects[f"{together}.{queue}"] = SubjectSelection(flows=flows, facts=facts)
     return subjects
 
 

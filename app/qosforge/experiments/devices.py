@@ -8,11 +8,11 @@ from qosforge.errors import InputError
 from qosforge.platforms.profile import DeviceProfile, read_profile
 from qosforge.resources import SOURCES
 
-_FOLDER = "qosforge/experiments/data/boxes"
+_FOLDER = "qosforge/experiments/data/devices"
 
 
 @cache
-def box_profile(name: str) -> DeviceProfile:
+def device_profile(name: str) -> DeviceProfile:
     """The profile of a device: a file of the experiments, else the platform's of this name.
 
     Raises:

@@ -1,7 +1,7 @@
 """What a scheduler costs the processor, by how often it looks at classes, beside simulations of it.
 
-Scenarios with ``cost`` are counted, the others are simulated by the link-sharing bench. The twin counts how often a
-scheduler looks at a class (its limit, its suspension, its turn) and charges one; a processor that makes
+Scenarios with ``cost`` are counted, the others are simulated by the link-sharing testbed. The twin counts how often
+a scheduler looks at a class (its limit, its suspension, its turn) and charges one; a processor that makes
 ``visits_per_second`` of such steps, and does nothing else, sends so many packets per second. Nothing depends on the
 machine.
 """
@@ -14,9 +14,9 @@ from statistics import median
 
 import qosforge_twin
 
-from qosforge.experiments.benches.link_sharing import documents, simulated
-from qosforge.experiments.cases import Case, Json, Selection
+from qosforge.experiments.cases import Case, Json, SubjectSelection
 from qosforge.experiments.model import Experiment
+from qosforge.experiments.testbeds.link_sharing import documents, simulated_cases
 
 _METRIC = "packets_per_second"
 
@@ -24,7 +24,7 @@ _METRIC = "packets_per_second"
 def cases(experiment: Experiment) -> Iterator[Case]:
     """The counted scenarios, one repetition for each seed from 1, and the simulated ones."""
     counted = [name for name, scenario in experiment.scenarios.items() if scenario.get("cost")]
-    yield from simulated(experiment, [name for name in experiment.scenarios if name not in counted])
+    yield from simulated_cases(experiment, [name for name in experiment.scenarios if name not in counted])
     for name in counted:
         yield _counted(experiment, name)
 
@@ -37,7 +37,7 @@ def _counted(experiment: Experiment, name: str) -> Case:
         for seed in range(1, experiment.setup["trials"] + 1)
     )
     values = {kind: {_METRIC: median(one[kind][_METRIC] for one in repeats)} for kind in chosen}
-    subjects = {kind: Selection() for kind in chosen}
+    subjects = {kind: SubjectSelection() for kind in chosen}
     return Case(scenarios=(name,), document=None, subjects=subjects, values=values, repeats=repeats)
 
 

@@ -6,15 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from qosforge.experiments.benches.wan_traffic import Traffic, cell_bits
-from qosforge.experiments.cases import Json, Selection
+from qosforge.experiments.cases import Json, SubjectSelection
+from qosforge.experiments.testbeds.wan_traffic import WanTraffic, cell_bits
 from qosforge.plan.fluid import FluidClass, throughput
 
 FULL_PACKET = 1500
 """IP bytes of a full TCP segment on Ethernet."""
 
 
-def subjects(traffic: Traffic, sent: Sequence[Json]) -> dict[str, Selection]:
+def subjects(traffic: WanTraffic, sent: Sequence[Json]) -> dict[str, SubjectSelection]:
     """The subjects of one scenario by name."""
     link = {"link_mbps": float(traffic.route["line_mbps"])}
     last = f"router{traffic.lines + 1}"
@@ -27,34 +27,36 @@ def subjects(traffic: Traffic, sent: Sequence[Json]) -> dict[str, Selection]:
 
     packet = {"packet_ms": traffic.line_seconds(FULL_PACKET) * 1000}
     found = {
-        "line": Selection(port=("router1", "up"), facts=link),
-        "line-reverse": Selection(port=(last, "down"), facts=link),
-        "output-of-router-1": Selection(port=("router1", "up"), facts=link),
-        "input-of-router-1": Selection(port=("infn-tcp", "nic"), facts=link),
+        "line": SubjectSelection(port=("router1", "up"), facts=link),
+        "line-reverse": SubjectSelection(port=(last, "down"), facts=link),
+        "output-of-router-1": SubjectSelection(port=("router1", "up"), facts=link),
+        "input-of-router-1": SubjectSelection(port=("infn-tcp", "nic"), facts=link),
     }
     if "robin" in names:
         for subject in ("probe", "robin"):
-            clean = Selection(flows=("robin",), round_trip=True, without_timeouts=True, facts=packet)
+            clean = SubjectSelection(flows=("robin",), round_trip=True, without_timeouts=True, facts=packet)
             found[subject] = clean
             found[f"{subject}.with-timeouts"] = replace(clean, without_timeouts=False)
-        found["robin.forward"] = Selection(flows=("robin",))
+        found["robin.forward"] = SubjectSelection(flows=("robin",))
     if "probe" in names:
-        found["probe-64-bytes"] = Selection(flows=("probe",), round_trip=True)
+        found["probe-64-bytes"] = SubjectSelection(flows=("probe",), round_trip=True)
     if tcp := named("forward", "line"):
-        found["all-tcp"] = Selection(flows=tcp, port=line, facts=link)
+        found["all-tcp"] = SubjectSelection(flows=tcp, port=line, facts=link)
     if back := named("reverse"):
-        found["all-tcp-reverse"] = Selection(flows=back, port=(last, "down"), facts=link)
+        found["all-tcp-reverse"] = SubjectSelection(flows=back, port=(last, "down"), facts=link)
         found.setdefault("all-tcp", found["all-tcp-reverse"])
     if udp := named("udp"):
         carried = {} if tcp else {"throughput_mbps": _carried(traffic, sent)}
-        found["all-udp"] = found["udp-stream"] = Selection(flows=udp, port=line, facts=link, expected=carried)
-        found["udp-50001-to-50006"] = Selection(flows=named(*(f"udp{port}" for port in range(50001, 50007))))
+        found["all-udp"] = found["udp-stream"] = SubjectSelection(
+            flows=udp, port=line, facts=link, expected=carried
+        )
+        found["udp-50001-to-50006"] = SubjectSelection(flows=named(*(f"udp{port}" for port in range(50001, 50007))))
     if "routers" in traffic.scenario:
-        found["robin.queue"] = Selection(port=("router1", "up"), queues=("pre7",), facts=link)
+        found["robin.queue"] = SubjectSelection(port=("router1", "up"), queues=("pre7",), facts=link)
     return found
 
 
-def _carried(traffic: Traffic, sent: Sequence[Json]) -> float:
+def _carried(traffic: WanTraffic, sent: Sequence[Json]) -> float:
     """What the line carries of constant streams in the fluid model, Mb/s of cells."""
     sources = [flow["source"] for flow in sent if flow["source"]["kind"] == "cbr"]
     offered = math.fsum(

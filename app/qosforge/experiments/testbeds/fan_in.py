@@ -13,22 +13,24 @@ from itertools import pairwise
 from typing import Any
 
 from qosforge.errors import ServiceError
-from qosforge.experiments.benches.fan_in_expected import (
+from qosforge.experiments.cases import Case, Json, SubjectSelection
+from qosforge.experiments.devices import device_profile
+from qosforge.experiments.model import Experiment
+from qosforge.experiments.testbeds.fan_in_expected import (
     WIRE,
     delay_bounds_us,
     delay_ratios,
     fluid,
     full_queue_ratios,
 )
-from qosforge.experiments.benches.fan_in_setup import Setup, Sweep, read_setup, read_sweep
-from qosforge.experiments.boxes import box_profile
-from qosforge.experiments.cases import Case, Json, Selection
-from qosforge.experiments.model import Experiment
+from qosforge.experiments.testbeds.fan_in_setup import LoadSweep, Setup, read_setup, read_sweep
 from qosforge.platforms.profile import BufferSize
 
 PS = 10**12
 ETHERNET = 18
 """Header and FCS of an Ethernet frame without tag, bytes."""
+_SWITCH = "box"
+"""The first switch's name in the twin, from which its random numbers follow: another one gives other samples."""
 MODEL = "expected"
 """The device that is computed by the paper's formulas and not run."""
 
@@ -37,7 +39,7 @@ MODEL = "expected"
 class _Run:
     """One device at one load in one way of sending: everything that makes a case differ from another."""
 
-    box: str
+    device: str
     load: float
     scenario: Mapping[str, Any]
     between: Mapping[str, tuple[float, float]] | None
@@ -47,7 +49,7 @@ def cases(experiment: Experiment) -> Iterator[Case]:
     """All cases: every device of every scenario at every load, equal ones once.
 
     Raises:
-        ServiceError: the data ask for what the bench does not know; names the experiment and the field.
+        ServiceError: the data ask for what the testbed does not know; names the experiment and the field.
     """
     runs: dict[str, tuple[_Run, list[str]]] = {}
     sweeps = {name: read_sweep(experiment, name) for name in experiment.scenarios}
@@ -55,38 +57,38 @@ def cases(experiment: Experiment) -> Iterator[Case]:
         if sweep.together:
             continue
         # Scenarios that are parts of one sweep share their cases.
-        parts = ("boxes", "loads", "from", "to")
+        parts = ("devices", "loads", "from", "to")
         own = {key: value for key, value in experiment.scenarios[name].items() if key not in parts}
-        for box in sweep.boxes or [box for box in experiment.boxes if box != MODEL]:
-            for load in _loads(read_setup(experiment, own, box), sweep):
-                run = _Run(box, load, own, sweep.between)
+        for device in sweep.devices or [device for device in experiment.devices if device != MODEL]:
+            for load in _loads(read_setup(experiment, own, device), sweep):
+                run = _Run(device, load, own, sweep.between)
                 runs.setdefault(repr(run), (run, []))[1].append(name)
     for run, names in runs.values():
-        if run.box == MODEL:
+        if run.device == MODEL:
             yield _model(experiment, run, names)
         else:
             names += [name for name, sweep in sweeps.items() if set(names) & set(sweep.together)]
             yield _case(experiment, run, names)
 
 
-def _loads(setup: Setup, sweep: Sweep) -> Sequence[float]:
+def _loads(setup: Setup, sweep: LoadSweep) -> Sequence[float]:
     if sweep.loads is not None:
         return sweep.loads
     return tuple(load for load in setup.sweep_mbps if sweep.first <= load <= sweep.last)
 
 
 def _case(experiment: Experiment, run: _Run, names: list[str]) -> Case:
-    setup = read_setup(experiment, run.scenario, run.box)
-    served = _served(setup)
+    setup = read_setup(experiment, run.scenario, run.device)
+    service = _service(setup)
     framing = setup.framing
     # One queue for all classes, or one for each.
     queues = ["all"] if setup.discipline == "fifo" else setup.queues
-    hops = [("box", "out"), ("second", "out")][: setup.hops]
+    hops = [(_SWITCH, "out"), ("second", "out")][: setup.hops]
     egress: Json = {
-        "queues": [{"name": queue, **served.room.of(number)} for number, queue in enumerate(queues)],
+        "queues": [{"name": queue, **service.room.of(number)} for number, queue in enumerate(queues)],
         "rules": [{"match": {"cos": [number]}, "queue": number} for number in range(1, len(queues))],
-        "scheduler": served.scheduler,
-        "extra_gap_ps": round(served.gap * PS),
+        "scheduler": service.scheduler,
+        "extra_gap_ps": round(service.gap * PS),
     }
     if setup.series_us is not None:
         egress["series"] = {"every_ps": round(setup.series_us * PS / 1e6)}
@@ -114,11 +116,11 @@ def _case(experiment: Experiment, run: _Run, names: list[str]) -> Case:
             for number in range(setup.senders)
         ],
     }
-    subjects = _subjects(setup, run, served)
+    subjects = _subjects(setup, run, service)
     if run.between is not None:
         # Only queues for which this load counts.
         counting = [queue for queue, (low, high) in run.between.items() if low <= run.load <= high]
-        subjects = {f"{run.box}.{queue}": subjects[f"{run.box}.{queue}"] for queue in counting}
+        subjects = {f"{run.device}.{queue}": subjects[f"{run.device}.{queue}"] for queue in counting}
     return Case(tuple(names), document, subjects, run.load, setup.trials)
 
 
@@ -138,7 +140,7 @@ def _source(setup: Setup, load_mbps: float, framing: str, queue: int) -> Json:
 
 
 @dataclass(frozen=True)
-class _Served:
+class _Service:
     """How a device serves: scheduler, room of the queues, configured weights, gap between frames in seconds."""
 
     scheduler: Json
@@ -147,12 +149,12 @@ class _Served:
     gap: float
 
 
-def _served(setup: Setup) -> _Served:
+def _service(setup: Setup) -> _Service:
     weights = setup.weight
     name = setup.discipline
     gap = 0.0
     if setup.profile is not None:
-        profile = box_profile(setup.profile)
+        profile = device_profile(setup.profile)
         if name not in profile.disciplines:
             raise ServiceError(f"{profile.title} has no discipline {name!r}", hint="add it to the profile")
         discipline = profile.disciplines[name]
@@ -165,10 +167,10 @@ def _served(setup: Setup) -> _Served:
     if name == "wrr":
         # The least turns in which the weights are whole numbers.
         scheduler["weights"] = [max(1, round(weight * (slots or setup.turn_packets))) for weight in weights]
-    return _Served(scheduler, room, weights, gap)
+    return _Service(scheduler, room, weights, gap)
 
 
-def _subjects(setup: Setup, run: _Run, served: _Served) -> dict[str, Selection]:
+def _subjects(setup: Setup, run: _Run, service: _Service) -> dict[str, SubjectSelection]:
     queues = setup.queues
     by_queue = {
         number: tuple(f"priority{n}" for n in range(setup.senders) if setup.queue_of(n) == number)
@@ -176,33 +178,33 @@ def _subjects(setup: Setup, run: _Run, served: _Served) -> dict[str, Selection]:
     }
     link = setup.link_mbps
     framed = setup.framing == "ethernet"
-    models = _models(setup, run.load, served, framed=framed)
-    peers = tuple(f"{run.box}.{queue}" for queue in queues)
-    subjects: dict[str, Selection] = {}
+    models = _models(setup, run.load, service, framed=framed)
+    peers = tuple(f"{run.device}.{queue}" for queue in queues)
+    subjects: dict[str, SubjectSelection] = {}
     for number, queue in enumerate(queues):
-        subjects[f"{run.box}.{queue}"] = Selection(
+        subjects[f"{run.device}.{queue}"] = SubjectSelection(
             flows=by_queue[number],
-            port=("box", "out"),
+            port=(_SWITCH, "out"),
             queues=("all",) if setup.discipline == "fifo" else (queue,),
             expected=models[number] | {"throughput_per_sender_mbps": _each(models[number], by_queue[number])},
             facts={"link_mbps": link, "sender_mbps": run.load, "whole_mbps": link}
-            | _facts(setup, run.load, served, number),
-            whole=None if setup.discipline == "strict" else f"{run.box}.all",
+            | _facts(setup, run.load, service, number),
+            whole=None if setup.discipline == "strict" else f"{run.device}.all",
             peers=peers,
         )
     everything = tuple(flow for flows in by_queue.values() for flow in flows)
     rates = [name for name in models[0] if name.startswith("throughput")]
-    whole = Selection(
+    whole = SubjectSelection(
         flows=everything,
-        port=("box", "out"),
+        port=(_SWITCH, "out"),
         queues=("all",) if setup.discipline == "fifo" else tuple(queues),
         expected={name: math.fsum(model[name] for model in models) for name in rates},
         facts={"link_mbps": link, "sender_mbps": run.load},
         peers=peers,
     )
-    subjects[f"{run.box}.all"] = subjects[run.box] = whole
+    subjects[f"{run.device}.all"] = subjects[run.device] = whole
     for flow in everything:
-        subjects[f"{run.box}.{flow}"] = Selection(flows=(flow,), facts={"link_mbps": link})
+        subjects[f"{run.device}.{flow}"] = SubjectSelection(flows=(flow,), facts={"link_mbps": link})
     return subjects
 
 
@@ -210,44 +212,44 @@ def _each(model: Mapping[str, float], flows: Sequence[str]) -> float:
     return model["throughput_mbps"] / len(flows)
 
 
-def _facts(setup: Setup, load_mbps: float, served: _Served, number: int) -> dict[str, float]:
+def _facts(setup: Setup, load_mbps: float, service: _Service, number: int) -> dict[str, float]:
     """Figures of one queue that claims compare with."""
     link = setup.link_mbps
     facts: dict[str, float] = {}
     share = 1.0
-    if served.weights:
-        share = facts["weight"] = served.weights[number]
+    if service.weights:
+        share = facts["weight"] = service.weights[number]
         offered = load_mbps * setup.senders / len(setup.queues)
         facts["guaranteed_mbps"] = min(offered, share * link)
-    if served.room.packets is not None:
+    if service.room.packets is not None:
         # One frame more than wait: the one in transmission.
-        frames = served.room.of(number)["limit_packets"] + 1
+        frames = service.room.of(number)["limit_packets"] + 1
         facts["full_queue_us"] = frames * setup.frame(number) * 8 / (share * link)
     return facts
 
 
-def _models(setup: Setup, load_mbps: float, served: _Served, *, framed: bool) -> list[dict[str, float]]:
+def _models(setup: Setup, load_mbps: float, service: _Service, *, framed: bool) -> list[dict[str, float]]:
     """What models expect of each queue, by metric."""
     overhead = WIRE if framed else 0
     plain = fluid(setup, load_mbps)
     with_framing = fluid(setup, load_mbps, overhead)
-    bounds = delay_bounds_us(setup, served.scheduler, served.room, overhead, served.gap)
+    bounds = delay_bounds_us(setup, service.scheduler, service.room, overhead, service.gap)
     models = [
         {"throughput_mbps": plain[queue], "throughput_with_framing_mbps": with_framing[queue]}
         for queue in setup.queues
     ]
     for number, bound in bounds.items():
         models[number]["delay_max_us"] = bound
-    if served.weights:
-        published = delay_ratios(served.weights)
-        equal = full_queue_ratios(served.weights, [1.0] * len(models))
+    if service.weights:
+        published = delay_ratios(service.weights)
+        equal = full_queue_ratios(service.weights, [1.0] * len(models))
         for number, model in enumerate(models):
             model |= {"delay_ratio": published[number], "delay_ratio_equal_full_queues": equal[number]}
     return models
 
 
 def _model(experiment: Experiment, run: _Run, names: list[str]) -> Case:
-    setup = read_setup(experiment, run.scenario, run.box)
+    setup = read_setup(experiment, run.scenario, run.device)
     weights = setup.weight
     shares = fluid(setup, run.load)
     link = setup.link_mbps
@@ -260,5 +262,5 @@ def _model(experiment: Experiment, run: _Run, names: list[str]) -> Case:
         elif shares[queue] == 0:
             values[f"{MODEL}.{queue}"]["delivered_packets"] = 0.0
     values[f"{MODEL}.all"] = {"throughput_mbps": total, "wasted_mbps": link - total}
-    subjects = {subject: Selection(expected=found) for subject, found in values.items()}
+    subjects = {subject: SubjectSelection(expected=found) for subject, found in values.items()}
     return Case(scenarios=tuple(names), document=None, subjects=subjects, load=run.load, values=values)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from qosforge.experiments.cases import Selection
+from qosforge.experiments.cases import SubjectSelection
 from qosforge.experiments.model import Claim, Experiment
-from qosforge.experiments.rows import Row
-from qosforge.experiments.running import Outcome, Point, Session
+from qosforge.experiments.rows import ResultRow
+from qosforge.experiments.running import ExperimentOutcome, ExperimentSession, LoadPoint
 
 
 def experiment(*claims: Mapping[str, Any], **fields: Any) -> Experiment:
     """An experiment with these claims; what they leave out is filled in."""
     whole = [
-        {"id": f"c{n}", "where": "here", "subject": "box", "scenario": "s", "kind": "measured", **claim}
+        {"id": f"c{n}", "where": "here", "subject": "device", "scenario": "s", "kind": "measured", **claim}
         for n, claim in enumerate(claims)
     ]
     return Experiment.model_validate(
@@ -23,7 +23,7 @@ def experiment(*claims: Mapping[str, Any], **fields: Any) -> Experiment:
             "name": "made",
             "title": "made by hand",
             "paper": {"title": "none", "authors": "nobody", "year": 2000},
-            "bench": "none",
+            "testbed": "none",
             "delay_reference": "arrival",
             "rate_layer": "frame",
             "scenarios": {"s": {}, "t": {}},
@@ -33,22 +33,22 @@ def experiment(*claims: Mapping[str, Any], **fields: Any) -> Experiment:
     )
 
 
-def row(subject: str, load: float | None = None, **fields: Any) -> Row:
+def row(subject: str, load: float | None = None, **fields: Any) -> ResultRow:
     """A row with a selection that has no flows."""
-    return Row(subject, load, fields.pop("selection", Selection()), **fields)
+    return ResultRow(subject, load, fields.pop("selection", SubjectSelection()), **fields)
 
 
-def session(of: Experiment, points: Mapping[str, Sequence[Point]]) -> Session:
+def session(of: Experiment, points: Mapping[str, Sequence[LoadPoint]]) -> ExperimentSession:
     """A session that has run ``of`` with these points by scenario."""
-    made = Session(1)
-    made._outcomes[of.name] = Outcome(of, 1, {name: tuple(found) for name, found in points.items()})
+    made = ExperimentSession(1)
+    made._outcomes[of.name] = ExperimentOutcome(of, 1, {name: tuple(found) for name, found in points.items()})
     return made
 
 
-def point(*rows: Row, trials: Sequence[Sequence[Row]] = ()) -> Point:
+def point(*rows: ResultRow, trials: Sequence[Sequence[ResultRow]] = ()) -> LoadPoint:
     """One load: rows of all trials together, and of each."""
     by_trial = tuple({one.subject: one for one in trial} for trial in trials)
-    return Point(rows[0].load, {one.subject: one for one in rows}, by_trial)
+    return LoadPoint(rows[0].load, {one.subject: one for one in rows}, by_trial)
 
 
 def claim(**fields: Any) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from qosforge.errors import ServiceError
-from qosforge.experiments.benches.campus import cases as runs
-from qosforge.experiments.cases import Case, Selection
+from qosforge.experiments.cases import Case, SubjectSelection
 from qosforge.experiments.model import Experiment
+from qosforge.experiments.testbeds.campus import cases as runs
 from qosforge.intent.models import Fragment, fragment_bytes
 
 RULE = "rule"
@@ -23,7 +23,7 @@ def cases(experiment: Experiment) -> Iterator[Case]:
         yield Case(
             scenarios=(name,),
             document=None,
-            subjects={subject: Selection() for subject in values},
+            subjects={subject: SubjectSelection() for subject in values},
             values=values,
         )
     yield from runs(experiment)

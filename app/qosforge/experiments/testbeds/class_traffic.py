@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from qosforge.errors import ServiceError
-from qosforge.experiments.benches.class_tree import TreeClass
 from qosforge.experiments.cases import Json
+from qosforge.experiments.testbeds.class_tree import TreeClass
 
 PS = 10**12
 _PS_PER_MS = 10**9

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from qosforge.calculus.bounds import RateLatency, full_queue_delay, held_back, weighted_round_robin
-from qosforge.experiments.benches.fan_in_setup import Setup
+from qosforge.experiments.testbeds.fan_in_setup import Setup
 from qosforge.plan.fluid import Division, FluidClass, throughput
 from qosforge.platforms.profile import BufferSize
 

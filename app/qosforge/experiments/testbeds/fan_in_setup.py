@@ -81,15 +81,15 @@ class Setup(_Model):
         return tuple(self.weights[queue] for queue in self.queues) if self.weights else ()
 
 
-class Sweep(_Model):
+class LoadSweep(_Model):
     """What of a scenario says what is run, not how.
 
-    ``loads`` per sender in Mb/s, or those of the set-up's sweep ``from`` one ``to`` another; without ``boxes`` all
-    that are run. ``between`` are, by queue, the loads at which it counts. A scenario of others ``together`` has
+    ``loads`` per sender in Mb/s, or those of the set-up's sweep ``from`` one ``to`` another; without ``devices``
+    all that are run. ``between`` are, by queue, the loads at which it counts. A scenario of others ``together`` has
     nothing of its own.
     """
 
-    boxes: tuple[str, ...] | None = None
+    devices: tuple[str, ...] | None = None
     loads: tuple[Positive, ...] | None = None
     first: Annotated[float, Field(alias="from")] = 0.0
     last: Annotated[float, Field(alias="to")] = math.inf
@@ -97,10 +97,10 @@ class Sweep(_Model):
     together: tuple[str, ...] = ()
 
 
-_OF_SWEEP = frozenset(field.alias or name for name, field in Sweep.model_fields.items())
+_OF_SWEEP = frozenset(field.alias or name for name, field in LoadSweep.model_fields.items())
 
 
-def read_sweep(experiment: Experiment, scenario: str) -> Sweep:
+def read_sweep(experiment: Experiment, scenario: str) -> LoadSweep:
     """Devices and loads of a scenario.
 
     Raises:
@@ -108,9 +108,9 @@ def read_sweep(experiment: Experiment, scenario: str) -> Sweep:
     """
     raw = experiment.scenarios[scenario]
     place = f"scenarios.{scenario}"
-    sweep = _read(Sweep, {key: raw[key] for key in _OF_SWEEP & set(raw)}, experiment, place)
+    sweep = _read(LoadSweep, {key: raw[key] for key in _OF_SWEEP & set(raw)}, experiment, place)
     for what, named, known in (
-        ("boxes", sweep.boxes or (), experiment.boxes),
+        ("devices", sweep.devices or (), experiment.devices),
         ("together", sweep.together, experiment.scenarios),
     ):
         unknown = sorted(set(named) - set(known))
@@ -120,14 +120,14 @@ def read_sweep(experiment: Experiment, scenario: str) -> Sweep:
     return sweep
 
 
-def read_setup(experiment: Experiment, scenario: Mapping[str, Any], box: str) -> Setup:
+def read_setup(experiment: Experiment, scenario: Mapping[str, Any], device: str) -> Setup:
     """The set-up of a device in a scenario: what is particular to one replaces what is common to all.
 
     Raises:
         ServiceError: the data are wrong; names the experiment and the field.
     """
     own = {key: value for key, value in scenario.items() if key not in _OF_SWEEP}
-    return _read(Setup, {**experiment.setup, **own, **(experiment.boxes[box] or {})}, experiment, "setup")
+    return _read(Setup, {**experiment.setup, **own, **(experiment.devices[device] or {})}, experiment, "setup")
 
 
 Read = TypeVar("Read", bound=_Model)

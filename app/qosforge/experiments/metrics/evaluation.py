@@ -9,17 +9,17 @@ from statistics import fmean, stdev
 
 from scipy import special
 
-from qosforge.experiments.metrics import METRICS, Metric, NotMeasured, Over
+from qosforge.experiments.metrics import METRICS, LoadAggregate, Metric, NotMeasured
 from qosforge.experiments.model import Claim, Operand
-from qosforge.experiments.rows import Row
-from qosforge.experiments.running import Point, Session
+from qosforge.experiments.rows import ResultRow
+from qosforge.experiments.running import ExperimentSession, LoadPoint
 
 CONFIDENCE = 0.95
 """Of the intervals that must not overlap in an order, two-sided."""
 
 
 @dataclass(frozen=True)
-class Reading:
+class MetricValue:
     """A metric of one subject: its value, the limits of its mean over trials, and its value at each load."""
 
     value: float
@@ -29,21 +29,21 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Source:
+class MetricQuery:
     """An operand in full: nothing left to the claim."""
 
     experiment: str
     subject: str
     scenario: str
     metric: str
-    against: Source | None = None
+    against: MetricQuery | None = None
 
 
-def source(claim: Claim, experiment: str, subject: str, operand: Operand | None = None) -> Source:
+def metric_query(claim: Claim, experiment: str, subject: str, operand: Operand | None = None) -> MetricQuery:
     """``operand`` of a claim about ``subject`` with what it leaves out taken from the claim."""
     operand = operand or Operand()
     counted_from = operand.against or claim.against
-    whole = Source(
+    whole = MetricQuery(
         experiment=operand.experiment or experiment,
         subject=_subject(operand.subject, subject),
         scenario=operand.scenario or claim.scenario,
@@ -52,13 +52,13 @@ def source(claim: Claim, experiment: str, subject: str, operand: Operand | None 
     if counted_from is None:
         return whole
     base = METRICS[whole.metric].base if whole.metric in METRICS else None
-    other = Source(
+    other = MetricQuery(
         experiment=counted_from.experiment or whole.experiment,
         subject=_subject(counted_from.subject, whole.subject),
         scenario=counted_from.scenario or whole.scenario,
         metric=counted_from.metric or base or whole.metric,
     )
-    return Source(whole.experiment, whole.subject, whole.scenario, whole.metric, other)
+    return MetricQuery(whole.experiment, whole.subject, whole.scenario, whole.metric, other)
 
 
 def _subject(named: str | None, own: str) -> str:
@@ -68,7 +68,7 @@ def _subject(named: str | None, own: str) -> str:
     return named or own
 
 
-def read(session: Session, what: Source) -> Reading:
+def evaluate(session: ExperimentSession, what: MetricQuery) -> MetricValue:
     """Read one operand.
 
     Raises:
@@ -91,11 +91,11 @@ def read(session: Session, what: Source) -> Reading:
         [_of_row(known, what, trial) for trial in point.trials] if point.trials else [value]
         for point, value in zip(points, each, strict=True)
     ]
-    over = known.over if known is not None else Over.MEAN
-    return _interval(_over(over, each), _by_trial(over, trials), tuple(each))
+    aggregate = known.over if known is not None else LoadAggregate.MEAN
+    return _interval(_aggregate(aggregate, each), _by_trial(aggregate, trials), tuple(each))
 
 
-def read_at(point: Point, what: Source) -> float | None:
+def evaluate_at(point: LoadPoint, what: MetricQuery) -> float | None:
     """A metric of a row at one load, None where the row does not have it."""
     try:
         return _at(METRICS.get(what.metric), what, point)
@@ -103,19 +103,19 @@ def read_at(point: Point, what: Source) -> float | None:
         return None
 
 
-def _at(known: Metric | None, what: Source, point: Point) -> float:
+def _at(known: Metric | None, what: MetricQuery, point: LoadPoint) -> float:
     if known is not None and known.by_trial and point.trials:
         return fmean(_of_row(known, what, trial) for trial in point.trials)
     return _of_row(known, what, point.pooled)
 
 
-def over(metric: str, values: Sequence[float]) -> float:
+def aggregate(metric: str, values: Sequence[float]) -> float:
     """What a metric is over several loads, from its value at each."""
     known = METRICS.get(metric)
-    return _over(known.over if known is not None else Over.MEAN, values)
+    return _aggregate(known.over if known is not None else LoadAggregate.MEAN, values)
 
 
-def _of_row(known: Metric | None, what: Source, rows: Mapping[str, Row]) -> float:
+def _of_row(known: Metric | None, what: MetricQuery, rows: Mapping[str, ResultRow]) -> float:
     row = rows[what.subject]
     if what.metric in row.values:
         return row.values[what.metric]
@@ -126,26 +126,26 @@ def _of_row(known: Metric | None, what: Source, rows: Mapping[str, Row]) -> floa
     return known.of_row(row, rows)
 
 
-def _over(over: Over, values: Sequence[float]) -> float:
-    return max(values) if over is Over.LARGEST else fmean(values)
+def _aggregate(aggregate: LoadAggregate, values: Sequence[float]) -> float:
+    return max(values) if aggregate is LoadAggregate.LARGEST else fmean(values)
 
 
-def _by_trial(over: Over, trials: Sequence[Sequence[float]]) -> list[float]:
+def _by_trial(aggregate: LoadAggregate, trials: Sequence[Sequence[float]]) -> list[float]:
     """The metric over all loads, trial by trial; loads with fewer trials repeat their last."""
     most = max(len(values) for values in trials)
-    return [_over(over, [values[min(n, len(values) - 1)] for values in trials]) for n in range(most)]
+    return [_aggregate(aggregate, [values[min(n, len(values) - 1)] for values in trials]) for n in range(most)]
 
 
-def _interval(value: float, trials: Sequence[float], each: tuple[float, ...]) -> Reading:
+def _interval(value: float, trials: Sequence[float], each: tuple[float, ...]) -> MetricValue:
     """Student's interval of the mean over trials; of a single trial the value itself."""
     if len(trials) < 2:
-        return Reading(value, value, value, each)
+        return MetricValue(value, value, value, each)
     half = float(special.stdtrit(len(trials) - 1, (1 + CONFIDENCE) / 2)) * stdev(trials) / math.sqrt(len(trials))
     centre = fmean(trials)
-    return Reading(value, min(centre - half, value), max(centre + half, value), each)
+    return MetricValue(value, min(centre - half, value), max(centre + half, value), each)
 
 
-def _sweep(known: Metric, what: Source, points: Sequence[Point]) -> Reading:
+def _sweep(known: Metric, what: MetricQuery, points: Sequence[LoadPoint]) -> MetricValue:
     assert known.of_sweep is not None
     value = known.of_sweep([point.pooled[what.subject] for point in points])
     count = min(len(point.trials) for point in points)
@@ -153,37 +153,41 @@ def _sweep(known: Metric, what: Source, points: Sequence[Point]) -> Reading:
     return _interval(value, trials, (value,))
 
 
-def _trials(known: Metric, what: Source, points: Sequence[Point]) -> Reading:
+def _trials(known: Metric, what: MetricQuery, points: Sequence[LoadPoint]) -> MetricValue:
     assert known.of_trials is not None
     each = tuple(known.of_trials([trial[what.subject] for trial in point.trials]) for point in points)
-    return Reading(max(each), max(each), max(each), each)
+    return MetricValue(max(each), max(each), max(each), each)
 
 
-def _change(session: Session, known: Metric, what: Source) -> Reading:
+def _change(session: ExperimentSession, known: Metric, what: MetricQuery) -> MetricValue:
     assert known.of_change is not None
     if what.against is None:
         raise NotMeasured(f"{what.metric} needs what it is counted from")
     base = known.base or what.against.metric
-    own = read(session, Source(what.experiment, what.subject, what.scenario, base))
-    other = read(session, Source(what.against.experiment, what.against.subject, what.against.scenario, base))
+    own = evaluate(session, MetricQuery(what.experiment, what.subject, what.scenario, base))
+    other = evaluate(
+        session, MetricQuery(what.against.experiment, what.against.subject, what.against.scenario, base)
+    )
     corners = [known.of_change(a, b) for a in (own.low, own.high) for b in (other.low, other.high)]
     value = known.of_change(own.value, other.value)
     if len(own.each) == len(other.each):
         each = tuple(known.of_change(a, b) for a, b in zip(own.each, other.each, strict=True))
     else:
         each = (value,)
-    return Reading(value, min(corners), max(corners), each)
+    return MetricValue(value, min(corners), max(corners), each)
 
 
-def _above(session: Session, known: Metric, what: Source, points: Sequence[Point]) -> Reading:
+def _above(
+    session: ExperimentSession, known: Metric, what: MetricQuery, points: Sequence[LoadPoint]
+) -> MetricValue:
     assert known.of_row_above is not None
     if what.against is None or known.base is None:
         raise NotMeasured(f"{what.metric} needs what it is counted from")
     other = what.against
-    limit = read(session, Source(other.experiment, other.subject, other.scenario, known.base)).value
+    limit = evaluate(session, MetricQuery(other.experiment, other.subject, other.scenario, known.base)).value
     each = [known.of_row_above(point.pooled[what.subject], limit) for point in points]
     trials = [
         [known.of_row_above(trial[what.subject], limit) for trial in point.trials] or [value]
         for point, value in zip(points, each, strict=True)
     ]
-    return _interval(fmean(each), _by_trial(Over.MEAN, trials), tuple(each))
+    return _interval(fmean(each), _by_trial(LoadAggregate.MEAN, trials), tuple(each))

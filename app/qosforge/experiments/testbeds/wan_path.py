@@ -13,11 +13,11 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from qosforge.errors import ServiceError
-from qosforge.experiments.benches.wan_routers import configured
-from qosforge.experiments.benches.wan_subjects import subjects
-from qosforge.experiments.benches.wan_traffic import PS, Traffic, cell_bits, flows
 from qosforge.experiments.cases import Case, Json
 from qosforge.experiments.model import Experiment
+from qosforge.experiments.testbeds.wan_routers import router_ports
+from qosforge.experiments.testbeds.wan_subjects import subjects
+from qosforge.experiments.testbeds.wan_traffic import PS, WanTraffic, cell_bits, flows
 from qosforge.resources import SOURCES, read_text
 
 _FOLDER = "qosforge/experiments/data/paths"
@@ -87,7 +87,7 @@ def propagation_ps(route: Mapping[str, Any], lines: int) -> int:
 def _case(experiment: Experiment, scenario: Mapping[str, Any], names: list[str]) -> Case:
     setup = experiment.setup
     route = path(setup["path"])
-    traffic = Traffic(route, setup, scenario, lines=scenario.get("lines", route["lines"]))
+    traffic = WanTraffic(route, setup, scenario, lines=scenario.get("lines", route["lines"]))
     sent = flows(traffic)
     document = {
         "version": 1,
@@ -106,7 +106,7 @@ def _case(experiment: Experiment, scenario: Mapping[str, Any], names: list[str])
     )
 
 
-def _routers(experiment: Experiment, traffic: Traffic) -> list[Json]:
+def _routers(experiment: Experiment, traffic: WanTraffic) -> list[Json]:
     """Routers in a chain: ``up`` leads to FNAL, ``down`` to INFN, and every station has a port."""
     nodes: list[Json] = []
     route = traffic.route
@@ -119,12 +119,12 @@ def _routers(experiment: Experiment, traffic: Traffic) -> list[Json]:
         wan: Json = {"egress": plain}
         lan: Json = {"egress": LAN_QUEUE}
         if name in traffic.scenario.get("routers", {}):
-            box = experiment.boxes.get(traffic.scenario["routers"][name])
-            if box is None:
+            device = experiment.devices.get(traffic.scenario["routers"][name])
+            if device is None:
                 wanted = traffic.scenario["routers"][name]
                 problem = f"{experiment.name}: {name}: {wanted} is no device of the experiment"
-                raise ServiceError(problem, hint="add it to boxes")
-            wan, lan = configured({**box, "mirrored": number > 1}, name, route)
+                raise ServiceError(problem, hint="add it to devices")
+            wan, lan = router_ports({**device, "mirrored": number > 1}, name, route)
             lan = {**lan, "egress": LAN_QUEUE}
         elif name in traffic.scenario.get("priority_at", ()):
             wan = {"egress": _probe_first(route)}
@@ -151,12 +151,12 @@ def _probe_first(route: Mapping[str, Any]) -> Json:
     }
 
 
-def _stations(traffic: Traffic) -> list[Json]:
+def _stations(traffic: WanTraffic) -> list[Json]:
     nic: Json = {"name": "nic", "egress": {**LAN_QUEUE, "series": SERIES}}
     return [{"name": station, "ports": [nic]} for station in traffic.stations]
 
 
-def _links(traffic: Traffic) -> list[Json]:
+def _links(traffic: WanTraffic) -> list[Json]:
     route = traffic.route
     delay = propagation_ps(route, traffic.lines)
     lines = [

@@ -15,18 +15,18 @@ from qosforge.tester.scenario.ports import twin_port
 
 
 @cache
-def _compiled(policy: str, inventory: str) -> Compilation:
+def _compile(policy: str, inventory: str) -> Compilation:
     loaded = load_intent(root() / "policies" / f"{policy}.yaml")
     return compile_intent(loaded, load_network(root() / "inventories" / inventory))
 
 
-def configured_port(policy: str, inventory: str, device: str, interface: str, rate: int) -> Json:
+def policy_port(policy: str, inventory: str, device: str, interface: str, rate: int) -> Json:
     """The twin's port of one interface under a policy; ``rate`` is the line's in bits per second.
 
     Raises:
         ServiceError: the policy configures no such interface.
     """
-    for compiled in _compiled(policy, inventory).devices:
+    for compiled in _compile(policy, inventory).devices:
         held = compiled.plan.interface(interface) if compiled.name == device else None
         if held is not None:
             return twin_port(compiled.plan, held, None, rate, platform(compiled.plan.platform, device).profile)

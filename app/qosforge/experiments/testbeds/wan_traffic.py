@@ -21,7 +21,7 @@ ROBIN_SERVER, LOAD_SERVER, LOAD_CLIENT = "192.190.218.1", "192.190.218.2", "192.
 
 
 @dataclass(frozen=True)
-class Traffic:
+class WanTraffic:
     """One scenario's traffic over a path with so many lines."""
 
     route: Mapping[str, Any]
@@ -60,7 +60,7 @@ def cell_bits(ip_bytes: int) -> int:
     return math.ceil((ip_bytes + AAL5_SNAP) / CELL_PAYLOAD) * CELL_BYTES * 8
 
 
-def flows(traffic: Traffic) -> list[Json]:
+def flows(traffic: WanTraffic) -> list[Json]:
     """All flows of the scenario: probes and remote control first."""
     scenario = traffic.scenario
     sent = [
@@ -77,7 +77,7 @@ def flows(traffic: Traffic) -> list[Json]:
     return sent
 
 
-def _pings(traffic: Traffic) -> Json:
+def _pings(traffic: WanTraffic) -> Json:
     return {
         "name": "probe",
         **traffic.there_and_back("robin", "vme"),
@@ -90,7 +90,7 @@ def _pings(traffic: Traffic) -> Json:
     }
 
 
-def _remote_control(traffic: Traffic) -> Json:
+def _remote_control(traffic: WanTraffic) -> Json:
     robin = traffic.route["robin"]
     return {
         "name": "robin",
@@ -108,7 +108,7 @@ def _remote_control(traffic: Traffic) -> Json:
     }
 
 
-def _asking(traffic: Traffic, spacing: str) -> Json:
+def _asking(traffic: WanTraffic, spacing: str) -> Json:
     """When it is asked, in the measured time only, and how soon the host answers."""
     every = traffic.route["robin"]["every_s"] * PS
     return {
@@ -118,7 +118,7 @@ def _asking(traffic: Traffic, spacing: str) -> Json:
     }
 
 
-def _greedy(traffic: Traffic, name: str, source: str, target: str, count: int) -> list[Json]:
+def _greedy(traffic: WanTraffic, name: str, source: str, target: str, count: int) -> list[Json]:
     greedy = traffic.route["greedy"]
     back = name == "reverse"
     return [
@@ -143,7 +143,7 @@ def _greedy(traffic: Traffic, name: str, source: str, target: str, count: int) -
     ]
 
 
-def _udp(traffic: Traffic) -> list[Json]:
+def _udp(traffic: WanTraffic) -> list[Json]:
     """Constant streams, each with a clock of its own."""
     udp = traffic.scenario.get("udp", {})
     streams = [

@@ -13,8 +13,8 @@ from typing import Any
 
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.errors import InputError, InputErrors, Place, ServiceError
-from qosforge.experiments.cases import Case, Json, Selection
-from qosforge.experiments.model import Claim, Comparing, Experiment, Kind
+from qosforge.experiments.cases import Case, Json, SubjectSelection
+from qosforge.experiments.model import Claim, ClaimKind, Experiment, Relation
 from qosforge.findings import Severity
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
@@ -99,12 +99,12 @@ class _Network:
         texts = _startup(self.experiment.setup["network"])
         plans = {}
         for device in self.network.devices:
-            box = platform(device.platform, device.name)
+            adapter = platform(device.platform, device.name)
             text = texts[device.name]
             if device.name in configured and device.name not in unconfigured:
                 made = configured[device.name]
-                text = tree_text(merged_tree(made, running_tree(made, text)), box.grammar)
-            plans[device.name] = box.parse(text, device.name, device.image)
+                text = tree_text(merged_tree(made, running_tree(made, text)), adapter.grammar)
+            plans[device.name] = adapter.parse(text, device.name, device.image)
         return plans
 
 
@@ -200,7 +200,7 @@ def _subjects(
     setup: Mapping[str, Any],
     plans: Mapping[str, Plan],
     flows: Mapping[str, Sequence[Json]],
-) -> dict[str, Selection]:
+) -> dict[str, SubjectSelection]:
     """Subjects of the scenario: those that have a flow in it."""
     named: Mapping[str, Sequence[str]] = setup["subjects"]
     facts = {name: float(value) for name, value in setup.get("facts", {}).items()}
@@ -213,7 +213,7 @@ def _subjects(
         names = tuple(flow["name"] for part in parts for flow in flows.get(part, ()))
         if names:
             expected = {"throughput_ratio": shares[subject.lower()]} if subject.lower() in shares else {}
-            found[subject] = Selection(
+            found[subject] = SubjectSelection(
                 flows=names, facts=facts, expected=expected, whole=None if subject == whole else whole
             )
     if not found:
@@ -221,19 +221,19 @@ def _subjects(
     return found
 
 
-def _shares(plans: Mapping[str, Plan], box: str, interface: str) -> dict[str, float]:
+def _shares(plans: Mapping[str, Plan], device: str, interface: str) -> dict[str, float]:
     """Shares of the line by class, in lower case, where all of them have more to send (fluid model)."""
-    held = plans[box].interface(interface)
+    held = plans[device].interface(interface)
     scheduler = held.egress.scheduler if held else None
     if held is None or scheduler is None:
-        raise ServiceError(f"{box} {interface} serves no classes", hint="name an interface that has a policy")
+        raise ServiceError(f"{device} {interface} serves no classes", hint="name an interface that has a policy")
     shares = expected_shares(scheduler, (held.bandwidth_kbps or 0) * 1000)
     return {(queue.name or "").lower(): share for queue, share in zip(scheduler.queues, shares, strict=True)}
 
 
-def _levels(plans: Mapping[str, Plan], boxes: Sequence[str]) -> int:
+def _levels(plans: Mapping[str, Plan], devices: Sequence[str]) -> int:
     """Levels of 802.1p priority that all the devices tell apart by their maps from CoS to queue."""
-    return min(len(plans[box].system.cos_to_queue or ()) for box in boxes)
+    return min(len(plans[device].system.cos_to_queue or ()) for device in devices)
 
 
 def _published(experiment: Experiment) -> Iterator[Case]:
@@ -245,14 +245,14 @@ def _published(experiment: Experiment) -> Iterator[Case]:
             subjects = cells.setdefault(claim.scenario, {})
             subjects.setdefault(f"{PUBLISHED}.{claim.subject}", {})[claim.metric] = claim.value
     for scenario, values in cells.items():
-        selections = {subject: Selection() for subject in values}
+        selections = {subject: SubjectSelection() for subject in values}
         yield Case(scenarios=(scenario,), document=None, subjects=selections, values=values)
 
 
 def _is_cell(claim: Claim) -> bool:
     return (
-        claim.kind is Kind.MEASURED
-        and claim.type is Comparing.APPROX
+        claim.kind is ClaimKind.MEASURED
+        and claim.type is Relation.APPROX
         and not claim.derived
         and claim.against is None
         and claim.where.startswith("Table")

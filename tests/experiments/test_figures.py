@@ -1,0 +1,30 @@
+"""Pictures of experiments: units of their axes, and what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+from qosforge.errors import InputError
+from qosforge.experiments.figures import combined_figure
+
+from .sample_rows import experiment, point, row, session
+
+PLOT = {"title": "Delay", "metric": "delay_mean_us", "subjects": ["device"], "scenario": "s"}
+
+
+@pytest.mark.parametrize(
+    ("longest", "says"),
+    [
+        (9_000.0, "delay mean (µs) over load. device: 20 at 1, 9000 at 2."),
+        (30_000.0, "(ms) over load. device: 0.02 at 1, 30 at"),
+    ],
+)
+def test_long_delays_are_in_milliseconds(longest: float, says: str) -> None:
+    made = experiment(plots=[PLOT])
+    rows = [row("device", load, delay_us={"mean": mean}) for load, mean in ((1.0, 20.0), (2.0, longest))]
+    assert says in combined_figure(session(made, {"s": [point(one) for one in rows]}).outcome("made"))
+
+
+def test_no_plot_is_refused() -> None:
+    with pytest.raises(InputError, match="made has no plot"):
+        combined_figure(session(experiment(), {}).outcome("made"))
