@@ -142,7 +142,7 @@ def test_a_sample_adds_a_band() -> None:
 
 def test_a_script_can_read_the_curves() -> None:
     plot = delta_q_cdf([curve(when="before", loss=0.2), curve()], OBJECTIVE, title="t")
-    read = json.loads(plot.readings)
+    read = json.loads(plot.hover_data)
     before, after = read["curves"]
     assert (before["name"], after["name"]) == ("before", "after")
     assert after["shares"][-1] == 1

@@ -78,7 +78,7 @@ def test_curves_can_be_read_with_the_pointer_and_with_keys(tab: Callable[..., Ta
     curves = [delayed("before", 40, lost=8), delayed("predicted", 20), delayed("after", 10)]
     plot = delta_q_cdf(curves, Objective(delay={"p95": 0.025}), title="ΔQ of voice")
     figure = Figure(
-        "figure-1", "deltaq", "wan", "WAN", "Voice", plot.svgs, plot_table(curves), readings=plot.readings
+        "figure-1", "deltaq", "wan", "WAN", "Voice", plot.svgs, plot_table(curves), readings=plot.hover_data
     )
     ann.page.evaluate(PUT_IN, [shown(figure), [asset("plots.css"), asset("plots.js")]])
     slider = ann.page.get_by_label("Read the curves at a delay")
@@ -91,7 +91,7 @@ def test_curves_can_be_read_with_the_pointer_and_with_keys(tab: Callable[..., Ta
     assert "before 92 %, predicted 100 %, after 100 %" in output.inner_text()
     assert str(slider.get_attribute("aria-valuetext")).endswith(" ms")
     # Between the last packet after the push, at 19 ms, and the first before it.
-    panel = json.loads(plot.readings)["panels"][0]
+    panel = json.loads(plot.hover_data)["panels"][0]
     left, right = panel["x"]
     least, longest = panel["delay"]
     at = left + math.log(30 / least) / math.log(longest / least) * (right - left)

@@ -9,19 +9,19 @@ from qosforge.plots.bars import Bar, ClassBars, bars_table, class_bars
 from qosforge.plots.cdf import CdfPlot, delta_q_cdf
 from qosforge.plots.curve import PS_PER_MS, Curve
 from qosforge.plots.series import Panel, Series, series_plot
-from qosforge.plots.table import Cell, Row, Table, plot_table
+from qosforge.plots.table import Table, TableCell, TableRow, plot_table
 
 __all__ = [
     "PS_PER_MS",
     "Bar",
     "CdfPlot",
-    "Cell",
     "ClassBars",
     "Curve",
     "Panel",
-    "Row",
     "Series",
     "Table",
+    "TableCell",
+    "TableRow",
     "bars_table",
     "class_bars",
     "delta_q_cdf",

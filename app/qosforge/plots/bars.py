@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from qosforge.plots.curve import When, percent
 from qosforge.plots.element import embeddable
 from qosforge.plots.style import COLOURS, INK, SIDE_COLOURS, drawing, svg
-from qosforge.plots.table import Cell, Row, Table
+from qosforge.plots.table import Table, TableCell, TableRow
 
 _WIDTH = 4.1
 _LEFT, _RIGHT, _TOP, _BOTTOM = 0.15, 0.2, 0.05, 0.75
@@ -62,7 +62,7 @@ class _Quantity:
     axis: str
     line: str
     value: Callable[[Bar], float | None]
-    wanted: Callable[[ClassBars, Bar], tuple[float, ...]]
+    reference: Callable[[ClassBars, Bar], tuple[float, ...]]
 
 
 _QUANTITIES = (
@@ -100,17 +100,17 @@ def class_bars(classes: Sequence[ClassBars], *, title: str) -> tuple[str, str]:
 def bars_table(classes: Sequence[ClassBars]) -> Table:
     """The numbers of the bars, one row for a class on one side."""
     rows = [
-        Row(
+        TableRow(
             f"{one.name}, {bar.when}",
             (
-                Cell(_number(one.offered_kbps)),
-                Cell(_numbers(bar.expected_ends)),
-                Cell(_number(bar.observed_kbps)),
-                Cell(
+                TableCell(_number(one.offered_kbps)),
+                TableCell(_numbers(bar.expected_ends)),
+                TableCell(_number(bar.observed_kbps)),
+                TableCell(
                     "–" if bar.loss is None else percent(bar.loss),
                     above=None not in (bar.loss, one.allowed_loss) and (bar.loss or 0) > (one.allowed_loss or 0),
                 ),
-                Cell("" if one.allowed_loss is None else f"≤ {percent(one.allowed_loss)}"),
+                TableCell("" if one.allowed_loss is None else f"≤ {percent(one.allowed_loss)}"),
             ),
         )
         for one in classes
@@ -134,7 +134,7 @@ def _picture(classes: Sequence[ClassBars], quantity: _Quantity) -> str:
             axes.text(0, at + _NAME - 0.05, one.name, fontsize=8.5, fontweight="bold")
             at += _NAME
             for bar in one.bars:
-                _bar(axes, at, bar, quantity.value(bar), quantity.wanted(one, bar))
+                _bar(axes, at, bar, quantity.value(bar), quantity.reference(one, bar))
                 at += _BAR
             at += _GAP
         axes.set_yticks([])
@@ -158,7 +158,7 @@ def _picture(classes: Sequence[ClassBars], quantity: _Quantity) -> str:
         return svg(figure)
 
 
-def _bar(axes: Axes, at: float, bar: Bar, value: float | None, wanted: tuple[float, ...]) -> None:
+def _bar(axes: Axes, at: float, bar: Bar, value: float | None, reference: tuple[float, ...]) -> None:
     """One bar and the line of what was expected of it, or its two ends joined; nothing where it is not known."""
     if value is not None:
         axes.barh(
@@ -170,10 +170,10 @@ def _bar(axes: Axes, at: float, bar: Bar, value: float | None, wanted: tuple[flo
             linewidth=0.5,
             hatch=_HATCHES[bar.when],
         )
-    for end in wanted:
+    for end in reference:
         axes.plot([end, end], [at, at + _BAR], solid_capstyle="butt", clip_on=False, zorder=3, **_EXPECTED)
-    if len(wanted) > 1:
-        axes.plot(wanted, [at + _BAR / 2] * 2, solid_capstyle="butt", clip_on=False, zorder=3, **_EXPECTED)
+    if len(reference) > 1:
+        axes.plot(reference, [at + _BAR / 2] * 2, solid_capstyle="butt", clip_on=False, zorder=3, **_EXPECTED)
 
 
 def _keys(classes: Sequence[ClassBars], quantity: _Quantity) -> list[Line2D | Patch]:
@@ -189,7 +189,7 @@ def _keys(classes: Sequence[ClassBars], quantity: _Quantity) -> list[Line2D | Pa
         for when in _HATCHES
         if when in sides
     ]
-    if any(quantity.wanted(one, bar) for one in classes for bar in one.bars):
+    if any(quantity.reference(one, bar) for one in classes for bar in one.bars):
         mark: dict[str, Any] = {
             "linestyle": "none",
             "marker": "|",
@@ -204,7 +204,7 @@ def _keys(classes: Sequence[ClassBars], quantity: _Quantity) -> list[Line2D | Pa
 def _reach(classes: Sequence[ClassBars], quantity: _Quantity) -> float:
     """The right end of the axis: all that is drawn, and 1 where that is nothing."""
     ends = [
-        read for one in classes for bar in one.bars for read in (quantity.value(bar), *quantity.wanted(one, bar))
+        read for one in classes for bar in one.bars for read in (quantity.value(bar), *quantity.reference(one, bar))
     ]
     return max((end for end in ends if end is not None), default=0.0) * 1.05 or 1.0
 
@@ -215,8 +215,8 @@ def _describe(classes: Sequence[ClassBars], quantity: _Quantity) -> str:
     for one in classes:
         told = []
         for bar in one.bars:
-            wanted = quantity.wanted(one, bar)
-            line = f", {quantity.line} {_numbers(wanted)}" if wanted else ""
+            reference = quantity.reference(one, bar)
+            line = f", {quantity.line} {_numbers(reference)}" if reference else ""
             told.append(f"{bar.when} {_number(quantity.value(bar))}{line}")
         parts.append(f"{one.name}: {'; '.join(told)}.")
     return f"{quantity.axis}. {' '.join(parts)}"

@@ -11,8 +11,8 @@ from qosforge.deltaq.distribution import MASS_TOLERANCE, DeltaQ
 from qosforge.deltaq.objective import DEFAULT_CONFIDENCE, Objective, quantile_of
 from qosforge.plots.curve import LEAST_MS, PS_PER_MS, Curve, names, percent
 from qosforge.plots.element import embeddable
+from qosforge.plots.hover_data import hover_data
 from qosforge.plots.panel import CdfPanel, Edges
-from qosforge.plots.readings import readings
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class CdfPlot:
     """Two ``<svg>`` elements, what arrived and what is late or lost, and as JSON what a script reads off them."""
 
     svgs: tuple[str, str]
-    readings: str
+    hover_data: str
 
 
 def delta_q_cdf(
@@ -48,7 +48,7 @@ def delta_q_cdf(
             embeddable(body.draw(confidence), f"{title}: arrived in time", _figures(curves, objective)),
             embeddable(tail.draw(confidence), f"{title}: late or lost", _against(curves, objective)),
         ),
-        readings(curves, (body.sight, tail.sight)),
+        hover_data(curves, (body.hover_axes, tail.hover_axes)),
     )
 
 

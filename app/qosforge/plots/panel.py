@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from qosforge.deltaq.intervals import cdf_band
 from qosforge.deltaq.objective import Objective, quantile_of
 from qosforge.plots.curve import LEAST_MS, PS_PER_MS, Curve, names, steps
-from qosforge.plots.readings import Sight
+from qosforge.plots.hover_data import HoverAxes
 from qosforge.plots.style import COLOURS, INK, MARKERS, SIDE_COLOURS, drawing, svg
 from qosforge.plots.ticks import between, log_ticks
 
@@ -67,9 +67,9 @@ class CdfPanel:
     late: bool
 
     @property
-    def sight(self) -> Sight:
+    def hover_axes(self) -> HoverAxes:
         """Where its axes stand in the picture."""
-        return Sight(
+        return HoverAxes(
             x=(_LEFT * _PT, (_WIDTH - _RIGHT) * _PT),
             y=((_TOP + _HEIGHT) * _PT, _TOP * _PT),
             delay_ms=(self.edges.left_ms, self.edges.right_ms),

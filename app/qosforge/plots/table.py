@@ -15,7 +15,7 @@ _QUANTILES = ("p50", "p95", "p99")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """A figure for people; ``above`` where it exceeds what was asked."""
 
     text: str
@@ -23,11 +23,11 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """Figures of one curve or one bar group."""
 
     name: str
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,17 @@ class Table:
     """Headings, the first of which is that of the rows' names, rows, and what is to be said below them."""
 
     headings: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A heading, how a figure is read off a distribution and written, and the bound on it."""
+    """A heading, how a figure is read off a distribution and formatted, and the bound on it."""
 
     heading: str
     read: Callable[[DeltaQ], float]
-    written: Callable[[float], str]
+    format: Callable[[float], str]
     bound: float | None = None
 
 
@@ -59,17 +59,17 @@ def plot_table(curves: Sequence[Curve], objective: Objective | None = None) -> T
     for name, curve in zip(names(curves), curves, strict=True):
         values = [(column, column.read(curve.distribution)) for column in columns]
         rows.append(
-            Row(
+            TableRow(
                 name,
                 tuple(
-                    Cell(column.written(value), above=column.bound is not None and value > column.bound)
+                    TableCell(column.format(value), above=column.bound is not None and value > column.bound)
                     for column, value in values
                 ),
             )
         )
     if objective is not None:
-        requested = (Cell("" if c.bound is None else f"≤ {c.written(c.bound)}") for c in columns)
-        rows.append(Row("requested", tuple(requested)))
+        requested = (TableCell("" if c.bound is None else f"≤ {c.format(c.bound)}") for c in columns)
+        rows.append(TableRow("requested", tuple(requested)))
     endless = any(cell.text == _NEVER for row in rows for cell in row.cells)
     note = f"{_NEVER}: so many packets were lost that this share of them never arrives." if endless else ""
     return Table(("", *(column.heading for column in columns)), tuple(rows), note)

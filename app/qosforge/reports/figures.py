@@ -146,7 +146,7 @@ def _delta_q(
         plot.svgs,
         plot_table(curves, objective),
         change=_change_in_words(curves, confidence),
-        readings=plot.readings,
+        readings=plot.hover_data,
         judged=objective is not None,
     )
 
