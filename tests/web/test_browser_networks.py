@@ -108,7 +108,7 @@ def test_the_campus_is_drawn_readably(site: Site, tab: Callable[..., Tab]) -> No
     phone.require_sound()
     phone.page.goto("/networks/campus/devices/e300")
     phone.page.get_by_role("button", name="Read now").click()
-    expect(phone.page.locator("#held").get_by_text("The device could not be read now.")).to_be_visible()
+    expect(phone.page.locator("#device-state").get_by_text("The device could not be read now.")).to_be_visible()
     expect(phone.page.get_by_text("start the lab")).to_be_visible()
     expect(phone.page.get_by_role("heading", name="GigabitEthernet 0/0")).to_be_visible()
     phone.require_sound()

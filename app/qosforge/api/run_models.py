@@ -78,7 +78,7 @@ class CommitSource(BaseModel):
     dirty: Literal["yes"] | None = None
 
 
-class RunOrder(BaseModel):
+class NewRunBody(BaseModel):
     """A new run: a policy for a network, and how it is to be tried.
 
     ``measure``: judge it by measurement and keep it only if its objectives are met; without, it is kept when every

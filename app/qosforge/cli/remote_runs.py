@@ -34,7 +34,7 @@ from qosforge.tester.measurement.judging import ClassVerdict
 Json = dict[str, Any]
 
 
-def place(order: Json, follow_options: FollowOptions, reports: Reports, as_json: bool) -> None:
+def start(order: Json, follow_options: FollowOptions, reports: Reports, as_json: bool) -> None:
     """Start a run; follow it to its end and exit by its verdict, if so wished."""
     with connect() as connection:
         run = _run(connection.post("/runs", order, key=idempotency_key(follow_options.key)))

@@ -17,10 +17,10 @@ from qosforge.api.run_models import (
     RUNS,
     Approval,
     Moment,
+    NewRunBody,
     Rejection,
     Retry,
     RunDetail,
-    RunOrder,
     RunPage,
     detail_of,
 )
@@ -45,9 +45,9 @@ _LOCATION = {"Location": {"description": "Path of the run.", "schema": {"type": 
         **responses(404),
     },
 )
-def place_run(
+def start_run(
     *,
-    body: RunOrder,
+    body: NewRunBody,
     caller: Caller,
     backend: TheBackend,
     audit: TheAuditEntry,

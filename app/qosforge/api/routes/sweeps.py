@@ -26,7 +26,7 @@ _LOCATION = {"Location": {"description": "Path of the sweep.", "schema": {"type"
     dependencies=[Depends(Needs(Role.OPERATOR))],
     responses={201: {"description": "A new sweep.", "headers": _LOCATION}, **responses(404)},
 )
-def place_sweep(
+def start_sweep(
     *, body: SweepRequest, caller: Caller, backend: TheBackend, audit: TheAuditEntry, response: Response
 ) -> SweepSummary:
     """Start a sweep: every combination of the values, under every seed. No device is read or touched."""

@@ -88,7 +88,9 @@ def read_device(page: ThePage, backend: TheBackend, network: str, device: str) -
         failed = error.errors
     else:
         store_readings(store, backend.artifacts, net, texts, began)
-    return page.answer("networks/held.html.j2", **_last_known(backend, net, entry), failed=failed, now=not failed)
+    return page.answer(
+        "networks/device_state.html.j2", **_last_known(backend, net, entry), failed=failed, now=not failed
+    )
 
 
 def _rates(text: str) -> dict[str, str]:
@@ -113,4 +115,4 @@ def _last_known(backend: Backend, network: Network, device: Device) -> dict[str,
     last = settled(store, network).get(device.name)
     found = held(network, device.name, read.text, last, artifacts) if read else None
     ports = port_views(network, device, found)
-    return {"network": network, "device": device, "read": read, "held": found, "ports": ports}
+    return {"network": network, "device": device, "read": read, "state": found, "ports": ports}

@@ -103,16 +103,16 @@ def _view(
     """
     written = form.written(backend, caller)
     network = backend.networks.network(form.network)
-    held = last_known(backend.desk.store, backend.artifacts, network, devices)
+    last_reads = last_known(backend.desk.store, backend.artifacts, network, devices)
     began = time.perf_counter()
-    known = {name: read.text for name, read in held.items()}
+    known = {name: read.text for name, read in last_reads.items()}
     document = backend.previews.preview(
         PreviewRequest("policy", network.name, written, known=known, caller=caller.name)
     )
     return PreviewView(
         preview=PolicyPreview.model_validate_json(document.body),
         file=written.file,
-        held=held,
+        last_known=last_reads,
         seconds=time.perf_counter() - began,
         editable=form.is_edited,
         unread=unread,

@@ -100,8 +100,8 @@ class PortView:
     @property
     def rules(self) -> tuple[tuple[str, str, str], ...]:
         """The input rules: name, match and action of each."""
-        held = self.port.plan.ingress.rules if self.port and self.port.plan else ()
-        return tuple((rule.name, *rule_words(rule)) for rule in held)
+        rules = self.port.plan.ingress.rules if self.port and self.port.plan else ()
+        return tuple((rule.name, *rule_words(rule)) for rule in rules)
 
     @property
     def trust(self) -> str:
@@ -126,10 +126,10 @@ class PortView:
         return efficiency_words(self.port.plan.efficiency) if self.port and self.port.plan else ()
 
 
-def port_views(network: Network, device: Device, held: Held | None) -> tuple[PortView, ...]:
+def port_views(network: Network, device: Device, state: Held | None) -> tuple[PortView, ...]:
     """The ports of the inventory; after them those that drifted and are not in it."""
-    ports = held.ports if held else {}
-    system = held.plan.system if held else System()
+    ports = state.ports if state else {}
+    system = state.plan.system if state else System()
     known = [
         PortView(number, entry.name, entry, _far(network, device.name, entry.name), ports.get(entry.name), system)
         for number, entry in enumerate(device.interfaces, 1)

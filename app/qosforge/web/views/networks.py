@@ -30,13 +30,15 @@ class LinkEnd:
 
     device: str
     port: str
-    held: HeldPort
+    port_state: HeldPort
 
     @property
     def symbol(self) -> str:
         """The symbol of its state in the drawing."""
-        state = self.held.state
-        return str(state.queues) if state and self.held.qos is PortQos.POLICY else SYMBOLS[self.held.qos]
+        state = self.port_state.state
+        return (
+            str(state.queues) if state and self.port_state.qos is PortQos.POLICY else SYMBOLS[self.port_state.qos]
+        )
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class DeviceCard:
     place: Rectangle
     hosts: tuple[AttachedStation, ...]
     read: LastKnown | None
-    held: Held | None
+    device_state: Held | None
 
     @property
     def label(self) -> str:
@@ -96,10 +98,10 @@ class DeviceCard:
 class NetworkView:
     """A network with the last known state of its devices."""
 
-    def __init__(self, network: Network, reads: Mapping[str, LastKnown], helds: Mapping[str, Held]) -> None:
+    def __init__(self, network: Network, reads: Mapping[str, LastKnown], states: Mapping[str, Held]) -> None:
         self.network = network
         self.reads = reads
-        self.helds = helds
+        self.states = states
 
     @cached_property
     def drawing(self) -> Drawing:
@@ -113,7 +115,7 @@ class NetworkView:
         """The devices."""
         return tuple(
             DeviceCard(
-                device, place, self._hosts(device.name), self.reads.get(device.name), self.helds.get(device.name)
+                device, place, self._hosts(device.name), self.reads.get(device.name), self.states.get(device.name)
             )
             for device, place in zip(self.network.devices, self.drawing.cards, strict=True)
         )
@@ -129,8 +131,8 @@ class NetworkView:
     @property
     def counts(self) -> dict[PortQos, int]:
         """How many ends of links are in each state."""
-        states = [end.held.qos for link in self.links for end in link.ends]
-        return {state: states.count(state) for state in PortQos}
+        found = [end.port_state.qos for link in self.links for end in link.ends]
+        return {state: found.count(state) for state in PortQos}
 
     @property
     def oldest(self) -> datetime | None:
@@ -144,7 +146,7 @@ class NetworkView:
 
     def end(self, port: Port) -> LinkEnd:
         """What is known of a port."""
-        found = self.helds.get(port[0])
+        found = self.states.get(port[0])
         return LinkEnd(port[0], port[1], (found.ports.get(port[1]) if found else None) or HeldPort(port[1]))
 
     def address(self, end: LinkEnd) -> str:
@@ -166,8 +168,8 @@ def network_view(backend: Backend, network: Network) -> NetworkView:
     store, artifacts = backend.desk.store, backend.artifacts
     reads = last_known(store, artifacts, network)
     last = settled(store, network)
-    helds = {n: held(network, n, read.text, last.get(n), artifacts) for n, read in reads.items()}
-    return NetworkView(network, reads, helds)
+    states = {n: held(network, n, read.text, last.get(n), artifacts) for n, read in reads.items()}
+    return NetworkView(network, reads, states)
 
 
 def _shorten(name: str, most: int) -> str:

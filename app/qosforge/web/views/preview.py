@@ -154,7 +154,7 @@ class PreviewView:
 
     preview: PolicyPreview
     file: str
-    held: Mapping[str, LastKnown]
+    last_known: Mapping[str, LastKnown]
     seconds: float
     editable: bool
     unread: Mapping[str, str]
@@ -174,7 +174,9 @@ class PreviewView:
         for finding in self.preview.findings:
             by_device.setdefault(finding.device, []).append(finding)
         return tuple(
-            DeviceView(device, self.held.get(device.name), tuple(by_device.get(device.name, ())), self.classes)
+            DeviceView(
+                device, self.last_known.get(device.name), tuple(by_device.get(device.name, ())), self.classes
+            )
             for device in self.preview.devices
         )
 
