@@ -34,7 +34,7 @@ class ExperimentList(BaseModel):
     experiments: list[ExperimentEntry]
 
 
-class ExperimentOutcome(BaseModel):
+class ExperimentComparison(BaseModel):
     """The results of an experiment on the twin, and the comparison with each claim; as on the command line."""
 
     version: int
@@ -66,7 +66,7 @@ def get_experiment(name: str) -> dict[str, Any]:
 
 @router.post(
     "/experiments/{name}/compare",
-    response_model=ExperimentOutcome,
+    response_model=ExperimentComparison,
     dependencies=[Depends(Needs(Role.OPERATOR, recorded=False))],
     responses=responses(404),
 )
