@@ -17,8 +17,8 @@ from benchmarks.known_truth import PS, QUANTILES, Draw, exact, exponential, pois
 from qosforge.deltaq.error_spending import LOOKS
 from qosforge.deltaq.objective import Objective, Verdict
 from qosforge.deltaq.sample import Sample
-from qosforge.deltaq.verdict import judge, together
-from qosforge.deltaq.warm_up import STILL_FELT, start_felt
+from qosforge.deltaq.verdict import judge, judge_together
+from qosforge.deltaq.warm_up import START_DOMINATES, start_effect
 from qosforge.tester.replications import REPLICATIONS
 
 CLASSES = 12
@@ -37,7 +37,7 @@ def of_decisions(case: tuple[str, Draw, float, float, float], seeds: range) -> l
             while len(parts) < REPLICATIONS[look - 1]:
                 parts.append(draw(generator, length + length // 4)[length // 4 :])
             sample = Sample.of_delays(*parts, independent=True)
-            if start_felt(sample) >= STILL_FELT:
+            if start_effect(sample) >= START_DOMINATES:
                 parts, length = [], 2 * length
                 continue
             verdict: Verdict = judge(objective, sample, evidence="emulated", look=look, looks=LOOKS)
@@ -70,7 +70,7 @@ def of_family(bounds: dict[str, float], seeds: range) -> list[str]:
     for seed in seeds:
         generator = np.random.default_rng([seed, CLASSES])
         samples = [Sample.of_delays(exponential(generator, 12_000)) for _ in range(CLASSES)]
-        verdicts = together([judge(objective, sample, evidence="emulated", episode=1) for sample in samples])
+        verdicts = judge_together([judge(objective, sample, evidence="emulated", episode=1) for sample in samples])
         outcomes = {verdict.outcome for verdict in verdicts}
         found.append("broken" if "broken" in outcomes else "met" if outcomes == {"met"} else "inconclusive")
     return found

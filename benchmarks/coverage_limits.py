@@ -32,7 +32,7 @@ from benchmarks.known_truth import (
 from qosforge.deltaq.objective import Objective
 from qosforge.deltaq.sample import Sample
 from qosforge.deltaq.verdict import judge
-from qosforge.deltaq.warm_up import STILL_FELT, start_felt
+from qosforge.deltaq.warm_up import START_DOMINATES, start_effect
 from qosforge.tester.replications import MAX_START_EFFECT
 
 
@@ -72,7 +72,7 @@ def replicated(draw: Draw, generator: np.random.Generator, n: int, count: int) -
         )
 
     first = parts(length // 8)
-    felt = start_felt(first)
+    felt = start_effect(first)
     return parts(length // 8 + math.ceil(2 * felt * length)) if felt > MAX_START_EFFECT else first
 
 
@@ -93,7 +93,7 @@ def of_limits(
             if replications == 1
             else replicated(draw, generator, n, replications)
         )
-        if replications > 1 and start_felt(sample) >= STILL_FELT:
+        if replications > 1 and start_effect(sample) >= START_DOMINATES:
             nothing = [False] * len(true)
             found.append((nothing, nothing, [True] * len(nothing)))
             continue

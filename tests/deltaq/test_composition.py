@@ -99,14 +99,14 @@ def test_what_each_answer_of_the_order_means() -> None:
 @bounded
 @given(outcomes, outcomes, st.integers(0, 10**12))
 def test_a_constant_delay_is_a_convolution(one: DeltaQ, other: DeltaQ, delay: int) -> None:
-    assert same(one.shifted(delay), one.convolve(DeltaQ.from_delays([delay])))
-    assert same(one.shifted(delay).convolve(other), one.convolve(other).shifted(delay))
-    assert same(one.shifted(delay).shifted(-delay), one)
+    assert same(one.shift(delay), one.convolve(DeltaQ.from_delays([delay])))
+    assert same(one.shift(delay).convolve(other), one.convolve(other).shift(delay))
+    assert same(one.shift(delay).shift(-delay), one)
 
 
 def test_no_shift_makes_a_packet_arrive_before_it_was_sent() -> None:
     with pytest.raises(ValueError, match="below zero"):
-        DeltaQ.from_delays([10, 20]).shifted(-11)
+        DeltaQ.from_delays([10, 20]).shift(-11)
 
 
 @bounded
@@ -158,14 +158,14 @@ def test_rounding_stays_within_its_bound_at_every_delay() -> None:
     exact = one.convolve(other)
     assert path.late_ps > 0
     assert exact.at_least_as_good_as(path.deltaq)
-    assert path.deltaq.at_least_as_good_as(exact.shifted(path.late_ps))
+    assert path.deltaq.at_least_as_good_as(exact.shift(path.late_ps))
 
 
 def test_the_order_of_hops_moves_a_long_path_by_less_than_its_rounding() -> None:
     parts = hops(np.random.default_rng(43), 3)
     there, back = along(parts), along(parts[::-1])
-    assert there.deltaq.at_least_as_good_as(back.deltaq.shifted(there.late_ps))
-    assert back.deltaq.at_least_as_good_as(there.deltaq.shifted(back.late_ps))
+    assert there.deltaq.at_least_as_good_as(back.deltaq.shift(there.late_ps))
+    assert back.deltaq.at_least_as_good_as(there.deltaq.shift(back.late_ps))
 
 
 def test_one_dead_hop_kills_a_path_and_a_constant_one_costs_nothing() -> None:
@@ -173,7 +173,7 @@ def test_one_dead_hop_kills_a_path_and_a_constant_one_costs_nothing() -> None:
     assert same(along([*parts, DeltaQ.lost()]).deltaq, DeltaQ.lost())
     constant = DeltaQ.from_delays([7])
     assert along([*parts, constant]).late_ps == along(parts).late_ps
-    assert close(along([*parts, constant]).deltaq, along(parts).deltaq.shifted(7))
+    assert close(along([*parts, constant]).deltaq, along(parts).deltaq.shift(7))
 
 
 def test_sixteen_hops_take_no_time() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from qosforge.deltaq.difference import MARGIN, Difference, differences
+from qosforge.deltaq.difference import MARGIN, BoundDifference, differences
 from qosforge.deltaq.objective import Objective
 from qosforge.deltaq.sample import Sample
 
@@ -31,12 +31,12 @@ def replicated(seed: int, service: float, many: int = 8) -> Sample:
     return Sample.of_delays(*parts, independent=True)
 
 
-def only(found: tuple[Difference, ...]) -> Difference:
+def only(found: tuple[BoundDifference, ...]) -> BoundDifference:
     (difference,) = found
     return difference
 
 
-def of(before: Sample, after: Sample, objective: Objective = P95, *, paired: bool = True) -> Difference:
+def of(before: Sample, after: Sample, objective: Objective = P95, *, paired: bool = True) -> BoundDifference:
     return only(differences(objective, before, after, confidence=CONFIDENCE, paired=paired))
 
 

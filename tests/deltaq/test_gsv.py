@@ -69,11 +69,11 @@ def test_the_parts_convolved_give_back_the_whole(sent: dict[int, list[int]], shi
 def test_loss_stays_with_what_varies() -> None:
     split = decompose({100: DeltaQ.from_delays([10, -1]), 200: DeltaQ.from_delays([20, 30])})
     assert split.variable[100].loss == pytest.approx(0.5)
-    pooled = split.pooled({100: 2, 200: 2})
+    pooled = split.pool({100: 2, 200: 2})
     assert pooled.loss == pytest.approx(0.25)
     assert pooled.cdf(0) == pytest.approx(0.5)
     with pytest.raises(ValueError, match="how many"):
-        split.pooled({})
+        split.pool({})
 
 
 def test_a_size_not_measured_takes_what_varies_from_others() -> None:

@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from qosforge.deltaq.distribution import DeltaQ
-from qosforge.deltaq.outcome import Range, Requirement, quality_of_outcome, score
+from qosforge.deltaq.outcome import FigureRange, Requirement, quality_of_outcome, score
 from tests.deltaq.test_distribution import bounded
 
 MS = 10**9
 EXAMPLE = Requirement(
-    latency={"p99": Range(optimal=0.2, unacceptable=0.5), "p99.9": Range(optimal=0.3, unacceptable=0.6)},
-    loss=Range(optimal=0.01, unacceptable=0.05),
+    latency={
+        "p99": FigureRange(optimal=0.2, unacceptable=0.5),
+        "p99.9": FigureRange(optimal=0.3, unacceptable=0.6),
+    },
+    loss=FigureRange(optimal=0.01, unacceptable=0.05),
     throughput_bps=4e6,
 )
 
@@ -54,7 +57,7 @@ def test_nothing_that_arrives_is_worth_nothing() -> None:
 @given(st.lists(st.integers(-1, 10**12), min_size=1, max_size=30), st.integers(0, 10**12))
 def test_more_delay_never_scores_higher(sample: list[int], more: int) -> None:
     network = DeltaQ.from_delays(sample)
-    later = network.shifted(more)
+    later = network.shift(more)
     assert score(EXAMPLE, later, 5e6).score <= score(EXAMPLE, network, 5e6).score
     assert 0 <= score(EXAMPLE, network, 5e6).score <= 100
 

@@ -12,8 +12,8 @@ import pytest
 from scipy import signal
 
 from qosforge.deltaq.objective import UNSEEN_EPISODE, Objective, Verdict
-from qosforge.deltaq.sample import Sample, Stream
-from qosforge.deltaq.verdict import judge, together
+from qosforge.deltaq.sample import FlowSamples, Sample
+from qosforge.deltaq.verdict import judge, judge_together
 
 MS = 10**9
 alone = partial(Objective, episode_packets=1)
@@ -38,7 +38,7 @@ def test_p99_needs_299_packets_at_95_percent() -> None:
 
 def test_missing_packets_are_those_to_be_sent() -> None:
     objective = alone(delay={"p99": 0.04}, loss=0.5)
-    sample = Sample.of([[Stream(steady(289), 289 * 7, 0)]])
+    sample = Sample.of([[FlowSamples(steady(289), 289 * 7, 0)]])
     thin = judge(objective, sample, evidence="measured")
     assert [bound.more_packets for bound in thin.bounds] == [70, None]
 
@@ -277,8 +277,8 @@ def test_flows_that_were_thinned_differently_count_by_what_they_stand_for() -> N
     """600,000 packets of which 8 % are late, one in 30 looked at, beside 20,000 that are all in time."""
     generator = np.random.default_rng(73)
     late = np.where(generator.random(20_000) < 0.08, 50 * MS, 10 * MS)
-    one = Stream([(number * 30, int(delay)) for number, delay in enumerate(late)], 600_000, 0)
-    other = Stream([(number * 30 + 1, 10 * MS) for number in range(20_000)], 20_000, 0)
+    one = FlowSamples([(number * 30, int(delay)) for number, delay in enumerate(late)], 600_000, 0)
+    other = FlowSamples([(number * 30 + 1, 10 * MS) for number in range(20_000)], 20_000, 0)
     sample = Sample.of([[one, other]])
     assert judge(Objective(delay={"p95": 0.02}), sample, evidence="measured").outcome == "broken"
     bound = judge(Objective(delay={"p95": 0.06}), sample, evidence="measured").bounds[0]
@@ -286,7 +286,7 @@ def test_flows_that_were_thinned_differently_count_by_what_they_stand_for() -> N
 
 
 def test_losses_that_nobody_looked_at_are_known_by_their_number() -> None:
-    sample = Sample.of([[Stream([(number * 50, MS) for number in range(400)], 20_000, 10_000)]])
+    sample = Sample.of([[FlowSamples([(number * 50, MS) for number in range(400)], 20_000, 10_000)]])
     (bound,) = judge(Objective(loss=0.01), sample, evidence="measured").bounds
     assert bound.observed.value == 0.5
     assert bound.outcome == "broken"
@@ -326,7 +326,7 @@ def test_lost_packets_of_one_moment_are_several() -> None:
 )
 def test_counts_that_cannot_be_are_refused(sent: Any, lost: Any) -> None:
     with pytest.raises(ValueError, match=r"sent|lost"):
-        Stream([(number, MS) for number in range(400)], sent, lost)
+        FlowSamples([(number, MS) for number in range(400)], sent, lost)
 
 
 @pytest.mark.parametrize("wrong", [math.nan, -5.0, -math.inf])
@@ -396,8 +396,8 @@ def test_verdicts_of_different_looks_spend_the_error_of_their_own() -> None:
         for look in (1, 2)
     )
     assert 0.00625 < first.bounds[0].chance <= 0.0125
-    assert [each.outcome for each in together([second, second])] == ["inconclusive", "inconclusive"]
-    assert [each.outcome for each in together([first, second])] == ["broken", "broken"]
+    assert [each.outcome for each in judge_together([second, second])] == ["inconclusive", "inconclusive"]
+    assert [each.outcome for each in judge_together([first, second])] == ["broken", "broken"]
 
 
 def test_kept_bounds_are_seldom_called_broken_however_many_are_judged_together() -> None:
@@ -410,7 +410,7 @@ def test_kept_bounds_are_seldom_called_broken_however_many_are_judged_together()
             judge(requested, Sample.of_delays(generator.exponential(5.0 * MS, 2_000)), evidence="measured")
             for _ in range(12)
         ]
-        broken += any(verdict.outcome == "broken" for verdict in together(family))
+        broken += any(verdict.outcome == "broken" for verdict in judge_together(family))
     assert broken <= 9  # 3 are 5 %; one in a thousand
 
 

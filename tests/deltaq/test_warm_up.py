@@ -8,7 +8,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 from qosforge.deltaq.sample import Sample
-from qosforge.deltaq.warm_up import start_felt
+from qosforge.deltaq.warm_up import start_effect
 
 
 def replications(trend: float, reach: int, n: int = 1_000) -> Sample:
@@ -19,21 +19,21 @@ def replications(trend: float, reach: int, n: int = 1_000) -> Sample:
 
 
 def test_what_lasts_is_not_cut() -> None:
-    assert start_felt(replications(0, 1)) < 0.1
+    assert start_effect(replications(0, 1)) < 0.1
 
 
 def test_a_begin_is_cut_where_it_ends() -> None:
-    assert 0.05 < start_felt(replications(-40, 50)) < 0.4
-    assert start_felt(replications(40, 20)) < start_felt(replications(40, 80))
+    assert 0.05 < start_effect(replications(-40, 50)) < 0.4
+    assert start_effect(replications(40, 20)) < start_effect(replications(40, 80))
 
 
 def test_a_simulation_shorter_than_its_begin_is_felt_throughout() -> None:
-    assert start_felt(replications(-300, 2_000)) == 0.5
+    assert start_effect(replications(-300, 2_000)) == 0.5
 
 
 def test_too_few_packets_tell_nothing() -> None:
-    assert start_felt(replications(40, 20, n=60)) == 0
-    assert start_felt(Sample.of_delays(np.full(500, np.inf), independent=True)) == 0
+    assert start_effect(replications(40, 20, n=60)) == 0
+    assert start_effect(Sample.of_delays(np.full(500, np.inf), independent=True)) == 0
 
 
 def seen_in_dependent(among: int) -> int:
@@ -42,7 +42,7 @@ def seen_in_dependent(among: int) -> int:
     for seed in range(150):
         noise = np.random.default_rng([82, seed]).standard_normal((8, 1_450))
         delays = lfilter([1], [1, -0.9], noise)[:, 450:]
-        felt += start_felt(Sample.of_delays(*(100 + delays), independent=True), among) == 0.5
+        felt += start_effect(Sample.of_delays(*(100 + delays), independent=True), among) == 0.5
     return felt
 
 
@@ -64,7 +64,7 @@ def queues(load: float, length: int, count: int, seed: int) -> Sample:
 
 def felt(load: float, length: int, count: int) -> list[float]:
     """Twenty samples of such queues."""
-    return [start_felt(queues(load, length, count, seed)) for seed in range(20)]
+    return [start_effect(queues(load, length, count, seed)) for seed in range(20)]
 
 
 def test_replications_short_against_their_memory_are_felt_throughout() -> None:
@@ -86,6 +86,5 @@ def test_a_memory_in_between_lengthens_the_warm_up() -> None:
 def test_what_differs_from_replication_to_replication_is_no_memory() -> None:
     generator = np.random.default_rng(84)
     phases = generator.uniform(0, 20, 8)
-    assert (
-        start_felt(Sample.of_delays(*(phase + generator.random(1_000) for phase in phases), independent=True)) < 0.1
-    )
+    sample = Sample.of_delays(*(phase + generator.random(1_000) for phase in phases), independent=True)
+    assert start_effect(sample) < 0.1

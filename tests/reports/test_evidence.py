@@ -7,7 +7,7 @@ import pytest
 
 from qosforge.deltaq.objective import BoundVerdict, Objective, Verdict
 from qosforge.deltaq.sample import Sample
-from qosforge.deltaq.verdict import judge, undecided
+from qosforge.deltaq.verdict import judge, make_inconclusive
 from qosforge.reports.evidence import deciding, interval, observed, sentence
 from qosforge.tester.measurement.judging import ClassVerdict
 
@@ -91,7 +91,7 @@ def test_what_was_assumed_and_what_lacks_is_said() -> None:
     assert (
         "none lost, which is taken to happen to up to 500 packets in one go (shown for up to 1.3 packets)" in told
     )
-    short = undecided(verdict, "the measurement was cut short: 8 s of 30 s")
+    short = make_inconclusive(verdict, "the measurement was cut short: 8 s of 30 s")
     short = short.model_copy(update={"lacking": ("how long it measured", "how far its clocks lie apart")})
     told = said(short.bounds[0], short)
     assert "cut short: 8 s of 30 s, so that nothing is decided" in told

@@ -21,7 +21,7 @@ DEADLINES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SampleComparison:
     """How a later sample stands to an earlier one: ``"less"`` is better, ``"equal"`` that nothing tells them apart.
 
     ``better_ps`` and ``worse_ps`` are the first and the last deadline, in picoseconds, by which it delivers more,
@@ -33,13 +33,13 @@ class Comparison:
     worse_ps: tuple[float, float] | None
 
 
-def compare_samples(before: Sample, after: Sample, confidence: float) -> Comparison:
+def compare_samples(before: Sample, after: Sample, confidence: float) -> SampleComparison:
     """Compare two samples; ``ValueError`` for an empty one."""
     if not before.size or not after.size:
         raise ValueError("an empty sample compares with nothing")
     deadlines = np.union1d(_spread(before.delays_ps), _spread(after.delays_ps))
     if not deadlines.size:
-        return Comparison("equal", None, None)
+        return SampleComparison("equal", None, None)
     each = 1 - (1 - confidence) / (2 * deadlines.size)
     low_before, high_before = cdf_limits(before, deadlines, each)
     low_after, high_after = cdf_limits(after, deadlines, each)
@@ -48,7 +48,7 @@ def compare_samples(before: Sample, after: Sample, confidence: float) -> Compari
     order: Order = "equal"
     if better or worse:
         order = "incomparable" if better and worse else "less" if better else "greater"
-    return Comparison(order, better, worse)
+    return SampleComparison(order, better, worse)
 
 
 def _spread(delays_ps: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -25,14 +25,14 @@ CELLS = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class PathDeltaQ:
     """ΔQ along a path. No delay in it is too short, and none is too long by ``late_ps`` picoseconds or more."""
 
     deltaq: DeltaQ
     late_ps: int
 
 
-def along(parts: Sequence[DeltaQ]) -> Path:
+def along(parts: Sequence[DeltaQ]) -> PathDeltaQ:
     """Compose the parts of a path: delays add, and a packet must survive every part.
 
     Exact (``late_ps`` 0) up to :data:`EXACT_ATOMS` combinations of delays, and where all delays lie on one lattice
@@ -40,19 +40,19 @@ def along(parts: Sequence[DeltaQ]) -> Path:
     A path without parts is :meth:`DeltaQ.identity`.
     """
     if not all(part.delays_ps.size for part in parts):
-        return Path(DeltaQ.lost(), 0)
+        return PathDeltaQ(DeltaQ.lost(), 0)
     if math.prod(part.delays_ps.size for part in parts) <= EXACT_ATOMS:
-        return Path(reduce(DeltaQ.convolve, parts, DeltaQ.identity()), 0)
+        return PathDeltaQ(reduce(DeltaQ.convolve, parts, DeltaQ.identity()), 0)
     span = sum(int(part.delays_ps[-1] - part.delays_ps[0]) for part in parts)
     lattice = lattice_ps(parts)
     if span <= CELLS * lattice:
-        return Path(convolve_on_lattice(parts, lattice), 0)
+        return PathDeltaQ(convolve_on_lattice(parts, lattice), 0)
     step = -(-span // CELLS)
     # Only what varies is rounded: the smallest delay of each part stays as it is.
     floor = sum(int(part.delays_ps[0]) for part in parts)
-    varying = [part.shifted(-int(part.delays_ps[0])).coarsen(step) for part in parts]
+    varying = [part.shift(-int(part.delays_ps[0])).coarsen(step) for part in parts]
     rounded = sum(part.delays_ps.size > 1 for part in parts)
-    return Path(convolve_on_lattice(varying, step).shifted(floor), step * rounded)
+    return PathDeltaQ(convolve_on_lattice(varying, step).shift(floor), step * rounded)
 
 
 def first_to_finish(parts: Sequence[DeltaQ]) -> DeltaQ:

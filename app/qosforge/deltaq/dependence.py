@@ -51,7 +51,7 @@ _SEEN = 100
 
 def groupings(sample: Sample) -> Iterator[tuple[NDArray[np.int64], bool]]:
     """Where groups of packets begin (and end), and whether each follows the one before it."""
-    if sample.replicated:
+    if sample.has_replications:
         edges = sample.edges
         yield edges, False
         yield np.sort(np.concatenate((edges, (edges[1:] + edges[:-1]) // 2))), False
@@ -98,7 +98,7 @@ def effective_size(exceeds: NDArray[np.bool_], confidence: float, sample: Sample
         found = min(found, ratio_size(sums, sizes, whole, confidence, follow=follow))
     found /= sample.copies
     # So few, or so long a memory, leave open how far it reaches: the run may have seen a calm part of it.
-    unknown = not sample.replicated and (
+    unknown = not sample.has_replications and (
         found < LEAST_OF_ONE < sample.worth
         or remembers_throughout(sample.delays_ps > level_ps(sample, 0.5), sample)
     )
@@ -151,7 +151,7 @@ def carried_burst(sample: Sample, confidence: float) -> float | None:
 
 def level_ps(sample: Sample, probability: float) -> float:
     """The sample quantile: the smallest delay that at most ``1 - probability`` of all packets exceed."""
-    delays, running = sample.ordered
+    delays, running = sample.sorted_delays
     return float(delays[first_rank(running, probability)])
 
 

@@ -49,7 +49,7 @@ Change = Literal["better", "not worse", "worse", "open"]
 """What can be said of a difference at the stated confidence; ``open``: neither that it is worse, nor that not."""
 
 
-class Difference(BaseModel):
+class BoundDifference(BaseModel):
     """How one bound stands after a change against before it.
 
     ``before`` and ``after`` are what was observed, in the unit of ``requested``. ``low`` and ``high`` are limits of
@@ -97,7 +97,7 @@ def differences(
     confidence: float,
     paired: bool,
     episodes: tuple[float | None, float | None] = (None, None),
-) -> tuple[Difference, ...]:
+) -> tuple[BoundDifference, ...]:
     """Compare what each bound of an objective is on, in the order of a verdict's bounds.
 
     ``confidence`` is that of each limit. ``paired`` where replications with the same number drew the same and last
@@ -112,14 +112,15 @@ def differences(
         judge(objective, sample, confidence=half, evidence="emulated", episode=episode).bounds
         for sample, episode in zip((before, after), episodes, strict=True)
     ]
-    pairs = min(before.sent.size, after.sent.size) if paired and before.replicated and after.replicated else 0
-    first, second = (sample.only(np.arange(sample.sent.size) < pairs) for sample in (before, after))
+    in_pairs = paired and before.has_replications and after.has_replications
+    pairs = min(before.sent.size, after.sent.size) if in_pairs else 0
+    first, second = (sample.select_periods(np.arange(sample.sent.size) < pairs) for sample in (before, after))
     found = []
     for old, new in zip(*sides, strict=True):
         limits = _in_pairs((old, new), first, second, confidence, pairs) if pairs else None
         limits = limits or _as_a_whole(old, new)
         found.append(
-            Difference(
+            BoundDifference(
                 kind=new.kind,
                 label=new.label,
                 requested=new.requested,
@@ -154,7 +155,7 @@ def _in_pairs(
     statistic = _figure(bound)
     old, new = statistic(before), statistic(after)
     if not (np.isfinite(old).all() and np.isfinite(new).all()):
-        share, margin = True, MARGIN * _allowed(bound)
+        share, margin = True, MARGIN * _allowance(bound)
         statistic = _beyond(bound)
         old, new = statistic(before), statistic(after)
     difference = float(new[0] - old[0])
@@ -195,7 +196,7 @@ def _number(quantity: Quantity) -> float:
     return math.inf if number is None else number
 
 
-def _allowed(bound: BoundVerdict) -> float:
+def _allowance(bound: BoundVerdict) -> float:
     """The part of all packets that may lie beyond a bound; of a mean there is none."""
     if bound.kind == "loss":
         return bound.requested
@@ -236,7 +237,7 @@ def _ratio(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> NDArray[n
 
 
 def _mean_seconds(sample: Sample) -> NDArray[np.float64]:
-    arrived = sample.arrived()
+    arrived = sample.without_losses()
     sums = group_sums(arrived.weights * arrived.delays_ps, arrived.edges)
     counts = group_sums(arrived.weights, arrived.edges)
     if not counts.sum():
@@ -248,7 +249,7 @@ def _quantile_seconds(sample: Sample, quantile: float, *, less_minimum: bool) ->
     found = []
     periods = np.arange(sample.sent.size)
     for left in (-1, *periods):
-        kept = sample.only(periods != left)
+        kept = sample.select_periods(periods != left)
         least = kept.delays_ps.min() if less_minimum and kept.size else 0.0
         value = level_ps(kept, quantile) if kept.size else math.inf
         found.append((value - least) / PS_PER_SECOND if math.isfinite(value) else math.inf)

@@ -151,7 +151,7 @@ class DeltaQ:
         """Return the distribution of the packets that arrive, without loss; that of none stays :meth:`lost`."""
         return DeltaQ(self.delays_ps, self.masses / self.masses.sum()) if self.masses.size else self
 
-    def shifted(self, delay_ps: int) -> DeltaQ:
+    def shift(self, delay_ps: int) -> DeltaQ:
         """Add a constant delay to every packet; ``ValueError`` where that made one arrive before it was sent."""
         if self.delays_ps.size and self.delays_ps[0] + delay_ps < 0:
             raise ValueError(f"a shift by {delay_ps} ps puts a delay of {self.delays_ps[0]} ps below zero")

@@ -33,7 +33,7 @@ def confidence_at(confidence: float, look: int, looks: int = LOOKS) -> float:
     return 1 - (1 - confidence) * _SPENT[look - 1]
 
 
-def rejected(chances: Sequence[float], error: float) -> tuple[bool, ...]:
+def reject_hypotheses(chances: Sequence[float], error: float) -> tuple[bool, ...]:
     """Holm's procedure: which of these hypotheses are rejected, so that one true one is with at most ``error``."""
     found = [False] * len(chances)
     for done, position in enumerate(sorted(range(len(chances)), key=chances.__getitem__)):

@@ -54,9 +54,9 @@ class Decomposition:
 
         ``variable`` stands in for the measured V, as it must for a size that was not measured: ``KeyError`` else.
         """
-        return (self.variable[size] if variable is None else variable).shifted(self.fixed_ps(size))
+        return (self.variable[size] if variable is None else variable).shift(self.fixed_ps(size))
 
-    def pooled(self, packets: Mapping[int, int]) -> DeltaQ:
+    def pool(self, packets: Mapping[int, int]) -> DeltaQ:
         """V of all sizes together, each as often as ``packets`` by size; ``ValueError`` when those are none."""
         sent = sum(packets.values())
         if sent < 1:
@@ -81,7 +81,7 @@ def decompose(by_size: Mapping[int, DeltaQ]) -> Decomposition:
     slope = _slope(least)
     intercept = min(delay - slope * size for size, delay in least)
     line = Decomposition(intercept, slope, {})
-    variable = {size: part.shifted(-line.fixed_ps(size)) for size, part in by_size.items()}
+    variable = {size: part.shift(-line.fixed_ps(size)) for size, part in by_size.items()}
     return Decomposition(intercept, slope, variable)
 
 

@@ -100,7 +100,7 @@ def quantile_interval(sample: Sample, probability: float, size: float, confidenc
     """
     if not sample.size:
         raise ValueError("an empty sample has no interval")
-    ordered, running = sample.ordered
+    ordered, running = sample.sorted_delays
     beyond, n = 1 - probability, ordered.size
 
     def above(index: int) -> float:

@@ -61,7 +61,7 @@ def mean_interval(sample: Sample, confidence: float, requested: float = math.inf
     if sample.size < LEAST_FOR_MEAN or heavy or not known:
         return MeanInterval(mean, 0.0, math.inf, sample.worth, heavy)
     deviation = values - mean
-    if not sample.replicated:
+    if not sample.has_replications:
         edges = np.linspace(0, sample.size, BATCHES + 1).round().astype(np.int64)
         errors = [_error(group_sums(deviation * weights, edges), follow=True)]
     else:

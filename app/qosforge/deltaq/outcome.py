@@ -26,7 +26,7 @@ _DOCUMENT = ConfigDict(frozen=True, extra="forbid")
 _Bound = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class Range(BaseModel):
+class FigureRange(BaseModel):
     """From where on a figure is ``optimal`` (ROP) and from where it is ``unacceptable`` (CPUP, the larger one)."""
 
     model_config = _DOCUMENT
@@ -57,8 +57,8 @@ class Requirement(BaseModel):
 
     model_config = _DOCUMENT
 
-    latency: dict[str, Range] = Field(min_length=1)
-    loss: Range
+    latency: dict[str, FigureRange] = Field(min_length=1)
+    loss: FigureRange
     throughput_bps: _Bound = 0
 
     @model_validator(mode="after")

@@ -18,7 +18,7 @@ LEAST_REPLICATIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class FlowSamples:
     """Packets of one flow in one period: ``(sent_ps, delay_ps or -1 when lost)``, and how many it sent and lost.
 
     Where one packet in so many was looked at, those that arrived stand for all that did, and those lost for all
@@ -84,7 +84,7 @@ class Stream:
         return np.array(self.samples, dtype=np.float64).reshape(-1, 2)
 
     @classmethod
-    def of(cls, samples: Sequence[tuple[int, int]]) -> Stream:
+    def of(cls, samples: Sequence[tuple[int, int]]) -> FlowSamples:
         """A flow of which every packet was looked at."""
         return cls(samples, len(samples), sum(1 for sample in samples if sample[-1] == LOST))
 
@@ -131,11 +131,11 @@ class Sample:
             raise ValueError(f"traffic repeats once or more often, not {self.repeats}")
 
     @classmethod
-    def of(cls, periods: Sequence[Sequence[Stream]], *, independent: bool = False) -> Sample:
+    def of(cls, periods: Sequence[Sequence[FlowSamples]], *, independent: bool = False) -> Sample:
         """Put the flows of each period together."""
         delays, weights, edges = [], [], [0]
         for streams in periods:
-            merged = _merged(streams)
+            merged = _merge_flows(streams)
             delays.append(merged[0])
             weights.append(merged[1])
             edges.append(edges[-1] + merged[0].size)
@@ -152,7 +152,7 @@ class Sample:
     @classmethod
     def single(cls, samples: Sequence[tuple[int, int]]) -> Sample:
         """One realisation of which every packet was looked at."""
-        return cls.of([[Stream.of(samples)]])
+        return cls.of([[FlowSamples.of(samples)]])
 
     @classmethod
     def of_delays(cls, *periods: NDArray[np.float64], independent: bool = False) -> Sample:
@@ -189,17 +189,17 @@ class Sample:
         return float(self.weights.sum()) ** 2 / squares / self.copies if squares else 0.0
 
     @cached_property
-    def ordered(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sorted_delays(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The delays from the least on, and the running sum of what they stand for."""
         order = np.argsort(self.delays_ps, kind="stable")
         return self.delays_ps[order], np.cumsum(self.weights[order])
 
     @property
-    def replicated(self) -> bool:
+    def has_replications(self) -> bool:
         """Whether limits can come from the spread between independent replications."""
         return self.independent and self.repeats == 1 and self._different >= LEAST_REPLICATIONS
 
-    def only(self, periods: NDArray[np.bool_]) -> Sample:
+    def select_periods(self, periods: NDArray[np.bool_]) -> Sample:
         """The chosen periods of it, in their order."""
         sizes = np.diff(self.edges)
         packets = np.repeat(periods, sizes)
@@ -224,7 +224,7 @@ class Sample:
         sent = float(self.sent.sum())
         return float(self.lost.sum()) / sent if sent else 0.0
 
-    def arrived(self) -> Sample:
+    def without_losses(self) -> Sample:
         """The same without what was lost."""
         kept = np.isfinite(self.delays_ps)
         counts = [int(kept[a:b].sum()) for a, b in pairwise(self.edges)]
@@ -241,16 +241,16 @@ class Sample:
         )
 
 
-def _merged(streams: Sequence[Stream]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _merge_flows(streams: Sequence[FlowSamples]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Delays and weights of flows that send at the same time, in the order of sending."""
-    parts = [_weighted(stream) for stream in streams]
+    parts = [_weight_rows(stream) for stream in streams]
     empty = np.empty((0, 3))
     sent, delay, weight = np.concatenate([empty, *parts]).T
     order = np.lexsort((delay, sent))
     return delay[order], weight[order]
 
 
-def _weighted(stream: Stream) -> NDArray[np.float64]:
+def _weight_rows(stream: FlowSamples) -> NDArray[np.float64]:
     """Rows of when a packet was sent, its delay (lost: ``inf``) and how many it stands for."""
     rows = np.ones((len(stream.samples), 3))
     rows[:, :2] = stream.rows()

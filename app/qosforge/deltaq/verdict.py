@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from qosforge.deltaq.dependence import effective_size, effective_size_at_quantile, ratio_size
 from qosforge.deltaq.episodes import LEAST_EPISODES, assumed_episode, stretches_with
-from qosforge.deltaq.error_spending import confidence_at, rejected
+from qosforge.deltaq.error_spending import confidence_at, reject_hypotheses
 from qosforge.deltaq.intervals import (
     MOST_PACKETS,
     chance_of_as_many,
@@ -55,7 +55,7 @@ PS_PER_SECOND = 1e12
 
 
 @dataclass(frozen=True, slots=True)
-class _Bound:
+class _Threshold:
     """One bound as a threshold: no more than ``beyond`` of all packets may exceed ``threshold_ps``.
 
     ``requested`` is in the unit of the objective; ``offset_ps`` is what a delay stands above zero there.
@@ -71,7 +71,7 @@ class _Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _JudgedSample:
     """A sample with the objective it is judged against, the confidence of each limit, and what the tester knows of
     episodes."""
 
@@ -132,7 +132,7 @@ def judge(
     seen = sample if isinstance(sample, Sample) else Sample.single(sample)
     at = confidence_at(confidence, look, looks)
     shortest = float(seen.delays_ps.min()) if seen.size else 0.0
-    judged = _Judged(objective, seen, at, episode)
+    judged = _JudgedSample(objective, seen, at, episode)
     bounds = tuple(_within_error(bound, judged, clock_error_ps) for bound in _bounds(objective, shortest))
     verdict = Verdict(
         outcome=combine([bound.outcome for bound in bounds]),
@@ -142,10 +142,10 @@ def judge(
         look=look,
         looks=looks,
     )
-    return together([verdict])[0]
+    return judge_together([verdict])[0]
 
 
-def together(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+def judge_together(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     """The same verdicts where they are one family: which bounds are broken, over all of them (Holm).
 
     The error is the least of theirs, of which each spends what its look may; undecided verdicts break nothing.
@@ -155,24 +155,24 @@ def together(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
         return tuple(verdicts)
     confidence = max(verdict.confidence for verdict in verdicts)
     chances = [bound.chance / (1 - confidence_at(confidence, v.look, v.looks)) for v, bound in able]
-    broken = iter(rejected(chances, 1.0))
+    broken = iter(reject_hypotheses(chances, 1.0))
     found = []
     for verdict in verdicts:
         bounds = verdict.bounds
         if not verdict.undecided:
-            bounds = tuple(_decided(bound, broken=next(broken)) for bound in bounds)
+            bounds = tuple(_decide(bound, broken=next(broken)) for bound in bounds)
         outcome = combine([bound.outcome for bound in bounds])
         found.append(verdict.model_copy(update={"bounds": bounds, "outcome": outcome}))
     return tuple(found)
 
 
-def undecided(verdict: Verdict, why: str) -> Verdict:
+def make_inconclusive(verdict: Verdict, why: str) -> Verdict:
     """The verdict on a sample that does not stand for what was asked: no bound of it is decided."""
     bounds = tuple(bound.model_copy(update={"outcome": "inconclusive"}) for bound in verdict.bounds)
     return verdict.model_copy(update={"bounds": bounds, "outcome": "inconclusive", "undecided": why})
 
 
-def _decided(bound: BoundVerdict, *, broken: bool) -> BoundVerdict:
+def _decide(bound: BoundVerdict, *, broken: bool) -> BoundVerdict:
     if bound.outcome == "met":
         return bound
     if broken:
@@ -180,29 +180,31 @@ def _decided(bound: BoundVerdict, *, broken: bool) -> BoundVerdict:
     return bound.model_copy(update={"outcome": "inconclusive"})
 
 
-def _bounds(objective: Objective, shortest_ps: float) -> list[_Bound]:
+def _bounds(objective: Objective, shortest_ps: float) -> list[_Threshold]:
     """Turn an objective into thresholds; variation counts from the smallest delay seen."""
     bounds = []
     for label, requested in objective.delay.items():
         quantile = quantile_of(label)
         threshold = round(requested * PS_PER_SECOND)
-        bounds.append(_Bound("delay", f"delay {label}", quantile, requested, threshold, 1 - quantile))
+        bounds.append(_Threshold("delay", f"delay {label}", quantile, requested, threshold, 1 - quantile))
     if objective.mean is not None:
         threshold = round(objective.mean * PS_PER_SECOND)
-        bounds.append(_Bound("mean", "mean delay", None, objective.mean, threshold, math.nan))
+        bounds.append(_Threshold("mean", "mean delay", None, objective.mean, threshold, math.nan))
     if objective.variation is not None:
         quantile = objective.variation_quantile
         label = f"variation p{quantile * 100:g} − min"
         # Of a sample in which nothing arrived, no delay is the smallest: every packet exceeds any threshold.
         offset = shortest_ps if math.isfinite(shortest_ps) else 0.0
         threshold = round(objective.variation * PS_PER_SECOND + offset)
-        bounds.append(_Bound("variation", label, quantile, objective.variation, threshold, 1 - quantile, offset))
+        bounds.append(
+            _Threshold("variation", label, quantile, objective.variation, threshold, 1 - quantile, offset)
+        )
     if objective.loss is not None:
-        bounds.append(_Bound("loss", "loss", None, objective.loss, math.inf, objective.loss))
+        bounds.append(_Threshold("loss", "loss", None, objective.loss, math.inf, objective.loss))
     return bounds
 
 
-def _within_error(bound: _Bound, judged: _Judged, error_ps: float) -> BoundVerdict:
+def _within_error(bound: _Threshold, judged: _JudgedSample, error_ps: float) -> BoundVerdict:
     """Judge one bound where delays may be off by as much, all alike."""
     found = _judge_bound(bound, judged)
     if not error_ps or bound.kind not in ("delay", "mean"):
@@ -225,7 +227,7 @@ def _within_error(bound: _Bound, judged: _Judged, error_ps: float) -> BoundVerdi
     )
 
 
-def _judge_bound(bound: _Bound, judged: _Judged) -> BoundVerdict:
+def _judge_bound(bound: _Threshold, judged: _JudgedSample) -> BoundVerdict:
     """Judge one bound; ``broken`` is left to those that judge it together with others."""
     sample, confidence = judged.sample, judged.confidence
     if bound.kind == "mean":
@@ -238,7 +240,7 @@ def _judge_bound(bound: _Bound, judged: _Judged) -> BoundVerdict:
     needed = None
     if not met:
         needed = packets_to_decide(part, n, size.show, beyond=bound.beyond, confidence=confidence)
-    observed, low, high = _seen(bound, sample, part, size, confidence)
+    observed, low, high = _estimate(bound, sample, part, size, confidence)
     return BoundVerdict(
         kind=bound.kind,
         quantile=bound.quantile,
@@ -259,12 +261,12 @@ def _judge_bound(bound: _Bound, judged: _Judged) -> BoundVerdict:
     )
 
 
-def _longest(bound: _Bound, sample: Sample, part: float, confidence: float) -> float:
+def _longest(bound: _Threshold, sample: Sample, part: float, confidence: float) -> float:
     """The longest episode, in packets, with which a bound would be shown to be kept."""
-    return _told(bound, sample) / size_to_show(part, bound.beyond, confidence)
+    return _informative_packets(bound, sample) / size_to_show(part, bound.beyond, confidence)
 
 
-def _told(bound: _Bound, sample: Sample) -> float:
+def _informative_packets(bound: _Threshold, sample: Sample) -> float:
     """Packets that tell of a bound if all are independent: of loss also those that were not looked at."""
     return float(sample.sent.sum()) / sample.copies if bound.kind == "loss" else sample.worth
 
@@ -274,17 +276,17 @@ def _sent_of_each(sample: Sample) -> float:
     return float(sample.weights.mean()) if sample.size else 1.0
 
 
-def _size(bound: _Bound, judged: _Judged, beyond: NDArray[np.bool_]) -> _Size:
+def _size(bound: _Threshold, judged: _JudgedSample, beyond: NDArray[np.bool_]) -> _Size:
     """Effective numbers of packets for a bound.
 
     A sample seldom shows dependence at a bound that it keeps well, so a quantile is also asked at its
     observed value, where the indicator varies, and the smaller number counts.
     """
     sample, confidence = judged.sample, judged.confidence
-    told = _told(bound, sample)
+    told = _informative_packets(bound, sample)
     if not sample.size:
         return _Size(0.0, 0.0)
-    if bound.kind == "loss" and sample.replicated:
+    if bound.kind == "loss" and sample.has_replications:
         size = ratio_size(sample.lost, sample.sent, told * sample.copies, confidence) / sample.copies
     else:
         size = effective_size(beyond, confidence, sample)
@@ -294,15 +296,15 @@ def _size(bound: _Bound, judged: _Judged, beyond: NDArray[np.bool_]) -> _Size:
     unseen = bound.kind == "loss" and sample.unseen_losses
     if not unseen and stretches_with(beyond, sample, episode / _sent_of_each(sample)) >= LEAST_EPISODES:
         return _Size(size, size)
-    if unseen or (bound.kind == "loss" and not sample.replicated and not beyond.any()):
+    if unseen or (bound.kind == "loss" and not sample.has_replications and not beyond.any()):
         size = told
     show = min(size, told / episode)
     return _Size(size, show, None if beyond.any() and show == size else episode)
 
 
-def _judge_mean(bound: _Bound, sample: Sample, confidence: float) -> BoundVerdict:
+def _judge_mean(bound: _Threshold, sample: Sample, confidence: float) -> BoundVerdict:
     """Judge a bound on the mean of what arrives; of nothing there is no mean to judge."""
-    arrived = sample.arrived()
+    arrived = sample.without_losses()
     seen = mean_interval(arrived, confidence, bound.threshold_ps) if arrived.size else None
     met = seen is not None and seen.high <= bound.threshold_ps
     figures = (seen.observed, seen.low, seen.high) if seen else (None, None, None)
@@ -326,7 +328,7 @@ def _judge_mean(bound: _Bound, sample: Sample, confidence: float) -> BoundVerdic
     )
 
 
-def _more_for_mean(bound: _Bound, arrived: Sample, seen: MeanInterval | None) -> int | None:
+def _more_for_mean(bound: _Threshold, arrived: Sample, seen: MeanInterval | None) -> int | None:
     """Estimate how many further packets would decide a bound on the mean; ``None`` where no number would."""
     if seen is not None and seen.heavy:
         return None
@@ -339,8 +341,8 @@ def _more_for_mean(bound: _Bound, arrived: Sample, seen: MeanInterval | None) ->
     return None if needed > MOST_PACKETS else max(1, math.ceil((needed - arrived.size) * _sent_of_each(arrived)))
 
 
-def _seen(
-    bound: _Bound, sample: Sample, part: float, size: _Size, confidence: float
+def _estimate(
+    bound: _Threshold, sample: Sample, part: float, size: _Size, confidence: float
 ) -> tuple[Quantity, Quantity, Quantity]:
     """Estimate, lower and upper limit in the unit of the objective; unknown for an empty sample."""
     if not sample.size:

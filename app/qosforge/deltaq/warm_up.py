@@ -28,7 +28,7 @@ from scipy import special
 from qosforge.deltaq.dependence import group_sums, level_ps
 from qosforge.deltaq.sample import Sample
 
-STILL_FELT = 0.5
+START_DOMINATES = 0.5
 """Part of a replication from which on its figures stand for the start, not for what lasts."""
 _BATCH = 5
 _LEAST = 20
@@ -48,7 +48,7 @@ _LEVELS = (0.5, 0.9)
 """Quantiles above which packets are looked at for what is remembered."""
 
 
-def start_felt(sample: Sample, among: int = 1) -> float:
+def start_effect(sample: Sample, among: int = 1) -> float:
     """Part of each replication, from its begin on, that still feels the start: 0 to 0.5, where 0.5 is half or more.
 
     ``among`` how many samples the same is asked of: each may then see a trend that much more seldom by chance.
@@ -66,8 +66,8 @@ def start_felt(sample: Sample, among: int = 1) -> float:
         return 0.0
     cut = _cut(_batch_means(together.mean(axis=0)))
     if _trend(together[:, math.ceil(cut * shortest) :], _TREND / max(1, among)):
-        return STILL_FELT
-    return max(cut, _remembered(_after(sample, cut)))
+        return START_DOMINATES
+    return max(cut, _memory_effect(_after(sample, cut)))
 
 
 def _after(sample: Sample, part: float) -> Sample:
@@ -85,18 +85,18 @@ def _after(sample: Sample, part: float) -> Sample:
     )
 
 
-def _remembered(sample: Sample) -> float:
+def _memory_effect(sample: Sample) -> float:
     """Part of each independent replication that a start is felt for as long as what they remember lasts."""
-    if not sample.replicated:
+    if not sample.has_replications:
         return 0.0
     part = 0.0
     for level in _LEVELS:
         worth, following = _within(sample, sample.delays_ps > level_ps(sample, level))
         if worth < _SHORT and following > _FOLLOWING:
-            return STILL_FELT
+            return START_DOMINATES
         if worth < _LONG:
             part = max(part, _MEMORIES * _memory(following) / _TENTHS)
-    return min(STILL_FELT, part)
+    return min(START_DOMINATES, part)
 
 
 def _within(sample: Sample, exceeds: NDArray[np.bool_]) -> tuple[float, float]:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from qosforge.deltaq.difference import Difference
+from qosforge.deltaq.difference import BoundDifference
 from qosforge.reports.table import format_bound
 from qosforge.tester.measurement.changes import ClassChange
 
 
-def change_sentence(of: ClassChange, bound: Difference) -> str:
+def change_sentence(of: ClassChange, bound: BoundDifference) -> str:
     """One bound before and after, and the difference with its limits."""
     sides = " → ".join(_side(bound, quantity.number()) for quantity in (bound.before, bound.after))
     where = f" {of.path}" if of.path else ""
     return f"{of.traffic_class}{where} {bound.label} {sides} ({difference(bound)})"
 
 
-def difference(bound: Difference) -> str:
+def difference(bound: BoundDifference) -> str:
     """The difference in words, with its confidence limits."""
     word = {"open": "not told apart"}.get(bound.change, bound.change)
     limits = limits_of(bound)
     return f"{word}: {limits}" if limits else word
 
 
-def limits_of(bound: Difference) -> str:
+def limits_of(bound: BoundDifference) -> str:
     """The limits of after − before with a unit; empty where there is none."""
     if bound.low is None and bound.high is None:
         return ""
@@ -35,10 +35,10 @@ def got_better(of: ClassChange) -> str:
     return next((change_sentence(of, bound) for bound in of.bounds if bound.change == "better"), "")
 
 
-def _side(bound: Difference, value: float | None) -> str:
+def _side(bound: BoundDifference, value: float | None) -> str:
     return "–" if value is None else format_bound(value, bound.kind)
 
 
-def _format_signed(bound: Difference, value: float) -> str:
+def _format_signed(bound: BoundDifference, value: float) -> str:
     kind = "loss" if bound.share else bound.kind
     return f"{'−' if value < 0 else '+' if value > 0 else ''}{format_bound(abs(value), kind)}"

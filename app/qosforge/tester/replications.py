@@ -14,7 +14,7 @@ from zlib import crc32
 
 import numpy as np
 
-from qosforge.deltaq.warm_up import start_felt
+from qosforge.deltaq.warm_up import start_effect
 from qosforge.tester.measurement.document import FlowResult, flows_sample
 from qosforge.tester.scenario.sources import CLOCK_PPM
 
@@ -92,4 +92,4 @@ def largest_start_effect(flows: Iterable[FlowResult]) -> float:
         if flow.samples:
             groups.setdefault((flow.traffic_class, flow.path), []).append(flow)
     samples = [flows_sample(group, independent=True) for group in groups.values()]
-    return max((start_felt(sample, len(samples)) for sample in samples), default=0.0)
+    return max((start_effect(sample, len(samples)) for sample in samples), default=0.0)

@@ -11,7 +11,7 @@ from typing import Any
 import qosforge_twin
 
 from qosforge.deltaq.error_spending import LOOKS
-from qosforge.deltaq.warm_up import STILL_FELT
+from qosforge.deltaq.warm_up import START_DOMINATES
 from qosforge.errors import TesterError
 from qosforge.intent.models import Intent
 from qosforge.inventory.models import Network, Station, TrafficFlow, TrafficScenario
@@ -126,7 +126,7 @@ class TwinTester:
                 results.append(previous)
                 continue
             timing = _timing(previous) if previous else Timing.of(seconds)
-            if previous and largest_start_effect(previous.flows) >= STILL_FELT:
+            if previous and largest_start_effect(previous.flows) >= START_DOMINATES:
                 previous, timing = None, timing.anew()
             numbers = range(previous.replications if previous else 0, REPLICATIONS[look - 1])
             run = self._scenario_run(intent, scenario, judged, timing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from qosforge.deltaq.difference import Difference, differences
+from qosforge.deltaq.difference import BoundDifference, differences
 from qosforge.deltaq.error_spending import confidence_at
 from qosforge.intent.models import Intent
 from qosforge.inventory.models import Network
@@ -25,7 +25,7 @@ class ClassChange(BaseModel):
     traffic_class: str
     path: str | None = None
     confidence: float
-    bounds: tuple[Difference, ...]
+    bounds: tuple[BoundDifference, ...]
 
 
 def class_changes(

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validat
 
 from qosforge.deltaq.distribution import DeltaQ
 from qosforge.deltaq.objective import Evidence
-from qosforge.deltaq.sample import Sample, Stream
+from qosforge.deltaq.sample import FlowSamples, Sample
 from qosforge.errors import TesterError
 from qosforge.tester.measurement.delay_checks import MOST_DELAY_PS
 from qosforge.tester.measurement.faults import FaultyMeasurement
@@ -301,7 +301,7 @@ def class_sample(
 
 def flows_sample(flows: Iterable[FlowResult], *, independent: bool) -> Sample:
     """The packets of flows that have samples; ``independent`` where replications are."""
-    periods: dict[int, list[Stream]] = {}
+    periods: dict[int, list[FlowSamples]] = {}
     for flow in flows:
-        periods.setdefault(flow.replication, []).append(Stream(flow.samples, flow.sent, flow.lost))
+        periods.setdefault(flow.replication, []).append(FlowSamples(flow.samples, flow.sent, flow.lost))
     return Sample.of([periods[number] for number in sorted(periods)], independent=independent)

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict
 
 from qosforge.deltaq.objective import Objective, Outcome, Verdict, combine
 from qosforge.deltaq.sample import Sample
-from qosforge.deltaq.verdict import judge, together, undecided
-from qosforge.deltaq.warm_up import STILL_FELT, start_felt
+from qosforge.deltaq.verdict import judge, judge_together, make_inconclusive
+from qosforge.deltaq.warm_up import START_DOMINATES, start_effect
 from qosforge.intent.models import Intent, Verify
 from qosforge.inventory.models import Network, TrafficScenario
 from qosforge.tester.measurement.document import Measurement, ScenarioResult, class_sample, flows_of
@@ -79,7 +79,7 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
                 or _unsettled_policers(measurement.scenario(scenario.name), way)
             )
             if why:
-                verdict = undecided(verdict, why)
+                verdict = make_inconclusive(verdict, why)
             lacking = measurement.missing_facts(scenario.name)
             if missing:
                 lacking += (f"what was sent in {missing.part}",)
@@ -96,7 +96,7 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
                     warm_up_seconds=result.warm_up_seconds,
                 )
             )
-    decided = together([entry.verdict for entry in found])
+    decided = judge_together([entry.verdict for entry in found])
     return tuple(
         entry.model_copy(update={"verdict": verdict}) for entry, verdict in zip(found, decided, strict=True)
     )
@@ -151,7 +151,7 @@ def _short_measurement(measurement: Measurement, scenario: str, check: Verify, m
 
 def _start_effect(sample: Sample, judged: int) -> str:
     """That a sample, one of so many ``judged``, still feels how the simulation began, where it does."""
-    if sample.replicated and start_felt(sample, judged) >= STILL_FELT:
+    if sample.has_replications and start_effect(sample, judged) >= START_DOMINATES:
         return "the figures still feel how the simulation began"
     return ""
 
