@@ -115,7 +115,7 @@ def _device(number: int, devices: int, ranges: bool, changed: bool) -> Iterator[
     trunk = "{rate: 1 Gb/s, tags: [trunk], tagged: true}"
     for ports, body in ((hosts, lan), (trunks, trunk)):
         if ranges and ports:
-            yield f'      "{kind.name(f"[{_written(sorted(ports))}]")}": {body}'
+            yield f'      "{kind.name(f"[{_format_ranges(sorted(ports))}]")}": {body}'
         elif not ranges:
             yield from (f'      "{kind.name(port)}": {body}' for port in sorted(ports))
 
@@ -135,7 +135,7 @@ def _trunks(number: int, devices: int) -> tuple[list[int], int | None]:
     return [numbers[-2 - at] for at, _ in enumerate(below)], numbers[-1] if number else None
 
 
-def _written(ports: list[int]) -> str:
+def _format_ranges(ports: list[int]) -> str:
     """Numbers as a range of an inventory has them; those of a made device follow one another."""
     runs: list[list[int]] = []
     for port in ports:

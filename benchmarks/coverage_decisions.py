@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.coverage_report import BURSTS, DECISIONS, TOGETHER, Row
-from benchmarks.coverage_trials import measured, row_of_outcomes
+from benchmarks.coverage_trials import row_of_outcomes, run_trials
 from benchmarks.known_truth import PS, QUANTILES, Draw, exact, exponential, poisson
 from qosforge.deltaq.error_spending import LOOKS
 from qosforge.deltaq.objective import Objective, Verdict
@@ -60,7 +60,7 @@ def decisions(pool: ProcessPoolExecutor, trials: int) -> Iterator[Row]:
             for factor, false in ((0.97, "met"), (1.03, "broken"), (0.9, "met"), (1.1, "broken")):
                 what = f"p{quantile * 100:g}, bound at {factor:g} of the truth: false {false}"
                 work = partial(of_decisions, (name, draw, quantile, float(true), factor))
-                yield from measured(pool, work, partial(row_of_outcomes, DECISIONS, name, what, false), trials)
+                yield from run_trials(pool, work, partial(row_of_outcomes, DECISIONS, name, what, false), trials)
 
 
 def of_family(bounds: dict[str, float], seeds: range) -> list[str]:
@@ -82,7 +82,7 @@ def families(pool: ProcessPoolExecutor, trials: int) -> Iterator[Row]:
     name = f"{CLASSES} classes with {len(bounds)} bounds each, independent"
     for false in ("broken", "met"):
         rows = partial(row_of_outcomes, TOGETHER, name, f"all exactly at their bounds: {false}", false)
-        yield from measured(pool, partial(of_family, bounds), rows, trials)
+        yield from run_trials(pool, partial(of_family, bounds), rows, trials)
 
 
 def of_bursts(case: tuple[Objective, float, int, float, int, int], seeds: range) -> list[str]:
@@ -122,4 +122,4 @@ def bursts(pool: ProcessPoolExecutor, trials: int) -> Iterator[Row]:
                 name = f"bursts of {length}, {n:,} packets in {how}"
                 work = partial(of_bursts, (objective, ratio, length, late, n, replications))
                 rows = partial(row_of_outcomes, BURSTS, name, f"{what}: false met", "met")
-                yield from measured(pool, work, rows, trials)
+                yield from run_trials(pool, work, rows, trials)

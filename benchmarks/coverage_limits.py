@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.coverage_report import HARD, INDEPENDENT, LOSS, MEANS, QUEUES, Promise, Row
-from benchmarks.coverage_trials import measured
+from benchmarks.coverage_trials import run_trials
 from benchmarks.known_truth import (
     PS,
     QUANTILES,
@@ -58,10 +58,10 @@ def limits(pool: ProcessPoolExecutor, trials: int) -> Iterator[Row]:
             case = (name, begin, least, truth, mean, n, replications)
             how = f"{n:,} packets" + (f" in {replications} replications" if replications > 1 else "")
             rows = partial(_rows_of_limits, promise, f"{name}, {how}")
-            yield from measured(pool, partial(of_limits, case), rows, trials)
+            yield from run_trials(pool, partial(of_limits, case), rows, trials)
 
 
-def replicated(draw: Draw, generator: np.random.Generator, n: int, count: int) -> Sample:
+def replicated_sample(draw: Draw, generator: np.random.Generator, n: int, count: int) -> Sample:
     """Replications that begin empty, with a warm-up of an eighth of their length, longer where the start is
     felt."""
     length = n // count
@@ -91,7 +91,7 @@ def of_limits(
         sample = (
             Sample.of_delays(draw(generator, n))
             if replications == 1
-            else replicated(draw, generator, n, replications)
+            else replicated_sample(draw, generator, n, replications)
         )
         if replications > 1 and start_effect(sample) >= START_DOMINATES:
             nothing = [False] * len(true)
@@ -145,7 +145,7 @@ def losses(pool: ProcessPoolExecutor, trials: int) -> Iterator[Row]:
     for ratio in (1e-4, 1e-3, 0.01, 0.1, 0.5, 0.99):
         for n in (1_000, 12_000, 100_000):
             rows = partial(_row_of_loss, f"independent, {n:,} packets", f"loss {ratio * 100:g} %")
-            yield from measured(pool, partial(of_loss, (ratio, n)), rows, trials)
+            yield from run_trials(pool, partial(of_loss, (ratio, n)), rows, trials)
 
 
 def _row_of_loss(name: str, what: str, found: list[tuple[bool, bool]]) -> list[Row]:

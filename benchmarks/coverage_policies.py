@@ -51,7 +51,7 @@ CASES = (
 
 
 @dataclass(frozen=True)
-class Seen:
+class PolicyTrial:
     """What one seed measures of a class on one path, at the first look and at the last; ``episode`` is what the
     tester knows of how many packets are dropped in one go."""
 
@@ -59,7 +59,7 @@ class Seen:
     episode: float | None
 
 
-def of_policy(case: Case, seed: int) -> dict[str, Seen]:
+def of_policy(case: Case, seed: int) -> dict[str, PolicyTrial]:
     """What one seed measures of a class in a policy's scenario, by path."""
     network = load_network(root() / "inventories" / case.network)
     compilation = compile_intent(load_intent(root() / case.policy), network)
@@ -79,7 +79,7 @@ def of_policy(case: Case, seed: int) -> dict[str, Seen]:
     for path in dict.fromkeys(f.path for f in flows if f.traffic_class == case.traffic_class and f.samples):
         early, late = (class_sample(m, case.scenario, {case.traffic_class}, path=path) for m in (first, last))
         way = path_delay_of(first, case.scenario, case.traffic_class, path)
-        found[path] = Seen((early, late), way.burst_packets if way else None)
+        found[path] = PolicyTrial((early, late), way.burst_packets if way else None)
     return found
 
 
@@ -120,7 +120,7 @@ def _rows(pool: ProcessPoolExecutor, case: Case, seeds: range) -> Iterator[Row]:
         yield from power(f"{name} {path}", seen, quantiles)
 
 
-def power(of: str, seen: list[Seen], truth: NDArray[np.float64]) -> Iterator[Row]:
+def power(of: str, seen: list[PolicyTrial], truth: NDArray[np.float64]) -> Iterator[Row]:
     """How many seeds reach a verdict, and a wrong one, where p95 and p99 are asked 10 % from the truth."""
     for factor, right in ((1.1, "met"), (0.9, "broken")):
         asked = {f"p{q * 100:g}": float(t) * factor for q, t in zip(QUANTILES[1:3], truth[1:3], strict=True)}

@@ -14,7 +14,7 @@ AGAIN = 5
 """How many times as often a row is measured again that misses, with other draws: of many, some do by luck."""
 
 
-def measured(
+def run_trials(
     pool: ProcessPoolExecutor,
     work: Callable[[range], list[object]],
     rows: Callable[[list[object]], list[Row]],

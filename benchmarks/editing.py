@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlencode
 
-from benchmarks.serving import served, viewer_token
+from benchmarks.serving import serve, viewer_token
 from benchmarks.timing import Percentiles, Ratio, Size, percentiles
 from qosforge.artifacts.store import open_artifacts
 from qosforge.device_state.last_known import store_readings
@@ -39,7 +39,7 @@ def measure() -> Iterator[Percentiles | Ratio | Size]:
         settings = Settings(var_dir=Path(scratch) / "var")
         settings.make_var_dir()
         _read_once(settings)
-        with served(settings, Path(scratch) / "log") as port:
+        with serve(settings, Path(scratch) / "log") as port:
             ask = _asking(port, viewer_token(settings))
             fresh = _texts()
             for _ in range(8):  # both processes have read data and templates
@@ -57,7 +57,7 @@ def measure() -> Iterator[Percentiles | Ratio | Size]:
                 ("first page", "/", MOST_KB),
                 ("editor", "/policies/campus-collaboration/edit?network=campus", None),
             ):
-                yield Size(f"{name} with all that it loads", _transferred(ask, path) / 1e3, most)
+                yield Size(f"{name} with all that it loads", _count_bytes(ask, path) / 1e3, most)
 
 
 def _read_once(settings: Settings) -> None:
@@ -88,7 +88,7 @@ def _compile(ask: Ask, text: str) -> None:
     ask("POST", "/api/v1/compile", json.dumps(order).encode(), "application/json")
 
 
-def _transferred(ask: Ask, path: str) -> int:
+def _count_bytes(ask: Ask, path: str) -> int:
     """Bytes of the bodies of a page and of what it loads, as they are sent."""
     page = ask("GET", path, b"", "text/html")
     loaded = dict.fromkeys(_LOADED.findall(page.decode()))

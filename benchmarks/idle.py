@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.databases import postgres
-from benchmarks.serving import command, environment, served
+from benchmarks.serving import command, environment, serve
 from benchmarks.timing import Median
 from qosforge.artifacts.store import open_artifacts
 from qosforge.intent.loader import load_intent
@@ -48,7 +48,7 @@ class Share:
         return f"{self.name}: {self.percent:.2f} % of a core{met}"
 
     @property
-    def _met(self) -> str:
+    def _verdict(self) -> str:
         return "met" if self.percent <= (self.at_most or 0) else "MISSED"
 
 
@@ -58,11 +58,11 @@ def measure() -> Iterator[Share | Median | str]:
         yield Share("baseline: a process that wakes ten times a second", _share([waking.pid]))
         waking.kill()
     with tempfile.TemporaryDirectory() as scratch:
-        yield from _measured("SQLite: service", _settings(Path(scratch), ""), [])
+        yield from _measure("SQLite: service", _settings(Path(scratch), ""), [])
     try:
         with postgres() as server, tempfile.TemporaryDirectory() as scratch:
             settings = _settings(Path(scratch), server.new_database())
-            yield from _measured("PostgreSQL: service and worker", settings, ["worker"])
+            yield from _measure("PostgreSQL: service and worker", settings, ["worker"])
     except LookupError as error:
         yield f"idle: left out: {error}"
 
@@ -75,9 +75,9 @@ def _settings(scratch: Path, url: str) -> Settings:
     return Settings(var_dir=var, inventories_dir=folder, database_url=url or f"sqlite:///{var / 'runs.sqlite'}")
 
 
-def _measured(name: str, settings: Settings, beside: list[str]) -> Iterator[Share | Median]:
+def _measure(name: str, settings: Settings, beside: list[str]) -> Iterator[Share | Median]:
     with ExitStack() as opened:
-        opened.enter_context(served(settings, settings.var_dir.parent / "served.log"))
+        opened.enter_context(serve(settings, settings.var_dir.parent / "served.log"))
         for word in beside:
             log = opened.enter_context((settings.var_dir.parent / f"{word}.log").open("wb"))
             process = subprocess.Popen(command(word), env=environment(settings), stdout=log, stderr=log)  # noqa: S603

@@ -101,27 +101,27 @@ def measure() -> Iterator[Took | Ratio]:
 
 
 def _side_by_side(count: int, scratch: Path) -> Iterator[Took | Ratio]:
-    lab = _made(count, scratch)
+    lab = _make_lab(count, scratch)
     with _running(lab) as started:
         yield started
         policy = scratch / "all.yaml"
         policy.write_text(INTENT_OF_ALL, encoding="utf-8")
-        lines = _typed(lab)
+        lines = _record_sessions(lab)
         pushed = _took(f"push to {count} devices", lab.ask("push", str(policy)), lab.environment)
-        asked = {name: new[len(lines[name]) :] for name, new in _typed(lab).items()}
-        lines = _typed(lab)
+        asked = {name: new[len(lines[name]) :] for name, new in _record_sessions(lab).items()}
+        lines = _record_sessions(lab)
         nothing = _took(f"push of nothing to {count} devices", lab.ask("push", str(policy)), lab.environment)
-        read = {name: new[len(lines[name]) :] for name, new in _typed(lab).items()}
+        read = {name: new[len(lines[name]) :] for name, new in _record_sessions(lab).items()}
         yield pushed
         yield nothing
     with _running(lab):
-        script = _clocked(lambda: _scripted(lab, asked))
-        reading = _clocked(lambda: _scripted(lab, read))
+        script = _time(lambda: _script_sessions(lab, asked))
+        reading = _time(lambda: _script_sessions(lab, read))
     yield Ratio(f"push to {count} devices / bare script", pushed.seconds, script, at_most=1.2)
     yield Ratio(f"push of nothing to {count} devices / bare reading", nothing.seconds, reading, at_most=1.1)
 
 
-def _made(count: int, scratch: Path) -> _Lab:
+def _make_lab(count: int, scratch: Path) -> _Lab:
     folder = scratch / f"campus-{count}"
     write_campus(folder, count, changed=0, startup=True)
     return _Lab(folder, scratch / "var", load_network(folder))
@@ -132,7 +132,7 @@ def _running(lab: _Lab) -> Iterator[Took]:
     """The lab, new, with what its devices run saved."""
     started = _took(f"lab of {len(lab.network.devices)} devices", lab.ask("lab", "up"), lab.environment)
     try:
-        _scripted(lab, {device.name: [("enable", "write memory")] for device in _of_ios(lab.network)})
+        _script_sessions(lab, {device.name: [("enable", "write memory")] for device in _of_ios(lab.network)})
         yield started
     finally:
         subprocess.run(lab.ask("lab", "clean"), env=lab.environment, check=True, capture_output=True)  # noqa: S603
@@ -142,7 +142,7 @@ def _of_ios(network: Network) -> list[Any]:
     return [device for device in network.devices if device.platform != "nortel_5510"]
 
 
-def _typed(lab: _Lab) -> dict[str, list[tuple[str, str]]]:
+def _record_sessions(lab: _Lab) -> dict[str, list[tuple[str, str]]]:
     """What was typed at each device so far, each line behind the mode it was typed in."""
     found = {}
     for device in lab.network.devices:
@@ -152,7 +152,7 @@ def _typed(lab: _Lab) -> dict[str, list[tuple[str, str]]]:
 
 
 # -- the bare script -----------------------------------------------------------------------------------------
-def _scripted(lab: _Lab, typed: dict[str, list[tuple[str, str]]]) -> None:
+def _script_sessions(lab: _Lab, typed: dict[str, list[tuple[str, str]]]) -> None:
     """Ask and enter on each device what was typed at it, by Netmiko, as many devices at once as a push has.
 
     Raises:
@@ -207,7 +207,7 @@ def _ask(connection: BaseConnection, line: str) -> None:
 
 
 # -- timing --------------------------------------------------------------------------------------------------
-def _clocked(work: Callable[[], object]) -> float:
+def _time(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
-from benchmarks.serving import served, viewer_token
+from benchmarks.serving import serve, viewer_token
 from benchmarks.timing import Median, Ratio, Throughput, median, percentiles
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.loader import load_network
@@ -161,7 +161,7 @@ def _serving(scratch: Path) -> Iterator[tuple[int, str, str]]:
     _network(scratch / "networks" / NETWORK)
     _network(scratch / "networks" / CROWDED, CROWDED_ROUTERS)
     settings = Settings(var_dir=scratch / "var", inventories_dir=scratch / "networks")
-    with served(settings, scratch / "log") as port:
+    with serve(settings, scratch / "log") as port:
         yield port, viewer_token(settings), viewer_token(settings, "crowd")
 
 

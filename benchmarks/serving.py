@@ -39,7 +39,7 @@ def environment(settings: Settings) -> dict[str, str]:
 
 
 @contextmanager
-def served(settings: Settings, log: Path) -> Iterator[int]:
+def serve(settings: Settings, log: Path) -> Iterator[int]:
     """A served instance; its port."""
     settings.make_var_dir()
     with log.open("wb") as said:

@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from benchmarks.databases import postgres
-from benchmarks.serving import served, viewer_token
+from benchmarks.serving import serve, viewer_token
 from benchmarks.timing import Median, median
 from qosforge.emulation import start_lab
 from qosforge.executor.service import open_service
@@ -40,22 +40,22 @@ _ROWS_AT_ONCE = 500
 def measure() -> Iterator[Median | str]:
     """Runs like one that was carried out on the lab and measured."""
     with tempfile.TemporaryDirectory() as scratch:
-        yield from _measured("SQLite", Settings(var_dir=Path(scratch) / "var"), Path(scratch))
+        yield from _measure("SQLite", Settings(var_dir=Path(scratch) / "var"), Path(scratch))
     try:
         with postgres() as server, tempfile.TemporaryDirectory() as scratch:
             settings = Settings(var_dir=Path(scratch) / "var", database_url=server.new_database())
-            yield from _measured("PostgreSQL", settings, Path(scratch))
+            yield from _measure("PostgreSQL", settings, Path(scratch))
     except LookupError as error:
         yield f"stored runs on PostgreSQL: left out: {error}"
 
 
-def _measured(name: str, settings: Settings, scratch: Path) -> Iterator[Median]:
+def _measure(name: str, settings: Settings, scratch: Path) -> Iterator[Median]:
     settings.make_var_dir()
     with _lab(settings):
         original = _carried_out(settings)
     with closing(RunStore(settings.database_url)) as store:
-        ids = _copied(store, original)
-    with served(settings, scratch / "log") as port:
+        ids = _copy_runs(store, original)
+    with serve(settings, scratch / "log") as port:
         ask = _asking(port, viewer_token(settings))
         for path in ("/health", "/runs", f"/runs/{ids[0]}"):
             ask(path)
@@ -94,7 +94,7 @@ def _carried_out(settings: Settings) -> str:
     return finished.run_id
 
 
-def _copied(store: RunStore, original: str) -> list[str]:
+def _copy_runs(store: RunStore, original: str) -> list[str]:
     """As many runs as wanted like this one, each asked for a minute before the next; their ids, oldest first."""
     ids = sorted(new_run_id() for _ in range(STORED - 1))
     with store.database.write() as connection:

@@ -55,7 +55,7 @@ class Median:
     at_most: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.name}: median {self.ms:.1f} ms" + _told(self.at_most, "at most", self.ms, below=True)
+        return f"{self.name}: median {self.ms:.1f} ms" + _bound_note(self.at_most, "at most", self.ms, below=True)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Percentiles:
     at_most: float | None = None
 
     def __str__(self) -> str:
-        told = _told(self.at_most, "at most", self.ms, below=True)
+        told = _bound_note(self.at_most, "at most", self.ms, below=True)
         return f"{self.name}: median {self.ms:.1f} ms{told}, p95 {self.p95:.1f} ms"
 
 
@@ -81,7 +81,9 @@ class Size:
     at_most: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.kilobytes:.0f} kB" + _told(self.at_most, "at most", self.kilobytes, below=True)
+        return f"{self.name}: {self.kilobytes:.0f} kB" + _bound_note(
+            self.at_most, "at most", self.kilobytes, below=True
+        )
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,11 @@ class Throughput:
     at_least: float | None = None
 
     def __str__(self) -> str:
-        told = _told(self.at_least, "at least", self.per_second, below=False)
+        told = _bound_note(self.at_least, "at least", self.per_second, below=False)
         return f"{self.name}: {self.per_second:.0f} a second{told}"
 
 
-def _told(bound: float | None, word: str, value: float, *, below: bool) -> str:
+def _bound_note(bound: float | None, word: str, value: float, *, below: bool) -> str:
     if bound is None:
         return ""
     met = value <= bound if below else value >= bound
@@ -116,7 +118,7 @@ def best(work: Callable[[], object], repeats: int = REPEATS) -> float:
     return min(seconds(work) for _ in range(repeats))
 
 
-def elapsed(work: Callable[[], object], repeats: int = REPEATS) -> float:
+def best_elapsed(work: Callable[[], object], repeats: int = REPEATS) -> float:
     """Seconds on the clock of the fastest of a few repeats: for work on several cores."""
 
     def once() -> float:
@@ -140,16 +142,16 @@ def peak() -> float:
 
 def median(work: Callable[[], object], repeats: int = ALONE) -> float:
     """Milliseconds on the clock that the work takes in the median."""
-    return statistics.median(_clocked(work, repeats)) * 1e3
+    return statistics.median(_time_runs(work, repeats)) * 1e3
 
 
 def percentiles(work: Callable[[], object], repeats: int = 3 * ALONE) -> tuple[float, float]:
     """Milliseconds on the clock that the work takes in the median, and in 95 of 100 cases at most."""
-    times = _clocked(work, repeats)
+    times = _time_runs(work, repeats)
     return statistics.median(times) * 1e3, statistics.quantiles(times, n=20)[-1] * 1e3
 
 
-def _clocked(work: Callable[[], object], repeats: int) -> list[float]:
+def _time_runs(work: Callable[[], object], repeats: int) -> list[float]:
     times = []
     for _ in range(repeats):
         started = time.perf_counter()

@@ -43,7 +43,7 @@ def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 
     from qoslab.spec import BoxSpec, LinkSpec, NetworkSpec  # noqa: PLC0415
 
     login = _credentials(state)
-    boxes = []
+    devices = []
     for device in network.devices:
         path = (folder / device.startup).resolve() if device.startup else None
         if path is None or not path.is_file():
@@ -52,7 +52,7 @@ def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 
                 Place(device=device.name),
                 "give 'startup' in hosts.yaml a file below the inventory",
             )
-        boxes.append(
+        devices.append(
             BoxSpec(
                 name=device.name,
                 platform=device.platform,
@@ -66,7 +66,7 @@ def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 
         *(LinkSpec(a=link.a, b=link.b, rate=link.rate) for link in network.links),
         *(LinkSpec(a=station.attach, rate=station.rate) for station in network.stations),
     ]
-    spec = NetworkSpec(network=network.name, boxes=boxes, links=links, clock_scale=clock_scale)
+    spec = NetworkSpec(network=network.name, boxes=devices, links=links, clock_scale=clock_scale)
     try:
         return control.start(spec, state)
     except LabError as error:
@@ -107,22 +107,22 @@ def _credentials(state: Path) -> dict[str, str]:
     path = state / "credentials.json"
     try:
         if path.is_file():
-            held = json.loads(path.read_text(encoding="utf-8"))
-            return {key: held[key] for key in ("username", "password", "secret")}
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            return {key: stored[key] for key in ("username", "password", "secret")}
         state.mkdir(parents=True, exist_ok=True, mode=0o700)
-        made = {
+        credentials = {
             "username": USERNAME,
             "password": secrets.token_urlsafe(12),
             "secret": secrets.token_urlsafe(12),
         }
         path.touch(mode=0o600)
-        path.write_text(json.dumps(made), encoding="utf-8")
+        path.write_text(json.dumps(credentials), encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot be used: {error.strerror}", Place(file=str(path))) from None
     except (ValueError, KeyError, TypeError):
         hint = "forget the lab and start it anew: qosforge lab clean, qosforge lab up"
         raise InputError("does not hold the lab's credentials", Place(file=str(path)), hint) from None
-    return made
+    return credentials
 
 
 def is_emulated(network: Network, state: Path) -> bool:
@@ -136,8 +136,8 @@ def is_emulated(network: Network, state: Path) -> bool:
         answer = control.status(state)
     except LabError:
         return False
-    boxes = answer.get("boxes") if answer else None
-    return isinstance(boxes, dict) and {device.name for device in network.devices} <= boxes.keys()
+    emulated = answer.get("boxes") if answer else None
+    return isinstance(emulated, dict) and {device.name for device in network.devices} <= emulated.keys()
 
 
 def offer_traffic(network: Network, state: Path, packets: int = OFFERED_PACKETS) -> tuple[OfferedPackets, ...]:
@@ -157,11 +157,11 @@ def offer_traffic(network: Network, state: Path, packets: int = OFFERED_PACKETS)
     offers: list[OfferedPackets] = []
     for scenario in network.traffic:
         for flow in scenario.flows:
-            offers += _carried(network, state, flow, packets)
+            offers += _carry_flow(network, state, flow, packets)
     return tuple(offers)
 
 
-def _carried(network: Network, state: Path, flow: TrafficFlow, packets: int) -> Iterator[OfferedPackets]:
+def _carry_flow(network: Network, state: Path, flow: TrafficFlow, packets: int) -> Iterator[OfferedPackets]:
     source, target = network.station(flow.from_), network.station(flow.to)
     device, into = source.attach
     waiting = [
@@ -183,9 +183,9 @@ def _carried(network: Network, state: Path, flow: TrafficFlow, packets: int) -> 
         )
     ]
     for hop in network.path(source.name, target.name):
-        made = [replace(offer, out=hop[1]) for offer in waiting]
-        outcomes = [(offer, outcome) for offer in made for outcome in _offered(state, offer)]
-        yield from made
+        offers_out = [replace(offer, out=hop[1]) for offer in waiting]
+        outcomes = [(offer, outcome) for offer in offers_out for outcome in _offer_packets(state, offer)]
+        yield from offers_out
         end = network.neighbour(hop)
         if end is None:
             return  # the target's own port
@@ -205,7 +205,7 @@ def _carried(network: Network, state: Path, flow: TrafficFlow, packets: int) -> 
         waiting = [offer for offer in waiting if offer.packets]
 
 
-def _offered(state: Path, offer: OfferedPackets) -> list[dict[str, Any]]:
+def _offer_packets(state: Path, offer: OfferedPackets) -> list[dict[str, Any]]:
     from qoslab import control  # noqa: PLC0415
     from qoslab.errors import LabError  # noqa: PLC0415
 

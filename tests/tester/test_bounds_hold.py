@@ -61,7 +61,7 @@ def tightness(random: Random, discipline: Json, limits: list[int]) -> list[float
         "tx_fifo_packets": ring,
     }
     inputs = [{"name": f"in{n}"} for n in range(count)]
-    box = {"name": "box", "latency_ps": LATENCY, "latency_jitter_ps": jitter}
+    device = {"name": "box", "latency_ps": LATENCY, "latency_jitter_ps": jitter}
     hosts = [{"name": f"host{n}", "ports": [{"name": "nic"}]} for n in range(count)]
     lines = [
         *({"a": [f"host{n}", "nic"], "b": ["box", f"in{n}"], "rate_bps": ACCESS} for n in range(count)),
@@ -71,7 +71,7 @@ def tightness(random: Random, discipline: Json, limits: list[int]) -> list[float
         "version": 1,
         "duration_ps": 10 * PS,
         "nodes": [
-            {**box, "ports": [*inputs, {"name": "out", "egress": egress}]},
+            {**device, "ports": [*inputs, {"name": "out", "egress": egress}]},
             {"name": "far", "ports": [{"name": "in"}]},
             *hosts,
         ],

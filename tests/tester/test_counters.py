@@ -92,7 +92,7 @@ def test_what_the_queue_dropped_did_reach_it() -> None:
     assert not problems(voice(0), voice(100, queued=80, drops=20))
 
 
-def test_a_priority_queue_that_the_box_does_not_serve_first() -> None:
+def test_a_priority_queue_that_the_device_does_not_serve_first() -> None:
     (problem,) = problems(voice(0), voice(100, priority=False))
     assert "not served first" in problem
 
@@ -117,7 +117,7 @@ def test_counters_of_no_interface_count_for_all() -> None:
     assert [(n.grew, n.expected, n.contradiction) for n in notes] == [(30, 30, False)]
 
 
-def test_a_box_without_counters_is_told_not_judged() -> None:
+def test_a_device_without_counters_is_told_not_judged() -> None:
     plan = Plan(device="s1", platform="catalyst_2950")
     assert read_counters(FakeDriver({}), plan) == ()
     (note,) = compare_counters(plan, (), (), DUE)
@@ -191,7 +191,7 @@ def test_ios_policies_are_read_by_interface_direction_and_class() -> None:
 
 
 @pytest.mark.parametrize("answer", ["% Invalid input detected at '^' marker.", "    Class-map: A (match-any)\n"])
-def test_what_is_no_counter_is_an_error_of_the_box(answer: str) -> None:
+def test_what_is_no_counter_is_an_error_of_the_device(answer: str) -> None:
     with pytest.raises(DeviceError) as raised:
         read_counters(FakeDriver({"show policy-map interface": answer}), ROUTER)
     assert raised.value.where.device == "r1"

@@ -20,7 +20,7 @@ ALL = ("r1", "r2", "r3", "b256", "b56", "s2950", "s2970", "ers5510", "e300")
 COUNTING = tuple(name for name in ALL if name != "s2950")
 
 
-def test_boxes_that_do_what_they_print_give_no_contradiction(campus: Campus) -> None:
+def test_devices_that_do_what_they_print_give_no_contradiction(campus: Campus) -> None:
     notes = campus.notes(*ALL)
     assert [note.message for note in notes if note.contradiction] == []
     grown = {name: [note for note in notes if note.device == name and note.grew] for name in ALL}
@@ -30,37 +30,37 @@ def test_boxes_that_do_what_they_print_give_no_contradiction(campus: Campus) -> 
 
 
 @pytest.mark.parametrize(
-    ("box", "served_first"),
+    ("device", "served_first"),
     [("r2", {("Serial0/1", "voice-video")}), ("s2970", {("GigabitEthernet0/5", "1")}), ("e300", set())],
 )
-def test_classes_served_first_are_told_where_the_box_tells(
-    campus: Campus, box: str, served_first: set[tuple[str, str]]
+def test_classes_served_first_are_told_where_the_device_tells(
+    campus: Campus, device: str, served_first: set[tuple[str, str]]
 ) -> None:
-    told = {(c.interface, c.queue) for c in campus.read(box)[box] if c.priority}
+    told = {(c.interface, c.queue) for c in campus.read(device)[device] if c.priority}
     assert served_first <= told
     assert bool(told) == bool(served_first)
 
 
-@pytest.mark.parametrize("box", ["r1", "r3"])
-def test_a_priority_that_is_printed_and_ignored_is_seen_in_its_queue(campus: Campus, box: str) -> None:
-    control.plant(campus.state, box, "ignore_priority")
+@pytest.mark.parametrize("device", ["r1", "r3"])
+def test_a_priority_that_is_printed_and_ignored_is_seen_in_its_queue(campus: Campus, device: str) -> None:
+    control.plant(campus.state, device, "ignore_priority")
     try:
         notes = campus.notes(*COUNTING)
     finally:
-        control.plant(campus.state, box, "clear")
+        control.plant(campus.state, device, "clear")
     wrong = [note for note in notes if note.contradiction]
-    assert {(note.device, note.direction, note.queue) for note in wrong} == {(box, "output", "voice-video")}
+    assert {(note.device, note.direction, note.queue) for note in wrong} == {(device, "output", "voice-video")}
     assert all("its priority queue took 0 of them" in note.message for note in wrong)
 
 
 @contextmanager
-def behind_the_back(campus: Campus, box: str, lines: list[str], back: list[str]) -> Iterator[None]:
+def behind_the_back(campus: Campus, device: str, lines: list[str], back: list[str]) -> Iterator[None]:
     """Make a device act on other lines than those that were read back."""
-    assert control.configure(campus.state, box, lines) == []
+    assert control.configure(campus.state, device, lines) == []
     try:
         yield
     finally:
-        assert control.configure(campus.state, box, back) == []
+        assert control.configure(campus.state, device, back) == []
 
 
 CHANGES = {
@@ -87,14 +87,14 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("box", CHANGES)
-def test_a_box_that_classifies_otherwise_than_it_printed_is_named_alone(campus: Campus, box: str) -> None:
-    lines, back, class_or_queue = CHANGES[box]
-    with behind_the_back(campus, box, lines, back):
+@pytest.mark.parametrize("device", CHANGES)
+def test_a_device_that_classifies_otherwise_than_it_printed_is_named_alone(campus: Campus, device: str) -> None:
+    lines, back, class_or_queue = CHANGES[device]
+    with behind_the_back(campus, device, lines, back):
         wrong = [note for note in campus.notes(*COUNTING) if note.contradiction]
-    assert {note.device for note in wrong} == {box}
+    assert {note.device for note in wrong} == {device}
     assert class_or_queue in {note.queue for note in wrong}
-    assert not [note for note in campus.notes(box) if note.contradiction]
+    assert not [note for note in campus.notes(device) if note.contradiction]
 
 
 def test_a_policy_detached_behind_the_back_has_no_counter(campus: Campus) -> None:
@@ -106,7 +106,7 @@ def test_a_policy_detached_behind_the_back_has_no_counter(campus: Campus) -> Non
     assert all("has no counter" in note.message and note.interface == "Serial0/1" for note in wrong)
 
 
-def test_a_policy_that_is_gone_is_an_error_of_the_box(campus: Campus) -> None:
+def test_a_policy_that_is_gone_is_an_error_of_the_device(campus: Campus) -> None:
     policy = next(command.split()[-1] for command in _commands(campus, "ers5510"))
     line = next(line for line in _running(campus, "ers5510") if line.startswith(f"qos policy {policy} "))
     with (
@@ -116,17 +116,17 @@ def test_a_policy_that_is_gone_is_an_error_of_the_box(campus: Campus) -> None:
         campus.read("ers5510")
 
 
-def _commands(campus: Campus, box: str) -> tuple[str, ...]:
-    plan = campus.plans[box]
+def _commands(campus: Campus, device: str) -> tuple[str, ...]:
+    plan = campus.plans[device]
     return platform(plan.platform).counter_commands(plan)
 
 
-def _running(campus: Campus, box: str) -> list[str]:
-    answer = control.request(campus.state, {"op": "running", "box": box})
+def _running(campus: Campus, device: str) -> list[str]:
+    answer = control.request(campus.state, {"op": "running", "box": device})
     return str(answer["running"]).splitlines()
 
 
-def test_boxes_that_are_not_emulated_are_not_judged(campus: Campus) -> None:
+def test_devices_that_are_not_emulated_are_not_judged(campus: Campus) -> None:
     control.plant(campus.state, "r1", "ignore_priority")
     try:
         first = campus.read("r1")["r1"]
@@ -138,7 +138,7 @@ def test_boxes_that_are_not_emulated_are_not_judged(campus: Campus) -> None:
     assert not any(note.contradiction or note.expected is not None for note in notes)
 
 
-def test_traffic_is_carried_hop_by_hop_with_the_marks_that_leave_each_box(campus: Campus) -> None:
+def test_traffic_is_carried_hop_by_hop_with_the_marks_that_leave_each_device(campus: Campus) -> None:
     offers = [
         offer
         for offer in offer_traffic(campus.network, campus.state, packets=10)
@@ -152,7 +152,7 @@ def test_traffic_is_carried_hop_by_hop_with_the_marks_that_leave_each_box(campus
     assert {offer.packets for offer in offers} == {10}
 
 
-def test_expectations_follow_the_marks_that_a_box_was_given(campus: Campus) -> None:
+def test_expectations_follow_the_marks_that_a_device_was_given(campus: Campus) -> None:
     offers = [o for o in offer_traffic(campus.network, campus.state, packets=10) if o.device == "r2"]
     due = expected_counts(campus.network, campus.plans["r2"], offers)
     assert sum(n for key, n in due.packets.items() if key.direction == "output") == 10 * len(
@@ -161,7 +161,7 @@ def test_expectations_follow_the_marks_that_a_box_was_given(campus: Campus) -> N
     assert {key.queue for key in due.priority} == {"voice-video"}
 
 
-def test_only_a_lab_with_every_box_is_emulated(campus: Campus, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_only_a_lab_with_every_device_is_emulated(campus: Campus, tmp_path_factory: pytest.TempPathFactory) -> None:
     elsewhere = tmp_path_factory.mktemp("nothing")
     assert is_emulated(campus.network, campus.state)
     assert not is_emulated(campus.network, elsewhere)

@@ -83,7 +83,7 @@ def test_a_contradiction_is_an_error_and_a_row_of_the_journal(context: Context, 
     assert (row.device, row.action) == ("r1", JournalAction.FAILED)
 
 
-def test_a_box_that_cannot_be_asked_is_an_error(context: Context, campus: Campus) -> None:
+def test_a_device_that_cannot_be_asked_is_an_error(context: Context, campus: Campus) -> None:
     after = held(context, "r1")
     missing = {"ers5510": context.artifacts.put_text(_with_another_filter(campus))}
     result = phases.counters(context, after | missing)
@@ -133,5 +133,5 @@ def test_a_push_whose_counters_contradict_is_rolled_back(tmp_path: Path) -> None
     assert after == before
 
 
-def _running(state: Path, box: str) -> str:
-    return str(control.request(state, {"op": "running", "box": box})["running"])
+def _running(state: Path, device: str) -> str:
+    return str(control.request(state, {"op": "running", "box": device})["running"])

@@ -118,7 +118,7 @@ def test_what_packets_are_on_a_line_is_what_the_twin_makes_of_them() -> None:
     assert all(each.wire_bits >= 8 * each.frame_bytes - 1e-6 for each in (*voice, *call))
 
 
-def test_lines_have_the_latencies_of_the_box_before_them() -> None:
+def test_lines_have_the_latencies_of_the_device_before_them() -> None:
     found = {
         stage.line.node: (stage.line.latency_ps, stage.line.jitter_ps)
         for stream in run(None, "layer-2").streams.values()

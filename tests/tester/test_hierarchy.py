@@ -193,7 +193,7 @@ def test_conversations_are_as_many_as_the_bandwidth_makes(kbps: int | None, queu
     assert queue["fair_queue"] == {"dynamic_queues": queues}
 
 
-def test_marks_set_on_output_are_those_of_the_next_box() -> None:
+def test_marks_set_on_output_are_those_of_the_next_device() -> None:
     marked = Rule(name="c", any_of=(Term(dscp=(46,)),), set_dscp=34, queue=0)
     egress = policy(Queue(number=0, name="c"), Queue(number=1, name="rest"), rules=(marked,))
     far = {"ingress": {"rules": [{"match": {"dscp": [34]}}, {"match": {"dscp": [46]}}]}}

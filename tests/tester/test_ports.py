@@ -129,7 +129,7 @@ def test_fragments_are_of_the_sending_end_and_of_bundles() -> None:
     assert not other.get("fragment_bytes")
 
 
-def test_a_box_that_counts_headers_in_its_fragments_carries_less_in_them() -> None:
+def test_a_device_that_counts_headers_in_its_fragments_carries_less_in_them() -> None:
     cut = InterfacePlan(name="1", efficiency=Efficiency(multilink=True, fragment_bytes=112))
     plan = Plan(device="a", platform="p", interfaces=(cut,))
     profile = DeviceProfile(title="test", fragment_header=8, sources={"fragment_header": "the test's own"})

@@ -70,7 +70,7 @@ def scenario(device: CompiledDevice) -> Json:
 
 
 @pytest.mark.parametrize("policy", LIBRARY)
-def test_the_twin_measures_every_box_that_holds_the_policy(policy: str) -> None:
+def test_the_twin_measures_every_device_that_holds_the_policy(policy: str) -> None:
     devices = compiled(policy)
     assert devices
     for device in devices:

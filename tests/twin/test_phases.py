@@ -14,8 +14,8 @@ FIXED_LATENCY = 3_700_000
 def switch(frame_bytes, percent, phase, seconds=0.05):
     """Seven gigabit senders into one gigabit output, each at so many percent of line rate."""
     nodes = [{"name": f"s{i}", "ports": [{"name": "nic"}]} for i in range(SENDERS)]
-    box = {"name": "box", "latency_ps": FIXED_LATENCY, "ports": [{"name": f"in{i}"} for i in range(SENDERS)]}
-    box["ports"].append({"name": "out"})
+    device = {"name": "box", "latency_ps": FIXED_LATENCY, "ports": [{"name": f"in{i}"} for i in range(SENDERS)]}
+    device["ports"].append({"name": "out"})
     link = {"rate_bps": GIGABIT, "framing": "ethernet"}
     links = [link | {"a": [f"s{i}", "nic"], "b": ["box", f"in{i}"]} for i in range(SENDERS)]
     links.append(link | {"a": ["box", "out"], "b": ["r", "nic"]})
@@ -33,7 +33,7 @@ def switch(frame_bytes, percent, phase, seconds=0.05):
         "version": 1,
         "delay_reference": "first_bit",
         "duration_ps": round(seconds * SECOND),
-        "nodes": [*nodes, box, {"name": "r", "ports": [{"name": "nic"}]}],
+        "nodes": [*nodes, device, {"name": "r", "ports": [{"name": "nic"}]}],
         "links": links,
         "flows": flows,
     }
