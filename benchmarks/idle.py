@@ -22,7 +22,8 @@ from qosforge.inventory.loader import load_network
 from qosforge.resources import root
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.requests.requests import Desk, Order
+from qosforge.runs.requests.requests import RunRequests
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 
 SETTLED_SECONDS = 20.0
@@ -90,19 +91,19 @@ def _measure(name: str, settings: Settings, beside: list[str]) -> Iterator[Share
 def _milliseconds_to_begin(settings: Settings) -> float:
     """The median over some runs, one after the other; there is no device to answer them, so that each ends soon."""
     taken = []
-    order = Order(
+    order = RunRequest(
         load_network(settings.inventories_dir / "campus"),
         load_intent(root() / "policies" / "itesm-paper.yaml"),
         measure=False,
     )
     with closing(RunStore(settings.database_url)) as store:
-        desk = Desk(settings, store, open_artifacts(settings, store.database))
+        run_requests = RunRequests(settings, store, open_artifacts(settings, store.database))
 
         def status(run_id: str) -> RunStatus:
             return store.get_run(run_id).status
 
         for _ in range(RUNS):
-            run = desk.place(order, "bench")[0]
+            run = run_requests.submit(order, "bench")[0]
             placed = time.perf_counter()
             _wait(lambda run_id=run.id: status(run_id) is not RunStatus.PENDING)  # type: ignore[misc]
             taken.append((time.perf_counter() - placed) * 1e3)

@@ -26,7 +26,7 @@ from qosforge.resources import root
 from qosforge.runs.record.ids import new_run_id
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import EVENTS, JOURNAL, RUNS, STAGES
-from qosforge.runs.requests.requests import Order
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from qoslab import control
 
@@ -88,7 +88,7 @@ def _carried_out(settings: Settings) -> str:
     network = load_network(root() / "inventories" / NETWORK)
     intent = load_intent(POLICY)
     with open_service(settings, lambda _stage, _line: None) as service:
-        finished = service.run(Order(network, intent), "bench")
+        finished = service.run(RunRequest(network, intent), "bench")
     if not finished.good:
         raise RuntimeError(f"the run to copy was not kept: {finished.result}")
     return finished.run_id

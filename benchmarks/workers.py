@@ -22,7 +22,8 @@ from qosforge.resources import root
 from qosforge.runs.engine.executor_leases import live_executors
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.requests.requests import Desk, Order
+from qosforge.runs.requests.requests import RunRequests
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from qoslab import control
 
@@ -115,7 +116,7 @@ class _Batch:
     def __post_init__(self) -> None:
         self._store = RunStore(self.settings.database_url)
         artifacts = open_artifacts(self.settings, self._store.database)
-        self._desk = Desk(self.settings, self._store, artifacts)
+        self._desk = RunRequests(self.settings, self._store, artifacts)
 
     def close(self) -> None:
         """Close the store."""
@@ -125,7 +126,7 @@ class _Batch:
         """How long the workers take that are there; every run changes its router."""
         intent = load_policy(PolicySource(_POLICY, "batch.yaml", {}, {"voice": voice}))
         folder = self.settings.inventories_dir
-        orders = [Order(load_network(folder / name), intent, measure=False) for name in self.names]
+        orders = [RunRequest(load_network(folder / name), intent, measure=False) for name in self.names]
         started = time.perf_counter()
         ids = [self._desk.place(order, "bench")[0].id for order in orders]
         self._wait(lambda: not self._store.unfinished_runs())

@@ -88,14 +88,14 @@ from pathlib import Path
 from starlette.testclient import TestClient
 from qosforge.api.application import create_app
 from qosforge.api.backend import open_backend
-from qosforge.runs.requests.requests import Desk
+from qosforge.runs.requests.requests import RunRequests
 from qosforge.settings import Settings
 
-place = Desk.place
+place = RunRequests.submit
 def place_and_die(*given):
     place(*given)
     os._exit(9)
-Desk.place = place_and_die
+RunRequests.submit = place_and_die
 with open_backend(Settings(var_dir=Path(sys.argv[1]), compute_processes=1)) as backend:
     with TestClient(create_app(backend)) as client:
         body = {"network": "campus", "policy": {"name": "campus-collaboration"}}

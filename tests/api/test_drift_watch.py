@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
-from qosforge.device_state.drift_watch import DeviceDrift, Look, claim_check, record_check
+from qosforge.device_state.drift_watch import DeviceDrift, DriftResult, claim_check, record_check
 from qosforge.web.site import create_site
 from tests.api.conftest import Headers, People
 from tests.web.people import Persons
@@ -19,7 +19,7 @@ def found(backend: Backend) -> None:
     """A look that found drift."""
     claimed = claim_check(backend.database)
     assert claimed is not None
-    look = Look(backend.access.now(), 2, {"r1": DeviceDrift(3, "d" * 64)}, {"r2": "no answer"}, ["r3"])
+    look = DriftResult(backend.access.now(), 2, {"r1": DeviceDrift(3, "d" * 64)}, {"r2": "no answer"}, ["r3"])
     record_check(backend.database, claimed[1], look)
 
 

@@ -168,7 +168,7 @@ def test_a_version_of_who_is_no_operator_there_is_run_once_taken_over(
     assert client.post(f"{V1}/runs", headers=ben, json=RUN).status_code == 403
     pinned = RUN | {"policy": {"name": "remote", "version": 1}}
     run = client.post(f"{V1}/runs", headers=ben, json=pinned).json()
-    assert backend.desk.run(run["id"]).params["policy_number"] == 1
+    assert backend.run_requests.run(run["id"]).params["policy_number"] == 1
 
 
 @pytest.mark.parametrize(("number", "status"), [(0, 422), (7, 404)])

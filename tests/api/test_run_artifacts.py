@@ -22,8 +22,8 @@ from qosforge.intent.loader import parse_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
-from qosforge.runs.requests.requests import Order
-from qosforge.runs.views.artifact_list import Kind
+from qosforge.runs.requests.run_request import RunRequest
+from qosforge.runs.views.artifact_list import ArtifactKind
 from qosforge.settings import Settings
 from qoslab import control
 from tests.api.conftest import Headers, People
@@ -69,7 +69,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     start_lab(network, inventory, lab)
     try:
         with open_service(settings, lambda _stage, _text: None) as service:
-            finished = service.run(Order(network, intent), "ann")
+            finished = service.run(RunRequest(network, intent), "ann")
     finally:
         control.stop(lab)
     assert finished.result["status"] == "kept", finished.result
@@ -116,7 +116,7 @@ def test_every_artifact_is_listed_by_name_and_is_what_its_id_says(kept: Kept) ->
 def test_what_a_device_holds_takes_an_operator(kept: Kept) -> None:
     listed = kept.get("/artifacts").json()["artifacts"]
     restricted = [entry for entry in listed if entry["restricted"]]
-    assert {entry["kind"] for entry in restricted} == {Kind.RUNNING, Kind.READ_BACK}
+    assert {entry["kind"] for entry in restricted} == {ArtifactKind.RUNNING, ArtifactKind.READ_BACK}
     for entry in listed:
         answer = kept.client.get(entry["link"], headers=kept.viewer)
         assert answer.status_code == (403 if entry["restricted"] else 200)

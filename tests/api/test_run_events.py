@@ -50,12 +50,12 @@ def viewer(people: People) -> Headers:
 
 @pytest.fixture
 def run_id(backend: Backend) -> str:
-    return backend.desk.store.create_run("campus", "rfc4594-4", "0" * 64, {}).id
+    return backend.run_requests.store.create_run("campus", "rfc4594-4", "0" * 64, {}).id
 
 
 def carry_out(backend: Backend, run_id: str, steps: int = 3, pause: float = 0.0) -> None:
     """Let a run come to its end, with some events on the way."""
-    store = backend.desk.store
+    store = backend.run_requests.store
     store.begin_attempt(run_id, 1)
     for number in range(steps):
         with store.stage(run_id, f"stage-{number}"):
@@ -72,7 +72,7 @@ def test_a_stream_of_an_ended_run_tells_all_and_ends(
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/event-stream")
     *events, end = parsed(answer.text)
-    assert [(e.event, e.id) for e in events] == [(e.kind, e.seq) for e in backend.desk.events(run_id)]
+    assert [(e.event, e.id) for e in events] == [(e.kind, e.seq) for e in backend.run_requests.events(run_id)]
     assert [e.data["stage"] for e in events if e.event == "progress"] == ["stage-0", "stage-1", "stage-2"]
     assert all(e.data["at"] for e in events)
     assert (end.event, end.id, end.data) == ("end", None, {"status": "kept", "verdict": "met"})
@@ -82,7 +82,7 @@ def test_a_watcher_that_comes_again_goes_on_where_it_was(
     client: TestClient, viewer: Headers, backend: Backend, run_id: str
 ) -> None:
     carry_out(backend, run_id)
-    numbers = [event.seq for event in backend.desk.events(run_id)]
+    numbers = [event.seq for event in backend.run_requests.events(run_id)]
     path = f"/api/v1/runs/{run_id}/events"
     for seen, number in enumerate(numbers, 1):
         again = viewer | STREAM | {"Last-Event-ID": str(number)}
@@ -101,7 +101,7 @@ def test_pages_tell_the_same(client: TestClient, viewer: Headers, backend: Backe
         page = client.get(f"/api/v1/runs/{run_id}/events?after={after}&limit=3", headers=viewer).json()
         numbers += [event["seq"] for event in page["events"]]
         after, final = page["after"], page["final"]
-    assert numbers == [event.seq for event in backend.desk.events(run_id)]
+    assert numbers == [event.seq for event in backend.run_requests.events(run_id)]
 
 
 def test_a_page_of_a_run_at_work_is_not_the_last(client: TestClient, viewer: Headers, run_id: str) -> None:
@@ -120,7 +120,7 @@ def test_a_number_that_cannot_be_is_refused(client: TestClient, viewer: Headers,
 async def _watched(backend: Backend, run_id: str, **bounds: Any) -> list[tuple[float, bytes]]:
     """What a stream sends, and when: seconds since 1970."""
     bounds.setdefault("stopping", backend.stopping.is_set)
-    stream = watch(backend.desk, Streams(), run_id, 0, **bounds)
+    stream = watch(backend.run_requests, Streams(), run_id, 0, **bounds)
     return [(time.time(), part) async for part in stream]
 
 
@@ -132,9 +132,9 @@ def test_events_are_reported_as_they_happen(backend: Backend, run_id: str) -> No
     finally:
         work.join()
     told = [(at, event) for at, part in parts for event in parsed(part.decode())]
-    assert [event.id for _, event in told] == [*(e.seq for e in backend.desk.events(run_id)), None]
+    assert [event.id for _, event in told] == [*(e.seq for e in backend.run_requests.events(run_id)), None]
     # The second stage was written when the first had long been told.
-    last = max(event.at.timestamp() for event in backend.desk.events(run_id))
+    last = max(event.at.timestamp() for event in backend.run_requests.events(run_id))
     assert 0 < sum(at < last - 0.1 for at, _ in told) < len(told)
 
 

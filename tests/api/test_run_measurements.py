@@ -20,7 +20,7 @@ from qosforge.api.backend import Backend
 from qosforge.intent.policy_source import load_policy
 from qosforge.resources import root
 from qosforge.runs.record.tables import EXTERNAL_MEASUREMENTS, RunStatus
-from qosforge.runs.requests.requests import Order
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.runs.workflow.external_tester import EXTERNAL_TESTER_SECONDS, waiting_for
 from qosforge.tester.measurement.document import Measurement
 from tests.principals import somebody
@@ -42,11 +42,11 @@ def _manual() -> dict[str, Any]:
 def run_id(backend: Backend) -> str:
     """A run that waits for a measurement after its push."""
     intent = load_policy(backend.policies.seen_by(somebody("ann")).get("campus-collaboration").written())
-    order = Order(backend.networks.network("campus"), intent, tester="external")
-    run, _ = backend.desk.place(order, "ann")
-    due = backend.desk.store.now() + timedelta(seconds=EXTERNAL_TESTER_SECONDS)
+    order = RunRequest(backend.networks.network("campus"), intent, tester="external")
+    run, _ = backend.run_requests.submit(order, "ann")
+    due = backend.run_requests.store.now() + timedelta(seconds=EXTERNAL_TESTER_SECONDS)
     waiting = {"status": RunStatus.RUNNING.value, "waits_for": waiting_for("after"), "due": due}
-    backend.desk.store.change(run.id, lambda _run, _connection: waiting)
+    backend.run_requests.store.change(run.id, lambda _run, _connection: waiting)
     return run.id
 
 
@@ -59,7 +59,12 @@ def give(client: TestClient, backend: Backend, run_id: str, tmp_path: Path) -> G
     public = key.as_pem(private=False).decode()
     with backend.database.write() as connection:
         for name, networks in (("probe1", ["campus"]), ("elsewhere", ["itesm"])):
-            row = {"name": name, "public_key": public, "networks": networks, "created": backend.desk.store.now()}
+            row = {
+                "name": name,
+                "public_key": public,
+                "networks": networks,
+                "created": backend.run_requests.store.now(),
+            }
             connection.execute(sa.insert(TESTERS).values(row))
     sign = _manual()["sign"]
 

@@ -73,7 +73,7 @@ def test_a_run_is_recorded_with_who_asked_for_it_and_why(
     assert (run["created_by"], run["ticket"], run["source"]) == ("ann", "CHG-12", source)
     assert datetime.fromisoformat(run["not_before"]) == later
     assert datetime.fromisoformat(run["deadline"]) == later + timedelta(minutes=10)
-    recorded = backend.desk.run(run["id"])
+    recorded = backend.run_requests.run(run["id"])
     assert (recorded.params["seed"], recorded.params["strict"], recorded.params["measure"]) == (7, True, True)
     assert client.get(answer.headers["location"], headers=ann).json()["id"] == run["id"]
     (call,) = calls_page(backend.database, None)
@@ -84,7 +84,7 @@ def test_a_policy_may_be_named_or_brought(place: Place, backend: Backend) -> Non
     text = shipped("campus-collaboration").text
     named, brought = place(), place(policy={"text": text, "file": "policies/mine.yaml"})
     assert named["policy_version"] == brought["policy_version"]
-    assert backend.desk.run(brought["id"]).params["intent_file"] == "policies/mine.yaml"
+    assert backend.run_requests.run(brought["id"]).params["intent_file"] == "policies/mine.yaml"
     assert place(policy={"name": "campus-collaboration", "version": 0})["policy"] == "campus-collaboration"
 
 
@@ -128,7 +128,7 @@ def test_one_key_makes_one_run_also_at_once(client: TestClient, ann: Headers, ba
         answers = list(pool.map(lambda _: client.post(RUNS, json=BODY, headers=ann | key), range(8)))
     assert sorted(answer.status_code for answer in answers) == [200] * 7 + [201]
     (made,) = {answer.json()["id"] for answer in answers}
-    assert [run.id for run in backend.desk.store.list_runs()] == [made]
+    assert [run.id for run in backend.run_requests.store.list_runs()] == [made]
     assert {answer.headers["location"] for answer in answers} == {f"{RUNS}/{made}"}
     other = client.post(RUNS, json=BODY | {"seed": 2}, headers=ann | key)
     assert "another request" in problem(other, 422)
@@ -158,7 +158,7 @@ def test_quotes_around_a_key_are_no_part_of_it(client: TestClient, ann: Headers)
 @pytest.fixture
 def many(backend: Backend) -> list[str]:
     """Runs of two networks, some of them over; the newest first."""
-    store = backend.desk.store
+    store = backend.run_requests.store
     made = []
     for number in range(25):
         network = "campus" if number % 2 else "itesm"
@@ -186,7 +186,7 @@ def test_pages_lead_through_all_runs_while_others_are_added(
     found: list[list[str]] = []
     for page in pages(client, admin, f"{RUNS}?limit=10"):
         found.append(page)
-        backend.desk.store.create_run("campus", "late", "0" * 64, {})
+        backend.run_requests.store.create_run("campus", "late", "0" * 64, {})
     assert [len(page) for page in found] == [10, 10, 5]
     assert [run for page in found for run in page] == many
 
@@ -242,7 +242,7 @@ def test_a_waiting_run_is_cancelled_at_once_and_only_once(client: TestClient, an
 
 def test_a_running_run_is_asked_to_stop(client: TestClient, ann: Headers, place: Place, backend: Backend) -> None:
     run = place()["id"]
-    backend.desk.store.begin_attempt(run, 1)
+    backend.run_requests.store.begin_attempt(run, 1)
     answer = client.post(f"{RUNS}/{run}/cancel", headers=ann)
     assert (answer.status_code, answer.json()["status"], answer.json()["cancelled_by"]) == (202, "running", "ann")
 
@@ -256,7 +256,7 @@ def test_a_rollout_is_paused_and_resumed_once_each(
     assert "paused by ann already" in problem(client.post(f"{RUNS}/{run}/pause", headers=ann), 409)
     assert client.post(f"{RUNS}/{run}/resume", headers=ann).status_code == 202
     assert client.post(f"{RUNS}/{run}/pause", headers=ann).status_code == 202
-    told = [event.data for event in backend.desk.events(run) if event.kind == "pause"]
+    told = [event.data for event in backend.run_requests.events(run) if event.kind == "pause"]
     assert [each["paused"] for each in told] == [True, False, True]
     client.post(f"{RUNS}/{run}/cancel", headers=ann)
     assert "over" in problem(client.post(f"{RUNS}/{run}/pause", headers=ann), 409)
@@ -266,7 +266,7 @@ def test_a_rollout_is_paused_and_resumed_once_each(
 def test_a_run_whose_last_wave_has_begun_is_not_paused(
     client: TestClient, ann: Headers, place: Place, backend: Backend
 ) -> None:
-    run, store = place()["id"], backend.desk.store
+    run, store = place()["id"], backend.run_requests.store
     store.begin_attempt(run, 1)
     wave = {"name": "all devices", "devices": ["r1"], "steps": [["r1"]], "revert_seconds": 900}
     with store.stage(run, "rollout") as summary:
@@ -299,7 +299,7 @@ def test_a_kept_run_is_rolled_back_by_a_run_of_its_own(
 ) -> None:
     run = place()["id"]
     assert "nothing to roll back" in problem(client.post(f"{RUNS}/{run}/rollback", headers=ann), 409)
-    backend.desk.store.set_status(run, RunStatus.KEPT, Verdict.MET)
+    backend.run_requests.store.set_status(run, RunStatus.KEPT, Verdict.MET)
     key = {"Idempotency-Key": '"back"'}
     first, second = (client.post(f"{RUNS}/{run}/rollback", headers=ann | key) for _ in range(2))
     assert first.status_code == 201
@@ -313,7 +313,7 @@ def test_a_kept_run_is_rolled_back_by_a_run_of_its_own(
 def waits(place: Place, backend: Backend) -> dict[str, str]:
     """A run that waits for an approval, and the candidate that it is about."""
     run = place()["id"]
-    store = backend.desk.store
+    store = backend.run_requests.store
     candidate = backend.artifacts.put_json({"version": 1, "devices": {"r1": "policy-map new\n"}})
     with store.stage(run, "prepare") as summary:
         summary |= {"candidate": candidate, "devices": {}}

@@ -84,7 +84,7 @@ def synced(client: TestClient, admin: Headers, folder: Path) -> Path:
 
 
 def write(client: TestClient, admin: Headers, *, remove: bool = False) -> dict[str, object]:
-    """Look, and write what was shown."""
+    """DriftResult, and write what was shown."""
     shown = client.get(SYNC, params={"remove": remove}, headers=admin)
     assert shown.status_code == 200, shown.text
     done = client.post(SYNC, json={"digest": shown.json()["digest"], "remove": remove}, headers=admin)

@@ -134,7 +134,7 @@ def test_what_is_sent_is_as_the_document_says(
 ) -> None:
     client.post(WEBHOOKS, json=order(receiver.url()), headers=root)
     assert client.post(f"{WEBHOOKS}/chat/test", headers=root).json()["state"] == "waiting"
-    store = backend.desk.store
+    store = backend.run_requests.store
     for status, waits_for in ((RunStatus.NEEDS_APPROVAL, "an approver"), (RunStatus.KEPT, "")):
         run = store.create_run("campus", "gold", "f" * 64, {})
         store.set_status(run.id, status, Verdict.BROKEN, waits_for=waits_for, due=store.now())

@@ -27,7 +27,7 @@ from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.status_events import next_attempt_columns
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import EVENTS, IDEMPOTENCY_KEYS, UNFINISHED, JournalAction, RunStatus
-from qosforge.runs.requests.requests import Desk
+from qosforge.runs.requests.requests import RunRequests
 from qosforge.runs.views.report import run_report
 from qosforge.settings import Settings
 from tests.runs.support import WHY
@@ -153,11 +153,11 @@ def test_a_run_without_its_artifacts_is_not_begun_again(house: House) -> None:
     kept, _ = house.run(250, RunStatus.KEPT, ["d", "e", "f"])
     house.run(200, RunStatus.KEPT, ["g", "h", "i"])
     assert set(house.retain().runs) == {failed, kept}
-    desk = Desk(Settings(), house.store, house.artifacts)
+    run_requests = RunRequests(Settings(), house.store, house.artifacts)
     with pytest.raises(InvalidState, match="gave up what it had read and prepared on 2026-06-01"):
-        desk.retry(failed, "ann")
+        run_requests.retry(failed, "ann")
     with pytest.raises(InvalidState, match="gave up"):
-        desk.roll_back(kept, "ann")
+        run_requests.roll_back(kept, "ann")
     assert house.store.get_run(failed).status is RunStatus.FAILED
 
 

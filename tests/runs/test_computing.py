@@ -20,6 +20,7 @@ from qosforge.deploy.sessions import ProcessEnding
 from qosforge.errors import StoreError
 from qosforge.runs.engine.computing import Computing
 from qosforge.runs.record.stages import RunStopped
+from qosforge.runs.workflow.candidates import validate_run
 from tests.stopwatch import Stopwatch
 
 from .support import Spawn, finish
@@ -59,7 +60,7 @@ def test_a_run_that_waits_for_its_turn_is_stopped_too(compute: Compute) -> None:
     computing = Computing(compute, 60)
     watch = Stopwatch()
     with pytest.raises(RunStopped):
-        computing.done("run", lambda: STOP, wait, 60)
+        computing.run("run", lambda: STOP, wait, 60)
     assert watch.seconds < 5
 
 
@@ -85,7 +86,7 @@ def test_a_process_that_ends_leaves_what_it_computes_and_what_waits(compute: Com
     computing = Computing(compute, 60)
     with ThreadPoolExecutor(3) as threads:
         under_way = [
-            threads.submit(computing.done, f"run-{number}", lambda: None, wait, 60.0) for number in range(3)
+            threads.submit(computing.run, f"run-{number}", lambda: None, wait, 60.0) for number in range(3)
         ]
         time.sleep(1)
         watch = Stopwatch()
@@ -94,7 +95,7 @@ def test_a_process_that_ends_leaves_what_it_computes_and_what_waits(compute: Com
             assert isinstance(one.exception(timeout=60), ProcessEnding)
         assert watch.seconds < 4
     with pytest.raises(ProcessEnding):
-        computing.done("run", lambda: None, wait, 0.01)
+        computing.run("run", lambda: None, wait, 0.01)
 
 
 def die_once(marker: Path) -> str:
@@ -107,8 +108,8 @@ def die_once(marker: Path) -> str:
 def test_a_run_that_has_touched_devices_waits_for_nobody_and_outlives_a_death(tmp_path: Path) -> None:
     computing = Computing(Compute(1), 60)
     with ThreadPoolExecutor(1) as threads:
-        other = threads.submit(computing.done, "other", lambda: None, wait, 60.0)
-        assert computing.finish("run", die_once, tmp_path / "died") == "done"
+        other = threads.submit(computing.run, "other", lambda: None, wait, 60.0)
+        assert computing.run_to_end("run", die_once, tmp_path / "died") == "done"
         assert not other.done()
         computing.close()
         assert isinstance(other.exception(timeout=60), ProcessEnding)
@@ -122,11 +123,11 @@ def test_a_death_in_a_process_that_goes_on_is_told(compute: Compute) -> None:
 def room_for_what_runs_compute() -> float:
     """Megabytes that a computation may still take, once all that runs compute with is imported."""
     from qosforge.reports.run_report import render_run_report  # noqa: PLC0415 - in the computing process
-    from qosforge.runs.workflow.candidates import check, compile_run  # noqa: PLC0415 - as above
+    from qosforge.runs.workflow.candidates import compile_run  # noqa: PLC0415 - as above
     from qosforge.runs.workflow.live import measure  # noqa: PLC0415 - as above
     from qosforge.runs.workflow.steps.predict import predict_run  # noqa: PLC0415 - as above
 
-    assert all((predict_run, render_run_report, measure, compile_run, check))
+    assert all((predict_run, render_run_report, measure, compile_run, validate_run))
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     return (most - pages * resource.getpagesize()) / (1 << 20)
@@ -158,7 +159,7 @@ class Executor(module.Executor):
         self.engine.register("computes", self.workflow)
 
     def workflow(self, workflow_id, params):
-        self.engine.run_step("compute", self.computing.done, workflow_id, lambda: None, time.sleep, seconds)
+        self.engine.run_step("compute", self.computing.run, workflow_id, lambda: None, time.sleep, seconds)
         (folder / "done").touch()
         return {}
 

@@ -109,7 +109,7 @@ class Steps:
     wait_step = run_step
 
 
-def course(steps: Steps, **documents: object) -> Any:
+def attempt(steps: Steps, **documents: object) -> Any:
     asked: dict[str, Any] = {
         "measure": True,
         "undo_of": None,
@@ -131,7 +131,7 @@ def course(steps: Steps, **documents: object) -> Any:
 def test_only_what_is_needed_is_read() -> None:
     """What is changed, what is linked to it, and what the packets pass that are verified."""
     steps = Steps()
-    course(steps).go()
+    attempt(steps).run()
     assert ("read", (ANY, ["r1", "r3", "r5", "r7", "r8"])) in [
         (name, (ANY, *given[2:])) for name, given in steps.told
     ]
@@ -139,7 +139,7 @@ def test_only_what_is_needed_is_read() -> None:
 
 def test_a_good_run_is_kept_and_gives_the_boxes_back_first() -> None:
     steps = Steps()
-    assert course(steps).go()["status"] == RunStatus.KEPT
+    assert attempt(steps).run()["status"] == RunStatus.KEPT
     assert steps.done == [
         *("begin", "lock", "read", "checkpoint-prepare", "prepare", "rollout", "gate"),
         *("checkpoint-measure-before", "measure-before", "push", "counters"),
@@ -158,10 +158,10 @@ def test_a_good_run_is_kept_and_gives_the_boxes_back_first() -> None:
 @pytest.mark.parametrize("at", ["lock", "read", "gate", "push", "counters", "measure-after", "keep"])
 def test_an_interrupted_run_leaves_the_steps_in_order_for_the_one_that_goes_on(at: str) -> None:
     whole = Steps()
-    course(whole).go()
+    attempt(whole).run()
     cut = Steps(**{at: KeyboardInterrupt()})
     with pytest.raises(KeyboardInterrupt):
-        course(cut).go()
+        attempt(cut).run()
     assert cut.done == whole.done[: whole.done.index(at)]
 
 
@@ -170,7 +170,7 @@ def test_a_step_that_fails_for_good_gives_the_boxes_back(at: str) -> None:
     failing: Any = {at: errors.StoreError("the store is gone")}
     steps = Steps(**{"keep": {"errors": [{"device": "r3", "message": "refused a line", "hint": ""}]}, **failing})
     with pytest.raises(errors.StoreError):
-        course(steps).go()
+        attempt(steps).run()
     assert steps.done[-1] == "release"
 
 
@@ -180,7 +180,7 @@ STOPPED = {"stopped": {"status": "failed", "reason": "timed out"}}
 def test_a_computation_that_is_stopped_ends_the_run_and_takes_back_what_was_pushed() -> None:
     before, after = Steps(prepare=STOPPED), Steps(measure_after=STOPPED)
     for steps in (before, after):
-        ended = course(steps).go()
+        ended = attempt(steps).run()
         assert (ended["status"], ended["reason"]) == (RunStatus.FAILED, "timed out")
         assert "keep" not in steps.done
     assert "push" not in before.done
@@ -194,7 +194,7 @@ def test_a_computation_that_is_stopped_ends_the_run_and_takes_back_what_was_push
 def test_anything_but_met_is_rolled_back(outcome: str) -> None:
     longer = {f"measure_after_look_{n}": {"outcome": outcome, "measurement": f"a{n}"} for n in (2, 3)}
     steps = Steps(measure_after={"outcome": outcome, "measurement": "a"}, **longer)
-    ended = course(steps).go()
+    ended = attempt(steps).run()
     assert (ended["status"], ended["verdict"]) == (RunStatus.ROLLED_BACK, outcome)
     assert "keep" not in steps.done
     assert [s for s in steps.done if s.startswith("measure-after-look")] == (
@@ -204,7 +204,7 @@ def test_anything_but_met_is_rolled_back(outcome: str) -> None:
 
 def test_a_box_that_cannot_be_confirmed_takes_the_whole_run_back() -> None:
     steps = Steps(keep={"errors": [{"device": "r3", "message": "it went back by itself", "hint": None}]})
-    ended = course(steps).go()
+    ended = attempt(steps).run()
     assert ended["status"] == RunStatus.ROLLED_BACK
     assert steps.done[-4:] == ["keep", "rollback", "release", "status-rolled_back"]
 
@@ -212,7 +212,7 @@ def test_a_box_that_cannot_be_confirmed_takes_the_whole_run_back() -> None:
 @pytest.mark.parametrize("at", ["counters", "measure_after", "checkpoint_keep"])
 def test_what_fails_after_the_push_takes_the_run_back(at: str) -> None:
     steps = Steps(**{at: errors.TesterError("the twin refuses the scenario")})
-    ended = course(steps).go()
+    ended = attempt(steps).run()
     assert ended["status"] == RunStatus.ROLLED_BACK
     assert ended["errors"][0]["message"] == "the twin refuses the scenario"
     assert steps.done[-3:] == ["rollback", "release", "status-rolled_back"]
@@ -220,7 +220,7 @@ def test_what_fails_after_the_push_takes_the_run_back(at: str) -> None:
 
 def test_a_tester_that_fails_before_the_push_ends_the_run_untouched() -> None:
     steps = Steps(measure_before=errors.TesterError("no traffic is described"))
-    assert course(steps).go()["status"] == RunStatus.FAILED
+    assert attempt(steps).run()["status"] == RunStatus.FAILED
     assert "push" not in steps.done
     assert steps.done[-2:] == ["release", "status-failed"]
 
@@ -228,7 +228,7 @@ def test_a_tester_that_fails_before_the_push_ends_the_run_untouched() -> None:
 @pytest.mark.parametrize("at", ["lock", "checkpoint_prepare", "checkpoint_measure_before", "push"])
 def test_a_run_cancelled_before_the_push_ends_untouched(at: str) -> None:
     steps = Steps(**{at: {**CANCELLED, "begun": False}})
-    ended = course(steps).go()
+    ended = attempt(steps).run()
     assert (ended["status"], ended["reason"]) == (RunStatus.CANCELLED, "cancelled by ada")
     assert "rollback" not in steps.done
     assert steps.done[-2:] == ["release", "status-cancelled"]
@@ -237,7 +237,7 @@ def test_a_run_cancelled_before_the_push_ends_untouched(at: str) -> None:
 @pytest.mark.parametrize("at", ["push", "checkpoint_measure_after", "checkpoint_keep"])
 def test_a_run_cancelled_after_a_touch_is_undone(at: str) -> None:
     steps = Steps(**{at: {**CANCELLED, "begun": True}})
-    assert course(steps).go()["status"] == RunStatus.CANCELLED
+    assert attempt(steps).run()["status"] == RunStatus.CANCELLED
     assert steps.done[-3:] == ["rollback", "release", "status-cancelled"]
 
 
@@ -246,13 +246,13 @@ def test_a_cancelled_run_that_cannot_be_undone_needs_recovery() -> None:
         checkpoint_keep=CANCELLED,
         rollback={"running": {}, "errors": [{"device": "r1", "message": "is gone", "hint": ""}]},
     )
-    assert course(steps).go()["status"] == RunStatus.NEEDS_RECOVERY
+    assert attempt(steps).run()["status"] == RunStatus.NEEDS_RECOVERY
 
 
 @pytest.mark.parametrize("at", ["gate", "push"])
 def test_a_closed_gate_lets_go_of_the_boxes_and_waits(at: str) -> None:
     steps = Steps(**{at: {**WAIT, "begun": False}})
-    ended = course(steps).go()
+    ended = attempt(steps).run()
     assert (ended["status"], ended["waits_for"]) == (RunStatus.NEEDS_APPROVAL, "approval")
     assert "rollback" not in steps.done
     assert steps.done[-2:] == ["release", "status-needs_approval"]
@@ -260,42 +260,42 @@ def test_a_closed_gate_lets_go_of_the_boxes_and_waits(at: str) -> None:
 
 def test_boxes_that_another_run_holds_are_waited_for() -> None:
     steps = Steps(lock={}, **{"lock-2": {}, "lock-3": {"devices": ["r1", "r3"]}})
-    assert course(steps).go()["status"] == RunStatus.KEPT
+    assert attempt(steps).run()["status"] == RunStatus.KEPT
     assert steps.done[1:5] == ["lock", "lock-2", "lock-3", "read"]
 
 
 def test_boxes_that_cannot_be_had_end_the_run() -> None:
     steps = Steps(lock={"errors": [{"device": "r1", "message": "left between two states"}]})
-    assert course(steps).go()["status"] == RunStatus.FAILED
+    assert attempt(steps).run()["status"] == RunStatus.FAILED
     assert "read" not in steps.done
 
 
 def test_an_attempt_that_is_over_does_nothing() -> None:
     steps = Steps(begin={"over": True, "status": "cancelled", "verdict": None})
-    assert course(steps).go()["status"] == RunStatus.CANCELLED
+    assert attempt(steps).run()["status"] == RunStatus.CANCELLED
     assert steps.done == ["begin"]
 
 
 def test_nothing_to_change_needs_no_gate() -> None:
     steps = Steps(prepare={"refused": False, "devices": {"r1": {"empty": True}}, "candidate": "c"}, gate=WAIT)
-    ended = course(steps).go()
+    ended = attempt(steps).run()
     assert (ended["status"], ended["verdict"]) == (RunStatus.NO_CHANGES, "broken")
 
 
 def test_going_back_is_not_held_up_nor_measured() -> None:
     steps = Steps(gate=WAIT)
-    assert course(steps, undo_of="run", measure=False).go()["status"] == RunStatus.KEPT
+    assert attempt(steps, undo_of="run", measure=False).run()["status"] == RunStatus.KEPT
     assert not {"gate", "counters", "measure-before", "measure-after"} & set(steps.done)
 
 
 def test_to_bring_a_change_again_is_held_up_like_any() -> None:
     steps = Steps(gate=WAIT)
-    assert course(steps, undo_of="run", redoes=True, measure=False).go()["status"] == RunStatus.NEEDS_APPROVAL
+    assert attempt(steps, undo_of="run", redoes=True, measure=False).run()["status"] == RunStatus.NEEDS_APPROVAL
 
 
 def test_a_retry_from_the_push_takes_over_what_was_measured() -> None:
     steps = Steps(begin={**ANSWERS["begin"], "start": "push"})
-    ended = course(steps).go()
+    ended = attempt(steps).run()
     assert (ended["status"], ended["before"]) == (RunStatus.KEPT, {"outcome": "broken"})
     assert not {"read", "prepare", "measure-before"} & set(steps.done)
     assert {"lock", "gate"} <= set(steps.done)
@@ -308,7 +308,7 @@ def test_an_outside_measurement_is_waited_for_step_by_step() -> None:
             "await-after-2": {"until": "2004-06-01T12:10:00+00:00", "measurement": "m"},
         }
     )
-    assert course(steps, tester="external").go()["status"] == RunStatus.KEPT
+    assert attempt(steps, tester="external").run()["status"] == RunStatus.KEPT
     assert "measure-before" not in steps.done
     at = steps.done.index("await-after-1")
     assert steps.done[at : at + 3] == ["await-after-1", "await-after-2", "measure-after"]
@@ -320,15 +320,15 @@ def test_an_outside_measurement_is_waited_for_step_by_step() -> None:
 )
 def test_no_outside_measurement_takes_the_run_back(given: dict[str, Any], status: RunStatus) -> None:
     steps = Steps(**{"await-after-1": given})
-    ended = course(steps, tester="external").go()
+    ended = attempt(steps, tester="external").run()
     assert ended["status"] == status
     assert "rollback" in steps.done
     assert ("no outside measurement" in str(ended["errors"])) == (status is RunStatus.ROLLED_BACK)
 
 
-def course_of(steps: Steps) -> Any:
+def status_told(steps: Steps) -> Any:
     """What the last step wrote of where the run stands."""
-    ended = course(steps).go()
+    ended = attempt(steps).run()
     name, arguments = steps.told[-1]
     assert name == f"status-{ended['status']}"
     told: Any = arguments[-1]
@@ -379,14 +379,14 @@ LEFT = {
 def test_every_end_without_the_change_has_its_reason(
     answers: Any, step: str, device: str, message: str, hint: str
 ) -> None:
-    reason = course_of(Steps(**answers))["reason"]
+    reason = status_told(Steps(**answers))["reason"]
     assert (reason["step"], reason["device"]) == (step, device)
     assert message in reason["message"]
     assert hint in reason["hint"]
 
 
 def test_an_attempt_that_keeps_its_change_has_no_reason() -> None:
-    assert course_of(Steps())["reason"] is None
+    assert status_told(Steps())["reason"] is None
 
 
 @pytest.mark.parametrize("at", ["read", "push", "counters", "keep"])
@@ -398,7 +398,7 @@ def test_a_stop_in_the_midst_of_devices_ends_the_run_as_stopped(at: str, stop: A
     cut = [{"device": "r3", "message": "left before it was done"}]
     answers: Any = {at: {**ANSWERS[at], "errors": cut, "stop": stop, "begun": True}}
     steps = Steps(**answers)
-    ended = course(steps).go()
+    ended = attempt(steps).run()
     assert (ended["status"], ended["reason"]) == (status, stop["reason"])
     assert ("rollback" in steps.done) is (at != "read")
     if at in ("push", "keep"):
@@ -409,13 +409,13 @@ BROKEN = {"outcome": "broken", "measurement": "a"}
 
 
 def test_what_is_not_met_is_kept_where_its_rule_says_so() -> None:
-    ended = course(Steps(measure_after=BROKEN, compare=compared(True))).go()
+    ended = attempt(Steps(measure_after=BROKEN, compare=compared(True))).run()
     assert (ended["status"], ended["verdict"]) == (RunStatus.KEPT, "broken")
 
 
 def test_a_run_rolled_back_says_what_is_worse_again() -> None:
     told = compared(False, why="voice a→b loss is worse", restores="voice a→b delay p95 177 ms → 72 ms")
-    reason = course_of(Steps(measure_after=BROKEN, compare=told))["reason"]["message"]
+    reason = status_told(Steps(measure_after=BROKEN, compare=told))["reason"]["message"]
     assert "nor is it shown that nothing is worse than before: voice a→b loss is worse" in reason
     assert "What is restored is worse in this: voice a→b delay p95 177 ms → 72 ms" in reason
 
@@ -432,7 +432,7 @@ def test_a_run_rolled_back_says_what_is_worse_again() -> None:
 def test_an_approver_is_asked_step_by_step(word: dict[str, Any], status: RunStatus, said: str | None) -> None:
     waits = {"await-keep-1": {"until": "x"}, "await-keep-2": {"until": "x", **word}}
     steps = Steps(measure_after=BROKEN, compare=compared(None), **waits)
-    reason = course_of(steps)["reason"]
+    reason = status_told(steps)["reason"]
     assert [step for step in steps.done if step.startswith("await-keep")] == ["await-keep-1", "await-keep-2"]
     assert steps.done[-1] == f"status-{status}"
     assert (said in reason["message"]) if said else reason is None
@@ -441,7 +441,7 @@ def test_an_approver_is_asked_step_by_step(word: dict[str, Any], status: RunStat
 
 def test_a_comparison_that_fails_takes_the_run_back() -> None:
     steps = Steps(compare=errors.TesterError("the tester kept no samples"))
-    ended = course(steps).go()
+    ended = attempt(steps).run()
     assert ended["status"] == RunStatus.ROLLED_BACK
     assert ended["errors"][0]["message"] == "the tester kept no samples"
 
@@ -464,7 +464,7 @@ REFUSED = {"device": "r3", "message": "refuses a line", "hint": ""}
 
 def test_a_wave_follows_when_the_canary_has_been_counted_and_nobody_paused() -> None:
     steps = Steps(**TWO, **PUSHED)
-    assert course(steps, measure=False).go()["pushed"] == {"r1": "c", "r3": "d"}
+    assert attempt(steps, measure=False).run()["pushed"] == {"r1": "c", "r3": "d"}
     begun = steps.done.index("push")
     assert steps.done[begun : begun + 5] == ["push", "counters-canary", "wave-2", "push-2", "counters"]
 
@@ -483,7 +483,7 @@ def test_a_wave_follows_when_the_canary_has_been_counted_and_nobody_paused() -> 
 )
 def test_what_stops_a_rollout_takes_all_of_it_back(answers: Any, status: RunStatus, step: str) -> None:
     steps = Steps(**{**TWO, **PUSHED, **answers})
-    ended = course(steps, measure=False).go()
+    ended = attempt(steps, measure=False).run()
     assert ended["status"] == status
     assert steps.done[-3:] == ["rollback", "release", f"status-{status}"]
     told: Any = steps.told[-1][1][-1]
@@ -492,7 +492,7 @@ def test_what_stops_a_rollout_takes_all_of_it_back(answers: Any, status: RunStat
 
 def test_a_pause_is_waited_for_step_by_step_and_counts_for_the_next_one() -> None:
     steps = Steps(**{**TWO, **PUSHED, "wave-2": {"until": "x"}, "wave-2-2": {"go": True, "used": 7.0}})
-    assert course(steps, measure=False).go()["status"] == RunStatus.KEPT
+    assert attempt(steps, measure=False).run()["status"] == RunStatus.KEPT
     assert [name for name in steps.done if name.startswith("wave")] == ["wave-2", "wave-2-2"]
     (arguments,) = [arguments for name, arguments in steps.told if name == "wave-2-2"]
     assert arguments[-2:] == ("x", 0.0)
@@ -502,7 +502,7 @@ def test_a_device_that_fails_is_left_out_and_told_where_so_many_may() -> None:
     left = {"leave-out-2": {"running": {}, "errors": [], "left_out": [REFUSED]}}
     answers: Any = {**TWO, **PUSHED, "push-2": {"running": {}, "errors": [REFUSED]}, **left}
     steps = Steps(**{**answers, "rollout": waves("canary", "the rest", may_fail=1)})
-    ended = course(steps, measure=False).go()
+    ended = attempt(steps, measure=False).run()
     assert (ended["status"], ended["errors"]) == (RunStatus.KEPT, [REFUSED])
     assert ended["reason"] == "left out: r3: refuses a line"
     told: Any = steps.told[-1][1][-1]
@@ -513,10 +513,10 @@ def test_a_device_that_cannot_be_put_back_is_not_left_out() -> None:
     left = {"leave-out-2": {"running": {}, "errors": [LEFT], "left_out": []}}
     answers: Any = {**TWO, **PUSHED, "push-2": {"running": {}, "errors": [REFUSED]}, **left}
     steps = Steps(**{**answers, "rollout": waves("canary", "the rest", may_fail=1)})
-    assert course(steps, measure=False).go()["status"] == RunStatus.ROLLED_BACK
+    assert attempt(steps, measure=False).run()["status"] == RunStatus.ROLLED_BACK
 
 
 def test_a_timer_that_is_too_short_ends_the_run_before_the_gate() -> None:
     steps = Steps(rollout={"waves": [], "may_fail": 0, "left_out": [], "errors": [LEFT]})
-    assert course(steps).go()["status"] == RunStatus.FAILED
+    assert attempt(steps).run()["status"] == RunStatus.FAILED
     assert not {"gate", "measure-before", "push"} & set(steps.done)

@@ -31,8 +31,9 @@ from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.store import Run, RunStore, RunUnknown
 from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome, Verdict
 from qosforge.runs.requests.allowed_actions import allowed_actions
-from qosforge.runs.requests.requests import Desk, Order
+from qosforge.runs.requests.requests import RunRequests
 from qosforge.runs.requests.retry import STARTS
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.runs.workflow.context import Context, Documents
 from qosforge.runs.workflow.gate import LOOK_AGAIN
 from qosforge.runs.workflow.rules import NetworkRules
@@ -46,336 +47,354 @@ ENDED = [RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REJECTED, RunStatus.RO
 
 
 @pytest.fixture(scope="module")
-def order() -> Order:
-    return Order(
+def order() -> RunRequest:
+    return RunRequest(
         load_network(root() / "inventories" / "campus"),
         load_intent(root() / "policies" / "campus-collaboration.yaml"),
     )
 
 
 @pytest.fixture
-def desk(store: RunStore, tmp_path: Path) -> Desk:
-    return Desk(Settings(var_dir=tmp_path), store, FileArtifacts(tmp_path / "artifacts"))
+def run_requests(store: RunStore, tmp_path: Path) -> RunRequests:
+    return RunRequests(Settings(var_dir=tmp_path), store, FileArtifacts(tmp_path / "artifacts"))
 
 
-def in_status(desk: Desk, order: Order, status: RunStatus) -> Run:
-    run, _ = desk.place(order, "ada")
-    return desk.store.set_status(run.id, status, reason=WHY)
+def in_status(run_requests: RunRequests, order: RunRequest, status: RunStatus) -> Run:
+    run, _ = run_requests.submit(order, "ada")
+    return run_requests.store.set_status(run.id, status, reason=WHY)
 
 
-def prepared(desk: Desk, run: Run, **deltas: str) -> str:
+def prepared(run_requests: RunRequests, run: Run, **deltas: str) -> str:
     """Let a run have worked out its candidate, as the loop does."""
-    listed = desk.artifacts.put_json({"version": 1, "devices": deltas})
+    listed = run_requests.artifacts.put_json({"version": 1, "devices": deltas})
     for name in ("read", "prepare", "measure-before"):
-        with desk.store.stage(run.id, name) as summary:
+        with run_requests.store.stage(run.id, name) as summary:
             summary.update({"candidate": listed, "devices": {}} if name == "prepare" else {})
     return listed
 
 
-def statuses(desk: Desk, run: Run) -> list[str]:
-    return [event.data["status"] for event in desk.events(run.id) if event.kind is EventKind.STATUS]
+def statuses(run_requests: RunRequests, run: Run) -> list[str]:
+    return [event.data["status"] for event in run_requests.events(run.id) if event.kind is EventKind.STATUS]
 
 
-def test_an_order_is_recorded_as_it_was_given(desk: Desk, order: Order, clock: Clock) -> None:
+def test_an_order_is_recorded_as_it_was_given(run_requests: RunRequests, order: RunRequest, clock: Clock) -> None:
     source = {"repository": "https://git.example/qos", "commit": "a" * 40, "path": "campus.yaml"}
     later = clock.moment + timedelta(hours=1)
     asked = replace(order, ticket="CHG1", source=source, not_before=later, timeout=timedelta(minutes=10))
-    run, new = desk.place(asked, "ada")
+    run, new = run_requests.submit(asked, "ada")
     assert new
     assert (run.status, run.requested_by, run.ticket, run.source) == (RunStatus.PENDING, "ada", "CHG1", source)
     assert (run.not_before, run.deadline) == (later, later + timedelta(minutes=10))
     assert (run.attempt, run.start) == (1, "read")
-    assert desk.run(run.id) == run
-    assert statuses(desk, run) == ["pending"]
+    assert run_requests.run(run.id) == run
+    assert statuses(run_requests, run) == ["pending"]
 
 
-def test_a_canary_of_no_device_is_refused_when_a_run_is_asked_for(desk: Desk, order: Order) -> None:
-    kept = in_status(desk, order, RunStatus.KEPT)
+def test_a_canary_of_no_device_is_refused_when_a_run_is_asked_for(
+    run_requests: RunRequests, order: RunRequest
+) -> None:
+    kept = in_status(run_requests, order, RunStatus.KEPT)
     rules = ChangeRules.model_validate({"rollout": {"canary": {"tag": "pilto"}}})
     mistyped = replace(order, network=order.network.model_copy(update={"changes": rules}))
     with pytest.raises(InputError, match="has the tag 'pilto', so there is no canary"):
-        desk.place(mistyped, "ada")
-    assert [run.id for run in desk.store.list_runs(10)] == [kept.id]
+        run_requests.submit(mistyped, "ada")
+    assert [run.id for run in run_requests.store.list_runs(10)] == [kept.id]
 
 
-def test_the_same_key_gives_the_same_run(desk: Desk, order: Order) -> None:
-    first, new = desk.place(order, "ada", "key")
-    again, second = desk.place(order, "ada", "key")
+def test_the_same_key_gives_the_same_run(run_requests: RunRequests, order: RunRequest) -> None:
+    first, new = run_requests.submit(order, "ada", "key")
+    again, second = run_requests.submit(order, "ada", "key")
     assert (new, second, again) == (True, False, first)
-    assert desk.place(order, "grace", "key")[1], "a key is its owner's"
+    assert run_requests.submit(order, "grace", "key")[1], "a key is its owner's"
     with pytest.raises(KeyReused, match="another request"):
-        desk.place(replace(order, seed=2), "ada", "key")
-    assert len(desk.store.list_runs()) == 2
+        run_requests.submit(replace(order, seed=2), "ada", "key")
+    assert len(run_requests.store.list_runs()) == 2
 
 
-def test_the_same_key_at_once_gives_one_run(desk: Desk, order: Order) -> None:
+def test_the_same_key_at_once_gives_one_run(run_requests: RunRequests, order: RunRequest) -> None:
     with ThreadPoolExecutor(8) as pool:
-        placed = list(pool.map(lambda _: desk.place(order, "ada", "key"), range(16)))
+        placed = list(pool.map(lambda _: run_requests.submit(order, "ada", "key"), range(16)))
     assert len({run.id for run, _ in placed}) == 1
     assert sum(new for _, new in placed) == 1
-    assert len(desk.store.list_runs()) == 1
+    assert len(run_requests.store.list_runs()) == 1
 
 
 @pytest.mark.parametrize("key", ["", "k" * 256, "a\nb"])
-def test_a_key_that_is_none_is_refused(desk: Desk, order: Order, key: str) -> None:
+def test_a_key_that_is_none_is_refused(run_requests: RunRequests, order: RunRequest, key: str) -> None:
     with pytest.raises(InputError, match="printable"):
-        desk.place(order, "ada", key)
-    assert desk.store.list_runs() == []
+        run_requests.submit(order, "ada", key)
+    assert run_requests.store.list_runs() == []
 
 
-def test_runs_are_listed_in_pages_and_by_what_they_are(desk: Desk, order: Order, clock: Clock) -> None:
+def test_runs_are_listed_in_pages_and_by_what_they_are(
+    run_requests: RunRequests, order: RunRequest, clock: Clock
+) -> None:
     made = []
     for number in range(5):
-        made.append(desk.place(order, "ada" if number % 2 else "grace")[0])
+        made.append(run_requests.submit(order, "ada" if number % 2 else "grace")[0])
         clock.forward(60)
-    desk.store.set_status(made[0].id, RunStatus.KEPT, Verdict.MET)
+    run_requests.store.set_status(made[0].id, RunStatus.KEPT, Verdict.MET)
     ids = [run.id for run in made]
-    page = desk.store.list_runs(2, networks=["campus"])
+    page = run_requests.store.list_runs(2, networks=["campus"])
     assert [run.id for run in page] == ids[:2:-1]
-    assert [run.id for run in desk.store.list_runs(networks=["campus"], before=page[-1].id)] == ids[2::-1]
-    assert [run.id for run in desk.store.list_runs(verdict=Verdict.MET)] == ids[:1]
-    assert [run.id for run in desk.store.list_runs(status=RunStatus.KEPT)] == ids[:1]
-    assert [run.id for run in desk.store.list_runs(requested_by="ada")] == [ids[3], ids[1]]
-    assert [run.id for run in desk.store.list_runs(since=made[1].created, until=made[3].created)] == [
+    assert [run.id for run in run_requests.store.list_runs(networks=["campus"], before=page[-1].id)] == ids[2::-1]
+    assert [run.id for run in run_requests.store.list_runs(verdict=Verdict.MET)] == ids[:1]
+    assert [run.id for run in run_requests.store.list_runs(status=RunStatus.KEPT)] == ids[:1]
+    assert [run.id for run in run_requests.store.list_runs(requested_by="ada")] == [ids[3], ids[1]]
+    assert [run.id for run in run_requests.store.list_runs(since=made[1].created, until=made[3].created)] == [
         ids[2],
         ids[1],
     ]
     assert (
-        desk.store.list_runs(networks=[])
-        == desk.store.list_runs(networks=["elsewhere"])
-        == desk.store.list_runs(policy="other")
+        run_requests.store.list_runs(networks=[])
+        == run_requests.store.list_runs(networks=["elsewhere"])
+        == run_requests.store.list_runs(policy="other")
         == []
     )
 
 
-def test_an_unknown_run_is_told(desk: Desk) -> None:
-    for ask in (desk.run, desk.detail, desk.events, desk.candidate):
+def test_an_unknown_run_is_told(run_requests: RunRequests) -> None:
+    for ask in (run_requests.run, run_requests.detail, run_requests.events, run_requests.candidate):
         with pytest.raises(RunUnknown, match="there is no run"):
             ask("0")
     with pytest.raises(RunUnknown):
-        desk.cancel("\x00", "ada")
+        run_requests.cancel("\x00", "ada")
 
 
-def test_an_approval_lets_the_run_begin_again(desk: Desk, order: Order) -> None:
-    run = in_status(desk, order, RunStatus.NEEDS_APPROVAL)
-    listed = prepared(desk, run, r1="policy-map voice\n")
-    seen = desk.candidate(run.id)
+def test_an_approval_lets_the_run_begin_again(run_requests: RunRequests, order: RunRequest) -> None:
+    run = in_status(run_requests, order, RunStatus.NEEDS_APPROVAL)
+    listed = prepared(run_requests, run, r1="policy-map voice\n")
+    seen = run_requests.candidate(run.id)
     assert seen is not None
     assert (seen.id, dict(seen.devices)) == (listed, {"r1": "policy-map voice\n"})
-    approved = desk.approve(run.id, "grace", listed, "looks right")
+    approved = run_requests.approve(run.id, "grace", listed, "looks right")
     assert (approved.status, approved.attempt) == (RunStatus.PENDING, 2)
-    (decision,) = desk.decisions(run.id)
+    (decision,) = run_requests.decisions(run.id)
     assert (decision.by, decision.approved, decision.candidate) == ("grace", True, listed)
     with pytest.raises(InvalidState, match="waits for no approval"):
-        desk.approve(run.id, "grace", listed)
-    assert statuses(desk, run) == ["pending", "needs_approval", "pending"]
-    assert desk.candidate(run.id) is None, "the next attempt has to work it out anew"
+        run_requests.approve(run.id, "grace", listed)
+    assert statuses(run_requests, run) == ["pending", "needs_approval", "pending"]
+    assert run_requests.candidate(run.id) is None, "the next attempt has to work it out anew"
 
 
-def test_only_what_was_looked_at_is_approved(desk: Desk, order: Order) -> None:
-    run = in_status(desk, order, RunStatus.NEEDS_APPROVAL)
+def test_only_what_was_looked_at_is_approved(run_requests: RunRequests, order: RunRequest) -> None:
+    run = in_status(run_requests, order, RunStatus.NEEDS_APPROVAL)
     with pytest.raises(InvalidState, match="not what the run would do"):
-        desk.approve(run.id, "grace", "0" * 64)
-    prepared(desk, run, r1="a\n")
+        run_requests.approve(run.id, "grace", "0" * 64)
+    prepared(run_requests, run, r1="a\n")
     with pytest.raises(InvalidState, match="not what the run would do"):
-        desk.approve(run.id, "grace", "0" * 64)
-    assert desk.decisions(run.id) == []
+        run_requests.approve(run.id, "grace", "0" * 64)
+    assert run_requests.decisions(run.id) == []
 
 
-def test_two_who_decide_at_once_are_not_both_heard(desk: Desk, order: Order) -> None:
-    run = in_status(desk, order, RunStatus.NEEDS_APPROVAL)
-    listed = prepared(desk, run, r1="a\n")
+def test_two_who_decide_at_once_are_not_both_heard(run_requests: RunRequests, order: RunRequest) -> None:
+    run = in_status(run_requests, order, RunStatus.NEEDS_APPROVAL)
+    listed = prepared(run_requests, run, r1="a\n")
 
     def decide(number: int) -> bool:
         try:
-            desk.reject(run.id, "ada") if number % 2 else desk.approve(run.id, "ada", listed)
+            run_requests.reject(run.id, "ada") if number % 2 else run_requests.approve(run.id, "ada", listed)
         except InvalidState:
             return False
         return True
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(decide, range(8))) == 1
-    assert len(desk.decisions(run.id)) == 1
+    assert len(run_requests.decisions(run.id)) == 1
 
 
-def test_a_refusal_ends_the_run(desk: Desk, order: Order) -> None:
-    run = in_status(desk, order, RunStatus.NEEDS_APPROVAL)
-    prepared(desk, run, r1="a\n")
-    over = desk.reject(run.id, "grace", "not in term time")
+def test_a_refusal_ends_the_run(run_requests: RunRequests, order: RunRequest) -> None:
+    run = in_status(run_requests, order, RunStatus.NEEDS_APPROVAL)
+    prepared(run_requests, run, r1="a\n")
+    over = run_requests.reject(run.id, "grace", "not in term time")
     assert (over.status, over.reason) == (RunStatus.CANCELLED, "rejected by grace: not in term time")
 
 
 @pytest.mark.parametrize("status", [RunStatus.PENDING, RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED])
-def test_a_run_that_nobody_is_at_is_cancelled_at_once(desk: Desk, order: Order, status: RunStatus) -> None:
-    run = in_status(desk, order, status)
-    over = desk.cancel(run.id, "ada")
+def test_a_run_that_nobody_is_at_is_cancelled_at_once(
+    run_requests: RunRequests, order: RunRequest, status: RunStatus
+) -> None:
+    run = in_status(run_requests, order, status)
+    over = run_requests.cancel(run.id, "ada")
     assert (over.status, over.cancelled_by, over.reason) == (RunStatus.CANCELLED, "ada", "cancelled by ada")
     with pytest.raises(InvalidState, match="is over"):
-        desk.cancel(run.id, "ada")
-    assert desk.store.begin_attempt(run.id, 1) is None, "a queued attempt finds it over"
+        run_requests.cancel(run.id, "ada")
+    assert run_requests.store.begin_attempt(run.id, 1) is None, "a queued attempt finds it over"
 
 
-def test_a_running_run_is_asked_to_stop(desk: Desk, order: Order) -> None:
-    run = in_status(desk, order, RunStatus.RUNNING)
+def test_a_running_run_is_asked_to_stop(run_requests: RunRequests, order: RunRequest) -> None:
+    run = in_status(run_requests, order, RunStatus.RUNNING)
     for _ in range(2):
-        asked = desk.cancel(run.id, "ada")
+        asked = run_requests.cancel(run.id, "ada")
         assert (asked.status, asked.cancelled_by) == (RunStatus.RUNNING, "ada")
-    assert [event.data for event in desk.events(run.id) if event.kind is EventKind.CANCEL] == [{"by": "ada"}]
+    assert [event.data for event in run_requests.events(run.id) if event.kind is EventKind.CANCEL] == [
+        {"by": "ada"}
+    ]
 
 
 @pytest.mark.parametrize("status", [s for s in RunStatus if s not in ENDED])
-def test_what_has_not_ended_or_stands_is_not_tried_again(desk: Desk, order: Order, status: RunStatus) -> None:
-    run = in_status(desk, order, status)
+def test_what_has_not_ended_or_stands_is_not_tried_again(
+    run_requests: RunRequests, order: RunRequest, status: RunStatus
+) -> None:
+    run = in_status(run_requests, order, status)
     with pytest.raises(InvalidState, match="cannot be tried again"):
-        desk.retry(run.id, "ada")
+        run_requests.retry(run.id, "ada")
 
 
 @pytest.mark.parametrize("status", ENDED)
-def test_an_ended_run_begins_another_attempt(desk: Desk, order: Order, clock: Clock, status: RunStatus) -> None:
-    run, _ = desk.place(replace(order, timeout=timedelta(minutes=5)), "ada")
-    desk.store.set_status(run.id, status, Verdict.BROKEN, reason=WHY)
+def test_an_ended_run_begins_another_attempt(
+    run_requests: RunRequests, order: RunRequest, clock: Clock, status: RunStatus
+) -> None:
+    run, _ = run_requests.submit(replace(order, timeout=timedelta(minutes=5)), "ada")
+    run_requests.store.set_status(run.id, status, Verdict.BROKEN, reason=WHY)
     clock.forward(3600)
-    again = desk.retry(run.id, "ada")
+    again = run_requests.retry(run.id, "ada")
     assert (again.status, again.attempt, again.verdict) == (RunStatus.PENDING, 2, None)
     assert again.deadline == clock.moment + timedelta(minutes=5), "its time counts anew"
 
 
 @pytest.mark.parametrize("start", STARTS[1:])
-def test_a_retry_from_a_later_stage_needs_what_came_before(desk: Desk, order: Order, start: str) -> None:
-    run = in_status(desk, order, RunStatus.FAILED)
+def test_a_retry_from_a_later_stage_needs_what_came_before(
+    run_requests: RunRequests, order: RunRequest, start: str
+) -> None:
+    run = in_status(run_requests, order, RunStatus.FAILED)
     with pytest.raises(InvalidState, match="did not finish read"):
-        desk.retry(run.id, "ada", start)
-    prepared(desk, run, r1="a\n")
-    assert desk.retry(run.id, "ada", start).start == start
+        run_requests.retry(run.id, "ada", start)
+    prepared(run_requests, run, r1="a\n")
+    assert run_requests.retry(run.id, "ada", start).start == start
 
 
-def test_a_refused_run_can_only_begin_at_its_beginning(desk: Desk, order: Order) -> None:
-    run = in_status(desk, order, RunStatus.REJECTED)
-    prepared(desk, run)
+def test_a_refused_run_can_only_begin_at_its_beginning(run_requests: RunRequests, order: RunRequest) -> None:
+    run = in_status(run_requests, order, RunStatus.REJECTED)
+    prepared(run_requests, run)
     with pytest.raises(InvalidState, match="can only begin at read"):
-        desk.retry(run.id, "ada", "push")
+        run_requests.retry(run.id, "ada", "push")
 
 
 @pytest.mark.parametrize("start", ["keep", "", "x" * 1000])
-def test_a_retry_begins_nowhere_else(desk: Desk, order: Order, start: str) -> None:
-    run = in_status(desk, order, RunStatus.FAILED)
+def test_a_retry_begins_nowhere_else(run_requests: RunRequests, order: RunRequest, start: str) -> None:
+    run = in_status(run_requests, order, RunStatus.FAILED)
     with pytest.raises(InputError, match="cannot begin at"):
-        desk.retry(run.id, "ada", start)
+        run_requests.retry(run.id, "ada", start)
 
 
-def test_a_run_that_left_a_box_open_is_not_tried_again(desk: Desk, order: Order) -> None:
-    run = in_status(desk, order, RunStatus.FAILED)
-    desk.store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+def test_a_run_that_left_a_box_open_is_not_tried_again(run_requests: RunRequests, order: RunRequest) -> None:
+    run = in_status(run_requests, order, RunStatus.FAILED)
+    run_requests.store.journal.append(run.id, "r1", JournalAction.TOUCHING)
     with pytest.raises(InvalidState, match="between two states"):
-        desk.retry(run.id, "ada")
+        run_requests.retry(run.id, "ada")
 
 
-def kept(desk: Desk, order: Order, *devices: str) -> Run:
-    run, _ = desk.place(order, "ada")
+def kept(run_requests: RunRequests, order: RunRequest, *devices: str) -> Run:
+    run, _ = run_requests.submit(order, "ada")
     for device in devices:
-        desk.store.journal.append(run.id, device, JournalAction.TOUCHING, before="b" * 64)
-        desk.store.journal.append(run.id, device, JournalAction.CONFIRMED)
-    return desk.store.set_status(run.id, RunStatus.KEPT)
+        run_requests.store.journal.append(run.id, device, JournalAction.TOUCHING, before="b" * 64)
+        run_requests.store.journal.append(run.id, device, JournalAction.CONFIRMED)
+    return run_requests.store.set_status(run.id, RunStatus.KEPT)
 
 
-def test_a_kept_run_is_rolled_back_by_a_new_one(desk: Desk, order: Order) -> None:
-    run = kept(desk, order, "r1")
-    undoing = desk.roll_back(run.id, "grace", "key")
+def test_a_kept_run_is_rolled_back_by_a_new_one(run_requests: RunRequests, order: RunRequest) -> None:
+    run = kept(run_requests, order, "r1")
+    undoing = run_requests.roll_back(run.id, "grace", "key")
     assert undoing.id != run.id
     assert (undoing.params["undo_of"], undoing.params["measure"]) == (run.id, False)
     assert undoing.requested_by == "grace"
-    assert desk.roll_back(run.id, "grace", "key") == undoing
-    assert desk.run(run.id) == run, "history is not rewritten"
+    assert run_requests.roll_back(run.id, "grace", "key") == undoing
+    assert run_requests.run(run.id) == run, "history is not rewritten"
 
 
-def test_what_a_later_run_built_upon_is_not_rolled_back(desk: Desk, order: Order) -> None:
-    first, second = kept(desk, order, "r1", "r3"), kept(desk, order, "r3")
-    elsewhere = kept(desk, order, "r2")
+def test_what_a_later_run_built_upon_is_not_rolled_back(run_requests: RunRequests, order: RunRequest) -> None:
+    first, second = kept(run_requests, order, "r1", "r3"), kept(run_requests, order, "r3")
+    elsewhere = kept(run_requests, order, "r2")
     with pytest.raises(InvalidState, match=f"{second.id} changed r3 since"):
-        desk.roll_back(first.id, "ada")
-    desk.store.set_status(desk.roll_back(second.id, "ada").id, RunStatus.KEPT)
-    assert desk.roll_back(first.id, "ada").params["undo_of"] == first.id
-    assert desk.roll_back(elsewhere.id, "ada").params["undo_of"] == elsewhere.id
+        run_requests.roll_back(first.id, "ada")
+    run_requests.store.set_status(run_requests.roll_back(second.id, "ada").id, RunStatus.KEPT)
+    assert run_requests.roll_back(first.id, "ada").params["undo_of"] == first.id
+    assert run_requests.roll_back(elsewhere.id, "ada").params["undo_of"] == elsewhere.id
 
 
 @pytest.mark.parametrize("status", [s for s in RunStatus if s is not RunStatus.KEPT])
-def test_only_what_was_kept_is_rolled_back(desk: Desk, order: Order, status: RunStatus) -> None:
+def test_only_what_was_kept_is_rolled_back(run_requests: RunRequests, order: RunRequest, status: RunStatus) -> None:
     with pytest.raises(InvalidState, match="nothing to roll back"):
-        desk.roll_back(in_status(desk, order, status).id, "ada")
+        run_requests.roll_back(in_status(run_requests, order, status).id, "ada")
 
 
-def test_events_are_read_on_from_the_last_one_seen(desk: Desk, order: Order) -> None:
-    run, _ = desk.place(order, "ada")
-    other, _ = desk.place(order, "ada")
-    with desk.store.stage(run.id, "read"):
-        desk.store.events.progress(run.id, "read", "5 of the lab's emulated devices")
-    desk.store.set_status(other.id, RunStatus.RUNNING)
-    told = desk.events(run.id)
+def test_events_are_read_on_from_the_last_one_seen(run_requests: RunRequests, order: RunRequest) -> None:
+    run, _ = run_requests.submit(order, "ada")
+    other, _ = run_requests.submit(order, "ada")
+    with run_requests.store.stage(run.id, "read"):
+        run_requests.store.events.progress(run.id, "read", "5 of the lab's emulated devices")
+    run_requests.store.set_status(other.id, RunStatus.RUNNING)
+    told = run_requests.events(run.id)
     assert [(event.kind, event.data.get("outcome")) for event in told] == [
         (EventKind.STATUS, None),
         (EventKind.STAGE, None),
         (EventKind.PROGRESS, None),
         (EventKind.STAGE, StageOutcome.DONE),
     ]
-    assert desk.events(run.id, told[1].seq) == told[2:]
-    assert desk.events(run.id, limit=1) == told[:1]
+    assert run_requests.events(run.id, told[1].seq) == told[2:]
+    assert run_requests.events(run.id, limit=1) == told[:1]
 
 
-def test_who_cancels_withdraws_what_was_approved(desk: Desk, order: Order) -> None:
-    run = in_status(desk, order, RunStatus.NEEDS_APPROVAL)
-    listed = prepared(desk, run, r1="a\n")
-    desk.approve(run.id, "grace", listed)
-    desk.cancel(run.id, "alan")
-    assert [(d.by, d.candidate, d.approved) for d in desk.decisions(run.id)] == [
+def test_who_cancels_withdraws_what_was_approved(run_requests: RunRequests, order: RunRequest) -> None:
+    run = in_status(run_requests, order, RunStatus.NEEDS_APPROVAL)
+    listed = prepared(run_requests, run, r1="a\n")
+    run_requests.approve(run.id, "grace", listed)
+    run_requests.cancel(run.id, "alan")
+    assert [(d.by, d.candidate, d.approved) for d in run_requests.decisions(run.id)] == [
         ("grace", listed, True),
         ("alan", listed, False),
     ]
-    desk.retry(run.id, "ada")
-    desk.cancel(run.id, "alan")
-    assert len(desk.decisions(run.id)) == 2, "there is no approval left to withdraw"
+    run_requests.retry(run.id, "ada")
+    run_requests.cancel(run.id, "alan")
+    assert len(run_requests.decisions(run.id)) == 2, "there is no approval left to withdraw"
 
 
-def test_a_run_whose_boxes_have_to_be_settled_first_is_not_over_at_once(desk: Desk, order: Order) -> None:
-    run = in_status(desk, order, RunStatus.RUNNING)
-    desk.store.journal.append(run.id, "r1", JournalAction.TOUCHING)
-    assert desk.store.next_attempt(run)
-    asked = desk.cancel(run.id, "ada")
+def test_a_run_whose_boxes_have_to_be_settled_first_is_not_over_at_once(
+    run_requests: RunRequests, order: RunRequest
+) -> None:
+    run = in_status(run_requests, order, RunStatus.RUNNING)
+    run_requests.store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+    assert run_requests.store.next_attempt(run)
+    asked = run_requests.cancel(run.id, "ada")
     assert (asked.status, asked.cancelled_by) == (RunStatus.PENDING, "ada")
 
 
-def test_the_time_of_a_retry_counts_from_its_earliest_moment(desk: Desk, order: Order, clock: Clock) -> None:
+def test_the_time_of_a_retry_counts_from_its_earliest_moment(
+    run_requests: RunRequests, order: RunRequest, clock: Clock
+) -> None:
     later = clock.moment + timedelta(days=1)
-    run, _ = desk.place(replace(order, not_before=later, timeout=timedelta(minutes=5)), "ada")
-    desk.store.set_status(run.id, RunStatus.FAILED, reason=WHY)
-    assert desk.retry(run.id, "ada").deadline == later + timedelta(minutes=5)
+    run, _ = run_requests.submit(replace(order, not_before=later, timeout=timedelta(minutes=5)), "ada")
+    run_requests.store.set_status(run.id, RunStatus.FAILED, reason=WHY)
+    assert run_requests.retry(run.id, "ada").deadline == later + timedelta(minutes=5)
 
 
-def test_only_going_back_is_let_through_the_gate(desk: Desk, order: Order) -> None:
-    run = kept(desk, order, "r1")
+def test_only_going_back_is_let_through_the_gate(run_requests: RunRequests, order: RunRequest) -> None:
+    run = kept(run_requests, order, "r1")
     redoes = []
     for _ in range(3):
-        run = desk.roll_back(run.id, "ada")
-        desk.store.journal.append(run.id, "r1", JournalAction.TOUCHING, before="b" * 64)
-        desk.store.journal.append(run.id, "r1", JournalAction.CONFIRMED)
-        run = desk.store.set_status(run.id, RunStatus.KEPT)
+        run = run_requests.roll_back(run.id, "ada")
+        run_requests.store.journal.append(run.id, "r1", JournalAction.TOUCHING, before="b" * 64)
+        run_requests.store.journal.append(run.id, "r1", JournalAction.CONFIRMED)
+        run = run_requests.store.set_status(run.id, RunStatus.KEPT)
         redoes.append(run.params["redoes"])
     assert redoes == [False, True, False], "what undoes a rollback brings the change again"
 
 
 @pytest.fixture
-def four_eyes(store: RunStore, tmp_path: Path) -> Desk:
+def four_eyes(store: RunStore, tmp_path: Path) -> RunRequests:
     """Where nobody approves a change alone; networks have no rules of their own."""
-    return Desk(Settings(var_dir=tmp_path, four_eyes=True), store, FileArtifacts(tmp_path / "artifacts"))
+    return RunRequests(Settings(var_dir=tmp_path, four_eyes=True), store, FileArtifacts(tmp_path / "artifacts"))
 
 
-def waiting(desk: Desk, order: Order, who: str, **deltas: str) -> tuple[Run, str]:
+def waiting(run_requests: RunRequests, order: RunRequest, who: str, **deltas: str) -> tuple[Run, str]:
     """A run that waits for an approval of its candidate."""
-    run = desk.place(order, who)[0]
-    listed = prepared(desk, run, **(deltas or {"r1": "a\n"}))
-    return desk.store.set_status(run.id, RunStatus.NEEDS_APPROVAL), listed
+    run = run_requests.submit(order, who)[0]
+    listed = prepared(run_requests, run, **(deltas or {"r1": "a\n"}))
+    return run_requests.store.set_status(run.id, RunStatus.NEEDS_APPROVAL), listed
 
 
-def test_who_cancelled_or_retried_a_run_does_not_approve_it(four_eyes: Desk, order: Order) -> None:
+def test_who_cancelled_or_retried_a_run_does_not_approve_it(four_eyes: RunRequests, order: RunRequest) -> None:
     run, listed = waiting(four_eyes, order, "ada")
     four_eyes.cancel(run.id, "ada")
     four_eyes.retry(run.id, "grace")
@@ -387,7 +406,7 @@ def test_who_cancelled_or_retried_a_run_does_not_approve_it(four_eyes: Desk, ord
     assert four_eyes.approve(run.id, "alan", listed).attempt == 3
 
 
-def test_four_eyes_look_over_copies_and_rollbacks(four_eyes: Desk, order: Order) -> None:
+def test_four_eyes_look_over_copies_and_rollbacks(four_eyes: RunRequests, order: RunRequest) -> None:
     first, _ = waiting(four_eyes, order, "ada")
     four_eyes.cancel(first.id, "grace")
     copy, listed = waiting(four_eyes, order, "alan")
@@ -402,7 +421,9 @@ def test_four_eyes_look_over_copies_and_rollbacks(four_eyes: Desk, order: Order)
     assert four_eyes.approve(other.id, "alan", listed).attempt == 2, "another change"
 
 
-def test_who_asked_for_a_change_does_not_approve_that_it_is_made_again(four_eyes: Desk, order: Order) -> None:
+def test_who_asked_for_a_change_does_not_approve_that_it_is_made_again(
+    four_eyes: RunRequests, order: RunRequest
+) -> None:
     run = kept(four_eyes, order, "r1")
     back = four_eyes.roll_back(run.id, "grace")
     four_eyes.store.journal.append(back.id, "r1", JournalAction.TOUCHING, before="b" * 64)
@@ -418,7 +439,7 @@ def test_who_asked_for_a_change_does_not_approve_that_it_is_made_again(four_eyes
 
 
 def test_who_wrote_a_policy_or_took_it_over_does_not_approve_it(
-    four_eyes: Desk, order: Order, store: RunStore
+    four_eyes: RunRequests, order: RunRequest, store: RunStore
 ) -> None:
     library = PolicyLibrary(store.database, four_eyes.artifacts)
     text = PolicySource(order.intent.document.text, "x.yaml", dict(order.intent.included))
@@ -433,7 +454,7 @@ def test_who_wrote_a_policy_or_took_it_over_does_not_approve_it(
 
 
 def test_an_approval_does_not_count_once_its_approver_has_a_hand_in_the_change(
-    four_eyes: Desk, order: Order
+    four_eyes: RunRequests, order: RunRequest
 ) -> None:
     run, listed = waiting(four_eyes, order, "ada")
     four_eyes.approve(run.id, "grace", listed)
@@ -453,121 +474,127 @@ def test_an_approval_does_not_count_once_its_approver_has_a_hand_in_the_change(
 
 
 @pytest.fixture
-def stored(desk: Desk, order: Order) -> Order:
+def stored(run_requests: RunRequests, order: RunRequest) -> RunRequest:
     """An order of what carl, an operator of campus, stored for all networks; grace and mary are operators, too."""
-    at = desk.store.now()
-    with desk.store.database.write() as connection:
+    at = run_requests.store.now()
+    with run_requests.store.database.write() as connection:
         for name in ("carl", "grace", "mary"):
             add_user(connection, name, at)
             grant(connection, name, "campus", Role.OPERATOR)
     text = order.intent.document.text.replace("intent: campus-collaboration", "intent: gold")
-    policies = PolicyLibrary(desk.store.database, desk.artifacts).seen_by(somebody("carl"))
+    policies = PolicyLibrary(run_requests.store.database, run_requests.artifacts).seen_by(somebody("carl"))
     about, _ = policies.store("gold", PolicySource(text, "gold.yaml", dict(order.intent.included)), network="*")
     intent = load_policy(policies.get("gold", about.number).written())
     return replace(order, intent=intent, stored=about)
 
 
-def at_the_gate(desk: Desk, run: Run) -> Any:
+def at_the_gate(run_requests: RunRequests, run: Run) -> Any:
     context = Context(
         run.id,
-        Documents(**desk.run(run.id).params),
-        desk.store,
-        desk.artifacts,
+        Documents(**run_requests.run(run.id).params),
+        run_requests.store,
+        run_requests.artifacts,
         lambda _stage, _text: None,
-        NetworkRules(desk.settings),
+        NetworkRules(run_requests.settings),
         computing(),
     )
     return gate(context, "a" * 64)["wait"]
 
 
-def shut_out(desk: Desk, name: str) -> None:
-    with desk.store.database.write() as connection:
+def shut_out(run_requests: RunRequests, name: str) -> None:
+    with run_requests.store.database.write() as connection:
         revoke(connection, name, "campus")
 
 
-def stand_for(desk: Desk, name: str) -> PolicyVersion:
-    library = PolicyLibrary(desk.store.database, desk.artifacts)
+def stand_for(run_requests: RunRequests, name: str) -> PolicyVersion:
+    library = PolicyLibrary(run_requests.store.database, run_requests.artifacts)
     return library.seen_by(somebody(name, Role.OPERATOR, "campus")).take_over("gold", 1, "campus")
 
 
-def test_a_policy_is_stood_for_when_it_is_entered(desk: Desk, stored: Order, clock: Clock) -> None:
-    run, _ = desk.place(stored, "grace")
-    assert at_the_gate(desk, run) is None
-    with desk.store.database.write() as connection:
+def test_a_policy_is_stood_for_when_it_is_entered(
+    run_requests: RunRequests, stored: RunRequest, clock: Clock
+) -> None:
+    run, _ = run_requests.submit(stored, "grace")
+    assert at_the_gate(run_requests, run) is None
+    with run_requests.store.database.write() as connection:
         add_user(connection, "root", clock())
         grant(connection, "root", "*", Role.ADMIN)
         disable(connection, "carl", clock())
-    wait = at_the_gate(desk, run)
+    wait = at_the_gate(run_requests, run)
     assert wait["status"] == "scheduled"
     assert "version 1 of policy 'gold' was written by carl, who is no operator of campus" in wait["waits_for"]
     assert "qosforge take-over gold@1 --network campus" in wait["waits_for"]
     assert datetime.fromisoformat(wait["due"]) == clock() + LOOK_AGAIN
-    stand_for(desk, "grace")
-    assert at_the_gate(desk, run) is None
+    stand_for(run_requests, "grace")
+    assert at_the_gate(run_requests, run) is None
 
 
-def test_a_take_over_is_worth_its_operators_word(desk: Desk, stored: Order) -> None:
-    run, _ = desk.place(stored, "grace")
-    shut_out(desk, "carl")
-    assert stand_for(desk, "grace").trusted_on == ("campus",)
-    shut_out(desk, "grace")
-    assert "by carl" in at_the_gate(desk, run)["waits_for"]
-    assert stand_for(desk, "mary").trusted_on == ("campus",)
-    assert at_the_gate(desk, run) is None
+def test_a_take_over_is_worth_its_operators_word(run_requests: RunRequests, stored: RunRequest) -> None:
+    run, _ = run_requests.submit(stored, "grace")
+    shut_out(run_requests, "carl")
+    assert stand_for(run_requests, "grace").trusted_on == ("campus",)
+    shut_out(run_requests, "grace")
+    assert "by carl" in at_the_gate(run_requests, run)["waits_for"]
+    assert stand_for(run_requests, "mary").trusted_on == ("campus",)
+    assert at_the_gate(run_requests, run) is None
 
 
-def test_taking_over_at_once_is_taking_over(desk: Desk, stored: Order) -> None:
-    shut_out(desk, "carl")
-    row = {"name": "gold", "number": 1, "network": "campus", "by": "grace", "at": desk.store.now()}
+def test_taking_over_at_once_is_taking_over(run_requests: RunRequests, stored: RunRequest) -> None:
+    shut_out(run_requests, "carl")
+    row = {"name": "gold", "number": 1, "network": "campus", "by": "grace", "at": run_requests.store.now()}
     with ThreadPoolExecutor(1) as pool:
-        with desk.store.database.write() as connection:
+        with run_requests.store.database.write() as connection:
             take_over(connection, row)
-            second = pool.submit(stand_for, desk, "mary")
+            second = pool.submit(stand_for, run_requests, "mary")
             time.sleep(0.5)  # it waits for the first, which it does not see
         assert second.result().trusted_on == ("campus",)
 
 
-def test_all_who_took_over_stay_recorded(desk: Desk, stored: Order) -> None:
-    stand_for(desk, "grace")
-    shut_out(desk, "grace")
-    stand_for(desk, "mary")
-    stand_for(desk, "mary")
-    with desk.store.database.read() as connection:
+def test_all_who_took_over_stay_recorded(run_requests: RunRequests, stored: RunRequest) -> None:
+    stand_for(run_requests, "grace")
+    shut_out(run_requests, "grace")
+    stand_for(run_requests, "mary")
+    stand_for(run_requests, "mary")
+    with run_requests.store.database.read() as connection:
         assert set(connection.scalars(sa.select(POLICY_TAKEOVERS.c.by))) == {"grace", "mary"}
 
 
-def test_an_intent_that_parameters_named_is_still_its_policys(desk: Desk, stored: Order) -> None:
+def test_an_intent_that_parameters_named_is_still_its_policys(
+    run_requests: RunRequests, stored: RunRequest
+) -> None:
     named = replace(stored.intent, intent=stored.intent.intent.model_copy(update={"intent": "silver"}))
-    run, _ = desk.place(replace(stored, intent=named), "grace")
-    shut_out(desk, "carl")
-    assert "policy 'gold' was written by carl" in at_the_gate(desk, run)["waits_for"]
+    run, _ = run_requests.submit(replace(stored, intent=named), "grace")
+    shut_out(run_requests, "carl")
+    assert "policy 'gold' was written by carl" in at_the_gate(run_requests, run)["waits_for"]
 
 
-def test_a_retry_takes_somebody_who_stands_for_the_policy(desk: Desk, stored: Order) -> None:
-    run = in_status(desk, stored, RunStatus.FAILED)
-    shut_out(desk, "carl")
+def test_a_retry_takes_somebody_who_stands_for_the_policy(run_requests: RunRequests, stored: RunRequest) -> None:
+    run = in_status(run_requests, stored, RunStatus.FAILED)
+    shut_out(run_requests, "carl")
     with pytest.raises(NotAllowed, match="written by carl"):
-        desk.retry(run.id, "grace")
-    found = allowed_actions(desk, run, "grace")
+        run_requests.retry(run.id, "grace")
+    found = allowed_actions(run_requests, run, "grace")
     assert isinstance(found.retry, NotAllowed)
     assert found.starts == ()
-    stand_for(desk, "mary")
-    assert desk.retry(run.id, "grace").attempt == 2
+    stand_for(run_requests, "mary")
+    assert run_requests.retry(run.id, "grace").attempt == 2
 
 
-def test_going_back_takes_nobodys_word_and_bringing_it_again_does(desk: Desk, stored: Order) -> None:
-    run = in_status(desk, stored, RunStatus.KEPT)
-    shut_out(desk, "carl")
-    back = desk.roll_back(run.id, "grace")
-    desk.store.set_status(back.id, RunStatus.FAILED, reason=WHY)
-    assert desk.retry(back.id, "grace").attempt == 2
-    desk.store.set_status(back.id, RunStatus.KEPT)
+def test_going_back_takes_nobodys_word_and_bringing_it_again_does(
+    run_requests: RunRequests, stored: RunRequest
+) -> None:
+    run = in_status(run_requests, stored, RunStatus.KEPT)
+    shut_out(run_requests, "carl")
+    back = run_requests.roll_back(run.id, "grace")
+    run_requests.store.set_status(back.id, RunStatus.FAILED, reason=WHY)
+    assert run_requests.retry(back.id, "grace").attempt == 2
+    run_requests.store.set_status(back.id, RunStatus.KEPT)
     with pytest.raises(NotAllowed, match="written by carl"):
-        desk.roll_back(back.id, "grace")
-    assert isinstance(allowed_actions(desk, desk.run(back.id), "grace").roll_back, NotAllowed)
-    stand_for(desk, "grace")
-    again = desk.roll_back(back.id, "grace")
-    shut_out(desk, "grace")
-    assert "by carl" in at_the_gate(desk, again)["waits_for"]
-    desk.store.set_status(again.id, RunStatus.KEPT)
-    assert desk.roll_back(again.id, "mary").params["redoes"] is False
+        run_requests.roll_back(back.id, "grace")
+    assert isinstance(allowed_actions(run_requests, run_requests.run(back.id), "grace").roll_back, NotAllowed)
+    stand_for(run_requests, "grace")
+    again = run_requests.roll_back(back.id, "grace")
+    shut_out(run_requests, "grace")
+    assert "by carl" in at_the_gate(run_requests, again)["waits_for"]
+    run_requests.store.set_status(again.id, RunStatus.KEPT)
+    assert run_requests.roll_back(again.id, "mary").params["redoes"] is False

@@ -8,7 +8,7 @@ import pytest
 
 from qosforge.artifacts.store import FileArtifacts
 from qosforge.device_state.drift import Baseline, describe_drift
-from qosforge.device_state.qos_state import held
+from qosforge.device_state.qos_state import device_state
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
 from qosforge.runs.record.store import RunStore
@@ -40,7 +40,7 @@ def test_drift_is_told_without_secrets() -> None:
 def test_what_a_page_says_of_a_device_has_none(tmp_path: Path, store: RunStore) -> None:
     artifacts = FileArtifacts(tmp_path / "artifacts")
     run = store.create_run(NETWORK.name, "p", "f" * 64, {})
-    found = held(NETWORK, DEVICE.name, said(NOW), Baseline(run, artifacts.put_text(SETTLED)), artifacts)
+    found = device_state(NETWORK, DEVICE.name, said(NOW), Baseline(run, artifacts.put_text(SETTLED)), artifacts)
     assert found.drifted
     (unknown,) = found.plan.unknown
     assert unknown.text == "random-detect odd ******** ␛"

@@ -13,13 +13,13 @@ import sqlalchemy as sa
 from qosforge.device_state.drift_watch import (
     LEASE,
     DeviceDrift,
+    DriftResult,
     DriftState,
-    Look,
     any_check_due,
     claim_check,
     drift_watch,
     drift_watches,
-    put_off,
+    postpone_check,
     record_check,
     set_drift_interval,
 )
@@ -60,7 +60,7 @@ def look(store: RunStore, drifted: Mapping[str, str], unread: Mapping[str, str] 
     claimed = claim_check(store.database)
     assert claimed is not None
     found = {device: DeviceDrift(2, digest) for device, digest in drifted.items()}
-    return record_check(store.database, claimed[1], Look(store.now(), 3, found, unread or {}, ("r9",)))
+    return record_check(store.database, claimed[1], DriftResult(store.now(), 3, found, unread or {}, ("r9",)))
 
 
 def test_a_network_is_looked_at_only_where_it_is_wanted(live: RunStore) -> None:
@@ -101,9 +101,9 @@ def test_who_dies_as_it_looks_leaves_it_to_another(live: RunStore, monkeypatch: 
     taken = claim_check(live.database)
     assert taken is not None
     assert taken[0] == "campus"
-    assert record_check(live.database, dead[1], Look(live.now(), 1, {"r1": DeviceDrift(1, "a")})) is None
+    assert record_check(live.database, dead[1], DriftResult(live.now(), 1, {"r1": DeviceDrift(1, "a")})) is None
     assert drift_watch(live.database, "campus").looked is None
-    put_off(live.database, taken[1], timedelta(minutes=1))
+    postpone_check(live.database, taken[1], timedelta(minutes=1))
     assert not any_check_due(live.database)
 
 
@@ -146,7 +146,7 @@ def test_what_is_no_more_looked_at_is_not_begun_again_by_a_look_under_way(live: 
     claimed = claim_check(live.database)
     assert claimed is not None
     watch(live, "campus", None)
-    record_check(live.database, claimed[1], Look(live.now(), 1))
+    record_check(live.database, claimed[1], DriftResult(live.now(), 1))
     (seen,) = drift_watches(live.database)
     assert (seen.due, seen.minutes, seen.state) == (None, None, DriftState.IN_STEP)
     assert claim_check(live.database) is None

@@ -1,4 +1,4 @@
-"""Look for drift at the devices of a lab, over SSH."""
+"""Check for drift at the devices of a lab, over SSH."""
 
 from __future__ import annotations
 

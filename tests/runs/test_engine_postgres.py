@@ -14,7 +14,7 @@ from dbos._serialization import DefaultSerializer
 from qosforge.database.connections import database_url
 from qosforge.errors import StoreError
 from qosforge.runs.engine.dbos_engine import DbosEngine
-from qosforge.runs.engine.port import JsonObject, Queue, State
+from qosforge.runs.engine.port import JsonObject, WorkflowQueue, WorkflowState
 
 
 class Counting:
@@ -23,7 +23,9 @@ class Counting:
     def __init__(self, folder: Path, url: str, executor: str) -> None:
         self.calls: list[str] = []
         self.go = threading.Event()
-        self.engine = DbosEngine(folder, url=database_url(url), executor=executor, queues=[Queue("runs", 2)])
+        self.engine = DbosEngine(
+            folder, url=database_url(url), executor=executor, queues=[WorkflowQueue("runs", 2)]
+        )
         self.engine.register("loop", self.workflow)
 
     def workflow(self, workflow_id: str, params: JsonObject) -> JsonObject:
@@ -52,8 +54,8 @@ def test_a_workflow_is_queued_and_done_once(counting: Counting) -> None:
         counting.go.set()
         assert waiting.result(60) == {"calls": 1}, "who would do it himself waits for who does it"
     assert counting.calls == ["run-a"]
-    assert counting.engine.state("run-a") is State.ENDED
-    assert counting.engine.state("run-b") is State.UNKNOWN
+    assert counting.engine.state("run-a") is WorkflowState.ENDED
+    assert counting.engine.state("run-b") is WorkflowState.UNKNOWN
     assert counting.engine.unfinished() == []
 
 
@@ -65,7 +67,7 @@ def test_what_lives_is_not_taken_over(counting: Counting) -> None:
     (entry,) = counting.engine.unfinished()
     assert (entry.workflow_id, entry.executor, entry.running) == ("run-a", "one", True)
     counting.engine.abandon("run-a")
-    assert counting.engine.state("run-a") is State.ABANDONED
+    assert counting.engine.state("run-a") is WorkflowState.ABANDONED
 
 
 def test_a_record_with_pickles_is_never_read(tmp_path: Path, counting: Counting, postgres_url: str) -> None:

@@ -12,7 +12,7 @@ from qosforge.runs.record.decisions import Decision
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.workflow.gate import LOOK_AGAIN, Wait, waits
-from qosforge.runs.workflow.rules import Rules
+from qosforge.runs.workflow.rules import EffectiveRules
 
 NOW = datetime(2026, 11, 25, 12, 0, tzinfo=UTC)  # a Wednesday
 ASKED = "a" * 64
@@ -32,7 +32,7 @@ def gate(
     run: Run, *decisions: Decision, approval: Approval = "none", rules: ChangeRules | None = None, **changed: Any
 ) -> Wait | None:
     fields = {**{name: getattr(run, name) for name in Run.__dataclass_fields__}, **changed}
-    holding = Rules(approval, (rules or ChangeRules(), ChangeRules()))
+    holding = EffectiveRules(approval, (rules or ChangeRules(), ChangeRules()))
     return waits(
         Run(**fields), ASKED, rules=holding, emulated=True, decisions=decisions, hands=lambda: {"ada"}, now=NOW
     )
@@ -101,7 +101,7 @@ def test_an_approval_is_asked_for_before_the_time_comes(asked: Run) -> None:
 
 def held_by(run: Run, *rules: ChangeRules, unreadable: str = "", emulated: bool = True, **changed: Any) -> Wait:
     fields = {**{name: getattr(run, name) for name in Run.__dataclass_fields__}, **changed}
-    holding = Rules("none", rules, unreadable)
+    holding = EffectiveRules("none", rules, unreadable)
     found = waits(Run(**fields), ASKED, rules=holding, emulated=emulated, decisions=[], hands=lambda: (), now=NOW)
     assert found is not None
     assert found.status is RunStatus.SCHEDULED
@@ -122,7 +122,9 @@ def test_a_read_only_network_holds_a_run(asked: Run, *, rules: tuple[ChangeRules
 
 
 def test_a_read_only_network_is_told_with_the_file_that_says_so(asked: Run) -> None:
-    rules = Rules("none", (ChangeRules(writable=True), ChangeRules()), file="inventories/campus/changes.yaml")
+    rules = EffectiveRules(
+        "none", (ChangeRules(writable=True), ChangeRules()), file="inventories/campus/changes.yaml"
+    )
     found = waits(asked, ASKED, rules=rules, emulated=False, decisions=[], hands=lambda: (), now=NOW)
     assert found is not None
     assert found.waits_for == "network campus to be writable by inventories/campus/changes.yaml"

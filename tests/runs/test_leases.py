@@ -29,7 +29,7 @@ with RunStore(sys.argv[1]) as store:
         except DeviceLocked:
             refused += 1
         else:
-            holders = {lease.run_id for lease in store.leases.held()}
+            holders = {lease.run_id for lease in store.leases.active()}
             assert holders == {run.id}, holders
             taken += 1
             time.sleep(0.002)
@@ -45,7 +45,7 @@ def other(store: RunStore) -> Run:
 
 
 def devices(store: RunStore) -> list[tuple[str, str]]:
-    return [(lease.device, lease.run_id) for lease in store.leases.held()]
+    return [(lease.device, lease.run_id) for lease in store.leases.active()]
 
 
 def test_a_run_gets_all_its_boxes(store: RunStore, run: Run, clock: Clock) -> None:
@@ -53,7 +53,7 @@ def test_a_run_gets_all_its_boxes(store: RunStore, run: Run, clock: Clock) -> No
     assert [lease.device for lease in leases] == ["r1", "r2"]
     assert {lease.expires for lease in leases} == {clock.moment + timedelta(seconds=60)}
     assert {(lease.network, lease.pid, lease.executor) for lease in leases} == {("campus", os.getpid(), "embedded")}
-    assert store.leases.held("campus") == leases
+    assert store.leases.active("campus") == leases
 
 
 @pytest.mark.parametrize("status", [status for status in RunStatus if status.final])
@@ -96,7 +96,7 @@ def test_a_name_in_another_network_is_another_box(store: RunStore, run: Run) -> 
     store.leases.acquire(run.id, ["r1"], 60)
     elsewhere = store.create_run("cern", "p", "v", {})
     store.leases.acquire(elsewhere.id, ["r1"], 60)
-    assert [lease.run_id for lease in store.leases.held("cern")] == [elsewhere.id]
+    assert [lease.run_id for lease in store.leases.active("cern")] == [elsewhere.id]
 
 
 def test_a_released_box_is_free(store: RunStore, run: Run, other: Run) -> None:
@@ -111,7 +111,7 @@ def test_a_released_box_is_free(store: RunStore, run: Run, other: Run) -> None:
 def test_a_lease_runs_out(store: RunStore, run: Run, other: Run, clock: Clock) -> None:
     store.leases.acquire(run.id, ["r1"], 60)
     clock.forward(60)
-    assert store.leases.held() == []
+    assert store.leases.active() == []
     store.leases.acquire(other.id, ["r1"], 60)
     with pytest.raises(LeaseLost, match="does not hold r1 any more"):
         store.leases.renew(run.id, ["r1"], 60)

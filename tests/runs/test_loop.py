@@ -32,16 +32,13 @@ from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.status_events import ASKS
 from qosforge.runs.record.store import Run
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.requests.requests import Order
-from qosforge.runs.views.artifact_list import contents
+from qosforge.runs.requests.run_request import RunRequest
+from qosforge.runs.views.artifact_list import list_artifacts
 from qosforge.runs.workflow import external_tester as outside
-from qosforge.runs.workflow import run_attempt as course
+from qosforge.runs.workflow import run_attempt
 from qosforge.runs.workflow.context import Context, Documents
 from qosforge.runs.workflow.rules import NetworkRules
-from qosforge.runs.workflow.steps import compare as keeping
-from qosforge.runs.workflow.steps import predict as predicting
-from qosforge.runs.workflow.steps import prepare as preparing
-from qosforge.runs.workflow.steps import push as phases
+from qosforge.runs.workflow.steps import compare, measure, predict, prepare, push
 from qosforge.settings import Settings
 from qosforge.sweeps.sweeps import NewSweep
 from qosforge.tester.replications import next_look_seconds
@@ -74,11 +71,11 @@ class Site:
     def __init__(self, service: Service, state: Path) -> None:
         self.service = service
         self.changes = service.settings.inventories_dir / NETWORK / "changes.yaml"
-        self.desk = service.desk
+        self.run_requests = service.run_requests
         self.store = service.store
         self.state = state
         self.network = load_network(INVENTORY)
-        self.order = Order(self.network, parse_intent(POLICY, "remote-control.yaml"), measure=False)
+        self.order = RunRequest(self.network, parse_intent(POLICY, "remote-control.yaml"), measure=False)
 
     def running(self) -> dict[str, str]:
         return {name: control.request(self.state, {"op": "running", "box": name})["running"] for name in BOXES}
@@ -103,12 +100,12 @@ class Site:
 
     def place(self, rules: ChangeRules | None = None, **changed: Any) -> Run:
         network = self.network.model_copy(update={"changes": rules or ChangeRules()})
-        return self.desk.place(replace(self.order, network=network, **changed), "ada")[0]
+        return self.run_requests.submit(replace(self.order, network=network, **changed), "ada")[0]
 
     def go(self, run: Run) -> Run:
         """Carry out the run's present attempt."""
         self.service.carry_out(run.id)
-        return self.desk.run(run.id)
+        return self.run_requests.run(run.id)
 
     @contextmanager
     def beside(self, run: Run) -> Iterator[None]:
@@ -122,7 +119,7 @@ class Site:
             assert not worker.is_alive()
 
     def waits(self, run: Run, words: str) -> None:
-        wait_for(lambda: words in self.desk.run(run.id).waits_for, f"a run that waits for {words}")
+        wait_for(lambda: words in self.run_requests.run(run.id).waits_for, f"a run that waits for {words}")
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +139,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def site(whole: Site) -> Iterator[Site]:
     whole.reset()
     yield whole
-    assert whole.store.leases.held() == []
+    assert whole.store.leases.active() == []
     assert whole.store.journal.open_touches() == []
 
 
@@ -150,46 +147,46 @@ def test_a_run_waits_for_somebody_else_and_is_rolled_back_whole(site: Site) -> N
     before = site.running(), site.startup()
     waiting = site.go(site.place(ChangeRules(approval="four_eyes")))
     assert waiting.status is RunStatus.NEEDS_APPROVAL
-    assert site.store.leases.held() == []
+    assert site.store.leases.active() == []
     assert (site.running(), site.startup()) == before
-    listed = site.desk.candidate(waiting.id)
+    listed = site.run_requests.candidate(waiting.id)
     assert listed is not None
     assert sorted(listed.devices) == list(BOXES)
     assert "policy-map" in listed.devices["router1"]
-    assert {device.outcome for device in site.desk.detail(waiting.id).devices} == {"not touched"}
+    assert {device.outcome for device in site.run_requests.detail(waiting.id).devices} == {"not touched"}
     with pytest.raises(NotAllowed):
-        site.desk.approve(waiting.id, "ada", listed.id)
-    kept = site.go(site.desk.approve(waiting.id, "grace", listed.id))
+        site.run_requests.approve(waiting.id, "ada", listed.id)
+    kept = site.go(site.run_requests.approve(waiting.id, "grace", listed.id))
     assert (kept.status, kept.attempt) == (RunStatus.KEPT, 2)
     assert all("policy-map" in text for text in (*site.running().values(), *site.startup().values()))
 
-    undoing = site.desk.roll_back(kept.id, "grace")
+    undoing = site.run_requests.roll_back(kept.id, "grace")
     assert site.go(undoing).status is RunStatus.KEPT
     assert site.running() == before[0]
     assert not any("policy-map" in text for text in site.startup().values())
-    assert site.desk.run(kept.id).status is RunStatus.KEPT
-    assert {device.name for device in site.desk.detail(undoing.id).devices} == set(BOXES)
+    assert site.run_requests.run(kept.id).status is RunStatus.KEPT
+    assert {device.name for device in site.run_requests.detail(undoing.id).devices} == set(BOXES)
 
 
 def test_what_a_change_would_do_is_predicted_before_it_is_approved(site: Site) -> None:
     waiting = site.go(site.place(ChangeRules(approval="any"), measure=True))
     assert waiting.status is RunStatus.NEEDS_APPROVAL
-    told = site.desk.detail(waiting.id)
+    told = site.run_requests.detail(waiting.id)
     assert told.predicted is not None
     assert (told.predicted.when, told.predicted.evidence) == ("predicted", "predicted")
     assert (told.outcome_before(), told.outcome_predicted()) == (None, "met")
 
-    listed = site.desk.candidate(waiting.id)
+    listed = site.run_requests.candidate(waiting.id)
     assert listed is not None
-    kept = site.go(site.desk.approve(waiting.id, "grace", listed.id))
+    kept = site.go(site.run_requests.approve(waiting.id, "grace", listed.id))
     assert kept.status is RunStatus.KEPT
-    again = site.desk.detail(waiting.id)
+    again = site.run_requests.detail(waiting.id)
     assert again.predicted == told.predicted
     assert [s.summary for s in again.stages if s.name == "predict"] == ["", "the same as in an earlier attempt"]
     # No device was read for it, and yet it says what the devices then do.
     assert again.after is not None
     assert again.predicted.scenarios == again.after.scenarios
-    named = {content.name for content in contents(site.store, waiting.id)}
+    named = {content.name for content in list_artifacts(site.store, waiting.id)}
     assert {"measurement/predicted", "verdicts/predicted"} <= named
 
     idle = site.go(site.place(measure=True))
@@ -212,10 +209,10 @@ def faulty(*_: object, **__: object) -> None:
 def test_a_prediction_that_fails_stops_no_run(
     site: Site, monkeypatch: pytest.MonkeyPatch, fails: Callable[..., None], text: str
 ) -> None:
-    monkeypatch.setattr(predicting, "predict_run", fails)
+    monkeypatch.setattr(predict, "predict_run", fails)
     run = site.go(site.place(measure=True))
     assert (run.status, run.verdict) == (RunStatus.KEPT, "met")
-    told = site.desk.detail(run.id)
+    told = site.run_requests.detail(run.id)
     assert (told.predicted, told.verdicts_predicted, told.outcome_predicted()) == (None, (), None)
     (stage,) = (stage for stage in told.stages if stage.name == "predict")
     assert stage.outcome == "done"
@@ -224,19 +221,19 @@ def test_a_prediction_that_fails_stops_no_run(
 
 def test_an_approval_does_not_count_for_what_the_boxes_have_become(site: Site) -> None:
     waiting = site.go(site.place(ChangeRules(approval="any")))
-    listed = site.desk.candidate(waiting.id)
+    listed = site.run_requests.candidate(waiting.id)
     assert listed is not None
-    site.desk.approve(waiting.id, "grace", listed.id)
+    site.run_requests.approve(waiting.id, "grace", listed.id)
     site.type("class-map match-any QOSFORGE-OUT-robin", " match ip precedence 5")
     site.type("policy-map QOSFORGE-OUT", " class class-default", "  fair-queue")
     (site.state / "router1" / "startup-config").write_text(site.running()["router1"])  # as who typed it would save
     again = site.go(waiting)
     assert (again.status, again.attempt) == (RunStatus.NEEDS_APPROVAL, 2)
     assert "changed since it was approved" in again.waits_for
-    now = site.desk.candidate(waiting.id)
+    now = site.run_requests.candidate(waiting.id)
     assert now is not None
     assert now.id != listed.id
-    assert site.desk.reject(waiting.id, "grace").status is RunStatus.CANCELLED
+    assert site.run_requests.reject(waiting.id, "grace").status is RunStatus.CANCELLED
 
 
 def test_going_back_leaves_what_others_changed(site: Site) -> None:
@@ -245,12 +242,12 @@ def test_going_back_leaves_what_others_changed(site: Site) -> None:
     site.type("snmp-server location attic")
     held = site.running()
     # The way back on these devices is a reload: it would lose a line that nobody saved.
-    refused = site.service.carry_out(site.desk.roll_back(kept.id, "ada").id).result
+    refused = site.service.carry_out(site.run_requests.roll_back(kept.id, "ada").id).result
     assert refused["status"] == RunStatus.ROLLED_BACK
     assert "running and startup differ" in str(refused["errors"])
     assert site.running() == held
     (site.state / "router1" / "startup-config").write_text(held["router1"])
-    undoing = site.desk.roll_back(kept.id, "ada")
+    undoing = site.run_requests.roll_back(kept.id, "ada")
     result = site.service.carry_out(undoing.id).result
     assert (result["status"], result["errors"]) == (RunStatus.KEPT, [])
     now = site.running()
@@ -277,15 +274,15 @@ def test_a_freeze_holds_a_run_until_it_is_over(site: Site) -> None:
 def test_a_freeze_that_is_declared_later_holds_a_run_that_waits(site: Site) -> None:
     before = site.running()
     waiting = site.go(site.place(ChangeRules(approval="any")))
-    listed = site.desk.candidate(waiting.id)
+    listed = site.run_requests.candidate(waiting.id)
     assert listed is not None
-    site.desk.approve(waiting.id, "grace", listed.id)
+    site.run_requests.approve(waiting.id, "grace", listed.id)
     site.freeze()
     held = site.go(waiting)
     assert (held.status, held.due) == (RunStatus.SCHEDULED, datetime(2199, 1, 2, tzinfo=UTC))
     assert "a change freeze (exams)" in held.waits_for
     assert site.running() == before
-    site.desk.cancel(held.id, "ada")
+    site.run_requests.cancel(held.id, "ada")
 
 
 def test_a_freeze_that_is_declared_before_the_push_holds_it(site: Site) -> None:
@@ -294,11 +291,11 @@ def test_a_freeze_that_is_declared_before_the_push_holds_it(site: Site) -> None:
     with site.beside(run):
         site.waits(run, outside.waiting_for("before"))
         site.freeze()
-        site.desk.receive(run.id, "before", "probe", measured("before", 0))
-    held = site.desk.run(run.id)
+        site.run_requests.receive(run.id, "before", "probe", measured("before", 0))
+    held = site.run_requests.run(run.id)
     assert (held.status, "exams" in held.waits_for) == (RunStatus.SCHEDULED, True)
     assert site.running() == before
-    site.desk.cancel(held.id, "ada")
+    site.run_requests.cancel(held.id, "ada")
 
 
 def test_a_push_that_is_repeated_asks_again_whether_it_may(site: Site) -> None:
@@ -314,26 +311,26 @@ def test_a_push_that_is_repeated_asks_again_whether_it_may(site: Site) -> None:
         site.service.executor.computing,
     )
     site.store.leases.acquire(run.id, BOXES, 600)
-    held = preparing.read(context, list(BOXES))["running"]
-    prepared = preparing.prepare(context, held)
+    held = prepare.read(context, list(BOXES))["running"]
+    prepared = prepare.prepare_change(context, held)
     names = list(BOXES)
     wave = {"name": "all devices", "devices": names, "steps": [[name] for name in names], "number": 1, "of": 1}
     wave |= {"revert_seconds": 900}
-    push = partial(phases.push, context, held, prepared["devices"], wave, prepared["candidate"])
+    push_once = partial(push.push_wave, context, held, prepared["devices"], wave, prepared["candidate"])
     try:
         site.freeze()  # while nobody was at the run, between its gate and its push
-        hindered = push()
+        hindered = push_once()
         assert (hindered["begun"], "exams" in hindered["wait"]["waits_for"]) == (False, True)
         assert site.running() == before
         site.changes.unlink()
-        assert push()["errors"] == []
+        assert push_once()["errors"] == []
         site.freeze()
-        assert "exams" in push()["errors"][0]["message"]
+        assert "exams" in push_once()["errors"][0]["message"]
         site.changes.unlink()
-        site.desk.cancel(site.store.set_status(run.id, RunStatus.RUNNING).id, "ada")
-        assert push() == {"begun": True, "stop": {"status": "cancelled", "reason": "cancelled by ada"}}
+        site.run_requests.cancel(site.store.set_status(run.id, RunStatus.RUNNING).id, "ada")
+        assert push_once() == {"begun": True, "stop": {"status": "cancelled", "reason": "cancelled by ada"}}
     finally:
-        phases.roll_back(context, held, prepared["devices"])
+        push.roll_back(context, held, prepared["devices"])
         context.close()
         site.store.leases.release(run.id)
         site.store.set_status(run.id, RunStatus.CANCELLED, reason=WHY)
@@ -344,7 +341,7 @@ def test_what_a_service_left_in_its_queues_is_finished_by_recover(site: Site) ->
     run = site.place()
     site.service.engine.enqueue(SETTLE, settling_id(run.id), {"run": run.id}, RUNS_QUEUE)
     sweeps = site.service.executor.sweeps
-    sweeps.sweeps.place(NewSweep(site.network, PolicySource(POLICY, "remote-control.yaml", {}, {}), {}), "ada")
+    sweeps.sweeps.submit(NewSweep(site.network, PolicySource(POLICY, "remote-control.yaml", {}, {}), {}), "ada")
     sweeps.tick()
     ended = [(entry["run"], entry["status"]) for entry in site.service.recover()]
     # The engine may have taken the settling from its queue before anybody looked.
@@ -358,10 +355,10 @@ def test_boxes_that_another_run_holds_are_waited_for(site: Site) -> None:
     site.store.leases.acquire(other.id, ["router3"], 600)
     with site.beside(run):
         site.waits(run, f"run {other.id}")
-        assert site.desk.run(run.id).status is RunStatus.RUNNING
+        assert site.run_requests.run(run.id).status is RunStatus.RUNNING
         site.store.leases.release(other.id)
-    assert site.desk.run(run.id).status is RunStatus.KEPT
-    site.desk.cancel(other.id, "ada")
+    assert site.run_requests.run(run.id).status is RunStatus.KEPT
+    site.run_requests.cancel(other.id, "ada")
 
 
 def test_a_run_that_waits_for_boxes_can_be_cancelled(site: Site) -> None:
@@ -370,12 +367,12 @@ def test_a_run_that_waits_for_boxes_can_be_cancelled(site: Site) -> None:
     site.store.leases.acquire(other.id, ["router3"], 600)
     with site.beside(run):
         site.waits(run, "devices")
-        site.desk.cancel(run.id, "grace")
-    ended = site.desk.run(run.id)
+        site.run_requests.cancel(run.id, "grace")
+    ended = site.run_requests.run(run.id)
     assert (ended.status, ended.reason) == (RunStatus.CANCELLED, "cancelled by grace")
     assert site.running() == before
     site.store.leases.release(other.id)
-    site.desk.cancel(other.id, "ada")
+    site.run_requests.cancel(other.id, "ada")
 
 
 def test_a_cancelled_run_is_undone_and_begins_again_at_its_push(site: Site) -> None:
@@ -384,29 +381,29 @@ def test_a_cancelled_run_is_undone_and_begins_again_at_its_push(site: Site) -> N
     with site.beside(run):
         site.waits(run, outside.waiting_for("after"))
         assert site.running() != before
-        site.desk.cancel(run.id, "grace")
-    assert site.desk.run(run.id).status is RunStatus.CANCELLED
+        site.run_requests.cancel(run.id, "grace")
+    assert site.run_requests.run(run.id).status is RunStatus.CANCELLED
     assert site.running() == before
 
-    again = site.desk.retry(run.id, "ada", "measure-before")
+    again = site.run_requests.retry(run.id, "ada", "measure-before")
     with site.beside(again):
         site.waits(run, outside.waiting_for("after"))
-        site.desk.receive(run.id, "after", "probe", measured("after", 20 * MILLISECOND))
-    ended = site.desk.run(run.id)
+        site.run_requests.receive(run.id, "after", "probe", measured("after", 20 * MILLISECOND))
+    ended = site.run_requests.run(run.id)
     assert (ended.status, ended.verdict, ended.attempt, ended.start) == ("kept", "met", 2, "measure-before")
     second = [stage for stage in site.store.stages(run.id) if stage.run_attempt == 2]
     assert {"read", "prepare"} <= {s.name for s in second if "taken over" in s.summary.get("text", "")}
-    assert site.desk.detail(run.id).outcome_after() == "met"
+    assert site.run_requests.detail(run.id).outcome_after() == "met"
 
 
 def test_a_retry_does_not_push_to_a_box_that_changed(site: Site) -> None:
     run = site.place(measure=True, tester="external")
     with site.beside(run):
         site.waits(run, outside.waiting_for("after"))
-        site.desk.cancel(run.id, "ada")
+        site.run_requests.cancel(run.id, "ada")
     site.type("policy-map theirs", " class class-default", "  fair-queue")
     changed = site.running()
-    site.desk.retry(run.id, "ada", "push")
+    site.run_requests.retry(run.id, "ada", "push")
     result = site.service.carry_out(run.id).result
     assert result["status"] == RunStatus.ROLLED_BACK
     assert [(e["device"], "changed since it was read" in e["message"]) for e in result["errors"]] == [
@@ -418,7 +415,7 @@ def test_a_retry_does_not_push_to_a_box_that_changed(site: Site) -> None:
 def test_a_bad_outside_measurement_takes_the_run_back(site: Site) -> None:
     before = site.running()
     run = site.place(measure=True, tester="external", before=True)
-    given: Callable[..., None] = lambda side, document: site.desk.receive(run.id, side, "probe", document)  # noqa: E731
+    given: Callable[..., None] = lambda side, document: site.run_requests.receive(run.id, side, "probe", document)  # noqa: E731
     with pytest.raises(InvalidState, match="does not wait"):
         given("before", measured("before", 0))
     with site.beside(run):
@@ -433,14 +430,14 @@ def test_a_bad_outside_measurement_takes_the_run_back(site: Site) -> None:
         given("before", measured("before", 300 * MILLISECOND))
         site.waits(run, outside.waiting_for("after"))
         given("after", measured("after", 300 * MILLISECOND))
-    ended = site.desk.run(run.id)
+    ended = site.run_requests.run(run.id)
     assert (ended.status, ended.verdict) == (RunStatus.ROLLED_BACK, "broken")
     assert site.running() == before
 
 
 def test_no_outside_measurement_in_time_takes_the_run_back(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     before = site.running()
-    monkeypatch.setattr(course, "EXTERNAL_TESTER_SECONDS", 1.0)
+    monkeypatch.setattr(run_attempt, "EXTERNAL_TESTER_SECONDS", 1.0)
     run = site.place(measure=True, tester="external")
     result = site.service.carry_out(run.id).result
     assert result["status"] == RunStatus.ROLLED_BACK
@@ -454,7 +451,7 @@ def test_a_run_that_takes_too_long_is_undone(site: Site) -> None:
     with site.beside(run):
         site.waits(run, outside.waiting_for("after"))
         site.store.change(run.id, lambda *_: {"deadline": site.store.now()})
-    ended = site.desk.run(run.id)
+    ended = site.run_requests.run(run.id)
     assert (ended.status, ended.reason) == (RunStatus.FAILED, "timed out")
     assert site.running() == before
 
@@ -468,24 +465,24 @@ def greedy(*_: object, **__: object) -> None:
 
 
 def test_a_cancel_reaches_a_run_that_computes(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparing, "compile_run", for_ever)
+    monkeypatch.setattr(prepare, "compile_run", for_ever)
     run = site.place()
     with site.beside(run):
         at_it = lambda: "compile" in {stage.name for stage in site.store.stages(run.id)}  # noqa: E731
         wait_for(at_it, "a run that compiles")
-        site.desk.cancel(run.id, "ada")
-        wait_for(lambda: site.desk.run(run.id).status is RunStatus.CANCELLED, "a run that stops", 8)
+        site.run_requests.cancel(run.id, "ada")
+        wait_for(lambda: site.run_requests.run(run.id).status is RunStatus.CANCELLED, "a run that stops", 8)
 
 
 def test_a_compile_that_takes_too_much_fails_the_run_with_the_reason(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preparing, "compile_run", greedy)
+    monkeypatch.setattr(prepare, "compile_run", greedy)
     before = site.running()
     run = site.place()
     with pytest.raises(errors.ServiceError, match="more than 2,048 MB of memory"):
         site.go(run)
-    ended = site.desk.run(run.id)
+    ended = site.run_requests.run(run.id)
     assert (ended.status, "2,048 MB" in ended.reason) == (RunStatus.FAILED, True)
     assert site.running() == before
 
@@ -501,7 +498,7 @@ def policy(asked: str, *, keep: str = "", treatment: str = "priority: {rate: 400
 
 def test_what_is_better_but_not_met_is_kept_where_the_policy_says_so(site: Site) -> None:
     kept = site.go(site.place(measure=True, intent=policy("30 ms", keep="no-worse")))
-    told = site.desk.detail(kept.id)
+    told = site.run_requests.detail(kept.id)
     assert (kept.status, told.outcome_before(), told.outcome_after()) == (RunStatus.KEPT, "broken", "broken")
     (change,) = told.changes
     (bound,) = change.bounds
@@ -518,10 +515,10 @@ def test_what_is_better_but_not_met_is_kept_where_the_policy_says_so(site: Site)
 def test_what_would_take_too_long_to_look_at_again_stays_open_and_says_so(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(phases, "next_look_seconds", lambda look, spent: next_look_seconds(look, spent * 1e6))
+    monkeypatch.setattr(measure, "next_look_seconds", lambda look, spent: next_look_seconds(look, spent * 1e6))
     # One packet in a million: no number of simulations decides it.
     run = site.go(site.place(measure=True, intent=policy("200 ms, p99.9999: 201 ms")))
-    told = site.desk.detail(run.id)
+    told = site.run_requests.detail(run.id)
     assert (run.status, told.outcome_after()) == (RunStatus.ROLLED_BACK, "inconclusive")
     (stage,) = [stage for stage in told.stages if stage.name.startswith("measure-after")]
     assert re.fullmatch(
@@ -553,7 +550,7 @@ def test_a_network_may_have_a_stricter_rule_than_the_policy(site: Site) -> None:
     assert site.go(run).status is RunStatus.ROLLED_BACK
     site.changes.write_text("keep: met\n")
     run = site.place(measure=True, intent=policy("30 ms", keep="no-worse"))
-    assert site.desk.detail(run.id).keep == "no-worse"
+    assert site.run_requests.detail(run.id).keep == "no-worse"
     assert site.go(run).status is RunStatus.ROLLED_BACK
 
 
@@ -563,51 +560,51 @@ def test_an_approver_is_asked_whether_to_keep_what_is_not_met(site: Site, word: 
     run = site.place(measure=True, intent=policy("30 ms", keep="ask"))
     with site.beside(run):
         site.waits(run, ASKS)
-        asked = site.desk.question(run.id)
+        asked = site.run_requests.question(run.id)
         assert asked is not None
         assert site.running() != before
-        assert site.desk.detail(run.id).question == asked
+        assert site.run_requests.detail(run.id).question == asked
         with pytest.raises(InvalidState, match="not what the run asks"):
-            site.desk.approve(run.id, "grace", "0" * 64)
-        assert site.desk.run(run.id).due is not None
+            site.run_requests.approve(run.id, "grace", "0" * 64)
+        assert site.run_requests.run(run.id).due is not None
         if word == "approve":
-            site.desk.approve(run.id, "grace", asked, "better than nothing")
+            site.run_requests.approve(run.id, "grace", asked, "better than nothing")
         else:
-            site.desk.reject(run.id, "grace", "not in the exam week")
-    ended = site.desk.run(run.id)
+            site.run_requests.reject(run.id, "grace", "not in the exam week")
+    ended = site.run_requests.run(run.id)
     if word == "approve":
         assert (ended.status, ended.reason) == (RunStatus.KEPT, "")
     else:
         assert ended.status is RunStatus.ROLLED_BACK
         assert "grace rejected keeping it" in ended.reason
         assert site.running() == before
-    assert site.desk.question(run.id) is None
-    (decision,) = site.desk.detail(run.id).decisions
+    assert site.run_requests.question(run.id) is None
+    (decision,) = site.run_requests.detail(run.id).decisions
     assert (decision.approved, decision.by, decision.keeping) == (word == "approve", "grace", True)
-    told = dict(run_metadata(site.desk.detail(run.id)))
+    told = dict(run_metadata(site.run_requests.detail(run.id)))
     assert "UTC, to keep what is not met" in told["approved by" if word == "approve" else "rejected by"]
     with pytest.raises(InvalidState, match="waits for no approval"):
-        site.desk.approve(run.id, "grace", asked)
+        site.run_requests.approve(run.id, "grace", asked)
 
 
 def test_under_four_eyes_nobody_keeps_what_they_asked_for(site: Site) -> None:
     rules = ChangeRules(approval="four_eyes")
     run = site.place(rules, measure=True, intent=policy("30 ms", keep="ask"))
     site.go(run)
-    listed = site.desk.candidate(run.id)
+    listed = site.run_requests.candidate(run.id)
     assert listed is not None
-    site.desk.approve(run.id, "hedy", listed.id)
+    site.run_requests.approve(run.id, "hedy", listed.id)
     with site.beside(run):
         site.waits(run, ASKS)
-        asked = site.desk.question(run.id) or ""
+        asked = site.run_requests.question(run.id) or ""
         with pytest.raises(NotAllowed):
-            site.desk.approve(run.id, "ada", asked)
-        site.desk.approve(run.id, "hedy", asked)
-    assert site.desk.run(run.id).status is RunStatus.KEPT
+            site.run_requests.approve(run.id, "ada", asked)
+        site.run_requests.approve(run.id, "hedy", asked)
+    assert site.run_requests.run(run.id).status is RunStatus.KEPT
 
 
 def test_without_a_word_in_time_it_goes_back(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "ASK_SECONDS", 0.5)
+    monkeypatch.setattr(compare, "ASK_SECONDS", 0.5)
     before = site.running()
     back = site.go(site.place(measure=True, intent=policy("30 ms", keep="ask")))
     assert back.status is RunStatus.ROLLED_BACK
@@ -619,7 +616,7 @@ def test_what_was_not_measured_before_is_not_shown_to_be_no_worse(site: Site) ->
     run = site.place(measure=True, tester="external", intent=policy("30 ms", keep="no-worse"))
     with site.beside(run):
         site.waits(run, outside.waiting_for("after"))
-        site.desk.receive(run.id, "after", "probe", measured("after", 40 * MILLISECOND))
-    ended = site.desk.run(run.id)
+        site.run_requests.receive(run.id, "after", "probe", measured("after", 40 * MILLISECOND))
+    ended = site.run_requests.run(run.id)
     assert ended.status is RunStatus.ROLLED_BACK
     assert "robin infn→vme was not measured before" in ended.reason

@@ -12,7 +12,7 @@ from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.workflow import external_tester as outside
 from qosforge.runs.workflow.context import Context, Documents
 from qosforge.runs.workflow.rules import NetworkRules
-from qosforge.runs.workflow.steps import wait as waiting
+from qosforge.runs.workflow.steps import wait
 from qosforge.settings import Settings
 
 from .measurements import measured
@@ -39,9 +39,9 @@ def test_a_measurement_that_came_while_its_process_died_is_not_lost(
         clock.forward(40)
         raise Killed
 
-    monkeypatch.setattr(waiting.time, "sleep", killed)
+    monkeypatch.setattr(wait.time, "sleep", killed)
     with pytest.raises(Killed):
-        waiting.await_measurement(context, "after", None, 600)
-    found = waiting.await_measurement(context, "after", None, 600)
+        wait.await_measurement(context, "after", None, 600)
+    found = wait.await_measurement(context, "after", None, 600)
     assert "measurement" in found
     assert datetime.fromisoformat(found["until"]) == clock.moment + timedelta(seconds=600 - 70)

@@ -9,7 +9,7 @@ import pytest
 
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome
-from qosforge.runs.views.progress import Progress, State, Step, progress
+from qosforge.runs.views.progress import DeviceStep, Progress, StepState, progress
 from tests.runs.support import WHY
 
 READ = {"running": {"r1": "0" * 64, "r2": "0" * 64}, "errors": []}
@@ -33,10 +33,10 @@ def stage(store: RunStore, run: Run, name: str, summary: dict[str, object]) -> N
     store.end_stage(store.begin_stage(run.id, name), StageOutcome.DONE, summary)
 
 
-def states(seen: Progress, device: str) -> dict[Step, State]:
+def states(seen: Progress, device: str) -> dict[DeviceStep, StepState]:
     """The steps of a device that were begun."""
     (found,) = (one for one in seen.devices if one.device == device)
-    return {step: mark.state for step, mark in found.steps.items() if mark.state is not State.OPEN}
+    return {step: mark.state for step, mark in found.steps.items() if mark.state is not StepState.OPEN}
 
 
 def test_a_box_shows_as_soon_as_it_was_read(store: RunStore, run: Run) -> None:
@@ -44,7 +44,7 @@ def test_a_box_shows_as_soon_as_it_was_read(store: RunStore, run: Run) -> None:
     reading = store.begin_stage(run.id, "read")
     store.events.device(run.id, "r2", "read")
     seen = progress(store, run)
-    assert states(seen, "r2") == {Step.READ: State.DONE}
+    assert states(seen, "r2") == {DeviceStep.READ: StepState.DONE}
     assert [one.device for one in seen.devices] == ["r2"]
     assert seen.under_way == reading
 
@@ -53,22 +53,22 @@ def test_a_box_that_cannot_be_read_says_why(store: RunStore, run: Run) -> None:
     error = {"device": "r1", "message": "the device refuses the credentials", "hint": "check the password"}
     stage(store, run, "read", {"running": {"r2": "0" * 64}, "errors": [error]})
     (first, second) = progress(store, run).devices
-    assert first.steps[Step.READ].state is State.FAILED
-    assert first.steps[Step.READ].note == "the device refuses the credentials (check the password)"
-    assert second.steps[Step.READ].state is State.DONE
+    assert first.steps[DeviceStep.READ].state is StepState.FAILED
+    assert first.steps[DeviceStep.READ].note == "the device refuses the credentials (check the password)"
+    assert second.steps[DeviceStep.READ].state is StepState.DONE
 
 
 def test_every_touch_shows_when_it_is_written(store: RunStore, run: Run) -> None:
     stage(store, run, "read", READ)
     stage(store, run, "prepare", PREPARED)
-    before = {Step.READ: State.DONE, Step.PREPARE: State.DONE}
+    before = {DeviceStep.READ: StepState.DONE, DeviceStep.PREPARE: StepState.DONE}
     assert states(progress(store, run), "r1") == before
-    assert states(progress(store, run), "r2") == before | {Step.PREPARE: State.NOTHING}
+    assert states(progress(store, run), "r2") == before | {DeviceStep.PREPARE: StepState.NOTHING}
     expected = [
-        (JournalAction.TOUCHING, Step.PUSH, State.BUSY),
-        (JournalAction.TOUCHED, Step.PUSH, State.DONE),
-        (JournalAction.READ_BACK, Step.READ_BACK, State.DONE),
-        (JournalAction.CONFIRMED, Step.KEEP, State.DONE),
+        (JournalAction.TOUCHING, DeviceStep.PUSH, StepState.BUSY),
+        (JournalAction.TOUCHED, DeviceStep.PUSH, StepState.DONE),
+        (JournalAction.READ_BACK, DeviceStep.READ_BACK, StepState.DONE),
+        (JournalAction.CONFIRMED, DeviceStep.KEEP, StepState.DONE),
     ]
     for action, step, state in expected:
         store.journal.append(run.id, "r1", action)
@@ -80,19 +80,26 @@ def test_a_refused_line_is_the_pushes_failure_and_is_undone(store: RunStore, run
     store.journal.append(run.id, "r1", JournalAction.TOUCHING)
     store.journal.append(run.id, "r1", JournalAction.FAILED, note="% Bad line")
     store.journal.append(run.id, "r1", JournalAction.UNDOING)
-    assert states(progress(store, run), "r1")[Step.ROLL_BACK] is State.BUSY
+    assert states(progress(store, run), "r1")[DeviceStep.ROLL_BACK] is StepState.BUSY
     store.journal.append(run.id, "r1", JournalAction.UNDONE)
     (first, _) = progress(store, run).devices
-    assert (first.steps[Step.PUSH].state, first.steps[Step.PUSH].note) == (State.FAILED, "% Bad line")
-    assert first.steps[Step.ROLL_BACK].state is State.DONE
+    assert (first.steps[DeviceStep.PUSH].state, first.steps[DeviceStep.PUSH].note) == (
+        StepState.FAILED,
+        "% Bad line",
+    )
+    assert first.steps[DeviceStep.ROLL_BACK].state is StepState.DONE
 
 
 @pytest.mark.parametrize(
     ("stages", "failed"),
-    [((), Step.READ_BACK), (("read-back",), Step.KEEP), (("read-back", "counters"), Step.COUNTERS)],
+    [
+        ((), DeviceStep.READ_BACK),
+        (("read-back",), DeviceStep.KEEP),
+        (("read-back", "counters"), DeviceStep.COUNTERS),
+    ],
 )
 def test_what_fails_after_the_push_is_told_at_its_step(
-    store: RunStore, run: Run, stages: tuple[str, ...], failed: Step
+    store: RunStore, run: Run, stages: tuple[str, ...], failed: DeviceStep
 ) -> None:
     stage(store, run, "read", READ)
     store.journal.append(run.id, "r1", JournalAction.TOUCHING)
@@ -101,7 +108,7 @@ def test_what_fails_after_the_push_is_told_at_its_step(
         error = {"device": "r1", "message": "counts otherwise", "hint": ""}
         stage(store, run, name, {"running": {"r1": "0" * 64}, "errors": [error] if name == "counters" else []})
     store.journal.append(run.id, "r1", JournalAction.FAILED, note="wrong")
-    assert states(progress(store, run), "r1")[failed] is State.FAILED
+    assert states(progress(store, run), "r1")[failed] is StepState.FAILED
 
 
 def test_another_attempt_begins_with_a_clean_board(store: RunStore, run: Run) -> None:
@@ -114,7 +121,7 @@ def test_another_attempt_begins_with_a_clean_board(store: RunStore, run: Run) ->
     stage(store, run, "read", READ)
     seen = progress(store, store.get_run(run.id))
     assert seen.attempt == 2
-    assert states(seen, "r1") == {Step.READ: State.DONE}
+    assert states(seen, "r1") == {DeviceStep.READ: StepState.DONE}
     assert [one.name for one in seen.earlier] == ["read"]
 
 

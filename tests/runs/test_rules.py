@@ -1,4 +1,4 @@
-"""Rules that came after a run was asked for hold it too, and nothing lets it off those it began under."""
+"""EffectiveRules that came after a run was asked for hold it too, and nothing lets it off those it began under."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def rules(network: Path, *, four_eyes: bool = False) -> NetworkRules:
 def test_what_is_declared_later_holds_beside_what_was_then(network: Path) -> None:
     asked = ChangeRules(windows=(Window(from_="22:00", to="04:00"),))
     now = rules(network)
-    assert now.holding("infn-fnal", "none", asked).changes == (asked, ChangeRules())
+    assert now.effective("infn-fnal", "none", asked).changes == (asked, ChangeRules())
     (network / "changes.yaml").write_text("freezes: [{from: 2026-12-18, to: 2027-01-07, reason: year end}]\n")
-    held = now.holding("infn-fnal", "none", asked)
+    held = now.effective("infn-fnal", "none", asked)
     assert held.changes[0] == asked
     assert held.changes[1].closed_by(datetime(2026, 12, 20, tzinfo=UTC)) == "a change freeze (year end)"
 
@@ -51,12 +51,12 @@ def test_the_stricter_approval_holds(
     network: Path, asked: Approval, present: str, setting: bool, holds: Approval
 ) -> None:
     (network / "changes.yaml").write_text(present)
-    assert rules(network, four_eyes=setting).holding("infn-fnal", asked, ChangeRules()).approval == holds
+    assert rules(network, four_eyes=setting).effective("infn-fnal", asked, ChangeRules()).approval == holds
 
 
 def test_rules_that_cannot_be_read_are_told(network: Path) -> None:
     (network / "changes.yaml").write_text("freezes: next week\n")
-    held = rules(network).holding("infn-fnal", "none", ChangeRules())
+    held = rules(network).effective("infn-fnal", "none", ChangeRules())
     assert "the rules of infn-fnal cannot be read now" in held.unreadable
     assert "changes.yaml" in held.unreadable
 
@@ -64,19 +64,19 @@ def test_rules_that_cannot_be_read_are_told(network: Path) -> None:
 def test_a_folder_that_cannot_be_read_is_not_taken_for_none(network: Path) -> None:
     loop = network.parent / "loop"
     loop.symlink_to(loop)
-    held = rules(loop / network.name).holding("infn-fnal", "none", ChangeRules())
+    held = rules(loop / network.name).effective("infn-fnal", "none", ChangeRules())
     assert "the folder of the networks cannot be read" in held.unreadable
 
 
 def test_a_network_of_elsewhere_has_the_rules_it_came_with(network: Path) -> None:
     asked = ChangeRules(approval="any")
-    assert rules(network).holding("campus", "any", asked).changes == (asked,)
-    gone = rules(network / "no" / "folder").holding("infn-fnal", "any", asked)
+    assert rules(network).effective("campus", "any", asked).changes == (asked,)
+    gone = rules(network / "no" / "folder").effective("infn-fnal", "any", asked)
     assert (gone.changes, gone.unreadable) == ((asked,), "")
 
 
 def test_rules_say_in_which_file_they_stand_now(network: Path) -> None:
     """A folder elsewhere may have the name of a network of the installation, and other rules."""
     now = rules(network)
-    assert now.holding("infn-fnal", "none", ChangeRules()).file == "inventories/infn-fnal/changes.yaml"
-    assert now.holding("elsewhere", "none", ChangeRules()).file == ""
+    assert now.effective("infn-fnal", "none", ChangeRules()).file == "inventories/infn-fnal/changes.yaml"
+    assert now.effective("elsewhere", "none", ChangeRules()).file == ""

@@ -51,7 +51,7 @@ def test_points_are_shared_and_those_of_a_dead_executor_taken_over(tmp_path: Pat
     children: list[ForkServerProcess] = []
     try:
         children += [_start(tmp_path / name, postgres_url) for name in ("a", "b")]
-        sweep = sweeps.place(NewSweep(network, PolicySource(TEXT), {}, SEEDS), "ana")
+        sweep = sweeps.submit(NewSweep(network, PolicySource(TEXT), {}, SEEDS), "ana")
 
         def by() -> Counter[str]:
             return Counter(point.executor for point in sweeps.points(sweep.id) if point.executor)

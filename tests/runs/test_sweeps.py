@@ -56,7 +56,7 @@ def test_points_are_measured_by_an_executor(
     settings: Settings, sweeps: Sweeps, artifacts: Artifacts, campus: Network
 ) -> None:
     order = NewSweep(campus, PolicySource(VARIED), {"cap": [50, 101]}, (1, 2))
-    sweep = sweeps.place(order, "ana")
+    sweep = sweeps.submit(order, "ana")
     assert (sweep.points, sweep.ended, sweep.policy) == (4, 0, "campus-collaboration")
     executor = Executor(settings, lambda *_: None)
     executor.start()
@@ -78,7 +78,7 @@ def test_points_are_measured_by_an_executor(
 
 
 def test_the_first_outcome_is_believed(sweeps: Sweeps, campus: Network) -> None:
-    sweep = sweeps.place(NewSweep(campus, PolicySource(TEXT), {}), "ana")
+    sweep = sweeps.submit(NewSweep(campus, PolicySource(TEXT), {}), "ana")
     assert sweeps.open_points() == [(sweep.id, 1)]
     sweeps.end(sweep.id, 1, PointOutcome.MET, "one")
     sweeps.end(sweep.id, 1, PointOutcome.FAILED, "two", error="late")
@@ -101,13 +101,13 @@ def test_what_cannot_be_a_sweep(
     sweeps: Sweeps, campus: Network, text: str, values: tuple[dict[str, list[object]], tuple[int, ...]], said: str
 ) -> None:
     with pytest.raises(InputError) as caught:
-        sweeps.place(NewSweep(campus, PolicySource(text), *values), "ana")
+        sweeps.submit(NewSweep(campus, PolicySource(text), *values), "ana")
     assert said in str(caught.value)
     assert sweeps.newest(None) == []
 
 
 def test_sweeps_are_listed_by_network(sweeps: Sweeps, campus: Network) -> None:
-    first, second = (sweeps.place(NewSweep(campus, PolicySource(TEXT), {}), "ana") for _ in range(2))
+    first, second = (sweeps.submit(NewSweep(campus, PolicySource(TEXT), {}), "ana") for _ in range(2))
     assert [s.id for s in sweeps.newest(["campus"])] == [second.id, first.id]
     assert [s.id for s in sweeps.newest(None, before=second.id)] == [first.id]
     assert sweeps.newest(["itesm"]) == []

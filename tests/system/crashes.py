@@ -20,7 +20,8 @@ from qosforge.inventory.changes import ChangeRules
 from qosforge.runs.record.journal import JournalEntry
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import EXECUTORS, JOURNAL, OPENING, SETTLING, JournalAction, RunStatus
-from qosforge.runs.requests.requests import Desk, Order
+from qosforge.runs.requests.requests import RunRequests
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from qoslab import control
 from tests.forkserver import FORKSERVER
@@ -98,7 +99,7 @@ class Crashes(TwoStates):
         )
         self.store = RunStore(self.settings.database_url)
         self.artifacts = open_artifacts(self.settings, self.store.database)
-        self.desk = Desk(self.settings, self.store, self.artifacts)
+        self.run_requests = RunRequests(self.settings, self.store, self.artifacts)
         self._numbers = count()
 
     # -- a run and its process ---------------------------------------------------------------------------
@@ -120,7 +121,7 @@ class Crashes(TwoStates):
     def _place(self, rollout: Rollout) -> Run:
         rules = ChangeRules.model_validate({"rollout": rollout.rules})
         network = self.network.model_copy(update={"changes": rules})
-        return self.desk.place(Order(network, intent(AFTER), measure=False), "ada")[0]
+        return self.run_requests.submit(RunRequest(network, intent(AFTER), measure=False), "ada")[0]
 
     def _carried_out(self, run: Run, point: Point | None) -> list[str]:
         """Let a process carry the run out until it is killed at the point; the steps that it recorded."""
@@ -200,7 +201,7 @@ class Crashes(TwoStates):
         found = ["Traceback"] if "Traceback" in said else []
         if not run.status.final:
             found.append(f"it has not ended: {run.status}")
-        if self.store.journal.open_touches() or self.store.leases.held() or self.store.unfinished_runs():
+        if self.store.journal.open_touches() or self.store.leases.active() or self.store.unfinished_runs():
             found.append("something is left open")
         if timers := self.timers():
             found.append(f"timers run: {timers}")

@@ -24,7 +24,7 @@ from qosforge.emulation import start_lab
 from qosforge.errors import QosforgeError
 from qosforge.executor.service import Service, open_service
 from qosforge.runs.record.tables import JournalAction, RunStatus
-from qosforge.runs.requests.requests import Order
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import DeviceLimits, Settings
 from qoslab import control
 from qoslab.faults import OF_THE_BOX
@@ -222,7 +222,7 @@ class Matrix(TwoStates):
                 self._take_away(box)
         self._plant(stage)
         if stage == "counters" and self._cancels:
-            self.service.desk.cancel(self._run_id, "somebody")
+            self.service.run_requests.cancel(self._run_id, "somebody")
 
     def _plant(self, stage: str) -> None:
         for box, (at, planted) in self._planned.items():
@@ -300,7 +300,7 @@ class Matrix(TwoStates):
         return ended
 
     def _carry_out(self) -> str:
-        order = Order(self.network, intent(AFTER), measure=False)
+        order = RunRequest(self.network, intent(AFTER), measure=False)
         try:
             result = self.service.run(order, "matrix").result
         except QosforgeError as error:
@@ -324,7 +324,7 @@ class Matrix(TwoStates):
         store = self.service.store
         found: dict[str, list[str]] = {}
         general = found.setdefault("", [])
-        if store.journal.open_touches() or store.leases.held() or store.unfinished_runs():
+        if store.journal.open_touches() or store.leases.active() or store.unfinished_runs():
             general.append(f"run {run_id} left something open: {status}")
         meant = "after" if status is RunStatus.KEPT else "before"
         for box in BOXES:

@@ -11,7 +11,8 @@ from qosforge.artifacts.store import open_artifacts
 from qosforge.intent.loader import parse_intent
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.requests.requests import Desk, Order
+from qosforge.runs.requests.requests import RunRequests
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from tests.drivers.hostile_boxes import Hostile
 from tests.stopwatch import Stopwatch
@@ -37,10 +38,10 @@ class Asked:
         chosen = {"database_url": url} if url else {}
         settings = Settings(var_dir=made.folder / "var", inventories_dir=made.folder / "inventories", **chosen)
         self.store = RunStore(settings.database_url)
-        self.desk = Desk(settings, self.store, open_artifacts(settings, self.store.database))
+        self.run_requests = RunRequests(settings, self.store, open_artifacts(settings, self.store.database))
         intent = parse_intent(POLICY, "crowd.yaml")
         self.runs: dict[str, Run] = {
-            name: self.desk.place(Order(network=network, intent=intent, measure=False), "ada")[0]
+            name: self.run_requests.submit(RunRequest(network=network, intent=intent, measure=False), "ada")[0]
             for name, network in made.networks.items()
         }
 
@@ -111,7 +112,7 @@ def recovered(made: Networks, asked: Asked, stopped: list[str]) -> None:
     made.boxes.heal()
     untouched = [name for name in stopped if name in UNTOUCHED]
     for name in untouched:
-        asked.desk.cancel(asked.runs[name].id, "ada")
+        asked.run_requests.cancel(asked.runs[name].id, "ada")
     with made.process("recover") as recovering:
         ended = recovering.wait(PATIENCE)
         assert "Traceback" not in ended.text, ended.text[-5000:]

@@ -19,7 +19,8 @@ from qosforge.deploy.fleet import ASK_SECONDS, GRACE_SECONDS
 from qosforge.intent.loader import parse_intent
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
-from qosforge.runs.requests.requests import Desk, Order
+from qosforge.runs.requests.requests import RunRequests
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from qoslab import control
 from tests.stopwatch import Stopwatch
@@ -109,16 +110,16 @@ class Asked:
         chosen = {"database_url": url} if url else {}
         settings = Settings(var_dir=self.crowd.var, inventories_dir=self.crowd.inventories, **chosen)
         self.store = RunStore(settings.database_url)
-        self.desk = Desk(settings, self.store, open_artifacts(settings, self.store.database))
+        self.run_requests = RunRequests(settings, self.store, open_artifacts(settings, self.store.database))
 
     def push(self, network: str, timeout: timedelta | None = None) -> Run:
-        order = Order(
+        order = RunRequest(
             network=self.crowd.networks[network],
             intent=parse_intent(POLICY, "crowd.yaml"),
             measure=False,
             timeout=timeout,
         )
-        return self.desk.place(order, "ada")[0]
+        return self.run_requests.submit(order, "ada")[0]
 
     def status(self, run: Run) -> RunStatus:
         return self.store.get_run(run.id).status
@@ -161,7 +162,7 @@ def test_a_cancelled_run_leaves_a_dripping_box_takes_the_other_back_and_other_ru
         run = asked.push(HERE)
         served.wait_for(lambda: asked.bad_is_alone(run), "the bad device to be alone")
         other = asked.push(ELSEWHERE)
-        asked.desk.cancel(run.id, "ada")
+        asked.run_requests.cancel(run.id, "ada")
         assert soon(lambda: asked.push_ended(run), "the push to be left") < LEFT_SECONDS
         soon(lambda: asked.status(run).final, "the end of the run")
         assert (asked.status(run), asked.store.get_run(run.id).reason) == (
@@ -171,7 +172,7 @@ def test_a_cancelled_run_leaves_a_dripping_box_takes_the_other_back_and_other_ru
         assert asked.open(run) == set()
         soon(lambda: asked.status(other).final, "the end of the other run")
         assert asked.status(other) is RunStatus.KEPT
-        assert asked.store.leases.held() == []
+        assert asked.store.leases.active() == []
     now = site.running()
     assert {box for box, text in now.items() if text != site.delivered[box]} == {
         box for box in site.crowd.boxes if box.network == ELSEWHERE
@@ -185,7 +186,7 @@ def test_a_box_that_cannot_be_taken_back_is_settled_by_recover(site: Site) -> No
             run = asked.push(HERE)
             served.wait_for(lambda: asked.bad_is_alone(run), "the bad device to be alone")
             site.plant("drip", pattern=READING)
-            asked.desk.cancel(run.id, "ada")
+            asked.run_requests.cancel(run.id, "ada")
             soon(lambda: asked.status(run) is RunStatus.NEEDS_RECOVERY, "the other one to be back")
             assert asked.open(run) == {BAD.name}
             os.kill(served.pid or 0, signal.SIGTERM)

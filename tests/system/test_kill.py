@@ -103,7 +103,7 @@ def settled(campus: Campus, states: States, run_id: str, interrupted: str) -> Ru
         run = store.get_run(run_id)
         assert store.unfinished_runs() == []
         assert store.journal.open_touches() == []
-        assert store.leases.held() == []
+        assert store.leases.active() == []
         rows = store.journal.entries(run_id)
         touched = {row.device for row in rows}
         last = {row.device: row.action for row in rows if row.action in SETTLING}
@@ -233,4 +233,4 @@ def test_boxes_that_hang_up_in_the_middle_are_named_and_all_go_back(fresh: Campu
     assert fresh.timers() == []
     with fresh.store() as store:
         assert store.journal.open_touches() == []
-        assert store.leases.held() == []
+        assert store.leases.active() == []

@@ -255,9 +255,9 @@ def page(client: TestClient, headers: dict[str, str]) -> str:
 def kept(backend: Backend, run: str) -> None:
     """Wait until a run has ended, and be sure that its change was kept."""
     end = time.monotonic() + 120
-    while not backend.desk.run(run).status.final and time.monotonic() < end:
+    while not backend.run_requests.run(run).status.final and time.monotonic() < end:
         time.sleep(0.2)
-    ended = backend.desk.run(run)
+    ended = backend.run_requests.run(run)
     assert ended.status is RunStatus.KEPT, ended.reason
 
 

@@ -22,8 +22,8 @@ from qosforge.inventory.overlay import state_folder
 from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.store import Run
 from qosforge.runs.record.tables import JournalAction, RunStatus
-from qosforge.runs.requests.requests import Order
-from qosforge.runs.workflow.steps import wait as waiting
+from qosforge.runs.requests.run_request import RunRequest
+from qosforge.runs.workflow.steps import wait
 from qosforge.settings import Settings
 from qoslab import control
 from tests.runs.support import wait_for
@@ -107,12 +107,12 @@ class Site:
     def place(self, rollout: Mapping[str, Any]) -> Run:
         rules = ChangeRules.model_validate({"rollout": rollout})
         network = self.network.model_copy(update={"changes": rules})
-        order = Order(network, parse_intent(INTENT, "policy.yaml"), measure=False)
-        return self.service.desk.place(order, "ada")[0]
+        order = RunRequest(network, parse_intent(INTENT, "policy.yaml"), measure=False)
+        return self.service.run_requests.submit(order, "ada")[0]
 
     def go(self, run: Run) -> Run:
         self.service.carry_out(run.id)
-        return self.service.desk.run(run.id)
+        return self.service.run_requests.run(run.id)
 
     @contextmanager
     def beside(self, run: Run) -> Iterator[None]:
@@ -126,7 +126,9 @@ class Site:
             assert not worker.is_alive()
 
     def waits(self, run: Run, words: str) -> None:
-        wait_for(lambda: words in self.service.desk.run(run.id).waits_for, f"a run that waits for {words}", 120)
+        wait_for(
+            lambda: words in self.service.run_requests.run(run.id).waits_for, f"a run that waits for {words}", 120
+        )
 
     def journal(self, run: Run, *actions: JournalAction) -> list[str]:
         """The devices of which the journal says so, in its order."""
@@ -165,7 +167,7 @@ def site(lab: Site) -> Iterator[Site]:
     lab.reset()
     with lab.at_work():
         yield lab
-        assert lab.service.store.leases.held() == []
+        assert lab.service.store.leases.active() == []
         assert lab.service.store.journal.open_touches() == []
 
 
@@ -194,7 +196,7 @@ def test_waves_follow_each_other_and_both_ends_of_a_link_change_in_one_step(site
     assert stages.count("counters") == 2, "of the canary, and of all"
 
     before = site.attached()
-    undoing = site.go(site.service.desk.roll_back(run.id, "ada"))
+    undoing = site.go(site.service.run_requests.roll_back(run.id, "ada"))
     assert undoing.status is RunStatus.KEPT
     back = site.first_and_last(undoing, JournalAction.TOUCHING)
     assert sorted(back, key=lambda name: back[name]) in (
@@ -240,10 +242,10 @@ def test_so_many_may_fail_and_are_left_out_with_what_cannot_change_without_them(
     assert run.reason_hint == f"qosforge retry {run.id} changes just these"
     now = site.running()
     assert {name for name in NAMES if now[name] == before[name]} == {"r2", "b256"}
-    assert site.service.desk.detail(run.id).reason == run.reason
+    assert site.service.run_requests.detail(run.id).reason == run.reason
 
     control.plant(site.state, "r2", "clear")
-    again = site.go(site.service.desk.retry(run.id, "ada"))
+    again = site.go(site.service.run_requests.retry(run.id, "ada"))
     assert (again.id != run.id, again.status, again.reason) == (True, RunStatus.KEPT, "")
     assert set(site.journal(again, JournalAction.TOUCHING)) == {"r2", "b256"}
 
@@ -272,26 +274,26 @@ def test_a_device_that_is_as_wanted_costs_one_read(site: Site) -> None:
 def test_a_run_is_cancelled_between_two_waves_and_all_of_it_goes_back(site: Site) -> None:
     before = site.running()
     run = site.place({**WAVES, "pause": 5})
-    site.service.desk.pause(run.id, "grace")
+    site.service.run_requests.pause(run.id, "grace")
     with pytest.raises(InvalidState, match="paused by grace already"):
-        site.service.desk.pause(run.id, "ada")
+        site.service.run_requests.pause(run.id, "ada")
     with site.beside(run):
         site.waits(run, "qosforge resume before wave 2: paused by grace")
         assert site.journal(run, JournalAction.READ_BACK) == ["s2950"]
-        site.service.desk.cancel(run.id, "ada")
-    ended = site.service.desk.run(run.id)
+        site.service.run_requests.cancel(run.id, "ada")
+    ended = site.service.run_requests.run(run.id)
     assert (ended.status, ended.reason) == (RunStatus.CANCELLED, "cancelled by ada")
     assert set(site.journal(run, JournalAction.TOUCHING)) == {"s2950"}
     assert site.running() == before
     with pytest.raises(InvalidState, match="not paused"):
-        site.service.desk.resume(run.id, "ada")
+        site.service.run_requests.resume(run.id, "ada")
 
 
 def test_a_rollout_that_is_paused_for_too_long_goes_back(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "TRY_SECONDS", 0.2)
+    monkeypatch.setattr(wait, "TRY_SECONDS", 0.2)
     before = site.running()
     run = site.place({**WAVES, "pause": 0})
-    site.service.desk.pause(run.id, "grace")
+    site.service.run_requests.pause(run.id, "grace")
     ended = site.go(run)
     assert (ended.status, ended.reason) == (RunStatus.ROLLED_BACK, "paused by grace for longer than 0 min")
     assert site.running() == before
@@ -310,7 +312,7 @@ def test_a_pause_that_no_timer_outlasts_is_refused_before_the_push_by_name(site:
 
 def test_the_time_of_a_devices_timer_is_the_one_that_was_shown(site: Site) -> None:
     run = site.place({**WAVES, "pause": 60})
-    site.service.desk.pause(run.id, "grace")
+    site.service.run_requests.pause(run.id, "grace")
     with site.beside(run):
         site.waits(run, "paused by grace")
         (planned,) = [s.summary for s in site.service.store.stages(run.id) if s.name == "rollout"]
@@ -323,7 +325,7 @@ def test_the_time_of_a_devices_timer_is_the_one_that_was_shown(site: Site) -> No
             if entry.action is JournalAction.ARMED
         ]
         assert note == f"goes back by itself in {minutes[0] * 60} s"
-        site.service.desk.cancel(run.id, "ada")
+        site.service.run_requests.cancel(run.id, "ada")
 
 
 def test_a_paused_rollout_outlives_its_process_and_goes_on_where_it_was(lab: Site) -> None:
@@ -352,7 +354,7 @@ def test_a_paused_rollout_outlives_its_process_and_goes_on_where_it_was(lab: Sit
         assert shown["status"] == "kept"
         assert [wave["name"] for wave in shown["rollout"]] == ["canary", "site vigo", "the rest"]
         with lab.at_work():
-            found = lab.service.desk.run(run["run"])
+            found = lab.service.run_requests.run(run["run"])
             assert found.attempt == 1
             assert lab.journal(found, JournalAction.TOUCHING).count("s2950") == 1
     finally:

@@ -26,7 +26,7 @@ import sqlalchemy as sa
 from qosforge.database.connections import Database
 from qosforge.platforms.secret_forms import MASK
 from qosforge.runs.record.store import RunStore
-from qosforge.runs.views.artifact_list import contents
+from qosforge.runs.views.artifact_list import list_artifacts
 from tests.counted import tried
 from tests.parts import is_refused, need
 from tests.platforms.test_secret_forms import LINES
@@ -301,7 +301,7 @@ def _nothing_in(answer: httpx2.Response, path: str) -> None:
 def _whole_configurations(told: Told) -> set[str]:
     """Ids of the artifacts that are what devices held."""
     with closing(RunStore(told.installation.url)) as store:
-        of_runs = [content for run in set(told.runs.values()) for content in contents(store, run)]
+        of_runs = [content for run in set(told.runs.values()) for content in list_artifacts(store, run)]
         journal = [entry for run in set(told.runs.values()) for entry in store.journal.entries(run)]
     whole = {content.id for content in of_runs if content.kind.restricted}
     return whole | {entry.before for entry in journal if entry.before}

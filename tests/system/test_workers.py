@@ -14,7 +14,8 @@ from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
-from qosforge.runs.requests.requests import Desk, Order
+from qosforge.runs.requests.requests import RunRequests
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from qoslab import control
 
@@ -28,9 +29,11 @@ def environment(postgres_url: str) -> Mapping[str, str]:
 
 def place(campus: Campus, store: RunStore, url: str) -> Run:
     """Ask for a push, as a face does: it is a row, and nothing more."""
-    desk = Desk(Settings(var_dir=campus.var, database_url=url), store, DatabaseArtifacts(store.database))
-    order = Order(network=load_network(INVENTORY), intent=load_intent(POLICY), measure=False)
-    return desk.place(order, "somebody")[0]
+    run_requests = RunRequests(
+        Settings(var_dir=campus.var, database_url=url), store, DatabaseArtifacts(store.database)
+    )
+    order = RunRequest(network=load_network(INVENTORY), intent=load_intent(POLICY), measure=False)
+    return run_requests.submit(order, "somebody")[0]
 
 
 def test_a_run_goes_from_worker_to_worker(
@@ -54,7 +57,7 @@ def test_a_run_goes_from_worker_to_worker(
         second.wait_for(lambda: store.get_run(run.id).status.final, "the end of the run", 120)
         assert store.get_run(run.id).status is RunStatus.KEPT
         assert store.journal.open_touches() == []
-        assert store.leases.held() == []
+        assert store.leases.active() == []
         touched = [row.device for row in store.journal.entries(run.id) if row.action is touching]
         assert sorted(touched) == sorted(set(touched)), "the step in flight ended before the worker went"
         assert second.pid is not None

@@ -15,7 +15,7 @@ from qosforge.access.users import find_user
 from qosforge.api.backend import Backend
 from qosforge.intent.policy_source import load_policy
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.requests.requests import Order
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.webhooks.deliveries import send_test
 from qosforge.webhooks.messages import EventType
 from qosforge.webhooks.registry import WebhookSpec, add_webhook
@@ -131,10 +131,10 @@ def furnish(backend: Backend) -> dict[str, str]:
         text = f"# {number} {MARKUP}\n{written.text}"
         policies.store(POLICY, replace(written, text=text), MARKUP, network="*", shadow_shipped=True)
     network = backend.networks.network(NETWORK)
-    order = Order(network, load_policy(policies.get(POLICY).written()), ticket=MARKUP)
+    order = RunRequest(network, load_policy(policies.get(POLICY).written()), ticket=MARKUP)
     _tell(backend)
-    run = backend.desk.place(order, "ann")[0].id
-    store = backend.desk.store
+    run = backend.run_requests.submit(order, "ann")[0].id
+    store = backend.run_requests.store
     lines = f"class-map match-any voice\n match {MARKUP}\n"
     texts = {
         what: backend.artifacts.put_text(f"{lines}! {what}\n") for what in ("delta", "inverse", "configuration")

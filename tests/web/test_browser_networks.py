@@ -49,7 +49,7 @@ def kept(site: Site, lab: Path) -> str:
     with open_backend(site.settings) as backend:
         campus = backend.networks.network("campus")
         texts = configured(campus, root() / "policies" / "campus-collaboration.yaml")
-        store, artifacts = backend.desk.store, backend.artifacts
+        store, artifacts = backend.run_requests.store, backend.artifacts
         record(store, artifacts, "campus", texts, RunStatus.KEPT)
         running = control.request(lab, {"op": "running", "box": "router1"})["running"]
         return record(store, artifacts, LAB, {"router1": str(running)}, RunStatus.KEPT)

@@ -61,7 +61,7 @@ def ann(backend: Backend, site: TestClient) -> dict[str, str]:
 def _kept(backend: Backend) -> dict[str, str]:
     campus = backend.networks.network("campus")
     texts = configured(campus, POLICY)
-    record(backend.desk.store, backend.artifacts, "campus", texts, RunStatus.KEPT)
+    record(backend.run_requests.store, backend.artifacts, "campus", texts, RunStatus.KEPT)
     return texts
 
 
@@ -117,7 +117,7 @@ def test_drift_is_marked_where_it_is_and_told_in_words(site: TestClient, backend
     assert 'id="drifted"' not in clean
     changed = {**texts, "r1": texts["r1"].replace("priority percent 50", "priority percent 30")}
     assert changed != texts
-    run = record(backend.desk.store, backend.artifacts, "campus", changed, RunStatus.FAILED)
+    run = record(backend.run_requests.store, backend.artifacts, "campus", changed, RunStatus.FAILED)
     page = site.get("/networks/campus").text
     assert 'class="end qos-drifted" href="/networks/campus/devices/r1#port-1"' in page
     assert page.count('class="end qos-drifted"') == 1
@@ -133,7 +133,13 @@ def test_drift_is_marked_where_it_is_and_told_in_words(site: TestClient, backend
 def test_a_switch_drifts_with_all_ports_that_share_its_queues(site: TestClient, backend: Backend) -> None:
     texts = _kept(backend)
     delivered = startups(backend.networks.network("campus"))
-    record(backend.desk.store, backend.artifacts, "campus", texts | {"s2950": delivered["s2950"]}, RunStatus.FAILED)
+    record(
+        backend.run_requests.store,
+        backend.artifacts,
+        "campus",
+        texts | {"s2950": delivered["s2950"]},
+        RunStatus.FAILED,
+    )
     page = site.get("/networks/campus/devices/s2950").text
     assert "The device as a whole" in page
     assert "scheduler: was" in page
@@ -158,7 +164,7 @@ def test_queues_are_drawn_with_their_shares(site: TestClient, backend: Backend) 
 def test_markup_of_devices_and_inventories_stays_text(site: TestClient, backend: Backend) -> None:
     texts = startups(backend.networks.network("campus"))
     texts["r1"] += f"\ninterface Serial0/0\n random-detect {MARKUP}\n description {MARKUP}\n"
-    record(backend.desk.store, backend.artifacts, "campus", texts, RunStatus.FAILED)
+    record(backend.run_requests.store, backend.artifacts, "campus", texts, RunStatus.FAILED)
     page = site.get("/networks/campus/devices/r1").text
     assert "&lt;script&gt;alert(1)" in page[page.index('id="unknown"') :]
     for address in ("/networks", "/networks/campus", "/networks/campus/devices/r1"):
@@ -182,7 +188,7 @@ def test_what_a_run_reads_while_a_person_does_stays_the_last_reading(
     site: TestClient, backend: Backend, ann: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _kept(backend)
-    campus, store = backend.networks.network("campus"), backend.desk.store
+    campus, store = backend.networks.network("campus"), backend.run_requests.store
     before = said(startups(campus)["r1"])
 
     def slow(*_: object) -> dict[str, DeviceText]:

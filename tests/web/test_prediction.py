@@ -110,7 +110,7 @@ def test_only_who_sees_the_network_begins_or_sees_a_prediction(client: TestClien
 def test_the_last_measurement_of_what_devices_hold_stands_beside_it(
     client: TestClient, persons: Persons, backend: Backend
 ) -> None:
-    store, artifacts = backend.desk.store, backend.artifacts
+    store, artifacts = backend.run_requests.store, backend.artifacts
     compilation = compile_intent(load_intent(POLICY), load_network(root() / "inventories" / NETWORK))
     measured = predict(compilation).measurement.model_copy(update={"when": "after", "evidence": "emulated"})
     run = store.create_run(NETWORK, "remote-control", "f" * 64, {})

@@ -48,7 +48,7 @@ def backend(tmp_path_factory: pytest.TempPathFactory, inventories: Path) -> Iter
     with open_backend(settings) as made:
         texts = {d.name: _startup(d.name) for d in load_network(inventories / "campus").devices if d.name != "e300"}
         network = made.networks.network("campus")
-        store_readings(made.desk.store, made.artifacts, network, said_by(texts), READ_AT)
+        store_readings(made.run_requests.store, made.artifacts, network, said_by(texts), READ_AT)
         yield made
 
 
@@ -131,7 +131,7 @@ def test_settings_that_are_said_with_no_take_nothing_away(
         "interface FastEthernet0/1\n", "interface FastEthernet0/1\n mls qos trust cos\n"
     )
     network = backend.networks.network("other")
-    store_readings(backend.desk.store, backend.artifacts, network, said_by({"s2950": held}), READ_AT)
+    store_readings(backend.run_requests.store, backend.artifacts, network, said_by({"s2950": held}), READ_AT)
     page = _preview(client, viewer, _form(device="s2950") | {"network": "other"}, "/preview/device")
     entered, _, undone = page.partition("Rollback lines")
     assert "no mls qos trust" in entered
@@ -157,7 +157,7 @@ def test_a_device_that_holds_it_has_nothing_to_do(
     lines = re.findall(r'<span class="line[^>]*><code>(.*?)</code>', page)
     network = backend.networks.network("other")
     text = _startup("r1").replace("\nend", "") + "\n".join(line for line in lines if line != "!") + "\nend\n"
-    store_readings(backend.desk.store, backend.artifacts, network, said_by({"r1": text}), READ_AT)
+    store_readings(backend.run_requests.store, backend.artifacts, network, said_by({"r1": text}), READ_AT)
     held = _preview(client, viewer, _form(device="r1") | {"network": "other"}, "/preview/device")
     assert "Nothing: it holds all of it already." in held
     assert "no changes" in _preview(client, viewer, _form() | {"network": "other"})
@@ -219,7 +219,7 @@ def test_what_a_device_holds_is_reported_as_text(
     held = _startup("r3").replace("hostname", "banner motd ^<script>alert(1)</script>^\nhostname", 1)
     held += "policy-map QOSFORGE-OUT\n class <script>x</script>\n"
     network = backend.networks.network("other")
-    store_readings(backend.desk.store, backend.artifacts, network, said_by({"r3": held}), READ_AT)
+    store_readings(backend.run_requests.store, backend.artifacts, network, said_by({"r3": held}), READ_AT)
     for path, form in (("/preview", _form()), ("/preview/device", _form(device="r3"))):
         assert "<script>" not in _preview(client, viewer, form | {"network": "other"}, path)
 

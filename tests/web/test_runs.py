@@ -65,7 +65,7 @@ def place(client: TestClient, headers: dict[str, str], **fields: str) -> str:
 
 def wait_for_approval(backend: Backend, run: str, delta: str = "policy-map new\n") -> str:
     """Bring a run to where it waits for somebody; the candidate."""
-    store, put = backend.desk.store, backend.artifacts.put_text
+    store, put = backend.run_requests.store, backend.artifacts.put_text
     candidate = backend.artifacts.put_json({"version": 1, "devices": {"router1": delta}})
     held = put("hostname router1\n")
     entry = {"configuration": put(delta), "delta": put(delta), "inverse": put("no policy-map new"), "empty": False}
@@ -84,7 +84,7 @@ def told(answer: object) -> str:
 
 def test_the_list_is_narrowed_and_paged(client: TestClient, enter: Enter, backend: Backend) -> None:
     enter("vic", Role.VIEWER, NETWORK)
-    store = backend.desk.store
+    store = backend.run_requests.store
     for number in range(35):
         run = store.create_run(NETWORK if number % 5 else "campus", f"policy-{number}", "0" * 64, {})
         if number == 7:
@@ -106,7 +106,7 @@ def test_the_list_is_narrowed_and_paged(client: TestClient, enter: Enter, backen
 def test_older_runs_follow_on_pages(client: TestClient, enter: Enter, backend: Backend) -> None:
     enter("ada", Role.ADMIN)
     for number in range(65):
-        backend.desk.store.create_run("campus", f"policy-{number:02}", "0" * 64, {})
+        backend.run_requests.store.create_run("campus", f"policy-{number:02}", "0" * 64, {})
     seen: list[str] = []
     address: str | None = "/runs?network=campus"
     while address:
@@ -122,12 +122,12 @@ def test_lists_are_sent_again_only_when_they_changed(
     client: TestClient, enter: Enter, backend: Backend, address: str
 ) -> None:
     headers = enter("ada", Role.ADMIN)
-    run = backend.desk.store.create_run("campus", "first", "0" * 64, {})
+    run = backend.run_requests.store.create_run("campus", "first", "0" * 64, {})
     found = re.search(r'hx-get="([^"]+known=[^"]+)"', client.get(address).text)
     assert found
     again = unescape(found[1])
     assert client.get(again, headers=headers).status_code == 204
-    backend.desk.store.set_status(run.id, RunStatus.KEPT)
+    backend.run_requests.store.set_status(run.id, RunStatus.KEPT)
     changed = client.get(again, headers=headers)
     assert (changed.status_code, "✔ kept" in changed.text) == (200, True)
 
@@ -255,7 +255,7 @@ def test_an_order_is_asked_for_once(client: TestClient, enter: Enter, backend: B
     headers = enter("ann", Role.OPERATOR)
     one, two = place(client, headers, key="k"), place(client, headers, key="k")
     assert one == two
-    run = backend.desk.run(one)
+    run = backend.run_requests.run(one)
     assert (run.requested_by, run.policy, run.params["measure"]) == ("ann", POLICY, True)
 
 
@@ -263,12 +263,12 @@ def test_all_that_an_order_says_reaches_the_run(client: TestClient, enter: Enter
     headers = enter("ann", Role.OPERATOR)
     options = {"judge": "external", "before": "yes", "strict": "yes", "require_batfish": "yes", "version": "1"}
     when = {"not_before": "2030-01-02T03:04", "timeout_minutes": "90", "ticket": "CHG-1"}
-    run = backend.desk.run(place(client, headers, **options, **when))
+    run = backend.run_requests.run(place(client, headers, **options, **when))
     asked = {name: run.params[name] for name in ("tester", "before", "strict", "require_batfish", "measure")}
     assert asked == {"tester": "external", "before": True, "strict": True, "require_batfish": True, "measure": True}
     assert run.not_before == datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
     assert (run.deadline, run.ticket) == (run.not_before + timedelta(minutes=90), "CHG-1")
-    assert backend.desk.run(place(client, headers, judge="nobody")).params["measure"] is False
+    assert backend.run_requests.run(place(client, headers, judge="nobody")).params["measure"] is False
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ def test_who_may_not_is_refused_and_shown_no_button(client: TestClient, enter: E
         assert client.post(f"/runs/{run}/{action}", data=form, headers=eve).status_code == 404
     for part in ("", "/progress", "/standing", "/figures", "/everything.zip"):
         assert client.get(f"/runs/{run}{part}").status_code == 404
-    assert backend.desk.run(run).status is RunStatus.NEEDS_APPROVAL
+    assert backend.run_requests.run(run).status is RunStatus.NEEDS_APPROVAL
 
 
 def test_nothing_is_done_without_the_pages_own_token(client: TestClient, enter: Enter, backend: Backend) -> None:
@@ -345,7 +345,7 @@ def test_nothing_is_done_without_the_pages_own_token(client: TestClient, enter: 
             assert client.post(f"/runs/{run}/{action}", data=form, headers=headers).status_code == 403
         order = {"network": NETWORK, "policy": POLICY, "key": "k"}
         assert client.post("/runs", data=order, headers=headers).status_code == 403
-    assert backend.desk.run(run).status is RunStatus.NEEDS_APPROVAL
+    assert backend.run_requests.run(run).status is RunStatus.NEEDS_APPROVAL
 
 
 def test_who_asked_is_reported_beforehand_that_another_has_to_approve(
@@ -405,7 +405,7 @@ def test_what_the_state_does_not_allow_is_not_offered_and_refused(
     assert (wrong.status_code, "cannot begin" in told(wrong)) == (422, True)
     assert client.post(f"/runs/{run}/retry", data={"start": "push"}, headers=ann).status_code == 409
     assert client.post(f"/runs/{run}/retry", data={"start": "read"}, headers=ann).status_code == 204
-    assert backend.desk.run(run).attempt == 2
+    assert backend.run_requests.run(run).attempt == 2
 
 
 def test_a_retry_offers_the_steps_that_were_reached(client: TestClient, enter: Enter, backend: Backend) -> None:
@@ -420,7 +420,7 @@ def test_a_retry_offers_the_steps_that_were_reached(client: TestClient, enter: E
 def test_a_run_at_work_is_asked_to_stop_once(client: TestClient, enter: Enter, backend: Backend) -> None:
     ann = enter("ann", Role.OPERATOR)
     run = place(client, ann)
-    backend.desk.store.begin_attempt(run, 1)
+    backend.run_requests.store.begin_attempt(run, 1)
     assert "What it has pushed by then is rolled back" in told(client.get(f"/runs/{run}"))
     assert client.post(f"/runs/{run}/cancel", headers=ann).status_code == 204
     page = client.get(f"/runs/{run}")
@@ -432,7 +432,7 @@ def test_a_kept_run_says_what_a_way_back_does(client: TestClient, enter: Enter, 
     ann = enter("ann", Role.OPERATOR)
     run = place(client, ann)
     wait_for_approval(backend, run)
-    store = backend.desk.store
+    store = backend.run_requests.store
     held = backend.artifacts.put_text("hostname router1\n")
     store.journal.append(run, "router1", JournalAction.TOUCHING, before=held)
     store.journal.append(run, "router1", JournalAction.CONFIRMED)
@@ -465,7 +465,7 @@ def test_a_kept_run_says_what_a_way_back_does(client: TestClient, enter: Enter, 
 
 def test_devices_are_shown_by_step_and_why_one_failed(client: TestClient, enter: Enter, backend: Backend) -> None:
     ann = enter("ann", Role.OPERATOR)
-    run, store = place(client, ann), backend.desk.store
+    run, store = place(client, ann), backend.run_requests.store
     store.begin_attempt(run, 1)
     reading = store.begin_stage(run, "read")
     store.events.device(run, "router3", "read")
@@ -489,7 +489,7 @@ def test_a_step_at_which_devices_failed_is_not_told_as_done(
     client: TestClient, enter: Enter, backend: Backend
 ) -> None:
     ann = enter("ann", Role.OPERATOR)
-    run, store = place(client, ann), backend.desk.store
+    run, store = place(client, ann), backend.run_requests.store
     with store.stage(run, "read") as summary:
         summary |= {"running": {}, "errors": [{"device": "router1", "message": "cannot be reached", "hint": ""}]}
     assert "Read what every device holds ✘ failed" in told(client.get(f"/runs/{run}/progress"))
@@ -497,7 +497,7 @@ def test_a_step_at_which_devices_failed_is_not_told_as_done(
 
 def test_what_an_outside_tester_has_to_give_is_said(client: TestClient, enter: Enter, backend: Backend) -> None:
     ann = enter("ann", Role.OPERATOR)
-    run, store = place(client, ann, judge="external"), backend.desk.store
+    run, store = place(client, ann, judge="external"), backend.run_requests.store
     store.begin_attempt(run, 1)
     due = store.now() + timedelta(minutes=10)
     store.change(run, lambda _run, _connection: {"waits_for": waiting_for("after"), "due": due})
@@ -548,7 +548,7 @@ def test_a_kept_run_that_nobody_ended_left_no_device_out(
     run = place(client, enter("ann", Role.OPERATOR))
     wait_for_approval(backend, run)
     why = Reason("its process died; its change had been saved on every device", "keep", f"qosforge rollback {run}")
-    backend.desk.store.set_status(run, RunStatus.KEPT, reason=why)
+    backend.run_requests.store.set_status(run, RunStatus.KEPT, reason=why)
     page = told(client.get(f"/runs/{run}"))
     assert why.message in page
     assert "left out" not in page
@@ -559,7 +559,7 @@ def test_a_run_of_long_ago_shows_what_is_left(client: TestClient, enter: Enter, 
     run = place(client, ann)
     wait_for_approval(backend, run)
     client.post(f"/runs/{run}/cancel", headers=ann)
-    with backend.desk.store.stage(run, "retention"):
+    with backend.run_requests.store.stage(run, "retention"):
         pass
     page = client.get(f"/runs/{run}")
     assert "given up after its time" in told(page)
@@ -573,7 +573,7 @@ def test_a_run_that_failed_says_at_which_step_on_which_device_and_the_way_on(
 ) -> None:
     run = place(client, enter("olga", Role.OPERATOR, NETWORK))
     why = Reason("run 7 left r1 between two states", "lock", "finish run 7 first: qosforge recover", "r1")
-    backend.desk.store.set_status(run, RunStatus.FAILED, reason=why)
+    backend.run_requests.store.set_status(run, RunStatus.FAILED, reason=why)
     page = client.get(f"/runs/{run}/progress").text
     for said in (why.message, "<dd>lock</dd>", "<dd>r1</dd>", why.hint):
         assert said in page

@@ -24,7 +24,7 @@ from qosforge.inventory.catalogue import Networks
 from qosforge.policy_library.library import PolicyLibrary
 from qosforge.runs.record.readings import last_text
 from qosforge.runs.record.store import RunStore
-from qosforge.runs.requests.requests import Desk
+from qosforge.runs.requests.requests import RunRequests
 from qosforge.settings import Settings
 from qosforge.telemetry.metrics import Metrics
 
@@ -53,7 +53,7 @@ class Backend:
     networks: Networks
     artifacts: Artifacts
     policies: PolicyLibrary
-    desk: Desk
+    run_requests: RunRequests
     compute: Compute
     sources: Compute
     """Reads sources of inventories: a process of its own, as one that does not answer must hold up nothing else."""
@@ -103,7 +103,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
             networks=networks,
             artifacts=artifacts,
             policies=PolicyLibrary(database, artifacts),
-            desk=Desk(settings, store, artifacts),
+            run_requests=RunRequests(settings, store, artifacts),
             compute=compute,
             sources=sources,
             jobs=jobs,

@@ -26,7 +26,7 @@ from qosforge.reports.model import RunReport, StageReport, WaveReport
 from qosforge.reports.trade_offs import Account, TradeOff, accounts, trade_offs
 from qosforge.runs.record.decisions import Decision as Decided
 from qosforge.runs.record.store import Run
-from qosforge.runs.views.artifact_list import Kind
+from qosforge.runs.views.artifact_list import ArtifactKind
 from qosforge.runs.views.summary import RunSummary, summary_of
 from qosforge.tester.measurement.changes import ClassChange
 from qosforge.tester.measurement.judging import ClassVerdict
@@ -212,7 +212,7 @@ class ArtifactEntry(BaseModel):
     """An artifact of a run. ``restricted``: it may hold secrets of a device, and takes an operator to read."""
 
     name: str = Field(examples=["running/vigo1"])
-    kind: Kind
+    kind: ArtifactKind
     id: str = Field(examples=[ARTIFACT_EXAMPLE])
     media_type: str
     restricted: bool

@@ -78,7 +78,7 @@ class Artifacts(Protocol):
         """Store a device's configuration whole and return its id.
 
         It is what a rollback puts back, secrets included: operators of the network alone are given such an
-        artifact (`qosforge.runs.views.artifact_list.Kind.restricted`).
+        artifact (`qosforge.runs.views.artifact_list.ArtifactKind.restricted`).
         """
         return self.put_text(configuration.unmasked)
 

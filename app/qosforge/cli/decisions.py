@@ -18,7 +18,7 @@ from qosforge.errors import InputError
 
 if TYPE_CHECKING:
     from qosforge.runs.record.store import Run
-    from qosforge.runs.requests.requests import Desk
+    from qosforge.runs.requests.requests import RunRequests
 
 Comment = Annotated[str, typer.Option("--comment", help="Why.")]
 Candidate = Annotated[
@@ -57,9 +57,9 @@ def approve(run_id: RunId, candidate: Candidate = None, comment: Comment = "", a
         remote_runs.approve(run_id, candidate, comment, as_json)
         return
 
-    def decide(desk: Desk, who: str) -> Run:
-        asked, listed = desk.question(run_id), desk.candidate(run_id)
-        return desk.approve(run_id, who, candidate or asked or (listed.id if listed else ""), comment)
+    def decide(run_requests: RunRequests, who: str) -> Run:
+        asked, listed = run_requests.question(run_id), run_requests.candidate(run_id)
+        return run_requests.approve(run_id, who, candidate or asked or (listed.id if listed else ""), comment)
 
     _decide(decide, as_json)
 
@@ -69,7 +69,7 @@ def reject(run_id: RunId, comment: Comment = "", as_json: AsJson = False) -> Non
     if remote():
         remote_runs.decide(run_id, "reject", {"comment": comment}, as_json)
     else:
-        _decide(lambda desk, who: desk.reject(run_id, who, comment), as_json)
+        _decide(lambda run_requests, who: run_requests.reject(run_id, who, comment), as_json)
 
 
 def cancel(run_id: RunId, as_json: AsJson = False) -> None:
@@ -77,7 +77,7 @@ def cancel(run_id: RunId, as_json: AsJson = False) -> None:
     if remote():
         remote_runs.decide(run_id, "cancel", None, as_json)
     else:
-        _decide(lambda desk, who: desk.cancel(run_id, who), as_json)
+        _decide(lambda run_requests, who: run_requests.cancel(run_id, who), as_json)
 
 
 def pause(run_id: RunId, as_json: AsJson = False) -> None:
@@ -85,7 +85,7 @@ def pause(run_id: RunId, as_json: AsJson = False) -> None:
     if remote():
         remote_runs.decide(run_id, "pause", None, as_json)
     else:
-        _decide(lambda desk, who: desk.pause(run_id, who), as_json)
+        _decide(lambda run_requests, who: run_requests.pause(run_id, who), as_json)
 
 
 def resume(run_id: RunId, as_json: AsJson = False) -> None:
@@ -93,7 +93,7 @@ def resume(run_id: RunId, as_json: AsJson = False) -> None:
     if remote():
         remote_runs.decide(run_id, "resume", None, as_json)
     else:
-        _decide(lambda desk, who: desk.resume(run_id, who), as_json)
+        _decide(lambda run_requests, who: run_requests.resume(run_id, who), as_json)
 
 
 def retry(run_id: RunId, start: Start = "read", as_json: AsJson = False) -> None:
@@ -101,7 +101,7 @@ def retry(run_id: RunId, start: Start = "read", as_json: AsJson = False) -> None
     if remote():
         remote_runs.decide(run_id, "retry", {"start": start}, as_json)
     else:
-        _decide(lambda desk, who: desk.retry(run_id, who, start), as_json)
+        _decide(lambda run_requests, who: run_requests.retry(run_id, who, start), as_json)
 
 
 def roll_back(run_id: RunId, key: Key = None, as_json: AsJson = False) -> None:
@@ -109,9 +109,9 @@ def roll_back(run_id: RunId, key: Key = None, as_json: AsJson = False) -> None:
     if remote():
         remote_runs.decide(run_id, "rollback", None, as_json, idempotency_key(key))
     else:
-        _decide(lambda desk, who: desk.roll_back(run_id, who, key), as_json)
+        _decide(lambda run_requests, who: run_requests.roll_back(run_id, who, key), as_json)
 
 
-def _decide(decision: Callable[[Desk, str], Run], as_json: bool) -> None:
+def _decide(decision: Callable[[RunRequests, str], Run], as_json: bool) -> None:
     """Decide on a run of this machine's store, as the user of this shell."""
     import_module("qosforge.cli.local_runs").decide(decision, as_json)

@@ -42,7 +42,7 @@ from qosforge.reports.pdf import run_pdf
 from qosforge.reports.run_report import render_run_report
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.requests.requests import Desk
+from qosforge.runs.requests.requests import RunRequests
 from qosforge.runs.views.report import run_report
 from qosforge.runs.views.summary import summary_of
 from qosforge.runs.workflow import live
@@ -57,7 +57,7 @@ def carry_out(run_options: RunOptions, reports: Reports, as_json: bool) -> None:
     with open_service(load_settings(), progress) as service:
         _report_recovered(service.recover())
         if order.measure:
-            rule = service.desk.keep_rule(order.network, order.intent.intent.keep)
+            rule = service.run_requests.keep_rule(order.network, order.intent.intent.keep)
             progress("keep rule", f"{rule}: {in_words(rule)}")
         finished = service.run(order, account())
     report = finished.report
@@ -162,14 +162,14 @@ def show(run_id: str, html: Path | None, pdf: Path | None, reports: Reports, as_
     print_whole(report)
 
 
-def decide(decision: Callable[[Desk, str], Run], as_json: bool) -> None:
+def decide(decision: Callable[[RunRequests, str], Run], as_json: bool) -> None:
     """Decide on a run of this machine's store, as the user of this shell."""
     settings = load_settings()
     settings.make_var_dir()
     with RunStore(settings.database_url) as store:
-        desk = Desk(settings, store, open_artifacts(settings, store.database))
-        run = decision(desk, account())
-        listed = desk.candidate(run.id)
+        run_requests = RunRequests(settings, store, open_artifacts(settings, store.database))
+        run = decision(run_requests, account())
+        listed = run_requests.candidate(run.id)
     document = summary_of(run).model_dump(mode="json")
     tell(
         {**document, "candidate": listed.id if listed else None},

@@ -16,7 +16,7 @@ from qosforge.client.source import GitSource, git_source
 from qosforge.errors import InputError, Place
 
 if TYPE_CHECKING:
-    from qosforge.runs.requests.requests import Order
+    from qosforge.runs.requests.run_request import RunRequest
 
 WAIT_SECONDS = 3600.0
 
@@ -59,18 +59,18 @@ class RunOptions:
     not_before: str | None
     timeout: int | None
 
-    def order(self) -> Order:
+    def order(self) -> RunRequest:
         """The order of a run on this machine.
 
         Raises:
             InputError, InputErrors: intent or inventory is wrong, or an option is.
         """
         # Brings the whole machinery of runs, which a call to a service does without.
-        from qosforge.runs.requests.requests import Order  # noqa: PLC0415
+        from qosforge.runs.requests.run_request import RunRequest  # noqa: PLC0415
 
         loaded, network = load(self.policy, self.network, self.parameters)
         source = self._source()
-        return Order(
+        return RunRequest(
             network,
             loaded,
             measure=self.measure,

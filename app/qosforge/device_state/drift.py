@@ -45,7 +45,7 @@ class Baseline:
 
 
 @dataclass(frozen=True)
-class Change:
+class StateChange:
     """Something of a port or a device that is not as it was: what it is about, and both sides in words.
 
     A side is empty where there was, or is, nothing of the kind.
@@ -56,7 +56,7 @@ class Change:
     now: str
 
 
-def held_plan(network: Network, device: str, text: DeviceText) -> Plan:
+def running_plan(network: Network, device: str, text: DeviceText) -> Plan:
     """What a configuration of a device amounts to, with what was not understood of it."""
     entry = network.device(device)
     return read_plan(entry.platform, text, device, entry.image)
@@ -68,7 +68,7 @@ def drift(store: RunStore, artifacts: Artifacts, network: Network, device: str, 
     Raises:
         StoreError: the run's artifact is missing or damaged.
     """
-    found = settled(store, network).get(device)
+    found = find_baselines(store, network).get(device)
     if found is None:
         return Drift(None, ())
     return Drift(found.run, describe_drift(network, device, baseline_text(artifacts, network, device, found), text))
@@ -86,13 +86,13 @@ def baseline_text(artifacts: Artifacts, network: Network, device: str, found: Ba
 def describe_drift(network: Network, device: str, before: DeviceText, now: DeviceText) -> tuple[str, ...]:
     """Where one configuration of a device differs from another in what qosforge reads of it, without secrets."""
     words = now.words.with_secrets_of(before.words)
-    found = find_plan_differences(held_plan(network, device, before), held_plan(network, device, now))
+    found = find_plan_differences(running_plan(network, device, before), running_plan(network, device, now))
     return tuple(map(words.shown, found))
 
 
-def settled(store: RunStore, network: Network) -> dict[str, Baseline]:
+def find_baselines(store: RunStore, network: Network) -> dict[str, Baseline]:
     """By device, the last run that settled it; without those that no run did, or whose run gave up its texts."""
-    found = store.database.query(lambda connection: _settled(connection, network))
+    found = store.database.query(lambda connection: _find_baselines(connection, network))
     runs = {run_id: store.get_run(run_id) for run_id in {run_id for run_id, _ in found.values()}}
     return {device: Baseline(runs[run_id], artifact) for device, (run_id, artifact) in found.items()}
 
@@ -107,13 +107,13 @@ def system_differences(before: Plan, now: Plan) -> tuple[str, ...]:
     return find_plan_differences(before.model_copy(update={"interfaces": ()}), now)
 
 
-def port_changes(before: Plan, now: Plan, port: str) -> tuple[Change, ...]:
+def port_changes(before: Plan, now: Plan, port: str) -> tuple[StateChange, ...]:
     """How a port is not as it was, in plain words."""
     own = (_port_facts(plan, port) for plan in (before, now))
     return _changes(*own)
 
 
-def system_changes(before: Plan, now: Plan) -> tuple[Change, ...]:
+def system_changes(before: Plan, now: Plan) -> tuple[StateChange, ...]:
     """How a device as a whole is not as it was, in plain words."""
     return _changes(system_facts(before.system), system_facts(now.system))
 
@@ -129,9 +129,9 @@ def _only(plan: Plan, port: str) -> Plan:
     return plan.model_copy(update={"interfaces": kept, "system": System()})
 
 
-def _changes(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Change, ...]:
+def _changes(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[StateChange, ...]:
     found = [
-        Change(about, before.get(about, ""), now.get(about, ""))
+        StateChange(about, before.get(about, ""), now.get(about, ""))
         for about in dict.fromkeys((*before, *now))
         if before.get(about) != now.get(about)
     ]
@@ -140,7 +140,7 @@ def _changes(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Change,
     return tuple(one for one in found if (bool(one.was), bool(one.now), one.about.rpartition(", ")[0]) not in whole)
 
 
-def _settled(connection: sa.Connection, network: Network) -> dict[str, tuple[str, str]]:
+def _find_baselines(connection: sa.Connection, network: Network) -> dict[str, tuple[str, str]]:
     given_up = sa.select(STAGES.c.run_id).where(STAGES.c.name == RETENTION_STAGE)
     query = (
         sa.select(STAGES.c.run_id, STAGES.c.summary)

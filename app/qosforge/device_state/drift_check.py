@@ -19,14 +19,14 @@ from qosforge.deploy.driver_capabilities import require_installed
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import Route, route_to
 from qosforge.deploy.sessions import ProcessEnding, Sessions
-from qosforge.device_state.drift import Baseline, baseline_text, describe_drift, settled
+from qosforge.device_state.drift import Baseline, baseline_text, describe_drift, find_baselines
 from qosforge.device_state.drift_watch import (
     AGAIN,
     DeviceDrift,
-    Look,
+    DriftResult,
     any_check_due,
     claim_check,
-    put_off,
+    postpone_check,
     record_check,
 )
 from qosforge.device_state.last_known import store_readings
@@ -113,9 +113,9 @@ class DriftChecks:
 
     def _give_back(self, claim: str, pause: timedelta) -> None:
         with suppress(QosforgeError):  # else it runs out
-            put_off(self._store.database, claim, pause)
+            postpone_check(self._store.database, claim, pause)
 
-    def _found(self, name: str) -> Look | None:
+    def _found(self, name: str) -> DriftResult | None:
         """What is found now; ``None`` where runs are at devices of the network, or this process ends."""
         began = self._store.now()
         try:
@@ -123,14 +123,14 @@ class DriftChecks:
             require_installed(network)
             route = route_to(self._settings, network)
         except QosforgeError as error:
-            return Look(began, unread={name: str(error)[:_LONGEST_ERROR]})
-        before = settled(self._store, network)
-        if self._store.leases.held(name):
+            return DriftResult(began, unread={name: str(error)[:_LONGEST_ERROR]})
+        before = find_baselines(self._store, network)
+        if self._store.leases.active(name):
             return None
         texts, errors = self._read(network, route)
-        after = settled(self._store, network)
+        after = find_baselines(self._store, network)
         # What a run left meanwhile is no drift.
-        if self._stopping.is_set() or self._store.leases.held(name) or _runs(before) != _runs(after):
+        if self._stopping.is_set() or self._store.leases.active(name) or _runs(before) != _runs(after):
             return None
         store_readings(self._store, self._artifacts, network, texts, began)
         return self._compared(network, texts, errors, after, began)
@@ -142,14 +142,14 @@ class DriftChecks:
         errors: Mapping[str, QosforgeError],
         last: Mapping[str, Baseline],
         began: datetime,
-    ) -> Look:
+    ) -> DriftResult:
         unread = {device: str(error)[:_LONGEST_ERROR] for device, error in errors.items()}
         drifted: dict[str, DeviceDrift] = {}
         compared = [device for device in texts if device in last]
         for device in compared:
             was = baseline_text(self._artifacts, network, device, last[device])
             try:
-                found = self._computing.done(
+                found = self._computing.run(
                     f"drift of {network.name}", lambda: None, describe_drift, network, device, was, texts[device]
                 )
             except QosforgeError as error:
@@ -159,7 +159,7 @@ class DriftChecks:
                 digest = hashlib.sha256(canonical_json(list(found)).encode()).hexdigest()
                 drifted[device] = DeviceDrift(len(found), digest)
         uncompared = [device for device in texts if device not in last]
-        return Look(began, len(set(compared) - unread.keys()), drifted, unread, uncompared)
+        return DriftResult(began, len(set(compared) - unread.keys()), drifted, unread, uncompared)
 
     def _read(self, network: Network, route: Route) -> tuple[dict[str, DeviceText], dict[str, QosforgeError]]:
         end = time.monotonic() + LONGEST_SECONDS

@@ -45,7 +45,7 @@ class DeviceDrift:
 
 
 @dataclass(frozen=True)
-class Look:
+class DriftResult:
     """What a look found, by device: where it drifted, why it could not be read; and what no run has settled yet.
 
     ``compared`` is how many devices could be.
@@ -99,7 +99,7 @@ def drift_watch(database: Database, network: str) -> DriftWatch:
 
 
 def set_drift_interval(connection: sa.Connection, network: str, minutes: int | None, now: datetime) -> None:
-    """Look at a network every so many minutes, at once for the first time; ``None``: no more.
+    """Check a network every so many minutes, at once for the first time; ``None``: no more.
 
     Raises:
         InputError: that is too often, or too seldom.
@@ -149,7 +149,7 @@ def claim_check(database: Database) -> tuple[str, str] | None:
     return database.transact(claim)
 
 
-def put_off(database: Database, claim: str, pause: timedelta) -> None:
+def postpone_check(database: Database, claim: str, pause: timedelta) -> None:
     """Give a claim back without a look; the network is due after a pause."""
 
     def write(connection: sa.Connection) -> None:
@@ -161,7 +161,7 @@ def put_off(database: Database, claim: str, pause: timedelta) -> None:
     database.transact(write)
 
 
-def record_check(database: Database, claim: str, look: Look) -> EventType | None:
+def record_check(database: Database, claim: str, look: DriftResult) -> EventType | None:
     """Write what a look found, and tell webhooks of drift that appeared, changed or went; what was told.
 
     A device that could not be read is taken to be as it was. Nothing is written where the claim ran out.

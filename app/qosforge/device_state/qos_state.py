@@ -9,11 +9,11 @@ from enum import StrEnum
 from qosforge.artifacts.store import Artifacts
 from qosforge.device_state.drift import (
     Baseline,
-    Change,
+    StateChange,
     baseline_text,
-    held_plan,
     port_changes,
     port_differences,
+    running_plan,
     system_changes,
     system_differences,
 )
@@ -26,7 +26,7 @@ from qosforge.platforms.device_text import DeviceText, DeviceWords
 from qosforge.runs.record.store import Run
 
 
-class PortQos(StrEnum):
+class QosStatus(StrEnum):
     """What is known of a port at a glance."""
 
     UNKNOWN = "unknown"
@@ -39,7 +39,7 @@ class PortQos(StrEnum):
 
 
 @dataclass(frozen=True)
-class Port:
+class PortQos:
     """One port: its plan, what it does with classes, and where it drifted, in words and in the plan's own terms.
 
     ``device_drifted``: the device as a whole did, and the port has no scheduler of its own.
@@ -48,18 +48,18 @@ class Port:
     name: str
     plan: InterfacePlan | None = None
     state: PortState | None = None
-    changes: tuple[Change, ...] = ()
+    changes: tuple[StateChange, ...] = ()
     differences: tuple[str, ...] = ()
     device_drifted: bool = False
 
     @property
-    def qos(self) -> PortQos:
+    def qos(self) -> QosStatus:
         """At a glance."""
         if self.state is None:
-            return PortQos.UNKNOWN
+            return QosStatus.UNKNOWN
         if self.differences or self.device_drifted:
-            return PortQos.DRIFTED
-        return PortQos.POLICY if self.state.by_class else PortQos.NONE
+            return QosStatus.DRIFTED
+        return QosStatus.POLICY if self.state.by_class else QosStatus.NONE
 
     @property
     def service(self) -> str:
@@ -68,16 +68,16 @@ class Port:
 
 
 @dataclass(frozen=True)
-class Held:
+class DeviceState:
     """A device by one reading of it: its ports, where the device as a whole drifted, and since which run.
 
     ``settled`` is the run that it is compared with: the last that was kept, or needed no changes.
     """
 
     plan: Plan
-    ports: Mapping[str, Port]
+    ports: Mapping[str, PortQos]
     settled: Run | None
-    changes: tuple[Change, ...] = ()
+    changes: tuple[StateChange, ...] = ()
     differences: tuple[str, ...] = ()
 
     @property
@@ -88,7 +88,9 @@ class Held:
         return bool(self.differences) or any(port.differences for port in self.ports.values())
 
 
-def held(network: Network, device: str, text: DeviceText, settled: Baseline | None, artifacts: Artifacts) -> Held:
+def device_state(
+    network: Network, device: str, text: DeviceText, baseline: Baseline | None, artifacts: Artifacts
+) -> DeviceState:
     """What a device's configuration amounts to, port by port of the inventory, against the run that settled it.
 
     What it tells in words has no secret of the configuration, or of the one that it is compared with.
@@ -97,57 +99,57 @@ def held(network: Network, device: str, text: DeviceText, settled: Baseline | No
         StoreError: the run's artifact is missing or damaged.
     """
     entry = network.device(device)
-    now = held_plan(network, device, text)
+    now = running_plan(network, device, text)
     delivered = platform(entry.platform, device).parse("", device, entry.image)
-    last = None if settled is None else baseline_text(artifacts, network, device, settled)
+    last = None if baseline is None else baseline_text(artifacts, network, device, baseline)
     before = None if last is None else _before(network, device, text, now, last)
-    box = system_differences(before, now) if before is not None else ()
-    ports = {i.name: _port(i.name, now, delivered, before, device_drifted=bool(box)) for i in entry.interfaces}
-    told = _Told(text.words if last is None else text.words.with_secrets_of(last.words))
-    if before is None or settled is None:
-        return told.held(Held(now, ports, None))
+    own = system_differences(before, now) if before is not None else ()
+    ports = {i.name: _port(i.name, now, delivered, before, device_drifted=bool(own)) for i in entry.interfaces}
+    redacted = _Redacted(text.words if last is None else text.words.with_secrets_of(last.words))
+    if before is None or baseline is None:
+        return redacted.state(DeviceState(now, ports, None))
     others = [_port(i.name, now, delivered, before) for i in before.interfaces if i.name not in ports]
     ports |= {port.name: port for port in others if port.differences}
-    return told.held(Held(now, ports, settled.run, system_changes(before, now) if box else (), box))
+    return redacted.state(DeviceState(now, ports, baseline.run, system_changes(before, now) if own else (), own))
 
 
-class _Told:
-    """The words of what a device holds without the secrets of its configurations."""
+class _Redacted:
+    """Copies of a device state without the secrets of its configurations."""
 
     def __init__(self, words: DeviceWords) -> None:
         self._text = words.shown
 
-    def held(self, held: Held) -> Held:
-        unknown = tuple(line.shown(self._text) for line in held.plan.unknown)
+    def state(self, state: DeviceState) -> DeviceState:
+        unknown = tuple(line.shown(self._text) for line in state.plan.unknown)
         return replace(
-            held,
-            plan=held.plan.model_copy(update={"unknown": unknown}),
-            ports={name: self._port(port) for name, port in held.ports.items()},
-            changes=self._changes(held.changes),
-            differences=self._texts(held.differences),
+            state,
+            plan=state.plan.model_copy(update={"unknown": unknown}),
+            ports={name: self._port(port) for name, port in state.ports.items()},
+            changes=self._changes(state.changes),
+            differences=self._texts(state.differences),
         )
 
-    def _port(self, port: Port) -> Port:
+    def _port(self, port: PortQos) -> PortQos:
         if not (port.changes or port.differences):
             return port
         return replace(port, changes=self._changes(port.changes), differences=self._texts(port.differences))
 
-    def _changes(self, changes: Iterable[Change]) -> tuple[Change, ...]:
-        return tuple(Change(*map(self._text, (one.about, one.was, one.now))) for one in changes)
+    def _changes(self, changes: Iterable[StateChange]) -> tuple[StateChange, ...]:
+        return tuple(StateChange(*map(self._text, (one.about, one.was, one.now))) for one in changes)
 
     def _texts(self, texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self._text, texts))
 
 
 def _before(network: Network, device: str, text: DeviceText, now: Plan, before: DeviceText) -> Plan:
-    return now if before == text else held_plan(network, device, before)
+    return now if before == text else running_plan(network, device, before)
 
 
-def _port(name: str, now: Plan, delivered: Plan, before: Plan | None, *, device_drifted: bool = False) -> Port:
+def _port(name: str, now: Plan, delivered: Plan, before: Plan | None, *, device_drifted: bool = False) -> PortQos:
     found = port_differences(before, now, name) if before is not None and before is not now else ()
     changes = port_changes(before, now, name) if before is not None and found else ()
     interface = now.interface(name)
     if interface is None:
-        return Port(name, None, None, changes, found)
+        return PortQos(name, None, None, changes, found)
     state = port_state(now, interface, delivered)
-    return Port(name, interface, state, changes, found, device_drifted and state.shared)
+    return PortQos(name, interface, state, changes, found, device_drifted and state.shared)

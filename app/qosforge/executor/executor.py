@@ -23,7 +23,7 @@ from qosforge.runs.engine.executor_leases import (
     LeaseTimes,
     new_executor_id,
 )
-from qosforge.runs.engine.port import WORKFLOW_VERSION, Queue
+from qosforge.runs.engine.port import WORKFLOW_VERSION, WorkflowQueue
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.workflow.context import Observer
 from qosforge.runs.workflow.rules import NetworkRules
@@ -99,9 +99,9 @@ class Executor:
             store=self.store.database.path,
             executor=self.lease.id,
             queues=[
-                Queue(RUNS_QUEUE, settings.run_concurrency, settings.runs_per_minute),
-                Queue(HOLDERS_QUEUE),
-                Queue(SWEEPS_QUEUE, settings.run_concurrency, settings.runs_per_minute),
+                WorkflowQueue(RUNS_QUEUE, settings.run_concurrency, settings.runs_per_minute),
+                WorkflowQueue(HOLDERS_QUEUE),
+                WorkflowQueue(SWEEPS_QUEUE, settings.run_concurrency, settings.runs_per_minute),
             ],
             workflow_version=workflow_version,
         )

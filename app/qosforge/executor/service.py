@@ -1,4 +1,4 @@
-"""Runs that the calling process carries out itself, as the command line does; others only start them (`Desk`)."""
+"""Runs carried out by the calling process itself, as the command line does. Others only submit them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from qosforge.reports.model import RunReport
 from qosforge.reports.run_report import render_run_report
 from qosforge.runs.engine.workflow_ids import WORKFLOW, run_of, settled_by
 from qosforge.runs.record.tables import RunStatus, Verdict
-from qosforge.runs.requests.requests import Desk, Order
+from qosforge.runs.requests.requests import RunRequests
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.runs.views.report import run_report
 from qosforge.runs.workflow.context import Observer
 from qosforge.settings import Settings
@@ -60,15 +61,15 @@ class Service:
         self.artifacts = executor.artifacts
         self.engine = executor.engine
         self.run_workflow = executor.run_workflow
-        self.desk = Desk(settings, self.store, self.artifacts)
+        self.run_requests = RunRequests(settings, self.store, self.artifacts)
 
-    def run(self, order: Order, who: str) -> RunResult:
+    def run(self, order: RunRequest, who: str) -> RunResult:
         """Carry out a run to its end, or until it has to wait.
 
         Raises:
-            InputError: the order is wrong: see `Desk.place`.
+            InputError: the order is wrong: see `RunRequests.submit`.
         """
-        return self.carry_out(self.desk.place(order, who)[0].id)
+        return self.carry_out(self.run_requests.submit(order, who)[0].id)
 
     def carry_out(self, run_id: str) -> RunResult:
         """Carry out the present attempt at a recorded run to its end, or until it has to wait."""
@@ -102,7 +103,9 @@ class Service:
             open_now = {touch.run_id for touch in self.store.journal.open_touches()}
             for run_id in sorted(left):
                 run = self.store.get_run(run_id)
-                stuck = self.executor.dispatcher.gave_up(run_id) and bool(self.store.journal.open_touches(run_id))
+                stuck = self.executor.dispatcher.settling_failed(run_id) and bool(
+                    self.store.journal.open_touches(run_id)
+                )
                 if stuck or (run_id not in open_now and run.status not in _AT_WORK):
                     left.discard(run_id)
                     status = RunStatus.NEEDS_RECOVERY if stuck else run.status
@@ -112,9 +115,9 @@ class Service:
 
     def _recover_own(self) -> list[Json]:
         ended: list[Json] = []
-        self.executor.dispatcher.rescue()
+        self.executor.dispatcher.recover_lost()
         recovered_runs = self.engine.recover()
-        self.executor.dispatcher.rescue()  # also those that the engine has given up meanwhile
+        self.executor.dispatcher.recover_lost()  # also those that the engine has given up meanwhile
         for recovered in recovered_runs:
             error = recovered.error
             run_id = settled_by(recovered.run_id)
@@ -158,7 +161,7 @@ class Service:
         path = folder / f"{run_id}.html"
         report = run_report(self.store, self.artifacts, run_id)
         try:
-            page = self.executor.computing.done(run_id, lambda: None, render_run_report, report)
+            page = self.executor.computing.run(run_id, lambda: None, render_run_report, report)
         except ServiceError as error:
             return report, error
         path.write_text(page, encoding="utf-8")

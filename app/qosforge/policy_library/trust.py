@@ -67,7 +67,7 @@ def require_runnable(about: PolicyVersion, network: str) -> None:
         raise _distrust(about.name, about.number, about.author, network)
 
 
-def distrust(database: Database, name: str, number: int | None, network: str) -> NotAllowed | None:
+def find_distrust(database: Database, name: str, number: int | None, network: str) -> NotAllowed | None:
     """Why a version that a run was asked with may not be run on its network now; ``None`` where it may.
 
     Nothing is said against what ships, and against a text that no policy has (without a ``number``).

@@ -98,7 +98,7 @@ class Sweeps:
         self._artifacts = artifacts
         self._now = now
 
-    def place(self, order: NewSweep, who: str) -> Sweep:
+    def submit(self, order: NewSweep, who: str) -> Sweep:
         """Record a sweep; executors take up its points.
 
         Raises:
@@ -188,7 +188,7 @@ class Sweeps:
         with self._database.read() as connection:
             return [(row.sweep_id, row.number) for row in connection.execute(query)]
 
-    def asked(self, sweep_id: str, number: int) -> tuple[Network, PolicySource, int]:
+    def point_input(self, sweep_id: str, number: int) -> tuple[Network, PolicySource, int]:
         """What a point is to measure: network, policy with its values, and seed.
 
         Raises:

@@ -13,7 +13,7 @@ from qosforge.inventory.models import Network
 from qosforge.prediction.predict import Prediction, predict
 from qosforge.preview.policy_check import check_policy
 from qosforge.runs.engine.computing import Computing
-from qosforge.runs.engine.port import Engine, JsonObject, State
+from qosforge.runs.engine.port import Engine, JsonObject, WorkflowState
 from qosforge.sweeps.sweeps import PointOutcome, Sweeps
 
 WORKFLOW = "sweep-point"
@@ -51,7 +51,11 @@ class SweepWork:
             if workflow_id in known:
                 continue
             self.engine.enqueue(WORKFLOW, workflow_id, {"sweep": sweep_id, "number": number}, SWEEPS_QUEUE)
-            if self.engine.state(workflow_id) in (State.ENDED, State.ABANDONED, State.GIVEN_UP):
+            if self.engine.state(workflow_id) in (
+                WorkflowState.ENDED,
+                WorkflowState.ABANDONED,
+                WorkflowState.EXHAUSTED,
+            ):
                 self._failed(sweep_id, number, "its workflow ended without saying how")
 
     def _workflow(self, _workflow_id: str, params: JsonObject) -> JsonObject:
@@ -60,8 +64,8 @@ class SweepWork:
     def measure_point(self, sweep_id: str, number: int) -> JsonObject:
         """Measure a point and record what came of it: ``{"outcome": …}``. Its result depends on the point alone."""
         try:
-            network, written, seed = self.sweeps.asked(sweep_id, number)
-            prediction = self.computing.done(sweep_id, lambda: None, _predicted, written, network, seed)
+            network, written, seed = self.sweeps.point_input(sweep_id, number)
+            prediction = self.computing.run(sweep_id, lambda: None, _predicted, written, network, seed)
             if isinstance(prediction, str):
                 self.sweeps.end(sweep_id, number, PointOutcome.REJECTED, self.engine.executor, error=prediction)
                 return {"outcome": PointOutcome.REJECTED.value}

@@ -13,7 +13,7 @@ from qosforge.api.previews import Preview, PreviewRequest
 from qosforge.api.problems import responses
 from qosforge.api.resources import DeviceList, DriftDocument, NetworkCheck, NewDeviceBody, RunningQos
 from qosforge.deploy.inspection import DeviceCheck
-from qosforge.device_state.drift import drift, held_plan
+from qosforge.device_state.drift import drift, running_plan
 from qosforge.inventory import editing
 from qosforge.inventory.catalogue import device_of
 from qosforge.inventory.models import Device
@@ -87,7 +87,7 @@ def device_running(request: Request, backend: TheBackend, network: str, device: 
     net = backend.networks.network(network)
     name = device_of(net, device).name
     text = backend.previews.running(audit_live_read(request, backend, network), net, (name,))[name]
-    return RunningQos.of(held_plan(net, name, text), text)
+    return RunningQos.of(running_plan(net, name, text), text)
 
 
 @router.get("/networks/{network}/check", responses=responses(404), **_VIEWER)
@@ -116,7 +116,7 @@ def device_drift(request: Request, backend: TheBackend, network: str, device: st
     net = backend.networks.network(network)
     name = device_of(net, device).name
     text = backend.previews.running(audit_live_read(request, backend, network), net, (name,))[name]
-    return DriftDocument.of(name, drift(backend.desk.store, backend.artifacts, net, name, text))
+    return DriftDocument.of(name, drift(backend.run_requests.store, backend.artifacts, net, name, text))
 
 
 def etag_response(preview: Preview, if_none_match: str | None) -> Response:

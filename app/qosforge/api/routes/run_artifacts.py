@@ -33,7 +33,7 @@ from qosforge.reports.pdf import run_pdf
 from qosforge.reports.run_report import render_run_report
 from qosforge.reports.sarif import sarif
 from qosforge.runs.record.store import Run
-from qosforge.runs.views.artifact_list import Content, contents
+from qosforge.runs.views.artifact_list import RunArtifact, list_artifacts
 from qosforge.runs.views.redaction import RedactedArtifacts
 
 router = APIRouter(tags=["runs"])
@@ -56,7 +56,9 @@ _MEDIA_TYPES: dict[Form, str] = {
 @router.get("/runs/{run_id}/artifacts", dependencies=[Depends(Needs(Role.VIEWER))])
 def run_artifacts(backend: TheBackend, run_id: str) -> ArtifactList:
     """Every artifact of a run so far, by name."""
-    return ArtifactList(artifacts=[_entry(run_id, content) for content in contents(backend.desk.store, run_id)])
+    return ArtifactList(
+        artifacts=[_entry(run_id, content) for content in list_artifacts(backend.run_requests.store, run_id)]
+    )
 
 
 @router.get(
@@ -82,12 +84,12 @@ def run_artifact(
     artifact: Annotated[str, InPath(pattern="^[0-9a-f]{64}$", examples=[ARTIFACT_EXAMPLE])],
 ) -> Response:
     """One artifact of a run. Device configurations may hold secrets, and need an operator."""
-    whole = contents(backend.desk.store, run_id)
+    whole = list_artifacts(backend.run_requests.store, run_id)
     found = [content for content in whole if content.id == artifact]
     if not found:
         raise HTTPException(404, "the run has no such artifact")
     readable = [content for content in found if not content.kind.restricted]
-    network = backend.desk.run(run_id).network
+    network = backend.run_requests.run(run_id).network
     operates = caller.may(Role.OPERATOR, network)
     if not readable and not operates:
         raise NotAllowed(
@@ -95,7 +97,7 @@ def run_artifact(
             hint="ask an operator, or read the report",
         )
     content = (readable or found)[0]
-    stored = backend.desk.artifacts
+    stored = backend.run_requests.artifacts
     data = stored.get_bytes(artifact) if operates else RedactedArtifacts(stored, whole).copy(content)
     tag = {"ETag": f'"{artifact}"'} if operates or artifact_id(data) == artifact else {}
     return Response(data, media_type=content.kind.media_type, headers=tag)
@@ -129,8 +131,8 @@ def run_report(
     if form == "html":
         # Its plots take seconds, which would hold up every other request in this process.
         page = backend.compute_for(caller, render_run_report, report)
-        return HTMLResponse(page, headers={"Content-Security-Policy": _PAGE_POLICY})
-    return Response(_render(report, form, backend.desk.run(run_id)), media_type=_MEDIA_TYPES[form])
+        return HTMLResponse(page, headers={"RunArtifact-Security-Policy": _PAGE_POLICY})
+    return Response(_render(report, form, backend.run_requests.run(run_id)), media_type=_MEDIA_TYPES[form])
 
 
 @router.get(
@@ -149,18 +151,18 @@ def run_report_pdf(caller: Caller, backend: TheBackend, run_id: str) -> Response
     """The report of a run as a PDF. A viewer's has no line of a device that the run did not change."""
     report = _redact(caller, backend, run_id)
     data = backend.compute_for(caller, run_pdf, report)
-    named = {"Content-Disposition": f'inline; filename="{run_id}.pdf"'}
+    named = {"RunArtifact-Disposition": f'inline; filename="{run_id}.pdf"'}
     return Response(data, media_type="application/pdf", headers=named)
 
 
 def _redact(caller: Principal, backend: Backend, run_id: str) -> RunReport:
     """The report with what the caller may read of it."""
-    report = backend.desk.detail(run_id)
-    operates = caller.may(Role.OPERATOR, backend.desk.run(run_id).network)
+    report = backend.run_requests.detail(run_id)
+    operates = caller.may(Role.OPERATOR, backend.run_requests.run(run_id).network)
     return report if operates else without_secrets(report)
 
 
-def _entry(run_id: str, content: Content) -> ArtifactEntry:
+def _entry(run_id: str, content: RunArtifact) -> ArtifactEntry:
     return ArtifactEntry(
         name=content.name,
         kind=content.kind,

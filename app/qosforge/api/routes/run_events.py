@@ -20,7 +20,7 @@ from qosforge.api.middleware.authorization import Needs
 from qosforge.api.run_models import EventPage, RunEvent
 from qosforge.errors import EngineBusy
 from qosforge.runs.record.events import Event
-from qosforge.runs.requests.requests import Desk
+from qosforge.runs.requests.requests import RunRequests
 
 router = APIRouter(tags=["runs"])
 
@@ -98,7 +98,7 @@ class _Stream(EventSourceResponse):
 
 
 async def watch(
-    desk: Desk,
+    run_requests: RunRequests,
     streams: Streams,
     run_id: str,
     after: int,
@@ -116,8 +116,8 @@ async def watch(
     begun = heard = time.monotonic()
     while not stopping() and time.monotonic() - begun < longest_seconds:
         # In this order: what was written before the run's end is visible once its end is.
-        run = await streams.read(desk.run, run_id)
-        events = await streams.read(desk.events, run_id, after, _BATCH)
+        run = await streams.read(run_requests.run, run_id)
+        events = await streams.read(run_requests.events, run_id, after, _BATCH)
         for event in events:
             after = event.seq
             yield format_sse_event(event=event.kind, data_str=_data(event), id=str(event.seq))
@@ -164,13 +164,13 @@ async def run_events(
     streams: Streams = request.app.state.streams
     begin = max(after, last_event_id)
     if "text/event-stream" in request.headers.get("accept", ""):
-        await streams.read(backend.desk.run, run_id)
+        await streams.read(backend.run_requests.run, run_id)
         streams.take(caller.user_id)
         return _Stream(
-            watch(backend.desk, streams, run_id, begin, backend.stopping.is_set), streams, caller.user_id
+            watch(backend.run_requests, streams, run_id, begin, backend.stopping.is_set), streams, caller.user_id
         )
-    run = await streams.read(backend.desk.run, run_id)
-    found: list[Event] = await streams.read(backend.desk.events, run_id, begin, limit)
+    run = await streams.read(backend.run_requests.run, run_id)
+    found: list[Event] = await streams.read(backend.run_requests.events, run_id, begin, limit)
     return EventPage(
         events=[RunEvent(seq=event.seq, kind=event.kind, data=event.data, at=event.at) for event in found],
         after=found[-1].seq if found else begin,

@@ -70,11 +70,11 @@ def put_measurement(
 
     The signature takes the place of a token. The same measurement may be sent again; another is refused.
     """
-    run = backend.desk.run(run_id)
+    run = backend.run_requests.run(run_id)
     if run.id != run_id:  # the beginning of an id is for people: what is signed is for one run
         raise RunUnknown("there is no such run", hint="name the run by its whole id")
     audit: AuditEntry = request.state.audit
     audit.network = run.network
     tester.require(run.network)
-    backend.desk.receive(run.id, side, tester.name, document)
+    backend.run_requests.receive(run.id, side, tester.name, document)
     return MeasurementReceipt(run=run.id, side=side, tester=tester.name)

@@ -26,7 +26,7 @@ from qosforge.api.run_models import (
 )
 from qosforge.api.run_pages import Before, next_page, visible_networks
 from qosforge.runs.record.tables import RunStatus, Verdict
-from qosforge.runs.requests.requests import Order
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.runs.views.summary import RunSummary, summary_of
 
 router = APIRouter(tags=["runs"])
@@ -62,7 +62,7 @@ def start_run(
     caller.require(Role.OPERATOR, body.network)
     network = backend.networks.network(body.network)
     intent, stored = load_run_policy(backend.policies.seen_by(caller), body.policy)
-    order = Order(
+    order = RunRequest(
         network=network,
         intent=intent,
         stored=stored,
@@ -77,7 +77,7 @@ def start_run(
         timeout=None if body.timeout_seconds is None else timedelta(seconds=body.timeout_seconds),
         source=body.source.model_dump(exclude_none=True) if body.source else None,
     )
-    run, made = backend.desk.place(order, caller.name, key)
+    run, made = backend.run_requests.submit(order, caller.name, key)
     audit.resource = f"{RUNS}/{run.id}"
     response.headers["Location"] = audit.resource
     if not made:
@@ -105,7 +105,7 @@ def list_runs(
 
     `next` leads through all pages; runs that are added meanwhile are before the first one and move nothing.
     """
-    found = backend.desk.store.list_runs(
+    found = backend.run_requests.store.list_runs(
         limit + 1,
         networks=visible_networks(caller, network),
         status=status,
@@ -124,13 +124,13 @@ def list_runs(
 @router.get("/runs/{run_id}", dependencies=[Depends(Needs(Role.VIEWER))])
 def get_run(backend: TheBackend, run_id: str) -> RunDetail:
     """A run, how far it came, and what it found and measured."""
-    desk = backend.desk
-    candidate = desk.candidate(run_id)
+    run_requests = backend.run_requests
+    candidate = run_requests.candidate(run_id)
     return detail_of(
-        desk.run(run_id),
-        desk.detail(run_id, measurements=False),
+        run_requests.run(run_id),
+        run_requests.detail(run_id, measurements=False),
         candidate.id if candidate else None,
-        desk.decisions(run_id),
+        run_requests.decisions(run_id),
     )
 
 
@@ -141,13 +141,13 @@ def approve_run(body: Approval, caller: Caller, backend: TheBackend, run_id: str
     Where the network's rules ask for four eyes, nobody may approve it who wrote the policy, or who created,
     cancelled or retried a run that makes the same change.
     """
-    return summary_of(backend.desk.approve(run_id, caller.name, body.candidate, body.comment))
+    return summary_of(backend.run_requests.approve(run_id, caller.name, body.candidate, body.comment))
 
 
 @router.post("/runs/{run_id}/reject", dependencies=[Depends(Needs(Role.APPROVER))], responses=responses(409))
 def reject_run(body: Rejection, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Reject what a waiting run would do: it ends, cancelled."""
-    return summary_of(backend.desk.reject(run_id, caller.name, body.comment))
+    return summary_of(backend.run_requests.reject(run_id, caller.name, body.comment))
 
 
 @router.post(
@@ -155,7 +155,7 @@ def reject_run(body: Rejection, caller: Caller, backend: TheBackend, run_id: str
 )
 def cancel_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Cancel a run: a waiting one at once, a running one at its next step; what it changed is rolled back."""
-    return summary_of(backend.desk.cancel(run_id, caller.name))
+    return summary_of(backend.run_requests.cancel(run_id, caller.name))
 
 
 @router.post(
@@ -166,7 +166,7 @@ def pause_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
 
     One that is paused for longer than its network's rules allow is rolled back.
     """
-    return summary_of(backend.desk.pause(run_id, caller.name))
+    return summary_of(backend.run_requests.pause(run_id, caller.name))
 
 
 @router.post(
@@ -174,7 +174,7 @@ def pause_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
 )
 def resume_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Resume a paused rollout with its next wave."""
-    return summary_of(backend.desk.resume(run_id, caller.name))
+    return summary_of(backend.run_requests.resume(run_id, caller.name))
 
 
 @router.post(
@@ -185,7 +185,7 @@ def retry_run(body: Retry, caller: Caller, backend: TheBackend, run_id: str) -> 
 
     Of a run that was kept but left devices out, a new run is made, which changes just these.
     """
-    return summary_of(backend.desk.retry(run_id, caller.name, body.start))
+    return summary_of(backend.run_requests.retry(run_id, caller.name, body.start))
 
 
 @router.post(
@@ -201,6 +201,6 @@ def roll_back_run(
 
     To roll that one back makes the change again, and waits like any.
     """
-    run = backend.desk.roll_back(run_id, caller.name, key)
+    run = backend.run_requests.roll_back(run_id, caller.name, key)
     response.headers["Location"] = f"{RUNS}/{run.id}"
     return summary_of(run)

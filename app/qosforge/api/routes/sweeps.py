@@ -38,7 +38,7 @@ def start_sweep(
         body.parameters,
         body.seeds,
     )
-    sweep = _sweeps(backend).place(order, caller.name)
+    sweep = _sweeps(backend).submit(order, caller.name)
     audit.resource = f"{SWEEPS}/{sweep.id}"
     response.headers["Location"] = audit.resource
     return SweepSummary.of(sweep)

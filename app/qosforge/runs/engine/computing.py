@@ -32,7 +32,7 @@ class Computing:
     finishing: Compute = field(default_factory=lambda: Compute(1))
     _ending: Event = field(default_factory=Event, init=False, repr=False, compare=False)
 
-    def expect(self) -> None:
+    def warm_up(self) -> None:
         """Let a process begin that will soon be asked, beside what comes before."""
         with contextlib.suppress(ComputeDied, OSError, RuntimeError):  # whoever asks then is told
             self.compute.start(most=1)
@@ -43,8 +43,8 @@ class Computing:
         self.compute.close()
         self.finishing.close()
 
-    def finish(self, run_id: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `done`, for what must come to its end: nothing stops it, and a process that died is replaced once."""
+    def run_to_end(self, run_id: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `run`, for what must come to its end: nothing stops it, and a process that died is replaced once."""
         call = partial(function, *args, **kwargs)
         try:
             try:
@@ -56,7 +56,7 @@ class Computing:
                 raise ProcessEnding("the process ends") from error
             raise
 
-    def done(
+    def run(
         self,
         run_id: str,
         stopped: Callable[[], Json | None],

@@ -13,7 +13,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -27,26 +26,30 @@ from qosforge.runs.engine import json_records
 from qosforge.runs.engine.dbos_queues import QueueWorkers, disable_pollers, stop_pollers
 from qosforge.runs.engine.dbos_record import (
     SCHEMA,
+    UNFINISHED,
     JsonSerializer,
+    count_recovery,
     disable_unpickling,
+    move_enqueued,
     reject_foreign_records,
     silence_console_log,
+    unfinished_workflows,
+    workflow_state,
 )
 from qosforge.runs.engine.ownership import Ownership
 from qosforge.runs.engine.port import (
     MAX_RECOVERY_ATTEMPTS,
     WORKFLOW_VERSION,
     JsonObject,
-    Queue,
     RecoveredRun,
     RunStranded,
-    State,
     UnfinishedWorkflow,
     Workflow,
+    WorkflowQueue,
+    WorkflowState,
 )
 from qosforge.runs.record.store import EMBEDDED_EXECUTOR
 
-_UNFINISHED = ["PENDING", "ENQUEUED", "DELAYED"]
 _POLL_SECONDS = 0.1  # how often a waiting caller looks at the record
 _LOST_SECONDS = 10  # taken by this process and not begun for so long: the answer to the taking was lost
 _WITHOUT_QUEUE = "_dbos_internal_queue"  # started directly and then recovered: the engine's own name
@@ -59,7 +62,7 @@ class _EngineClosing(BaseException):
     """Stops a workflow between two steps; not an ``Exception``, so DBOS leaves the run unfinished."""
 
 
-_GIVEN_UP = (
+_EXHAUSTED = (
     dbos_errors.MaxRecoveryAttemptsExceededError,
     dbos_errors.DBOSAwaitedWorkflowMaxRecoveryAttemptsExceeded,
 )
@@ -85,7 +88,7 @@ class DbosEngine:
         url: sa.URL | None = None,
         store: Path | None = None,
         executor: str = EMBEDDED_EXECUTOR,
-        queues: Sequence[Queue] = (),
+        queues: Sequence[WorkflowQueue] = (),
         workflow_version: str = WORKFLOW_VERSION,
     ) -> None:
         self._record = directory / "engine.sqlite" if url is None else None
@@ -157,7 +160,7 @@ class DbosEngine:
             queues = [
                 DBOS.register_queue(
                     queue.name,
-                    worker_concurrency=queue.at_once,
+                    worker_concurrency=queue.concurrency,
                     limiter={"limit": queue.per_minute, "period": 60.0} if queue.per_minute else None,
                 )
                 for queue in self._queues
@@ -201,28 +204,11 @@ class DbosEngine:
 
     def unfinished(self) -> list[UnfinishedWorkflow]:
         """Every workflow that has not ended, of all versions and executors."""
-        found = DBOS.list_workflows(status=_UNFINISHED, load_input=False, load_output=False)
-        return [
-            UnfinishedWorkflow(
-                status.workflow_id,
-                status.name,
-                status.app_version or "",
-                status.executor_id or "",
-                status.status == "PENDING",
-            )
-            for status in found
-        ]
+        return unfinished_workflows()
 
-    def state(self, workflow_id: str) -> State:
+    def state(self, workflow_id: str) -> WorkflowState:
         """What the engine knows of a workflow."""
-        status = DBOS.get_workflow_status(workflow_id)
-        if status is None:
-            return State.UNKNOWN
-        if status.status in _UNFINISHED:
-            return State.UNFINISHED
-        if status.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
-            return State.GIVEN_UP
-        return State.ENDED if status.status in ("SUCCESS", "ERROR") else State.ABANDONED
+        return workflow_state(workflow_id)
 
     def take_over(self, alive: Collection[str]) -> list[str]:
         """Put back into their queues the workflows of dead executors, and those that this process took and lost.
@@ -244,11 +230,7 @@ class DbosEngine:
 
     def move(self, workflow_id: str, queue: str) -> None:
         """Put a workflow that waits in a queue into another one; one that runs, or has ended, is left alone."""
-        # The engine's own way would also put back one that was taken meanwhile: it would run twice.
-        table = self._system.tables.workflow_status
-        waits = (table.c.workflow_uuid == workflow_id) & (table.c.status == "ENQUEUED")
-        with self._system.engine.begin() as connection:
-            connection.execute(sa.update(table).where(waits).values(queue_name=queue))
+        move_enqueued(self._system, workflow_id, queue)
         self._look_into(queue)
 
     def abandon(self, workflow_id: str) -> None:
@@ -270,7 +252,7 @@ class DbosEngine:
             raise InputError(f"the engine has no record of run {run_id}", hint="start the run again") from error
         try:
             return handle.get_result(polling_interval_sec=_POLL_SECONDS)
-        except _GIVEN_UP as error:
+        except _EXHAUSTED as error:
             raise RunStranded(
                 f"the process of {run_id} died under it too often", hint="start the run again"
             ) from error
@@ -302,17 +284,17 @@ class DbosEngine:
         workflow_id = str(DBOS.workflow_id)
 
         def waiting(*args: P.args, **kwargs: P.kwargs) -> T:
-            self._count(workflow_id, -1)
+            count_recovery(self._system, workflow_id, -1)
             try:
                 return step(*args, **kwargs)
             finally:
-                self._count(workflow_id, 1)
+                count_recovery(self._system, workflow_id, 1)
 
         return self.run_step(name, waiting, *args, **kwargs)
 
     def recover(self) -> list[RecoveredRun]:
         """Wait until every unfinished run of this executor has ended, and tell how."""
-        mine = DBOS.list_workflows(status=_UNFINISHED, executor_id=self._executor)
+        mine = DBOS.list_workflows(status=UNFINISHED, executor_id=self._executor)
         return [self._recovered(status) for status in mine]
 
     def close(self, drain_seconds: float = 60) -> bool:
@@ -385,7 +367,7 @@ class DbosEngine:
                 raise
             except BaseException:  # an interrupt, or our own closing: the run stays unfinished
                 self._interrupted.add(workflow_id)
-                self._count(workflow_id, -1)
+                count_recovery(self._system, workflow_id, -1)
                 raise
             finally:
                 with self._idle:
@@ -393,15 +375,6 @@ class DbosEngine:
                     self._idle.notify_all()
 
         return durable
-
-    def _count(self, workflow_id: str, more: int) -> None:
-        """Change how often a workflow counts as taken up: not where its process lets go of it, or it waits."""
-        table = self._system.tables.workflow_status
-        counted = (table.c.workflow_uuid == workflow_id) & (table.c.recovery_attempts + more >= 0)
-        # Where the record is away, the count stays: a run is given up sooner or later, and never carried out twice.
-        with suppress(sa.exc.SQLAlchemyError), self._system.engine.begin() as connection:
-            changed = table.c.recovery_attempts + more
-            connection.execute(sa.update(table).where(counted).values(recovery_attempts=changed))
 
     def _config(self) -> DBOSConfig:
         return {

@@ -1,19 +1,24 @@
-"""The engine's own record in its database: that it can be trusted, and that nothing in it is ever unpickled."""
+"""The engine's own record in its database: checks that it can be trusted, and queries of its workflows."""
 
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import sqlalchemy as sa
-from dbos import Serializer
+from dbos import DBOS, Serializer
 from dbos._serialization import DefaultSerializer
 
 from qosforge.errors import Place, StoreError
 from qosforge.runs.engine import json_records
+from qosforge.runs.engine.port import UnfinishedWorkflow, WorkflowState
 
 SCHEMA = "dbos"
 """Where the engine's tables are in a PostgreSQL database."""
+
+UNFINISHED = ["PENDING", "ENQUEUED", "DELAYED"]
+"""The statuses of workflows that have not ended."""
 
 _HINT = "something else wrote into it: move it away, and settle the devices from the run store"
 
@@ -75,3 +80,48 @@ def silence_console_log() -> None:
     logger = logging.getLogger("dbos")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())
+
+
+def unfinished_workflows() -> list[UnfinishedWorkflow]:
+    """Every workflow that has not ended, of all versions and executors."""
+    return [
+        UnfinishedWorkflow(
+            status.workflow_id,
+            status.name,
+            status.app_version or "",
+            status.executor_id or "",
+            status.status == "PENDING",
+        )
+        for status in DBOS.list_workflows(status=UNFINISHED, load_input=False, load_output=False)
+    ]
+
+
+def workflow_state(workflow_id: str) -> WorkflowState:
+    """What the engine's record says of a workflow."""
+    status = DBOS.get_workflow_status(workflow_id)
+    if status is None:
+        return WorkflowState.UNKNOWN
+    if status.status in UNFINISHED:
+        return WorkflowState.UNFINISHED
+    if status.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
+        return WorkflowState.EXHAUSTED
+    return WorkflowState.ENDED if status.status in ("SUCCESS", "ERROR") else WorkflowState.ABANDONED
+
+
+def move_enqueued(system: Any, workflow_id: str, queue: str) -> None:
+    """Put a workflow that waits in a queue into another one; ``system`` is the engine's own database."""
+    # The engine's own way would also put back one that was taken meanwhile: it would run twice.
+    table = system.tables.workflow_status
+    waits = (table.c.workflow_uuid == workflow_id) & (table.c.status == "ENQUEUED")
+    with system.engine.begin() as connection:
+        connection.execute(sa.update(table).where(waits).values(queue_name=queue))
+
+
+def count_recovery(system: Any, workflow_id: str, more: int) -> None:
+    """Change how often a workflow counts as recovered: not where its process lets go of it, or it waits."""
+    table = system.tables.workflow_status
+    counted = (table.c.workflow_uuid == workflow_id) & (table.c.recovery_attempts + more >= 0)
+    # Where the record is away, the count stays: a run is given up sooner or later, and never carried out twice.
+    with suppress(sa.exc.SQLAlchemyError), system.engine.begin() as connection:
+        changed = table.c.recovery_attempts + more
+        connection.execute(sa.update(table).where(counted).values(recovery_attempts=changed))

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from qosforge.runs.engine.executor_leases import live_executors, prune_executors
-from qosforge.runs.engine.port import MAX_RECOVERY_ATTEMPTS, Engine, State, UnfinishedWorkflow
+from qosforge.runs.engine.port import MAX_RECOVERY_ATTEMPTS, Engine, UnfinishedWorkflow, WorkflowState
 from qosforge.runs.engine.workflow_ids import SETTLE, WORKFLOW, run_of, settled_by, settling_id, workflow_id
-from qosforge.runs.record.interruption import ending
+from qosforge.runs.record.interruption import interrupted_outcome
 from qosforge.runs.record.reason import Reason, retry
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import RunStatus
@@ -77,9 +77,9 @@ class Dispatcher:
             self._let_holders_on(known)
             if time.monotonic() - self._rescued >= _RESCUE_SECONDS:
                 self._rescued = time.monotonic()
-                self._settle_ended(self.rescue())
+                self._settle_ended(self.recover_lost())
 
-    def rescue(self) -> dict[str, UnfinishedWorkflow]:
+    def recover_lost(self) -> dict[str, UnfinishedWorkflow]:
         """Let runs begin again that no workflow carries, also those that another release began.
 
         Returns the workflows that are unfinished then, by id.
@@ -106,9 +106,9 @@ class Dispatcher:
             self._settle(run.id, known)
             return
         self.engine.enqueue(WORKFLOW, workflow_id(run), run.params, RUNS_QUEUE)
-        if self.engine.state(workflow_id(run)) in (State.ENDED, State.ABANDONED):
+        if self.engine.state(workflow_id(run)) in (WorkflowState.ENDED, WorkflowState.ABANDONED):
             self._again(run)  # abandoned before it began
-        elif self.engine.state(workflow_id(run)) is State.GIVEN_UP:
+        elif self.engine.state(workflow_id(run)) is WorkflowState.EXHAUSTED:
             self.store.set_status(run.id, RunStatus.FAILED, attempt=run.attempt, reason=_died(run))
 
     def _let_holders_on(self, known: Mapping[str, UnfinishedWorkflow]) -> None:
@@ -134,19 +134,19 @@ class Dispatcher:
                 continue
             state = self.engine.state(workflow_id(seen))
             run = self.store.get_run(seen.id)  # after the engine was asked: an end is written to the run first
-            if (run.status, run.attempt) != (seen.status, seen.attempt) or state is State.UNFINISHED:
+            if (run.status, run.attempt) != (seen.status, seen.attempt) or state is WorkflowState.UNFINISHED:
                 continue
-            if state not in (State.ENDED, State.GIVEN_UP):
+            if state not in (WorkflowState.ENDED, WorkflowState.EXHAUSTED):
                 self._again(run)
                 continue
-            why = _died(run) if state is State.GIVEN_UP else _silent(run)
+            why = _died(run) if state is WorkflowState.EXHAUSTED else _silent(run)
             if self.store.journal.open_touches(run.id):
                 status = RunStatus.NEEDS_RECOVERY
             else:
                 self.store.leases.release(run.id)
                 journal = self.store.journal
                 saved, touched = journal.saved(run.id), journal.touched(run.id)
-                status, why = ending(run.id, saved, touched, why, RunStatus.FAILED)
+                status, why = interrupted_outcome(run.id, saved, touched, why, RunStatus.FAILED)
             self.store.set_status(run.id, status, attempt=run.attempt, reason=why)
 
     def _again(self, run: Run) -> None:
@@ -167,7 +167,7 @@ class Dispatcher:
             else:
                 del self._tries[run_id]
 
-    def gave_up(self, run_id: str) -> bool:
+    def settling_failed(self, run_id: str) -> bool:
         """Whether a try at settling the run's devices is over, and will be repeated only after a pause."""
         return run_id in self._tries and not any(
             settled_by(entry.workflow_id) == run_id for entry in self.engine.unfinished()

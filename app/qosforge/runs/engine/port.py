@@ -46,11 +46,11 @@ class RecoveredRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
-    """A line of workflows: each executor does ``at_once``, all together begin ``per_minute`` (``None``: any)."""
+class WorkflowQueue:
+    """A queue of workflows. ``concurrency`` counts per executor, ``per_minute`` over all; ``None``: no limit."""
 
     name: str
-    at_once: int | None = None
+    concurrency: int | None = None
     per_minute: int | None = None
 
 
@@ -65,14 +65,14 @@ class UnfinishedWorkflow:
     running: bool
 
 
-class State(StrEnum):
+class WorkflowState(StrEnum):
     """What the engine knows of a workflow."""
 
     UNKNOWN = "unknown"
     UNFINISHED = "unfinished"
     ENDED = "ended"
     """With a result or an error."""
-    GIVEN_UP = "given up"
+    EXHAUSTED = "exhausted"
     """Its process died under it again and again."""
     ABANDONED = "abandoned"
 
@@ -122,7 +122,7 @@ class Engine(Protocol):
     def unfinished(self) -> list[UnfinishedWorkflow]:
         """Every workflow that has not ended, of all versions and executors."""
 
-    def state(self, workflow_id: str) -> State:
+    def state(self, workflow_id: str) -> WorkflowState:
         """What the engine knows of a workflow."""
 
     def take_over(self, alive: Collection[str]) -> list[str]:

@@ -17,7 +17,7 @@ class KeyReused(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class IdempotencyKey:
     """A key that ``who`` drew for a request; ``request`` is the SHA-256 of what it asks for."""
 
     who: str

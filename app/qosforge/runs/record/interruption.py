@@ -8,7 +8,7 @@ from qosforge.runs.record.reason import Reason
 from qosforge.runs.record.tables import RunStatus
 
 
-def ending(
+def interrupted_outcome(
     run_id: str, saved: set[str], touched: set[str], why: Reason, unsaved: RunStatus
 ) -> tuple[RunStatus, Reason]:
     """The status and the reason of a run that is over, none of whose devices is between two states.

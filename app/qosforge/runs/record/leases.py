@@ -110,7 +110,7 @@ class Leases:
         query = sa.select(LEASES.c.run_id).distinct()
         return self._database.query(lambda connection: set(connection.scalars(query)))
 
-    def held(self, network: str | None = None) -> list[Lease]:
+    def active(self, network: str | None = None) -> list[Lease]:
         """Leases that have not run out (of one network), by network and device."""
         wanted = LEASES.c.expires > self._now()
         if network is not None:

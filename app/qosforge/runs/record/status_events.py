@@ -27,7 +27,7 @@ def next_attempt_columns(start: str, run: Run) -> dict[str, Any]:
     }
 
 
-def standing(run: Run) -> tuple[object, ...]:
+def event_fields(run: Run) -> tuple[object, ...]:
     """What of a run is an event when it changes."""
     return run.status, run.verdict, run.attempt, run.waits_for
 

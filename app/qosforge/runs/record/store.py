@@ -16,14 +16,14 @@ from qosforge.errors import InputError, StoreError
 from qosforge.runs.record.decisions import Decision, Decisions
 from qosforge.runs.record.end_log import is_end, log_end
 from qosforge.runs.record.events import EventKind, Events
-from qosforge.runs.record.idempotency import Key
+from qosforge.runs.record.idempotency import IdempotencyKey
 from qosforge.runs.record.ids import new_run_id
 from qosforge.runs.record.journal import Journal
 from qosforge.runs.record.leases import Leases
 from qosforge.runs.record.lineage import Deed, record_deed
 from qosforge.runs.record.reason import NO_REASON, REASONED, Reason, retry
 from qosforge.runs.record.stages import Stage, Stages
-from qosforge.runs.record.status_events import next_attempt_columns, standing, status_event_data
+from qosforge.runs.record.status_events import event_fields, next_attempt_columns, status_event_data
 from qosforge.runs.record.tables import RUNS, SCHEMA_VERSION, UNFINISHED, WAITING, RunStatus, StageOutcome, Verdict
 from qosforge.runs.record.webhook_notices import write_webhook_notices
 
@@ -91,7 +91,7 @@ class Run:
     reason_hint: str
 
 
-Change = Callable[[Run, sa.Connection], Mapping[str, Any] | None]
+RunChange = Callable[[Run, sa.Connection], Mapping[str, Any] | None]
 """Given a run as it is, locked: the columns to set, or None to leave it. It may write beside, and may raise."""
 
 
@@ -139,7 +139,7 @@ class RunStore:
         """Record a new run as pending and give it its id."""
         return self.add_run(NewRun(network, policy, policy_version, params))[0]
 
-    def add_run(self, new: NewRun, key: Key | None = None) -> tuple[Run, bool]:
+    def add_run(self, new: NewRun, key: IdempotencyKey | None = None) -> tuple[Run, bool]:
         """Record a new run as pending and give it its id; once for a ``key``, where there is one.
 
         Returns the run, and whether it was newly made.
@@ -259,7 +259,7 @@ class RunStore:
     def _due(self) -> sa.ColumnElement[bool]:
         return RUNS.c.status.in_(sorted(WAITING)) & (RUNS.c.due <= self.now())
 
-    def change(self, run_id: str, change: Change, by: tuple[str, Deed] | str = "") -> Run:
+    def change(self, run_id: str, change: RunChange, by: tuple[str, Deed] | str = "") -> Run:
         """Look at a run and set columns of it, in one transaction that nobody gets in between.
 
         A change of status, attempt or what it waits for becomes an event, caused ``by`` somebody or by nobody; with
@@ -290,7 +290,7 @@ class RunStore:
             who, deed = by if isinstance(by, tuple) else (by, None)
             if deed is not None:
                 record_deed(connection, run_id, deed, who, changed.updated)
-            if standing(changed) != standing(run):
+            if event_fields(changed) != event_fields(run):
                 write_webhook_notices(connection, run, changed)
                 self._tell(connection, changed, who)
             return changed

@@ -13,7 +13,7 @@ from qosforge.runs.record.store import RunStore
 Json = Mapping[str, Any]
 
 
-class Kind(StrEnum):
+class ArtifactKind(StrEnum):
     """What an artifact is. Texts are UTF-8; documents are JSON."""
 
     POLICY = "policy"
@@ -36,24 +36,31 @@ class Kind(StrEnum):
     @property
     def restricted(self) -> bool:
         """Whether it may hold secrets of a device: a running configuration has passwords and communities in it."""
-        return self in (Kind.RUNNING, Kind.READ_BACK, Kind.RESTORED)
+        return self in (ArtifactKind.RUNNING, ArtifactKind.READ_BACK, ArtifactKind.RESTORED)
 
     @property
     def media_type(self) -> str:
         """Its media type."""
-        if self in (Kind.POLICY, Kind.INCLUDED):
+        if self in (ArtifactKind.POLICY, ArtifactKind.INCLUDED):
             return "application/yaml"
-        if self in (Kind.RUNNING, Kind.READ_BACK, Kind.RESTORED, Kind.CONFIGURATION, Kind.DELTA, Kind.INVERSE):
+        if self in (
+            ArtifactKind.RUNNING,
+            ArtifactKind.READ_BACK,
+            ArtifactKind.RESTORED,
+            ArtifactKind.CONFIGURATION,
+            ArtifactKind.DELTA,
+            ArtifactKind.INVERSE,
+        ):
             return "text/plain"
         return "application/json"
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class RunArtifact:
     """One artifact of a run: ``name`` is the kind and what it is of (``running/vigo1``), ``id`` its address."""
 
     name: str
-    kind: Kind
+    kind: ArtifactKind
     id: str
 
     @property
@@ -63,7 +70,7 @@ class Content:
         return self.name if self.name.endswith(ending) else f"{self.name}{ending}"
 
 
-def contents(store: RunStore, run_id: str) -> tuple[Content, ...]:
+def list_artifacts(store: RunStore, run_id: str) -> tuple[RunArtifact, ...]:
     """The artifacts of a run as far as it came, in the order they were made.
 
     A stage that was tried again gives its artifacts anew: what a name stood for before has the attempt in its name
@@ -74,53 +81,57 @@ def contents(store: RunStore, run_id: str) -> tuple[Content, ...]:
     """
     run = store.get_run(run_id)
     entries = [_content(kind, of, artifact) for kind, of, artifact in _asked(run.params)]
-    made: dict[str, tuple[Content, int]] = {}
+    made: dict[str, tuple[RunArtifact, int]] = {}
     for stage in store.stages(run.id):
         for kind, of, artifact in _made(stage):
             entry = _content(kind, of, artifact)
             earlier, attempt = made.get(entry.name, (entry, 0))
             if earlier.id != entry.id:
                 aside = f"{earlier.name}@{attempt}"
-                made[aside] = Content(aside, earlier.kind, earlier.id), attempt
+                made[aside] = RunArtifact(aside, earlier.kind, earlier.id), attempt
             made[entry.name] = entry, stage.attempt
     return (*entries, *(entry for entry, _ in made.values()))
 
 
-def _content(kind: Kind, of: str, artifact: str) -> Content:
-    return Content(f"{kind}/{of}" if of else kind.value, kind, artifact)
+def _content(kind: ArtifactKind, of: str, artifact: str) -> RunArtifact:
+    return RunArtifact(f"{kind}/{of}" if of else kind.value, kind, artifact)
 
 
-def _asked(params: Json) -> Iterator[tuple[Kind, str, str]]:
+def _asked(params: Json) -> Iterator[tuple[ArtifactKind, str, str]]:
     if "intent_text" in params:
-        yield Kind.POLICY, "", params["intent_text"]
+        yield ArtifactKind.POLICY, "", params["intent_text"]
     for name, artifact in params.get("intent_included", {}).items():
-        yield Kind.INCLUDED, name, artifact
+        yield ArtifactKind.INCLUDED, name, artifact
     if "network" in params:
-        yield Kind.NETWORK, "", params["network"]
+        yield ArtifactKind.NETWORK, "", params["network"]
 
 
-def _made(stage: Stage) -> Iterator[tuple[Kind, str, str]]:
+def _made(stage: Stage) -> Iterator[tuple[ArtifactKind, str, str]]:
     summary = stage.summary
     if stage.name in _CONFIGURATIONS:
         for device, artifact in summary.get("running", {}).items():
             yield _CONFIGURATIONS[stage.name], device, artifact
     elif stage.name == "validate" and "findings" in summary:
-        yield Kind.FINDINGS, "", summary["findings"]
+        yield ArtifactKind.FINDINGS, "", summary["findings"]
     elif stage.name == "prepare":
         if summary.get("candidate"):
-            yield Kind.CANDIDATE, "", summary["candidate"]
+            yield ArtifactKind.CANDIDATE, "", summary["candidate"]
         for device, entry in summary.get("devices", {}).items():
-            for kind in (Kind.CONFIGURATION, Kind.DELTA, Kind.INVERSE):
+            for kind in (ArtifactKind.CONFIGURATION, ArtifactKind.DELTA, ArtifactKind.INVERSE):
                 yield kind, device, entry[kind.value]
     elif stage.name.startswith("measure-") and "measurement" in summary:
         of = stage.name.removeprefix("measure-")
-        yield Kind.MEASUREMENT, of, summary["measurement"]
-        yield Kind.VERDICTS, of, summary["verdicts"]
+        yield ArtifactKind.MEASUREMENT, of, summary["measurement"]
+        yield ArtifactKind.VERDICTS, of, summary["verdicts"]
     elif stage.name == "predict" and "measurement" in summary:
-        yield Kind.MEASUREMENT, "predicted", summary["measurement"]
-        yield Kind.VERDICTS, "predicted", summary["verdicts"]
+        yield ArtifactKind.MEASUREMENT, "predicted", summary["measurement"]
+        yield ArtifactKind.VERDICTS, "predicted", summary["verdicts"]
     elif stage.name == "counters" and "notes" in summary:
-        yield Kind.COUNTERS, "", summary["notes"]
+        yield ArtifactKind.COUNTERS, "", summary["notes"]
 
 
-_CONFIGURATIONS = {"read": Kind.RUNNING, "read-back": Kind.READ_BACK, "rollback": Kind.RESTORED}
+_CONFIGURATIONS = {
+    "read": ArtifactKind.RUNNING,
+    "read-back": ArtifactKind.READ_BACK,
+    "rollback": ArtifactKind.RESTORED,
+}

@@ -12,7 +12,7 @@ from qosforge.runs.record.end_log import error_texts
 from qosforge.runs.record.stages import Stage
 
 
-def reasons(stages: Sequence[Stage], report: RunReport) -> tuple[str, ...]:
+def failure_reasons(stages: Sequence[Stage], report: RunReport) -> tuple[str, ...]:
     """What stages say went wrong, findings that stood against the change, and bounds that were not met."""
     return tuple(dict.fromkeys([*error_texts(stages), *_findings(report), *_bounds(report)]))
 

@@ -17,7 +17,7 @@ from qosforge.runs.record.tables import JournalAction, StageOutcome
 Json = Mapping[str, Any]
 
 
-class Step(StrEnum):
+class DeviceStep(StrEnum):
     """What a run does on each device, in this order; it ends with one of the last two."""
 
     READ = "read"
@@ -29,7 +29,7 @@ class Step(StrEnum):
     ROLL_BACK = "rollback"
 
 
-class State(StrEnum):
+class StepState(StrEnum):
     """How far a step came on a device."""
 
     OPEN = "open"
@@ -42,10 +42,10 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class StepMark:
     """One step on one device; ``note`` says why, in words."""
 
-    state: State = State.OPEN
+    state: StepState = StepState.OPEN
     note: str = ""
 
 
@@ -54,7 +54,7 @@ class DeviceProgress:
     """The steps of one device."""
 
     device: str
-    steps: dict[Step, Mark] = field(default_factory=lambda: dict.fromkeys(Step, Mark()))
+    steps: dict[DeviceStep, StepMark] = field(default_factory=lambda: dict.fromkeys(DeviceStep, StepMark()))
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,10 @@ class _Board:
     def __init__(self) -> None:
         self.devices: dict[str, DeviceProgress] = {}
 
-    def _mark(self, device: str, step: Step, state: State, note: str = "") -> None:
-        self.devices.setdefault(device, DeviceProgress(device)).steps[step] = Mark(state, note)
+    def _mark(self, device: str, step: DeviceStep, state: StepState, note: str = "") -> None:
+        self.devices.setdefault(device, DeviceProgress(device)).steps[step] = StepMark(state, note)
 
-    def _all(self, devices: Iterable[str], step: Step, state: State) -> None:
+    def _all(self, devices: Iterable[str], step: DeviceStep, state: StepState) -> None:
         for device in devices:
             self._mark(device, step, state)
 
@@ -132,69 +132,71 @@ class _Board:
         summary = stage.summary
         match stage.name:
             case "read":
-                self._all(summary.get("running", ()), Step.READ, State.DONE)
-                self._failed(summary, Step.READ)
+                self._all(summary.get("running", ()), DeviceStep.READ, StepState.DONE)
+                self._failed(summary, DeviceStep.READ)
             case "prepare":
                 for device, entry in summary.get("devices", {}).items():
-                    self._mark(device, Step.PREPARE, State.NOTHING if entry["empty"] else State.DONE)
+                    self._mark(device, DeviceStep.PREPARE, StepState.NOTHING if entry["empty"] else StepState.DONE)
             case "read-back":
-                failed = self._failed(summary, Step.READ_BACK)
-                self._all(set(summary.get("running", ())) - failed, Step.READ_BACK, State.DONE)
+                failed = self._failed(summary, DeviceStep.READ_BACK)
+                self._all(set(summary.get("running", ())) - failed, DeviceStep.READ_BACK, StepState.DONE)
             case "counters":
                 self._counted(stage)
 
     def _counted(self, stage: Stage) -> None:
-        failed = self._failed(stage.summary, Step.COUNTERS)
-        pushed = {name for name, one in self.devices.items() if one.steps[Step.READ_BACK].state is State.DONE}
+        failed = self._failed(stage.summary, DeviceStep.COUNTERS)
+        pushed = {
+            name for name, one in self.devices.items() if one.steps[DeviceStep.READ_BACK].state is StepState.DONE
+        }
         ended = stage.outcome is StageOutcome.DONE
-        self._all(pushed - failed, Step.COUNTERS, State.DONE if ended else State.BUSY)
+        self._all(pushed - failed, DeviceStep.COUNTERS, StepState.DONE if ended else StepState.BUSY)
 
-    def _failed(self, summary: Json, step: Step) -> set[str]:
+    def _failed(self, summary: Json, step: DeviceStep) -> set[str]:
         errors: Sequence[Json] = summary.get("errors") or summary.get("left_out") or ()
         for error in errors:
             if error.get("device"):
-                self._mark(error["device"], step, State.FAILED, _told(error))
+                self._mark(error["device"], step, StepState.FAILED, _told(error))
         return {error["device"] for error in errors if error.get("device")}
 
     def looks(self, stages: Sequence[Stage], seen: Iterable[tuple[str, str]]) -> None:
         """What is known of single devices while a stage that looks at many is under way."""
         open_now = {stage.name for stage in stages if stage.outcome is None}
-        steps = {"read": (Step.READ, "read"), "counted": (Step.COUNTERS, "counters")}
+        steps = {"read": (DeviceStep.READ, "read"), "counted": (DeviceStep.COUNTERS, "counters")}
         for device, action in seen:
             step, stage = steps.get(action, (None, ""))
             if step is not None and stage in open_now:
-                self._mark(device, step, State.DONE)
+                self._mark(device, step, StepState.DONE)
 
     def touch(self, entry: JournalEntry) -> None:
         """What was written of a device before or after it was touched."""
         device, note = entry.device, entry.note
         match entry.action:
             case JournalAction.TOUCHING:
-                self._mark(device, Step.PUSH, State.BUSY)
+                self._mark(device, DeviceStep.PUSH, StepState.BUSY)
             case JournalAction.TOUCHED:
-                self._mark(device, Step.PUSH, State.DONE, note)
+                self._mark(device, DeviceStep.PUSH, StepState.DONE, note)
             case JournalAction.READ_BACK:
-                self._mark(device, Step.READ_BACK, State.DONE, note)
+                self._mark(device, DeviceStep.READ_BACK, StepState.DONE, note)
             case JournalAction.FAILED:
-                self._mark(device, self._at_work(device), State.FAILED, note)
+                self._mark(device, self._at_work(device), StepState.FAILED, note)
             case JournalAction.UNDOING:
-                self._mark(device, Step.ROLL_BACK, State.BUSY)
+                self._mark(device, DeviceStep.ROLL_BACK, StepState.BUSY)
             case JournalAction.CONFIRMED:
-                self._mark(device, Step.KEEP, State.DONE)
+                self._mark(device, DeviceStep.KEEP, StepState.DONE)
             case JournalAction.UNDONE:
-                self._mark(device, Step.ROLL_BACK, State.DONE, note)
+                self._mark(device, DeviceStep.ROLL_BACK, StepState.DONE, note)
 
-    def _at_work(self, device: str) -> Step:
+    def _at_work(self, device: str) -> DeviceStep:
         """The step that failed on a device: the one that it was at, or that a stage's errors name already."""
         steps = self.devices.setdefault(device, DeviceProgress(device)).steps
-        if steps[Step.ROLL_BACK].state is State.BUSY:
-            return Step.ROLL_BACK
-        if steps[Step.PUSH].state is not State.DONE:
-            return Step.PUSH
-        for step in (Step.READ_BACK, Step.COUNTERS):
-            if steps[step].state in (State.BUSY, State.FAILED):
+        if steps[DeviceStep.ROLL_BACK].state is StepState.BUSY:
+            return DeviceStep.ROLL_BACK
+        if steps[DeviceStep.PUSH].state is not StepState.DONE:
+            return DeviceStep.PUSH
+        for step in (DeviceStep.READ_BACK, DeviceStep.COUNTERS):
+            if steps[step].state in (StepState.BUSY, StepState.FAILED):
                 return step
-        return Step.KEEP if steps[Step.READ_BACK].state is State.DONE else Step.READ_BACK
+        return DeviceStep.KEEP if steps[DeviceStep.READ_BACK].state is StepState.DONE else DeviceStep.READ_BACK
 
 
 def _told(error: Json) -> str:

@@ -7,20 +7,20 @@ from collections.abc import Iterable
 
 from qosforge.artifacts.store import Artifacts, canonical_json
 from qosforge.platforms.base import secret_forms
-from qosforge.runs.views.artifact_list import Content, Kind
+from qosforge.runs.views.artifact_list import ArtifactKind, RunArtifact
 
-_OF_A_DEVICE = (Kind.CONFIGURATION, Kind.DELTA, Kind.INVERSE)
-_OF_DEVICES = (Kind.CANDIDATE, Kind.FINDINGS, Kind.COUNTERS)
+_OF_A_DEVICE = (ArtifactKind.CONFIGURATION, ArtifactKind.DELTA, ArtifactKind.INVERSE)
+_OF_DEVICES = (ArtifactKind.CANDIDATE, ArtifactKind.FINDINGS, ArtifactKind.COUNTERS)
 
 
 class RedactedArtifacts:
-    """Copies, for viewers, of the artifacts of one run: ``whole`` (see `artifact_list.contents`).
+    """Copies, for viewers, of the artifacts of one run: ``whole`` (see `artifact_list.list_artifacts`).
 
     Secrets are what lines have by the form of any platform, and what was read from the device that an artifact is
     of, or from any device where it is of several.
     """
 
-    def __init__(self, artifacts: Artifacts, whole: Iterable[Content]) -> None:
+    def __init__(self, artifacts: Artifacts, whole: Iterable[RunArtifact]) -> None:
         self._artifacts = artifacts
         self._forms = secret_forms("")
         self._held: dict[str, dict[str, None]] = {}
@@ -28,7 +28,7 @@ class RedactedArtifacts:
             if content.kind.restricted:
                 self._held.setdefault(_device(content), {})[content.id] = None
 
-    def copy(self, content: Content) -> bytes:
+    def copy(self, content: RunArtifact) -> bytes:
         """The bytes of an artifact that is not restricted: those stored, where they hold no secret.
 
         Raises:
@@ -47,5 +47,5 @@ class RedactedArtifacts:
         return frozenset[str]().union(*map(self._forms.secrets, texts))
 
 
-def _device(content: Content) -> str:
+def _device(content: RunArtifact) -> str:
     return content.name.partition("/")[2].partition("@")[0]

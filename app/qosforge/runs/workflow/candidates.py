@@ -16,7 +16,7 @@ from qosforge.validation import validate
 
 
 @dataclass(frozen=True)
-class Compiled:
+class RunCompilation:
     """A compilation, and the running configurations (by device) that it was made against."""
 
     compilation: Compilation
@@ -24,7 +24,7 @@ class Compiled:
 
 
 @dataclass(frozen=True)
-class Checked:
+class RunValidation:
     """All findings on a compilation, and of every device that was read its whole configuration and its candidate:
     of none where the findings refuse the change.
     """
@@ -35,23 +35,23 @@ class Checked:
 
 def compile_run(
     intent: LoadedIntent, network: Network, running: Mapping[str, DeviceText]
-) -> tuple[tuple[str, ...], Packed[Compiled]]:
-    """The devices that an intent is about on a whole network, and what it becomes there, for `check`.
+) -> tuple[tuple[str, ...], Packed[RunCompilation]]:
+    """The devices that an intent is about on a whole network, and what it becomes there, for `validate_run`.
 
     Of the network it has the devices that were read.
     """
     compilation = compile_intent(intent, network, running).narrowed(running)
-    return tuple(device.name for device in compilation.devices), Packed(Compiled(compilation, running))
+    return tuple(device.name for device in compilation.devices), Packed(RunCompilation(compilation, running))
 
 
-def check(
-    compiled: Packed[Compiled],
+def validate_run(
+    compiled: Packed[RunCompilation],
     *,
     strict: bool,
     batfish_host: str | None,
     batfish_port: int,
     require_batfish: bool,
-) -> Checked:
+) -> RunValidation:
     """Validate what was compiled, and make the candidates; ``strict`` lets warnings refuse a change, too."""
     compilation, running = compiled.value().compilation, compiled.value().running
     found = validate(
@@ -68,4 +68,4 @@ def check(
         else [device for device in compilation.devices if device.name in running]
     )
     devices = {device.name: (device.text, make_candidate(device, running[device.name])) for device in made}
-    return Checked(findings, devices)
+    return RunValidation(findings, devices)

@@ -131,12 +131,12 @@ class Context:
             TooBusy, TookTooLong, TookTooMuch, ComputeDied: as `Compute.call`.
         """
         with self._shown():
-            return self.computing.done(self.run_id, self.stop, function, *args, **kwargs)
+            return self.computing.run(self.run_id, self.stop, function, *args, **kwargs)
 
     def compute_to_end(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """As `compute`, for what must come to its end: devices are touched, or about to be rolled back."""
         with self._shown():
-            return self.computing.finish(self.run_id, function, *args, **kwargs)
+            return self.computing.run_to_end(self.run_id, function, *args, **kwargs)
 
     @contextmanager
     def _shown(self) -> Iterator[None]:
@@ -154,7 +154,7 @@ class Context:
         self.watch(stage, text)
         self.store.events.progress(self.run_id, stage, text)
 
-    def looked(self, device: str, action: str) -> None:
+    def report_device(self, device: str, action: str) -> None:
         """Say that one device of many was looked at."""
         self.store.events.device(self.run_id, device, action)
 

@@ -11,7 +11,7 @@ from qosforge.inventory.changes import first_open
 from qosforge.runs.record.decisions import Decision
 from qosforge.runs.record.store import Run
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.workflow.rules import Rules
+from qosforge.runs.workflow.rules import EffectiveRules
 
 LOOK_AGAIN = timedelta(minutes=10)
 """When a run is looked at again that waits for no moment that is known."""
@@ -30,7 +30,7 @@ def waits(
     run: Run,
     candidate: str,
     *,
-    rules: Rules,
+    rules: EffectiveRules,
     emulated: bool,
     decisions: Sequence[Decision],
     hands: Callable[[], Collection[str]],

@@ -84,7 +84,7 @@ def require_last(store: RunStore, run: Run) -> None:
             )
 
 
-def targets(context: Context) -> dict[str, Target]:
+def rollback_targets(context: Context) -> dict[str, Target]:
     """What the devices have to go back to, by device."""
     if context.documents.undo_of is None:
         return {}
@@ -113,7 +113,7 @@ def rollback_changes(context: Context, held: Mapping[str, str]) -> dict[str, tup
     if context.documents.undo_of is not None:
         require_last(context.store, context.store.get_run(context.documents.undo_of))
     ways = {}
-    for name, target in targets(context).items():
+    for name, target in rollback_targets(context).items():
         ways[name] = context.compute(
             rollback_change, target.platform, context.configuration(name, held[name]), target.original
         )
@@ -126,15 +126,15 @@ def rollback_change(platform: str, now: DeviceText, original: DeviceText) -> tup
     return as_text(there) if there else "", back
 
 
-def meets(target: Target, running: DeviceText) -> bool:
+def is_restored(target: Target, running: DeviceText) -> bool:
     """Whether a device is back: what we manage reads as it did."""
     return not rollback_lines(target.platform, running, target.original)
 
 
-def compare(context: Context, after: Mapping[str, str]) -> list[Json]:
+def find_unrestored(context: Context, after: Mapping[str, str]) -> list[Json]:
     """What does not read as it did, as errors; notes of what others changed go into the journal."""
     found = []
-    for name, target in targets(context).items():
+    for name, target in rollback_targets(context).items():
         if name in after:
             try:
                 note = require_as_before(target, context.configuration(name, after[name]))

@@ -16,7 +16,7 @@ from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import StageOutcome
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.external_tester import EXTERNAL_TESTER_SECONDS
-from qosforge.runs.workflow.steps import compare as keeping
+from qosforge.runs.workflow.steps import compare
 from qosforge.runs.workflow.steps.predict import MEASURING
 from qosforge.runs.workflow.steps.predict import STAGE as PREDICT
 from qosforge.runs.workflow.steps.prepare import load_texts, recompile
@@ -30,7 +30,7 @@ _SPARE = 2.0
 """A machine may be that much busier after the push than it was at the prediction."""
 
 
-def plan(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json], unread: Sequence[str]) -> Json:
+def plan(context: Context, running: Mapping[str, str], prepared: Mapping[str, Json], unread: Sequence[str]) -> Json:
     """Plan the waves of the devices that are to be changed, and for how long these hold the change unconfirmed.
 
     ``unread`` are devices that were left out already: what must not change without them is left out, too.
@@ -48,7 +48,7 @@ def plan(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]
         if undone is not None:
             waves = _back(context.store, undone, list(prepared))
         else:
-            joined = _joined(context, held, prepared, set(unread) & set(scope(context)))
+            joined = _joined(context, running, prepared, set(unread) & set(scope(context)))
             may_fail, left = rule.may_fail(len(scope(context))), stranded(joined, unread)
             waves = plan_waves(context.network, rule, [name for name in prepared if name not in left], joined)
         lengths = Lengths(_measuring(context), _waiting(context, waves))
@@ -85,15 +85,15 @@ def in_words(waves: Sequence[Json]) -> str:
 
 
 def _joined(
-    context: Context, held: Mapping[str, str], names: Collection[str], unread: Collection[str]
+    context: Context, running: Mapping[str, str], names: Collection[str], unread: Collection[str]
 ) -> frozenset[Pair]:
-    compiled = recompile(context, held, touched=False)
+    compiled = recompile(context, running, touched=False)
     after = {device.name: device.plan for device in compiled.devices if device.name in names}
-    before = _held_plans(context.network, load_texts(context, held), after)
+    before = _running_plans(context.network, load_texts(context, running), after)
     return joined_ends(context.network, before, after, unread)
 
 
-def _held_plans(network: Network, texts: Mapping[str, DeviceText], names: Iterable[str]) -> dict[str, Plan]:
+def _running_plans(network: Network, texts: Mapping[str, DeviceText], names: Iterable[str]) -> dict[str, Plan]:
     """What devices hold, of those that were read."""
     found = {}
     for name in names:
@@ -133,5 +133,5 @@ def _measuring(context: Context) -> float:
 
 def _waiting(context: Context, waves: Sequence[Wave]) -> float:
     pause = 60.0 * context.network.changes.rollout.pause if len(waves) > 1 else 0.0
-    asks = context.documents.measure and keeping.rule(context) == "ask"
-    return pause + (keeping.ASK_SECONDS if asks else 0.0)
+    asks = context.documents.measure and compare.effective_rule(context) == "ask"
+    return pause + (compare.ASK_SECONDS if asks else 0.0)

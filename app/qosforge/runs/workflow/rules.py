@@ -12,7 +12,7 @@ _STRICTNESS: tuple[Approval, ...] = ("none", "any", "four_eyes")
 
 
 @dataclass(frozen=True)
-class Rules:
+class EffectiveRules:
     """What holds a change: every one of ``changes`` has to be open. ``unreadable`` says why they are not known, and
     ``file`` where those that the network has by now stand, where it is one of the installation's.
     """
@@ -24,7 +24,7 @@ class Rules:
 
 
 class NetworkRules:
-    """Rules of the installation's networks as they are now; safe to share between threads."""
+    """The rules of the installation's networks as they are now; safe to share between threads."""
 
     def __init__(self, settings: Settings) -> None:
         self._folder = settings.inventories_dir
@@ -35,7 +35,7 @@ class NetworkRules:
         """Who has to approve a change of a network with these rules."""
         return changes.approval or ("four_eyes" if self._four_eyes else "none")
 
-    def holding(self, network: str, approval: Approval, changes: ChangeRules) -> Rules:
+    def effective(self, network: str, approval: Approval, changes: ChangeRules) -> EffectiveRules:
         """The rules for a run that was created under ``approval`` and ``changes``: nothing lets it off these.
 
         A network that is not among the installation's has no others.
@@ -45,11 +45,13 @@ class NetworkRules:
         except NetworkUnknown:
             now = None
         except InventoryBroken as error:
-            return Rules(approval, (changes,), f"the rules of {network} cannot be read now: {error.message}")
+            return EffectiveRules(
+                approval, (changes,), f"the rules of {network} cannot be read now: {error.message}"
+            )
         if now is None:
-            return Rules(approval, (changes,))
+            return EffectiveRules(approval, (changes,))
         stricter = max(approval, self.approval(now), key=_STRICTNESS.index)
-        return Rules(stricter, (changes, now), file=f"{self._folder.name}/{network}/changes.yaml")
+        return EffectiveRules(stricter, (changes, now), file=f"{self._folder.name}/{network}/changes.yaml")
 
     def _is_there(self) -> bool:
         try:

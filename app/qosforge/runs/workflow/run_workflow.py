@@ -20,8 +20,7 @@ from qosforge.runs.record.store import RunStore
 from qosforge.runs.workflow.context import Context, Documents, Observer
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.runs.workflow.run_attempt import RunAttempt
-from qosforge.runs.workflow.steps import push as phases
-from qosforge.runs.workflow.steps import wait as waiting
+from qosforge.runs.workflow.steps import push, wait
 from qosforge.telemetry.traces import span
 
 Json = dict[str, Any]
@@ -66,9 +65,9 @@ class RunWorkflow:
         run = self.store.get_run(params["run"])
         context = self._context(run.id, run.params, run.attempt)
         try:
-            undone = self.engine.run_step("rollback", phases.settle, context)
+            undone = self.engine.run_step("rollback", push.settle, context)
             if not undone["errors"]:
-                self.engine.run_step("status", waiting.set_settled, context)
+                self.engine.run_step("status", wait.set_settled, context)
             return undone
         finally:
             context.close()
@@ -81,10 +80,10 @@ class RunWorkflow:
             span("run", context.documents.traceparent, run_id=run_id, attempt=attempt),
         ):
             try:
-                return RunAttempt(context, self.engine).go()
+                return RunAttempt(context, self.engine).run()
             except Exception as error:
                 # The error goes on to the caller; the store must not say for ever that a process is at it.
-                self.engine.run_step("status-stopped", waiting.set_stopped, context, _documents(error))
+                self.engine.run_step("status-stopped", wait.set_stopped, context, _documents(error))
                 raise
             finally:
                 context.close()

@@ -10,30 +10,31 @@ from typing import Any
 from qosforge.compiler.waves import CANARY
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.workflow.run_steps import PushFailed, RunSteps, Stop, StopUntouched
-from qosforge.runs.workflow.steps import push as phases
-from qosforge.runs.workflow.steps import wait as waiting
+from qosforge.runs.workflow.steps import measure, push, wait
 
 Json = dict[str, Any]
 
 
 @dataclass
 class WavePush:
-    """The push of a run: ``held`` are artifacts of what devices held, ``prepared`` what is prepared for those that
-    change, ``planned`` what `rollout.plan` gave, and ``candidate`` what the gate is asked about.
+    """The push of a run.
+
+    ``original`` are artifacts of the configurations that were read before it, ``prepared`` what is prepared for the
+    devices that change, ``planned`` what `rollout.plan` gave, and ``candidate`` what the gate is asked about.
 
     ``running`` are artifacts of what the devices that were pushed hold, and ``left_out`` an error for each device
     that was left out.
     """
 
     steps: RunSteps
-    held: dict[str, str]
+    original: dict[str, str]
     prepared: dict[str, Json]
     planned: Json
     candidate: str | None
     left_out: list[Json]
     running: dict[str, str] = field(default_factory=dict)
 
-    def go(self) -> Json | None:
+    def run(self) -> Json | None:
         """Push every wave; what the run has to wait for before the first, ``None`` once all are through.
 
         Raises:
@@ -44,24 +45,24 @@ class WavePush:
         waves = self.planned["waves"]
         for number, wave in enumerate(waves, 1):
             if number > 1:
-                paused = self._until_it_may(number, paused)
+                paused = self._wait_while_paused(number, paused)
             numbered = {**wave, "number": number, "of": len(waves)}
             name = "push" if number == 1 else f"push-{number}"
-            pushed = self.steps.do(name, phases.push, self.held, self.prepared, numbered, self.candidate)
+            pushed = self.steps.do(name, push.push_wave, self.original, self.prepared, numbered, self.candidate)
             if "stop" in pushed:
                 kind = Stop if pushed["begun"] else StopUntouched
                 raise kind(pushed["stop"], "push", self.steps.context.run_id, pushed.get("errors") or ())
             if "wait" in pushed:
-                wait: Json = pushed["wait"]
-                return wait
-            self._take(numbered, pushed)
+                pending: Json = pushed["wait"]
+                return pending
+            self._collect(numbered, pushed)
             if wave["name"] == CANARY and len(waves) > 1:
-                self._count(pushed["running"])
+                self._check_canary(pushed["running"])
         if not self.running:
             raise PushFailed(self.left_out, "push")
         return None
 
-    def _take(self, wave: Json, pushed: Json) -> None:
+    def _collect(self, wave: Json, pushed: Json) -> None:
         """Take in what a wave came to, without the devices that failed where so many may be left out."""
         running, errors = pushed["running"], pushed["errors"]
         if errors:
@@ -69,29 +70,29 @@ class WavePush:
             if not left or len(self.left_out) + len(left) > self.planned["may_fail"]:
                 raise PushFailed(errors, "push")
             name = f"leave-out-{wave['number']}"
-            undone = self.steps.do(name, phases.leave_out, self.held, self.prepared, left, errors)
+            undone = self.steps.do(name, push.leave_out, self.original, self.prepared, left, errors)
             if undone["errors"]:
                 raise PushFailed([*errors, *undone["errors"]], "push")
             self.left_out = [*self.left_out, *undone["left_out"]]
             running = {device: text for device, text in running.items() if device not in left}
         self.running |= running
 
-    def _count(self, canary: dict[str, str]) -> None:
+    def _check_canary(self, canary: dict[str, str]) -> None:
         """Let the canary's own counters say that it does what its configuration says, before others follow it."""
         if self.steps.context.documents.undo_of is not None:
             return
-        counted = self.steps.do("counters-canary", phases.counters, canary)
+        counted = self.steps.do("counters-canary", measure.compare_counters, canary)
         self.steps.require_going_on(counted, "counters")
         if counted["errors"]:
             raise PushFailed(counted["errors"], "counters")
 
-    def _until_it_may(self, number: int, used: float) -> float:
+    def _wait_while_paused(self, number: int, used: float) -> float:
         """Wait while the rollout is paused; the seconds that it has been paused for in all."""
         until: str | None = None
         for times in count(1):
             name = f"wave-{number}" if times == 1 else f"wave-{number}-{times}"
             devices = list(self.prepared)
-            got = self.steps.do(name, waiting.between_waves, devices, number, until, used, waits=True)
+            got = self.steps.do(name, wait.between_waves, devices, number, until, used, waits=True)
             self.steps.require_going_on(got, "push")
             if "late" in got:
                 late = {"status": RunStatus.ROLLED_BACK.value, "reason": got["late"]}

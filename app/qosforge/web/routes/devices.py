@@ -14,9 +14,9 @@ from qosforge.api.middleware.authorization import audit_live_read
 from qosforge.api.resources import NewDeviceBody
 from qosforge.api.routes import devices as rest
 from qosforge.deploy.new_device import Word
-from qosforge.device_state.drift import settled
+from qosforge.device_state.drift import find_baselines
 from qosforge.device_state.last_known import last_known, store_readings
-from qosforge.device_state.qos_state import held
+from qosforge.device_state.qos_state import device_state
 from qosforge.errors import DeviceErrors, InputError, Place, QosforgeError
 from qosforge.inventory.catalogue import device_of
 from qosforge.inventory.models import Device, Network
@@ -80,7 +80,7 @@ def read_device(page: ThePage, backend: TheBackend, network: str, device: str) -
     net = backend.networks.network(network)
     entry = device_of(net, device)
     failed: list[QosforgeError] = []
-    store = backend.desk.store
+    store = backend.run_requests.store
     began = store.now()
     try:
         texts = backend.previews.running(audit_live_read(page.request, backend, network), net, (entry.name,))
@@ -110,9 +110,9 @@ def _rates(text: str) -> dict[str, str]:
 
 def _last_known(backend: Backend, network: Network, device: Device) -> dict[str, Any]:
     """The last known configuration of a device, compared with the run that settled it."""
-    store, artifacts = backend.desk.store, backend.artifacts
+    store, artifacts = backend.run_requests.store, backend.artifacts
     read = last_known(store, artifacts, network).get(device.name)
-    last = settled(store, network).get(device.name)
-    found = held(network, device.name, read.text, last, artifacts) if read else None
+    last = find_baselines(store, network).get(device.name)
+    found = device_state(network, device.name, read.text, last, artifacts) if read else None
     ports = port_views(network, device, found)
     return {"network": network, "device": device, "read": read, "state": found, "ports": ports}

@@ -17,7 +17,7 @@ router = APIRouter()
 @router.get("/", dependencies=sees(Role.VIEWER))
 def home(page: ThePage, caller: Caller, backend: TheBackend, known: Known = "") -> Response:
     """The overview of runs and of the caller's networks; it refreshes itself."""
-    overview = Overview.of(backend.desk.store, visible_networks(caller))
+    overview = Overview.of(backend.run_requests.store, visible_networks(caller))
     if page.is_fragment and known == overview.mark:
         return Response(status_code=204)
     return page.answer("home.html.j2", overview=overview, networks=caller.networks(backend.networks.names()))

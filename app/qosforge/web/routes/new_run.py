@@ -76,7 +76,7 @@ def start_run(
     """Start the run, and go to its page."""
     audit.network = form.network
     caller.require(Role.OPERATOR, form.network)
-    run, _ = backend.desk.place(form.order(backend, caller), caller.name, form.key)
+    run, _ = backend.run_requests.submit(form.order(backend, caller), caller.name, form.key)
     audit.resource = f"{RUNS}/{run.id}"
     return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
 
@@ -85,11 +85,11 @@ def _rules(page: Page, network: Network | None, keep: KeepRule | None) -> dict[s
     """The rules for changes of a network; ``keep`` is the policy's own rule, if it has one."""
     if network is None:
         return {"rules": None, "approval": "none", "opens": None, "closed_by": "", "keep": keep or "met"}
-    now = page.backend.desk.store.now()
+    now = page.backend.run_requests.store.now()
     return {
         "rules": network.changes,
-        "approval": page.backend.desk.approval(network),
-        "keep": page.backend.desk.keep_rule(network, keep),
+        "approval": page.backend.run_requests.approval(network),
+        "keep": page.backend.run_requests.keep_rule(network, keep),
         "opens": network.changes.next_open(now),
         "closed_by": network.changes.closed_by(now),
     }

@@ -85,7 +85,7 @@ def _visible_network(caller: Principal, backend: Backend, form: PreviewForm) -> 
 
 def _read(call: AuditEntry, backend: Backend, network: Network, devices: tuple[str, ...]) -> Mapping[str, str]:
     """Read these devices and store their configurations; returns the errors by device."""
-    store = backend.desk.store
+    store = backend.run_requests.store
     began = store.now()
     texts, errors = backend.previews.answers(call, network, devices)
     store_readings(store, backend.artifacts, network, texts, began)
@@ -103,7 +103,7 @@ def _view(
     """
     written = form.written(backend, caller)
     network = backend.networks.network(form.network)
-    last_reads = last_known(backend.desk.store, backend.artifacts, network, devices)
+    last_reads = last_known(backend.run_requests.store, backend.artifacts, network, devices)
     began = time.perf_counter()
     known = {name: read.text for name, read in last_reads.items()}
     document = backend.previews.preview(

@@ -15,19 +15,19 @@ router = APIRouter()
 @router.get("/runs/{run_id}", dependencies=sees(Role.VIEWER))
 def run_page(page: ThePage, caller: Caller, backend: TheBackend, run_id: str) -> Response:
     """The whole page of a run: progress, candidate, verdicts and actions."""
-    return _answer(page, "runs/run.html.j2", RunView(backend, caller, backend.desk.run(run_id)))
+    return _answer(page, "runs/run.html.j2", RunView(backend, caller, backend.run_requests.run(run_id)))
 
 
 @router.get("/runs/{run_id}/progress", dependencies=sees(Role.VIEWER))
 def run_progress(page: ThePage, caller: Caller, backend: TheBackend, run_id: str) -> Response:
     """The progress of a run."""
-    return _answer(page, "runs/progress.html.j2", RunView(backend, caller, backend.desk.run(run_id)))
+    return _answer(page, "runs/progress.html.j2", RunView(backend, caller, backend.run_requests.run(run_id)))
 
 
 @router.get("/runs/{run_id}/standing", dependencies=sees(Role.VIEWER))
 def run_standing(page: ThePage, caller: Caller, backend: TheBackend, run_id: str) -> Response:
     """The rest of the page: decisions, verdicts, lines to enter, findings, downloads."""
-    return _answer(page, "runs/standing.html.j2", RunView(backend, caller, backend.desk.run(run_id)))
+    return _answer(page, "runs/standing.html.j2", RunView(backend, caller, backend.run_requests.run(run_id)))
 
 
 def _answer(page: Page, template: str, view: RunView) -> Response:

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Form, Response
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
-from qosforge.runs.requests.requests import LONGEST_COMMENT, LONGEST_KEY
+from qosforge.runs.requests.decisions import LONGEST_COMMENT
+from qosforge.runs.requests.requests import LONGEST_KEY
 from qosforge.web.pages import sees
 
 router = APIRouter()
@@ -34,35 +35,35 @@ def approve(
     comment: Comment = "",
 ) -> Response:
     """Approve the candidate that the page shows."""
-    backend.desk.approve(run_id, caller.name, candidate, _line(comment))
+    backend.run_requests.approve(run_id, caller.name, candidate, _line(comment))
     return _no_content()
 
 
 @router.post("/runs/{run_id}/reject", dependencies=sees(Role.APPROVER))
 def reject(caller: Caller, backend: TheBackend, run_id: str, comment: Comment = "") -> Response:
     """Reject the candidate of a run."""
-    backend.desk.reject(run_id, caller.name, _line(comment))
+    backend.run_requests.reject(run_id, caller.name, _line(comment))
     return _no_content()
 
 
 @router.post("/runs/{run_id}/cancel", dependencies=sees(Role.OPERATOR))
 def cancel(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     """Cancel a run."""
-    backend.desk.cancel(run_id, caller.name)
+    backend.run_requests.cancel(run_id, caller.name)
     return _no_content()
 
 
 @router.post("/runs/{run_id}/pause", dependencies=sees(Role.OPERATOR))
 def pause(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     """Pause a rollout before its next wave."""
-    backend.desk.pause(run_id, caller.name)
+    backend.run_requests.pause(run_id, caller.name)
     return _no_content()
 
 
 @router.post("/runs/{run_id}/resume", dependencies=sees(Role.OPERATOR))
 def resume(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     """Resume a paused rollout."""
-    backend.desk.resume(run_id, caller.name)
+    backend.run_requests.resume(run_id, caller.name)
     return _no_content()
 
 
@@ -71,7 +72,7 @@ def retry(
     caller: Caller, backend: TheBackend, run_id: str, start: Annotated[str, Form(max_length=64)] = "read"
 ) -> Response:
     """Retry a run; if a run of its own changes the devices that were left out, go there."""
-    run = backend.desk.retry(run_id, caller.name, start)
+    run = backend.run_requests.retry(run_id, caller.name, start)
     if run.id != run_id:
         return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
     return _no_content()
@@ -80,7 +81,7 @@ def retry(
 @router.post("/runs/{run_id}/rollback", dependencies=sees(Role.OPERATOR))
 def roll_back(caller: Caller, backend: TheBackend, run_id: str, key: Key) -> Response:
     """Start the run that rolls this one back, and go to its page."""
-    run = backend.desk.roll_back(run_id, caller.name, key)
+    run = backend.run_requests.roll_back(run_id, caller.name, key)
     return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
 
 

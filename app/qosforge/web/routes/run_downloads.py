@@ -32,7 +32,7 @@ router = APIRouter()
 @router.get("/runs/{run_id}/figures", dependencies=sees(Role.VIEWER))
 def figures(caller: Caller, page: ThePage, backend: TheBackend, run_id: str) -> Response:
     """The figures of measurements and predictions, drawn in a computing process: that takes seconds."""
-    report = backend.desk.detail(run_id)
+    report = backend.run_requests.detail(run_id)
     drawn = backend.compute_for(caller, class_figures, report)
     return page.answer(
         "runs/figures.html.j2",
@@ -54,9 +54,9 @@ def report_pdf(caller: Caller, backend: TheBackend, run_id: str) -> Response:
 @router.get("/runs/{run_id}/everything.zip", dependencies=sees(Role.VIEWER))
 def everything(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     """An archive of all reports and artifacts; those that may hold a device's secrets need an operator."""
-    view = RunView(backend, caller, backend.desk.run(run_id))
+    view = RunView(backend, caller, backend.run_requests.run(run_id))
     operator = view.may(Role.OPERATOR)
-    whole = backend.desk.detail(run_id)
+    whole = backend.run_requests.detail(run_id)
     report = whole if operator else without_secrets(whole)
     page = backend.compute_for(caller, render_run_report, report)
 
@@ -67,8 +67,8 @@ def everything(caller: Caller, backend: TheBackend, run_id: str) -> Response:
         yield "report.junit.xml", lambda: run_junit(report).encode()
         intent_file = view.run.params.get("intent_file", "policy.yaml")
         yield "findings.sarif", lambda: json.dumps(sarif(report.findings, intent_file, Path.cwd())).encode()
-        copies = RedactedArtifacts(backend.artifacts, view.contents)
-        for content in view.contents:
+        copies = RedactedArtifacts(backend.artifacts, view.artifacts)
+        for content in view.artifacts:
             if operator:
                 yield f"artifacts/{content.file_name}", partial(backend.artifacts.get_bytes, content.id)
             elif not content.kind.restricted:
@@ -77,5 +77,5 @@ def everything(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     return StreamingResponse(
         stream_zip(entries(), view.run.updated),
         media_type="application/zip",
-        headers={"Content-Disposition": f'attachment; filename="run-{run_id}.zip"'},
+        headers={"RunArtifact-Disposition": f'attachment; filename="run-{run_id}.zip"'},
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from qosforge.device_state.qos_state import Held, Port
+from qosforge.device_state.qos_state import PortQos
 from qosforge.inventory.models import Device, Interface, Network
 from qosforge.plan.description import (
     car_words,
@@ -53,7 +53,7 @@ class PortView:
     name: str
     interface: Interface | None
     far: tuple[str, ...]
-    port: Port | None
+    port: PortQos | None
     system: System
 
     @property

@@ -8,16 +8,14 @@ from datetime import datetime
 from functools import cached_property
 
 from qosforge.api.backend import Backend
-from qosforge.device_state.drift import settled
 from qosforge.device_state.last_known import LastKnown, last_known
-from qosforge.device_state.qos_state import Held, PortQos, held
-from qosforge.device_state.qos_state import Port as HeldPort
+from qosforge.device_state.qos_state import DeviceState, PortQos, QosStatus, device_state
 from qosforge.inventory.models import Device, Link, Network, Port, Station
 from qosforge.units import format_rate
 from qosforge.web.views.shapes import Rectangle
 from qosforge.web.views.topology import MOST_HOSTS, Drawing, DrawnLink, draw_network
 
-SYMBOLS = {PortQos.UNKNOWN: "?", PortQos.NONE: "–", PortQos.DRIFTED: "≠"}
+SYMBOLS = {QosStatus.UNKNOWN: "?", QosStatus.NONE: "–", QosStatus.DRIFTED: "≠"}
 """What stands for a port's state in the drawing; of a policy it is the number of queues."""
 
 _NAME_LENGTH, _KIND_LENGTH, _HOST_LENGTH = 13, 18, 13
@@ -77,7 +75,7 @@ class DeviceCard:
     place: Rectangle
     hosts: tuple[AttachedStation, ...]
     read: LastKnown | None
-    device_state: Held | None
+    device_state: DeviceState | None
 
     @property
     def label(self) -> str:
@@ -98,7 +96,7 @@ class DeviceCard:
 class NetworkView:
     """A network with the last known state of its devices."""
 
-    def __init__(self, network: Network, reads: Mapping[str, LastKnown], states: Mapping[str, Held]) -> None:
+    def __init__(self, network: Network, reads: Mapping[str, LastKnown], states: Mapping[str, DeviceState]) -> None:
         self.network = network
         self.reads = reads
         self.states = states
@@ -129,7 +127,7 @@ class NetworkView:
         )
 
     @property
-    def counts(self) -> dict[PortQos, int]:
+    def counts(self) -> dict[QosStatus, int]:
         """How many ends of links are in each state."""
         found = [end.port_state.qos for link in self.links for end in link.ends]
         return {state: found.count(state) for state in PortQos}
@@ -165,10 +163,10 @@ def network_view(backend: Backend, network: Network) -> NetworkView:
     Raises:
         StoreError: a reading is missing or damaged.
     """
-    store, artifacts = backend.desk.store, backend.artifacts
+    store, artifacts = backend.run_requests.store, backend.artifacts
     reads = last_known(store, artifacts, network)
     last = settled(store, network)
-    states = {n: held(network, n, read.text, last.get(n), artifacts) for n, read in reads.items()}
+    states = {n: device_state(network, n, read.text, last.get(n), artifacts) for n, read in reads.items()}
     return NetworkView(network, reads, states)
 
 

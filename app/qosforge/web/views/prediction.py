@@ -92,7 +92,7 @@ def submit_prediction(backend: Backend, network: Network, written: PolicySource,
         TooBusy: too many jobs of this person wait.
         StoreError: an artifact is missing or damaged.
     """
-    store = backend.desk.store
+    store = backend.run_requests.store
     known = {name: read.text for name, read in last_known(store, backend.artifacts, network).items()}
     last = last_measurement(store, network)
     parts = [

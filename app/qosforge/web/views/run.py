@@ -20,8 +20,8 @@ from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.store import Run
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.allowed_actions import AllowedActions, allowed_actions
-from qosforge.runs.views.artifact_list import Content, contents
-from qosforge.runs.views.failure_reasons import reasons
+from qosforge.runs.views.artifact_list import RunArtifact, list_artifacts
+from qosforge.runs.views.failure_reasons import failure_reasons
 from qosforge.runs.views.progress import Progress, progress
 from qosforge.runs.workflow.external_tester import awaited_side
 from qosforge.runs.workflow.rollback import rollbacks_of, rolled_back_by
@@ -49,12 +49,12 @@ class RunView:
     @cached_property
     def seq(self) -> int:
         """The newest event: what the page shows is not older. Ask for it before the rest."""
-        return self.backend.desk.store.events.last(self.run.id)
+        return self.backend.run_requests.store.events.last(self.run.id)
 
     @cached_property
     def progress(self) -> Progress:
         """Stages, and devices by steps."""
-        return progress(self.backend.desk.store, self.run)
+        return progress(self.backend.run_requests.store, self.run)
 
     @property
     def key(self) -> str:
@@ -66,7 +66,7 @@ class RunView:
     @cached_property
     def report(self) -> RunReport:
         """All that is known but the measurements; for a viewer without the lines that the run did not change."""
-        found = self.backend.desk.detail(self.run.id, measurements=False)
+        found = self.backend.run_requests.detail(self.run.id, measurements=False)
         return found if self.may(Role.OPERATOR) else without_secrets(found)
 
     def may(self, role: Role | str) -> bool:
@@ -76,7 +76,7 @@ class RunView:
     @cached_property
     def allowed_actions(self) -> AllowedActions:
         """What the caller may ask of the run by its state."""
-        return allowed_actions(self.backend.desk, self.run, self.caller.name)
+        return allowed_actions(self.backend.run_requests, self.run, self.caller.name)
 
     @property
     def changed(self) -> tuple[DeviceReport, ...]:
@@ -139,17 +139,17 @@ class RunView:
     @property
     def because(self) -> tuple[str, ...]:
         """Why an ended run did not keep its change, as far as its stages and verdicts know."""
-        return reasons(self.progress.stages, self.report) if self.run.status in _NOT_KEPT else ()
+        return failure_reasons(self.progress.stages, self.report) if self.run.status in _NOT_KEPT else ()
 
     @property
     def unmet(self) -> tuple[str, ...]:
         """What is not shown to be met after the push, in sentences."""
-        return reasons((), self.report)
+        return failure_reasons((), self.report)
 
     @property
     def four_eyes(self) -> bool:
         """Whether who had a hand in the change may not approve it."""
-        return self.backend.desk.rules(self.run).approval == "four_eyes"
+        return self.backend.run_requests.rules(self.run).approval == "four_eyes"
 
     @property
     def awaits_outside(self) -> Side | None:
@@ -159,13 +159,13 @@ class RunView:
     @cached_property
     def rollbacks_of(self) -> list[Run]:
         """The runs that were started to roll this one back."""
-        return rollbacks_of(self.backend.desk.store, self.run)
+        return rollbacks_of(self.backend.run_requests.store, self.run)
 
     @cached_property
     def rolled_back_by(self) -> Run | None:
         """The run that rolled this one's change back, where it is gone by now."""
         kept = self.run.status is RunStatus.KEPT
-        return rolled_back_by(self.backend.desk.store, self.run) if kept else None
+        return rolled_back_by(self.backend.run_requests.store, self.run) if kept else None
 
     @property
     def given_up(self) -> bool:
@@ -174,6 +174,6 @@ class RunView:
         return any(stage.name == RETENTION_STAGE for stage in (*seen.earlier, *seen.stages))
 
     @cached_property
-    def contents(self) -> tuple[Content, ...]:
+    def artifacts(self) -> tuple[RunArtifact, ...]:
         """Its artifacts, as far as they are there."""
-        return () if self.given_up else contents(self.backend.desk.store, self.run.id)
+        return () if self.given_up else list_artifacts(self.backend.run_requests.store, self.run.id)

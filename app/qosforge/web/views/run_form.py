@@ -17,7 +17,8 @@ from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.models import Network
 from qosforge.policy_library.library import Policies
 from qosforge.policy_library.versions import LATEST, PolicyVersion
-from qosforge.runs.requests.requests import LONGEST_KEY, LONGEST_TICKET, Order
+from qosforge.runs.requests.requests import LONGEST_KEY
+from qosforge.runs.requests.run_request import LONGEST_TICKET, RunRequest
 
 Name = Annotated[str, Form(min_length=1, max_length=128)]
 Ticked = Annotated[Literal["yes", ""], Form()]
@@ -43,15 +44,15 @@ class RunForm:
     not_before: Annotated[str, Form(max_length=32)] = ""
     timeout_minutes: Annotated[str, Form(max_length=32, title="Give up after")] = ""
 
-    def order(self, backend: Backend, caller: Principal) -> Order:
-        """The order of a run, as the desk takes it.
+    def order(self, backend: Backend, caller: Principal) -> RunRequest:
+        """The order of a run, as `RunRequests.submit` takes it.
 
         Raises:
             InputError: a field says nothing that can be meant, or there is no such network or policy.
         """
         network = backend.networks.network(self.network)
         intent, stored = chosen_policy(backend.policies.seen_by(caller), self.policy, self.version)
-        return Order(
+        return RunRequest(
             network=network,
             intent=intent,
             stored=stored,

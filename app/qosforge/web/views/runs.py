@@ -43,7 +43,7 @@ class RunFilters:
 
     def runs(self, backend: Backend, caller: Principal, before: str | None, limit: int) -> list[Run]:
         """The runs that pass, newest first, of networks that the caller sees."""
-        return backend.desk.store.list_runs(
+        return backend.run_requests.store.list_runs(
             limit,
             networks=visible_networks(caller, self.network or None),
             status=self.status or None,

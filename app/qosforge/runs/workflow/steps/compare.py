@@ -26,35 +26,35 @@ ASK_SECONDS = 600.0
 _MOST_TOLD = 3
 
 
-def rule(context: Context) -> KeepRule:
+def effective_rule(context: Context) -> KeepRule:
     """The strictest of the rules that a run was created under, and of its network's as it is now."""
     run = context.store.get_run(context.run_id)
-    rules = context.rules.holding(run.network, context.documents.approval, context.network.changes)
+    rules = context.rules.effective(run.network, context.documents.approval, context.network.changes)
     if rules.unreadable:
         return "met"
     return strictest([context.documents.keep, *(changes.keep for changes in rules.changes)])
 
 
-def compare(context: Context, before: Json | None, after: Json) -> Json:
+def compare_sides(context: Context, before: Json | None, after: Json) -> Json:
     """Say what the change did, and what its rule makes of that.
 
     Returns:
         ``keep``: whether it may be kept, or ``None`` where somebody has to be asked; ``why`` in words where not;
         ``restores``: where going back is going to something worse.
     """
-    held = rule(context)
+    rule = effective_rule(context)
     with context.store.stage(context.run_id, STAGE) as summary:
-        context.observe(STAGE, f"before and after the push; the rule is {held}")
+        context.observe(STAGE, f"before and after the push; the rule is {rule}")
         changes = _changes(context, before, after) if before else ()
         verdicts = tuple(ClassVerdict.model_validate(v) for v in context.artifacts.get_json(after["verdicts"]))
         met = after["outcome"] == Verdict.MET
         against = () if met else tuple(_against(verdicts, changes))
         better = [told for each in changes if (told := got_better(each))]
-        keep: bool | None = met or (held == "no-worse" and not against)
-        if held == "ask" and not met:
+        keep: bool | None = met or (rule == "no-worse" and not against)
+        if rule == "ask" and not met:
             keep = None
         artifact = context.artifacts.put_json([each.model_dump(mode="json") for each in changes])
-        summary |= {"changes": artifact, "rule": held, "keep": keep, "text": _text(held, met, changes, against)}
+        summary |= {"changes": artifact, "rule": rule, "keep": keep, "text": _text(rule, met, changes, against)}
         if keep is None:
             # A word is about this comparison: what was measured and what came of it.
             summary["question"] = context.artifacts.put_json(
@@ -62,7 +62,7 @@ def compare(context: Context, before: Json | None, after: Json) -> Json:
             )
     return {
         "keep": keep,
-        "why": _listed(against) if held == "no-worse" else "",
+        "why": _listed(against) if rule == "no-worse" else "",
         "restores": _listed(better),
         "question": summary.get("question"),
     }
@@ -88,12 +88,12 @@ def _against(verdicts: Sequence[ClassVerdict], changes: Sequence[ClassChange]) -
                 yield change_sentence(change, change.bounds[number])
 
 
-def _text(held: KeepRule, met: bool, changes: Sequence[ClassChange], against: Sequence[str]) -> str:
+def _text(rule: KeepRule, met: bool, changes: Sequence[ClassChange], against: Sequence[str]) -> str:
     counts = {word: sum(b.change == word for each in changes for b in each.bounds) for word in
               ("better", "not worse", "worse", "open")}  # fmt: skip
     told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     parts = [f"bounds after against before: {told}" if told else "nothing was measured before"]
-    if not met and held == "no-worse":
+    if not met and rule == "no-worse":
         parts.append(f"not kept: {_listed(against)}" if against else "nothing unmet is worse than before")
     return "; ".join(parts)
 

@@ -14,7 +14,7 @@ from qosforge.prediction.predict import MOST_SECONDS, Prediction, predict
 from qosforge.prediction.projected_state import project_state
 from qosforge.runs.record.stages import RunStopped
 from qosforge.runs.record.tables import StageOutcome
-from qosforge.runs.workflow.candidates import Compiled
+from qosforge.runs.workflow.candidates import RunCompilation
 from qosforge.runs.workflow.context import Context
 from qosforge.tester.network_under_test import devices_under_test
 from qosforge.tester.replications import REPLICATIONS
@@ -30,7 +30,7 @@ _LOG = structlog.get_logger(__name__)
 _RESULT = ("measurement", "verdicts", "outcome")
 
 
-def predicted(context: Context, compiled: Packed[Compiled]) -> None:
+def predicted(context: Context, compiled: Packed[RunCompilation]) -> None:
     """Predict what is to be pushed, for who approves it and to hold against what is measured.
 
     A prediction that fails stops nothing: the stage says why, and the measurements judge. An attempt that would
@@ -87,12 +87,12 @@ def _earlier(context: Context, subject: str) -> Json | None:
     return None
 
 
-def predict_run(compiled: Packed[Compiled], seed: int) -> Prediction:
+def predict_run(compiled: Packed[RunCompilation], seed: int) -> Prediction:
     """What is to be expected of what was compiled."""
     return predict(compiled.value().compilation, compiled.value().running, seed=seed)
 
 
-def _subject(compiled: Packed[Compiled]) -> str:
+def _subject(compiled: Packed[RunCompilation]) -> str:
     """What a prediction depends on, as a hash; intent, network and seed are the run's own and stay."""
     compilation, running = compiled.value().compilation, compiled.value().running
     found = hashlib.sha256(f"{MOST_SECONDS}".encode())

@@ -17,8 +17,8 @@ from qosforge.findings import Finding, has_errors
 from qosforge.platforms.device_text import DeviceText
 from qosforge.runs.record.readings import TAKEN_OVER
 from qosforge.runs.record.tables import StageOutcome
-from qosforge.runs.workflow import rollback as undo
-from qosforge.runs.workflow.candidates import check, compile_run
+from qosforge.runs.workflow import rollback
+from qosforge.runs.workflow.candidates import compile_run, validate_run
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.steps.predict import STAGE as PREDICT
 from qosforge.runs.workflow.steps.predict import predicted
@@ -50,22 +50,22 @@ def read(context: Context, names: list[str]) -> Json:
     """
     with context.store.stage(context.run_id, "read") as summary:
         context.observe("read", f"{len(names)} of {context.fleet.told}")
-        context.computing.expect()
+        context.computing.warm_up()
 
         def text(name: str, driver: DeviceDriver) -> DeviceText:
-            held = transaction.running(driver)
-            context.looked(name, "read")
-            return held
+            configuration = transaction.running(driver)
+            context.report_device(name, "read")
+            return configuration
 
         outcomes = context.on_devices(names, text)
-        held = store_texts(context, outcomes)
+        running = store_texts(context, outcomes)
         found = errors_and_stop(context, outcomes)
         concerned = scope(context)
         if _may_go_on(context, concerned, found):
             summary["text"] = "; ".join(f"{each['device']}: {each['message']}" for each in found["errors"])
             found = {"errors": [], "left_out": [each for each in found["errors"] if each["device"] in concerned]}
-        summary |= {"running": held, **found}
-    return {"running": held, **found}
+        summary |= {"running": running, **found}
+    return {"running": running, **found}
 
 
 def _may_go_on(context: Context, concerned: Sequence[str], found: Json) -> bool:
@@ -84,22 +84,22 @@ def store_texts(context: Context, outcomes: Mapping[str, Outcome[DeviceText]]) -
     return {n: context.artifacts.put_configuration(o.value) for n, o in outcomes.items() if o.value is not None}
 
 
-def load_texts(context: Context, held: Mapping[str, str]) -> dict[str, DeviceText]:
+def load_texts(context: Context, running: Mapping[str, str]) -> dict[str, DeviceText]:
     """Configurations by device from their artifacts."""
-    return {name: context.configuration(name, artifact) for name, artifact in held.items()}
+    return {name: context.configuration(name, artifact) for name, artifact in running.items()}
 
 
-def recompile(context: Context, held: Mapping[str, str], *, touched: bool) -> Compilation:
+def recompile(context: Context, running: Mapping[str, str], *, touched: bool) -> Compilation:
     """The compilation against what was read, once more; pure, so that it is the same, and is made once a process.
 
     ``touched``: devices are, so it comes to its end, and waits behind none that has touched nothing.
     """
-    if context.compiled is None or context.compiled[0] != held:
+    if context.compiled is None or context.compiled[0] != running:
         compute = context.compute_to_end if touched else context.compute
         # No device in scope is left out: all of them were read.
-        network = context.network.part(held)
-        made = compute(compile_intent, context.intent, network, load_texts(context, held))
-        context.compiled = (dict(held), made)
+        network = context.network.part(running)
+        made = compute(compile_intent, context.intent, network, load_texts(context, running))
+        context.compiled = (dict(running), made)
     return context.compiled[1]
 
 
@@ -123,9 +123,9 @@ def _shown(context: Context, finding: Finding) -> Json:
     return shown
 
 
-def prepare(context: Context, held: Mapping[str, str]) -> Json:
+def prepare_change(context: Context, running: Mapping[str, str]) -> Json:
     """Compile, validate, make the candidates, and predict what they would do."""
-    texts = load_texts(context, held)
+    texts = load_texts(context, running)
     with context.store.stage(context.run_id, "compile") as summary:
         context.observe("compile", f"{context.intent.intent.intent} for {context.network.name}")
         names, compiled = context.compute(compile_run, context.intent, context.network, texts)
@@ -134,7 +134,7 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
         context.observe("validate", "own checks and Batfish")
         documents = context.documents
         checked = context.compute(
-            check,
+            validate_run,
             compiled,
             strict=documents.strict,
             batfish_host=documents.batfish_host,
@@ -187,7 +187,7 @@ def listed(context: Context, devices: Mapping[str, Json]) -> str:
     return context.artifacts.put_json({"version": 1, "devices": deltas})
 
 
-def prepare_rollback(context: Context, held: Mapping[str, str]) -> Json:
+def prepare_rollback(context: Context, running: Mapping[str, str]) -> Json:
     """Work out the rollback of a run: from what the devices hold to what they held before it.
 
     Raises:
@@ -196,7 +196,7 @@ def prepare_rollback(context: Context, held: Mapping[str, str]) -> Json:
     devices: dict[str, Json] = {}
     with context.store.stage(context.run_id, "prepare") as summary:
         context.observe("prepare", f"the rollback of run {context.documents.undo_of}")
-        for name, (there, back) in undo.rollback_changes(context, held).items():
+        for name, (there, back) in rollback.rollback_changes(context, running).items():
             # What is put back, not all that the device held: viewers read it.
             devices[name] = entry(context, there, there, back)
         candidate = listed(context, devices)

@@ -1,7 +1,4 @@
-"""The phases of a run that touch devices or look at what they do.
-
-Each is one durable step: it reads before it touches, and returns plain JSON.
-"""
+"""Steps that touch devices: push a wave, leave devices out, confirm, roll back, and settle what was left."""
 
 from __future__ import annotations
 
@@ -24,8 +21,7 @@ from qosforge.platforms.base import QueueCount
 from qosforge.platforms.device_text import DeviceText
 from qosforge.runs.record.leases import LeaseLost
 from qosforge.runs.record.rollout_record import LEAVE_OUT, planned_waves
-from qosforge.runs.workflow import live
-from qosforge.runs.workflow import rollback as undo
+from qosforge.runs.workflow import live, rollback
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.external_tester import judged
 from qosforge.runs.workflow.steps.prepare import errors_and_stop, errors_of, load_texts, recompile, store_texts
@@ -103,11 +99,11 @@ def judge_external(context: Context, artifact: str, when: Side) -> Json:
 
 def _targets(
     context: Context,
-    held: Mapping[str, str],
+    original: Mapping[str, str],
     prepared: Mapping[str, Json],
     meets: Mapping[str, Callable[[DeviceText], bool]] | None = None,
 ) -> dict[str, Target]:
-    """The devices of a run; what they have to meet is worked out where something is entered or kept: `_wanted`."""
+    """The devices of a run; what they have to meet is worked out where something is entered or kept: `_goals`."""
     targets = {}
     for name, planned in prepared.items():
         device = context.network.device(name)
@@ -115,21 +111,23 @@ def _targets(
             device=name,
             platform=device.platform,
             capabilities=driver_capabilities(device.driver, name),
-            original=context.configuration(name, held[name]),
+            original=context.configuration(name, original[name]),
             delta=tuple(context.artifacts.get_text(planned["delta"]).splitlines()),
             meets=meets[name] if meets is not None else _nothing_meets,
         )
     return targets
 
 
-def _wanted(
-    context: Context, held: Mapping[str, str], *, touched: bool
+def _goals(
+    context: Context, original: Mapping[str, str], *, touched: bool
 ) -> Mapping[str, Callable[[DeviceText], bool]]:
     """Whether a running configuration is what the run wants of a device, by device."""
     if context.documents.undo_of is None:
-        compiled = recompile(context, held, touched=touched)
+        compiled = recompile(context, original, touched=touched)
         return {device.name: partial(_meets, device) for device in compiled.devices}
-    return {name: partial(undo.meets, before) for name, before in undo.targets(context).items()}
+    return {
+        name: partial(rollback.is_restored, before) for name, before in rollback.rollback_targets(context).items()
+    }
 
 
 def _nothing_meets(_running: DeviceText) -> bool:
@@ -140,8 +138,8 @@ def _meets(device: CompiledDevice, running: DeviceText) -> bool:
     return not plan_differences(device, running)
 
 
-def push(
-    context: Context, held: Mapping[str, str], prepared: Mapping[str, Json], wave: Json, candidate: str | None
+def push_wave(
+    context: Context, original: Mapping[str, str], prepared: Mapping[str, Json], wave: Json, candidate: str | None
 ) -> Json:
     """Enter the deltas of one wave and read back; what a device holds must be what was meant.
 
@@ -163,7 +161,9 @@ def push(
         if not hindrance:
             targets = {
                 name: replace(target, touched=name in earlier)
-                for name, target in _targets(context, held, prepared, _wanted(context, held, touched=begun)).items()
+                for name, target in _targets(
+                    context, original, prepared, _goals(context, original, touched=begun)
+                ).items()
             }
             # Again: that may have taken its time, and what the gate says holds for a moment.
             hindrance = find_hindrance(context, list(prepared), candidate, wave["revert_seconds"])
@@ -193,7 +193,7 @@ def push(
         return {"begun": bool(context.store.journal.open_touches(context.run_id)), **left}
     with context.store.stage(context.run_id, "read-back") as summary:
         after = store_texts(context, outcomes)
-        errors = [*errors_of(outcomes), *_compare(context, held, after)]
+        errors = [*errors_of(outcomes), *_compare(context, original, after)]
         summary |= {"running": after, "errors": errors, "wave": wave["number"]}
     return {"running": after, "errors": errors}
 
@@ -204,7 +204,11 @@ def _named(wave: Json) -> str:
 
 
 def leave_out(
-    context: Context, held: Mapping[str, str], prepared: Mapping[str, Json], names: list[str], errors: list[Json]
+    context: Context,
+    original: Mapping[str, str],
+    prepared: Mapping[str, Json],
+    names: list[str],
+    errors: list[Json],
 ) -> Json:
     """Put devices back that failed, with those that must not be changed without them, and go on without them.
 
@@ -215,7 +219,7 @@ def leave_out(
         told = {error["device"]: error for error in errors}
         context.observe(LEAVE_OUT, ", ".join(names))
         touched = {touch.device for touch in context.store.journal.open_touches(context.run_id)}
-        targets = {n: t for n, t in _targets(context, held, prepared).items() if n in names and n in touched}
+        targets = {n: t for n, t in _targets(context, original, prepared).items() if n in names and n in touched}
         undone = _restored(context, targets)
         failed = {error["device"] for error in undone["errors"]}
         why = {"message": f"changes with {', '.join(sorted(told))}, which failed", "hint": ""}
@@ -224,11 +228,11 @@ def leave_out(
     return {**undone, "left_out": summary["left_out"]}
 
 
-def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]) -> list[Json]:
+def _compare(context: Context, original: Mapping[str, str], after: Mapping[str, str]) -> list[Json]:
     if context.documents.undo_of is not None:
-        return undo.compare(context, after)
+        return rollback.find_unrestored(context, after)
     found: list[Json] = []
-    for device in recompile(context, held, touched=True).devices:
+    for device in recompile(context, original, touched=True).devices:
         if device.name not in after:
             continue
         read = context.configuration(device.name, after[device.name])
@@ -291,7 +295,7 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
 
         def reading_again(name: str, driver: DeviceDriver) -> tuple[QueueCount, ...]:
             counts = reading(name, driver)
-            context.looked(name, "counted")
+            context.report_device(name, "counted")
             return counts
 
         again = [name for name, outcome in first.items() if outcome.error is None]
@@ -312,7 +316,7 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
 def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
     """Confirm on every touched device: disarm and save."""
     touched = [touch.device for touch in context.store.journal.open_touches(context.run_id)]
-    targets = _targets(context, held, prepared, _wanted(context, held, touched=True))
+    targets = _targets(context, original, prepared, _goals(context, original, touched=True))
     with context.store.stage(context.run_id, "keep") as summary:
         context.observe("keep", ", ".join(touched))
 
@@ -325,11 +329,11 @@ def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]
     return {"devices": touched, **errors_and_stop(context, outcomes)}
 
 
-def roll_back(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
+def roll_back(context: Context, original: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
     """Undo every touched device, a confirmed one too, and prove by reading that it is as before."""
     saved = context.store.journal.saved(context.run_id)
     touched = {touch.device for touch in context.store.journal.open_touches(context.run_id)} | saved
-    targets = _targets(context, held, prepared)
+    targets = _targets(context, original, prepared)
     return _restored(
         context,
         {name: replace(target, saved=name in saved) for name, target in targets.items() if name in touched},

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from qosforge.compiler.resolve import resolve
 from qosforge.errors import StoreError
-from qosforge.policy_library.trust import distrust
-from qosforge.runs.record.interruption import ending
+from qosforge.policy_library.trust import find_distrust
+from qosforge.runs.record.interruption import interrupted_outcome
 from qosforge.runs.record.leases import DeviceLocked
 from qosforge.runs.record.lineage import contributors
 from qosforge.runs.record.reason import RECOVER, Reason, reason_of_errors, retry
@@ -178,11 +178,11 @@ def gate(context: Context, candidate: str) -> Json:
     found = waits(
         run,
         candidate,
-        rules=context.rules.holding(run.network, context.documents.approval, context.network.changes),
+        rules=context.rules.effective(run.network, context.documents.approval, context.network.changes),
         emulated=context.lab is not None,
         decisions=decisions,
         hands=lambda: contributors(store.database, run.id, candidate),
-        distrust=distrust(
+        distrust=find_distrust(
             store.database, context.documents.policy_name, context.documents.policy_number, run.network
         ),
         now=store.now(),
@@ -294,7 +294,7 @@ def set_settled(context: Context) -> Json:
         if not saved:
             told += "; its devices are put back"
         why = Reason(told, run.reason_step or "rollback", retry(run.id), run.reason_device)
-        status, reason = ending(run.id, saved, touched, why, ended)
+        status, reason = interrupted_outcome(run.id, saved, touched, why, ended)
         return {"status": status.value, **reason.columns(), "waits_for": "", "due": None}
 
     if context.store.get_run(context.run_id).status in _UNSETTLED:
