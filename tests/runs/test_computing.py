@@ -20,7 +20,6 @@ from qosforge.deploy.sessions import ProcessEnding
 from qosforge.errors import StoreError
 from qosforge.runs.engine.computing import Computing
 from qosforge.runs.record.stages import RunStopped
-from qosforge.runs.workflow.candidates import validate_run
 from tests.stopwatch import Stopwatch
 
 from .support import Spawn, finish
@@ -45,13 +44,13 @@ def compute() -> Iterator[Compute]:
 
 
 def test_a_computation_gives_what_its_function_gives(compute: Compute) -> None:
-    assert Computing(compute, 30).done("run", lambda: None, wait, 0.01) == 0.01
+    assert Computing(compute, 30).run("run", lambda: None, wait, 0.01) == 0.01
 
 
 def test_it_ends_within_seconds_of_the_run(compute: Compute) -> None:
     begun, watch = time.monotonic(), Stopwatch()
     with pytest.raises(RunStopped) as caught:
-        Computing(compute, 60).done("run", lambda: STOP if time.monotonic() > begun + 2 else None, wait, 60)
+        Computing(compute, 60).run("run", lambda: STOP if time.monotonic() > begun + 2 else None, wait, 60)
     assert caught.value.stop == STOP
     assert watch.seconds < 2 + 5
 
@@ -66,9 +65,9 @@ def test_a_run_that_waits_for_its_turn_is_stopped_too(compute: Compute) -> None:
 
 def test_time_and_memory_are_bounded(compute: Compute) -> None:
     with pytest.raises(TookTooLong):
-        Computing(compute, 2).done("run", lambda: None, wait, 60)
+        Computing(compute, 2).run("run", lambda: None, wait, 60)
     with pytest.raises(TookTooMuch, match="more than 256 MB"):
-        Computing(compute, 30).done("run", lambda: None, hoard)
+        Computing(compute, 30).run("run", lambda: None, hoard)
 
 
 def test_a_database_that_is_away_costs_no_computation(compute: Compute) -> None:
@@ -78,7 +77,7 @@ def test_a_database_that_is_away_costs_no_computation(compute: Compute) -> None:
         asked.set()
         raise StoreError("the database is away")
 
-    assert Computing(compute, 30).done("run", stopped, wait, 2.5) == 2.5
+    assert Computing(compute, 30).run("run", stopped, wait, 2.5) == 2.5
     assert asked.is_set()
 
 
@@ -117,13 +116,13 @@ def test_a_run_that_has_touched_devices_waits_for_nobody_and_outlives_a_death(tm
 
 def test_a_death_in_a_process_that_goes_on_is_told(compute: Compute) -> None:
     with pytest.raises(ComputeDied):
-        Computing(compute, 60).done("run", lambda: None, os._exit, 3)
+        Computing(compute, 60).run("run", lambda: None, os._exit, 3)
 
 
 def room_for_what_runs_compute() -> float:
     """Megabytes that a computation may still take, once all that runs compute with is imported."""
     from qosforge.reports.run_report import render_run_report  # noqa: PLC0415 - in the computing process
-    from qosforge.runs.workflow.candidates import compile_run  # noqa: PLC0415 - as above
+    from qosforge.runs.workflow.candidates import compile_run, validate_run  # noqa: PLC0415 - as above
     from qosforge.runs.workflow.live import measure  # noqa: PLC0415 - as above
     from qosforge.runs.workflow.steps.predict import predict_run  # noqa: PLC0415 - as above
 

@@ -117,7 +117,7 @@ def test_a_run_whose_process_dies_again_and_again_is_given_up(tmp_path: Path, sp
         victim.kill()
         victim.wait(timeout=60)
     output = finish(spawn(script, tmp_path, "states")).splitlines()
-    assert output == ["RunStranded", "RunStranded", "given up", "given up"]
+    assert output == ["RunStranded", "RunStranded", "exhausted", "exhausted"]
     assert lines(tmp_path / "log").count("two begins") == 2 * (1 + MAX_RECOVERY_ATTEMPTS)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from qosforge.access.audit_log import calls_page
 from qosforge.database.connections import Database
-from qosforge.device_state.drift_watch import DeviceDrift, Look, claim_check, record_check
+from qosforge.device_state.drift_watch import DeviceDrift, DriftResult, claim_check, record_check
 from qosforge.settings import Settings
 from tests.cli.conftest import Command, qosforge
 
@@ -21,7 +21,9 @@ def test_a_network_is_watched_and_no_more(qosforge: Command, tmp_path: Path) -> 
     network, claim = claim_check(database) or ("", "")
     assert network == "campus"
     at = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
-    record_check(database, claim, Look(at, compared=9, drifted={"r1": DeviceDrift(2, "d")}, unread={"r2": "no"}))
+    record_check(
+        database, claim, DriftResult(at, compared=9, drifted={"r1": DeviceDrift(2, "d")}, unread={"r2": "no"})
+    )
     listed = qosforge("drift", "list")
     assert listed.code == 1
     for shown in ("campus", "60 min", "drifted", "r1", "r2", "2026-11-20 08:00"):

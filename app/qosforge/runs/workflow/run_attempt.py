@@ -229,7 +229,7 @@ class RunAttempt:
         step = "counters"
         try:
             if self.context.documents.undo_of is None:
-                counted = self._step("counters", measure.compare_counters, pushed)
+                counted = self._step("counters", measure.check_counters, pushed)
                 self._steps.require_going_on(counted, step)
                 if counted["errors"]:
                     return self._failed(original, to_push, result, counted["errors"], step)

@@ -81,7 +81,7 @@ class WavePush:
         """Let the canary's own counters say that it does what its configuration says, before others follow it."""
         if self.steps.context.documents.undo_of is not None:
             return
-        counted = self.steps.do("counters-canary", measure.compare_counters, canary)
+        counted = self.steps.do("counters-canary", measure.check_counters, canary)
         self.steps.require_going_on(counted, "counters")
         if counted["errors"]:
             raise PushFailed(counted["errors"], "counters")

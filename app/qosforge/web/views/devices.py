@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from qosforge.device_state.qos_state import PortQos
+from qosforge.device_state.qos_state import DeviceState, PortQos
 from qosforge.inventory.models import Device, Interface, Network
 from qosforge.plan.description import (
     car_words,
@@ -126,7 +126,7 @@ class PortView:
         return efficiency_words(self.port.plan.efficiency) if self.port and self.port.plan else ()
 
 
-def port_views(network: Network, device: Device, state: Held | None) -> tuple[PortView, ...]:
+def port_views(network: Network, device: Device, state: DeviceState | None) -> tuple[PortView, ...]:
     """The ports of the inventory; after them those that drifted and are not in it."""
     ports = state.ports if state else {}
     system = state.plan.system if state else System()

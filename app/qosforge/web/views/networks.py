@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cached_property
 
 from qosforge.api.backend import Backend
+from qosforge.device_state.drift import find_baselines
 from qosforge.device_state.last_known import LastKnown, last_known
 from qosforge.device_state.qos_state import DeviceState, PortQos, QosStatus, device_state
 from qosforge.inventory.models import Device, Link, Network, Port, Station
@@ -28,14 +29,14 @@ class LinkEnd:
 
     device: str
     port: str
-    port_state: HeldPort
+    port_state: PortQos
 
     @property
     def symbol(self) -> str:
         """The symbol of its state in the drawing."""
         state = self.port_state.state
         return (
-            str(state.queues) if state and self.port_state.qos is PortQos.POLICY else SYMBOLS[self.port_state.qos]
+            str(state.queues) if state and self.port_state.qos is QosStatus.POLICY else SYMBOLS[self.port_state.qos]
         )
 
 
@@ -130,7 +131,7 @@ class NetworkView:
     def counts(self) -> dict[QosStatus, int]:
         """How many ends of links are in each state."""
         found = [end.port_state.qos for link in self.links for end in link.ends]
-        return {state: found.count(state) for state in PortQos}
+        return {state: found.count(state) for state in QosStatus}
 
     @property
     def oldest(self) -> datetime | None:
@@ -145,7 +146,7 @@ class NetworkView:
     def end(self, port: Port) -> LinkEnd:
         """What is known of a port."""
         found = self.states.get(port[0])
-        return LinkEnd(port[0], port[1], (found.ports.get(port[1]) if found else None) or HeldPort(port[1]))
+        return LinkEnd(port[0], port[1], (found.ports.get(port[1]) if found else None) or PortQos(port[1]))
 
     def address(self, end: LinkEnd) -> str:
         """The address of a port on its device's page."""
@@ -165,7 +166,7 @@ def network_view(backend: Backend, network: Network) -> NetworkView:
     """
     store, artifacts = backend.run_requests.store, backend.artifacts
     reads = last_known(store, artifacts, network)
-    last = settled(store, network)
+    last = find_baselines(store, network)
     states = {n: device_state(network, n, read.text, last.get(n), artifacts) for n, read in reads.items()}
     return NetworkView(network, reads, states)
 

@@ -15,12 +15,11 @@ from qosforge.runs.workflow import live
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.external_tester import judged
 from qosforge.runs.workflow.steps.prepare import errors_of, load_texts
-from qosforge.tester.counters.comparison import CounterNote, compare
-from qosforge.tester.counters.comparison import read as read_counters
-from qosforge.tester.counters.offered_load import expected
-from qosforge.tester.measured_part import measured_part
+from qosforge.tester.counters.comparison import CounterNote, compare_counters, read_counters
+from qosforge.tester.counters.offered_load import expected_counts
 from qosforge.tester.measurement.document import Measurement, Side
-from qosforge.tester.measurement.judging import overall
+from qosforge.tester.measurement.judging import overall_outcome
+from qosforge.tester.network_under_test import network_under_test
 from qosforge.tester.replications import REPLICATIONS, next_look_seconds
 
 Json = dict[str, Any]
@@ -35,7 +34,7 @@ def measure_with_twin(
         in_all = f", {REPLICATIONS[look - 1]} simulations in all" * (look > 1)
         context.observe(name, f"twin of the configuration read back{in_all}")
         text = context.artifacts.get_text(earlier) if earlier else None
-        network = measured_part(context.intent.intent, context.network)
+        network = network_under_test(context.intent.intent, context.network)
         named = {device.name for device in network.devices}
         judged = context.compute(
             live.measure,
@@ -45,7 +44,7 @@ def measure_with_twin(
             seed=context.documents.seed,
             when=when,
             look=look,
-            earlier=Measurement.taken_in(text) if text else None,
+            earlier=Measurement.parse_stored(text) if text else None,
         )
         result: Json = {
             "measurement": context.artifacts.put_text(judged.measurement.model_dump_json()),
@@ -83,13 +82,13 @@ def judge_external(context: Context, artifact: str, when: Side) -> Json:
         result: Json = {
             "measurement": artifact,
             "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in found]),
-            "outcome": overall(found),
+            "outcome": overall_outcome(found),
         }
         record.update(result)
     return result
 
 
-def compare_counters(context: Context, after: Mapping[str, str]) -> Json:
+def check_counters(context: Context, after: Mapping[str, str]) -> Json:
     """Read the counters of the pushed devices twice; an emulated network is given traffic between the readings.
 
     A device that counts otherwise than the configuration it gave says is an error, as one that reads back wrong is.
@@ -134,8 +133,8 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
         for name, outcome in second.items():
             before = first[name].value
             if before is not None and outcome.value is not None:
-                due = expected(context.network, plans[name], offers) if emulated else None
-                found = compare(plans[name], before, outcome.value, due)
+                due = expected_counts(context.network, plans[name], offers) if emulated else None
+                found = compare_counters(plans[name], before, outcome.value, due)
                 shown = context.fleet.words(name).in_message
                 notes += [replace(n, queue=shown(n.queue), message=shown(n.message)) for n in found]
     except ServiceError as error:

@@ -14,87 +14,16 @@ from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.deploy.fleet import Outcome
 from qosforge.deploy.transaction import Target
-from qosforge.emulation import is_emulated, offer_traffic
 from qosforge.errors import DeviceError, Place, ServiceError, StoreError
-from qosforge.plan.model import Plan
-from qosforge.platforms.base import QueueCount
 from qosforge.platforms.device_text import DeviceText
 from qosforge.runs.record.leases import LeaseLost
 from qosforge.runs.record.rollout_record import LEAVE_OUT, planned_waves
-from qosforge.runs.workflow import live, rollback
+from qosforge.runs.workflow import rollback
 from qosforge.runs.workflow.context import Context
-from qosforge.runs.workflow.external_tester import judged
-from qosforge.runs.workflow.steps.prepare import errors_and_stop, errors_of, load_texts, recompile, store_texts
+from qosforge.runs.workflow.steps.prepare import errors_and_stop, errors_of, recompile, store_texts
 from qosforge.runs.workflow.steps.wait import find_hindrance
-from qosforge.tester.counters.comparison import CounterNote, compare_counters, read_counters
-from qosforge.tester.counters.offered_load import expected_counts
-from qosforge.tester.measurement.document import Measurement, Side
-from qosforge.tester.measurement.judging import overall_outcome
-from qosforge.tester.network_under_test import network_under_test
-from qosforge.tester.replications import REPLICATIONS, next_look_seconds
 
 Json = dict[str, Any]
-
-
-def measure(context: Context, held: Mapping[str, str], when: Side, look: int, earlier: str | None) -> Json:
-    """Run the tester on what the devices hold, and judge; ``earlier`` is the artifact that the look before gave."""
-    name = measuring(when, look)
-    with context.store.stage(context.run_id, name) as record:
-        in_all = f", {REPLICATIONS[look - 1]} simulations in all" * (look > 1)
-        context.observe(name, f"twin of the configuration read back{in_all}")
-        text = context.artifacts.get_text(earlier) if earlier else None
-        network = network_under_test(context.intent.intent, context.network)
-        named = {device.name for device in network.devices}
-        judged = context.compute(
-            live.measure,
-            context.intent.intent,
-            network,
-            load_texts(context, {name: text for name, text in held.items() if name in named}),
-            seed=context.documents.seed,
-            when=when,
-            look=look,
-            earlier=Measurement.parse_stored(text) if text else None,
-        )
-        result: Json = {
-            "measurement": context.artifacts.put_text(judged.measurement.model_dump_json()),
-            "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in judged.verdicts]),
-            "outcome": judged.outcome,
-        }
-        further = next_look_seconds(look, judged.cpu_seconds) if judged.outcome == "inconclusive" else None
-        most = context.computing.seconds
-        more = further is not None and further <= most
-        told = _spent(judged)
-        if further is not None and not more:
-            told += f", and more would take longer than the {most:,.0f} s that a computation may"
-        record.update(result, text=told)
-    return result | {"more": more}
-
-
-def _spent(judged: live.JudgedMeasurement) -> str:
-    """What a look cost, and that more would be looked at."""
-    simulations = max(each.replications for each in judged.measurement.scenarios)
-    most = f" of up to {REPLICATIONS[-1]}" if judged.outcome == "inconclusive" else ""
-    return f"{simulations} simulations{most}, {judged.cpu_seconds:.1f} s of processor time"
-
-
-def measuring(when: Side, look: int) -> str:
-    """What the stage of a look is called."""
-    return f"measure-{when}" if look == 1 else f"measure-{when}-look-{look}"
-
-
-def judge_external(context: Context, artifact: str, when: Side) -> Json:
-    """Judge a measurement that an external tester gave."""
-    with context.store.stage(context.run_id, f"measure-{when}") as record:
-        measurement = Measurement.model_validate_json(context.artifacts.get_text(artifact))
-        context.observe(f"measure-{when}", f"what {measurement.tester} measured")
-        found = judged(context.intent, context.network, measurement)
-        result: Json = {
-            "measurement": artifact,
-            "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in found]),
-            "outcome": overall_outcome(found),
-        }
-        record.update(result)
-    return result
 
 
 def _targets(
@@ -259,61 +188,7 @@ def _told(differences: tuple[str, ...]) -> str:
     return "; ".join(differences[:MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
 
 
-def counters(context: Context, after: Mapping[str, str]) -> Json:
-    """Read the counters of the pushed devices twice; an emulated network is given traffic between the readings.
-
-    A device that counts otherwise than the configuration it gave says is an error, as one that reads back wrong is.
-    """
-    with context.store.stage(context.run_id, "counters") as summary:
-        context.observe("counters", "each device's own, by class, twice")
-        plans = context.compute_to_end(live.running_plans, context.network.part(after), load_texts(context, after))
-        notes, errors = _counted(context, plans)
-        for note in notes:
-            if note.contradiction:
-                context.record(note.device, "failed", note=note.message)
-                hint = "the device does not do what its configuration says: look at the feature on its image"
-                errors.append({"device": note.device, "message": note.message, "hint": hint})
-        silent = sorted({note.device for note in notes if not note.queue})
-        told = sum(bool(note.queue) for note in notes)
-        text = f"{told} classes and queues of {len(after) - len(silent)} devices counted"
-        if silent:
-            text += f"; no counters by class: {', '.join(silent)}"
-        artifact = context.artifacts.put_json([note.document() for note in notes])
-        summary |= {"notes": artifact, "errors": errors, "text": text}
-    stop = context.stop() if errors else None
-    return {"notes": artifact, "errors": errors, **({"stop": stop} if stop else {})}
-
-
-def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterNote], list[Json]]:
-    def reading(name: str, driver: DeviceDriver) -> tuple[QueueCount, ...]:
-        return read_counters(driver, plans[name])
-
-    first = context.on_devices(plans, reading)
-    try:
-        emulated = context.lab is not None and is_emulated(context.network, context.lab)
-        offers = offer_traffic(context.network, context.lab) if context.lab and emulated else ()
-
-        def reading_again(name: str, driver: DeviceDriver) -> tuple[QueueCount, ...]:
-            counts = reading(name, driver)
-            context.report_device(name, "counted")
-            return counts
-
-        again = [name for name, outcome in first.items() if outcome.error is None]
-        second = context.on_devices(again, reading_again)
-        notes: list[CounterNote] = []
-        for name, outcome in second.items():
-            before = first[name].value
-            if before is not None and outcome.value is not None:
-                due = expected_counts(context.network, plans[name], offers) if emulated else None
-                found = compare_counters(plans[name], before, outcome.value, due)
-                shown = context.fleet.words(name).in_message
-                notes += [replace(n, queue=shown(n.queue), message=shown(n.message)) for n in found]
-    except ServiceError as error:
-        return [], [*errors_of(first), error.document()]
-    return notes, [*errors_of(first), *errors_of(second)]
-
-
-def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
+def confirm(context: Context, original: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
     """Confirm on every touched device: disarm and save."""
     touched = [touch.device for touch in context.store.journal.open_touches(context.run_id)]
     targets = _targets(context, original, prepared, _goals(context, original, touched=True))
