@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSConfig, SetWorkflowID, WorkflowHandle, WorkflowStatus
+from dbos import DBOS, SetWorkflowID, WorkflowHandle, WorkflowStatus
 from dbos import error as dbos_errors
 
 from qosforge.database.connections import keep_private
@@ -25,10 +25,9 @@ from qosforge.errors import InputError, Place, QosforgeError, StoreError
 from qosforge.runs.engine import json_records
 from qosforge.runs.engine.dbos_queues import QueueWorkers, disable_pollers, stop_pollers
 from qosforge.runs.engine.dbos_record import (
-    SCHEMA,
     UNFINISHED,
-    JsonSerializer,
     count_recovery,
+    dbos_config,
     disable_unpickling,
     move_enqueued,
     reject_foreign_records,
@@ -153,7 +152,7 @@ class DbosEngine:
                     self._guarded(name, workflow)
                 )
             self._closing = False
-            engine = DBOS(config=self._config())
+            engine = DBOS(config=dbos_config(self._url, self._version, self._executor))
             DBOS.listen_queues([])
             DBOS.launch()
             stop_pollers(engine)
@@ -375,21 +374,6 @@ class DbosEngine:
                     self._idle.notify_all()
 
         return durable
-
-    def _config(self) -> DBOSConfig:
-        return {
-            "name": "qosforge",
-            "system_database_url": self._url.render_as_string(hide_password=False),
-            "dbos_system_schema": SCHEMA,
-            "use_listen_notify": False,
-            "application_version": self._version,
-            "executor_id": self._executor,
-            "serializer": JsonSerializer(),
-            "enable_otlp": False,
-            "log_level": "ERROR",
-            # We send no notifications; the default of 1 s would only make every close that slow.
-            "notification_listener_polling_interval_sec": 0.1,
-        }
 
     def _disown(self) -> None:
         try:

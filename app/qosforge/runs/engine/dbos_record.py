@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 import sqlalchemy as sa
-from dbos import DBOS, Serializer
+from dbos import DBOS, DBOSConfig, Serializer
 from dbos._serialization import DefaultSerializer
 
 from qosforge.errors import Place, StoreError
@@ -37,6 +37,23 @@ class JsonSerializer(Serializer):
     def deserialize(self, serialized_data: str) -> Any:
         """See `json_records.decode`."""
         return json_records.decode(serialized_data)
+
+
+def dbos_config(url: sa.URL, version: str, executor: str) -> DBOSConfig:
+    """The engine's configuration: its record at ``url``, our encoding, and nothing that we do not use."""
+    return {
+        "name": "qosforge",
+        "system_database_url": url.render_as_string(hide_password=False),
+        "dbos_system_schema": SCHEMA,
+        "use_listen_notify": False,
+        "application_version": version,
+        "executor_id": executor,
+        "serializer": JsonSerializer(),
+        "enable_otlp": False,
+        "log_level": "ERROR",
+        # We send no notifications; the default of 1 s would only make every close that slow.
+        "notification_listener_polling_interval_sec": 0.1,
+    }
 
 
 def reject_foreign_records(url: sa.URL, place: Place) -> None:

@@ -28,8 +28,8 @@ from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
 from qosforge.settings import Settings
 from qoslab import control
+from tests.device_state.test_drift_watch import EARLY
 from tests.runs.support import computing, wait_for
-from tests.runs.test_drift_watch import EARLY
 from tests.web.recorded import record
 
 NETWORK = "infn-fnal"

@@ -13,9 +13,8 @@ from qosforge.executor import polling as looks
 from qosforge.runs.engine import dbos_queues as queue_work
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
-
-from .executor_process import SmallExecutor
-from .support import wait_for
+from tests.runs.executor_process import SmallExecutor
+from tests.runs.support import wait_for
 
 NEVER = 3600.0
 WATCHED = 3.0

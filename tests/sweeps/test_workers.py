@@ -17,9 +17,8 @@ from qosforge.resources import root
 from qosforge.settings import Settings
 from qosforge.sweeps.sweeps import NewSweep, PointOutcome, Sweeps
 from tests.forkserver import FORKSERVER
-
-from .executor_process import HASTY
-from .support import wait_for
+from tests.runs.executor_process import HASTY
+from tests.runs.support import wait_for
 
 TEXT = (root() / "examples" / "policies" / "remote-control.yaml").read_text()
 SEEDS = tuple(range(1, 9))

@@ -15,8 +15,7 @@ from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.store import Run, RunStore
 from tests.database.migrating import bring_up, take_back
 from tests.device_texts import opened, said, said_by
-
-from .support import Clock
+from tests.runs.support import Clock
 
 
 @pytest.fixture(scope="module")
