@@ -1,4 +1,4 @@
-"""Artifacts: texts and documents of a run, addressed by the SHA-256 of their bytes."""
+"""Artifacts: texts and documents of runs, policies and sweeps, addressed by the SHA-256 of their bytes."""
 
 from __future__ import annotations
 

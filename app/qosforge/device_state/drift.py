@@ -1,4 +1,4 @@
-"""Drift: what a device holds now, against what it held when a run's change on it was kept."""
+"""Drift: how a device's running configuration differs from what the last kept run left there."""
 
 from __future__ import annotations
 

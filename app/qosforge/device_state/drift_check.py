@@ -1,4 +1,4 @@
-"""The work on drift: executors look at the networks that are due, one network at a time in a process.
+"""Periodic drift checks: an executor reads the networks that are due, one network at a time.
 
 A look only reads. What it found is shown and told; to correct it is for a person, who starts a run.
 """

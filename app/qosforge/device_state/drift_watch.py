@@ -1,4 +1,4 @@
-"""Drift on a schedule: how often a network is looked at, by whom just now, and what the last look found."""
+"""The schedule of drift checks: the interval of each network, the claim of a running check, and its last result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the devices of a network were last known to hold: the last reading of each, by a run or for a person."""
+"""The last known configuration of each device of a network, read by a run or for a person."""
 
 from __future__ import annotations
 

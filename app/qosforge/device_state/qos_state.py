@@ -1,4 +1,4 @@
-"""The state of a network's ports by what its devices were last known to hold: none, a policy, drifted."""
+"""The QoS of a network's ports by their last known configuration: none, a policy, or drifted from it."""
 
 from __future__ import annotations
 

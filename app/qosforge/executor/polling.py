@@ -1,4 +1,4 @@
-"""When a process looks after everybody's runs: at once where one is to begin, and now and then for all else."""
+"""Periodic work of an executor: at once when a run is to begin, and at intervals for all else."""
 
 from __future__ import annotations
 

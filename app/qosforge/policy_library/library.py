@@ -1,4 +1,4 @@
-"""Policies by name, in versions that never change: those of the database, and the shipped ones as version 0.
+"""The policy library: policies by name, in immutable versions; shipped policies are version 0.
 
 A policy belongs to one network or to all (`EVERY_NETWORK`), from its first version on; its name is one in the whole
 installation. What is done with policies is done as somebody: see `PolicyLibrary.seen_by`.

@@ -1,4 +1,4 @@
-"""Whose a policy is, and on which networks it may be run: where its author is operator, or one took it over.
+"""On which networks a policy version may be run: where its author is operator, or an operator took it over.
 
 What is written for all networks, or was before policies belonged to networks, reaches the devices of a network only
 if somebody who may change these devices stands for it.

@@ -1,4 +1,4 @@
-"""What a policy, a version of it and the difference of two are; the shipped ones as version 0."""
+"""Policies, their versions and the differences of two versions; shipped policies are version 0."""
 
 from __future__ import annotations
 

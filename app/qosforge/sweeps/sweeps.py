@@ -1,4 +1,4 @@
-"""Sweeps: one policy with many values of its parameters, each measured on the twin of its own compiled plans.
+"""Sweeps: one policy with many parameter values, each measured on the twin of its own compiled plans.
 
 No device is touched or read: the evidence is ``predicted``. A sweep is rows; executors measure its points.
 """

@@ -1,4 +1,4 @@
-"""The work on sweeps: executors put their points into a queue, and measure those that they take from it."""
+"""Periodic work on sweeps: executors enqueue open points and measure those that they take."""
 
 from __future__ import annotations
 

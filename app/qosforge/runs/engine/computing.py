@@ -1,4 +1,4 @@
-"""What a run computes is computed in a process beside: bounded, and stopped when the run is over before it is."""
+"""Computations of runs in separate processes: with limits, and stopped when their run has to stop."""
 
 from __future__ import annotations
 

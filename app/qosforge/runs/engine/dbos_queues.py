@@ -1,4 +1,4 @@
-"""Taking workflows from the engine's queues: at once where one is put in here, and at no cost where none waits.
+"""Workers that take workflows from DBOS's queues: at once when called, and at no cost while nothing waits.
 
 The engine's own thread for queues looks each second what queues there are, and has a worker of each look into it,
 whether something waits there or not: some percent of a core for a service with nothing to do. Here the same workers

@@ -1,4 +1,4 @@
-"""The dispatcher: looks at the rows of runs and at the engine's workflows, and lets every run go on to an end.
+"""The dispatcher: compares the rows of runs with the engine's workflows, and moves every run on to an end.
 
 It keeps nothing in memory that a run depends on, and whatever it does may be done twice: a workflow is known by
 the run's id and attempt, and an attempt begins by compare-and-set. So a process may die between any two lines.

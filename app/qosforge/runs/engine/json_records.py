@@ -1,4 +1,4 @@
-"""What the engine writes down, as JSON: step results, workflow arguments, and errors. Never pickle."""
+"""The engine's records as JSON: step results, workflow arguments and errors. Never pickle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine port: what carries a run over the death of its process. The domain knows only this."""
+"""The engine port: durable workflows, which survive the death of their process. The domain knows only this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents as an earlier release recorded them, in the words of this one."""
+"""Read documents that an earlier release recorded, with the keys of this one."""
 
 from __future__ import annotations
 

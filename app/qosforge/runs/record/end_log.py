@@ -1,4 +1,4 @@
-"""How runs ended, for who reads the log: one line for each end, with what went wrong on which device."""
+"""The log line of a run that ended: its outcome, the reason, and which devices failed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of long ago, whose artifacts a retention took: that they ran stays, what they read and prepared does not."""
+"""Expired runs: their record stays, while the retention has dropped their artifacts."""
 
 from __future__ import annotations
 

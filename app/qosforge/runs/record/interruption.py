@@ -1,4 +1,4 @@
-"""How a run ended whose process went away before it said so: what its journal says that its devices hold."""
+"""The outcome of a run whose process died before it recorded one, by what the journal says of its devices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The error of asking something of a run that its state does not allow."""
+"""The error of a request that a run's state does not allow."""
 
 from __future__ import annotations
 

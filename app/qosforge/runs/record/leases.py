@@ -1,4 +1,4 @@
-"""Leases: the only lock on devices. A run holds all the devices it needs, or none."""
+"""Device leases: the only lock on devices. A run leases all the devices it needs, or none."""
 
 from __future__ import annotations
 

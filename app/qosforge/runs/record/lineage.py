@@ -1,4 +1,4 @@
-"""Who had a hand in a change: by its content, over every run, copy, retry and rollback of it in the store.
+"""Who contributed to a change: by its content, over every run, copy, retry and rollback of it in the store.
 
 The one rule of four eyes: whoever is named here neither approves the change nor counts among those who did.
 """

@@ -1,4 +1,4 @@
-"""Readings: which device said when what it holds. The last one of each is kept at hand."""
+"""Readings of running configurations: which device gave which one when. The newest of each device is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rollout of a run, as its stages keep it: the waves that were planned, and who was left out."""
+"""The rollout as a run's stages record it: the planned waves, and the devices that were left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stages: every try at every stage of a run, with when it was and what came of it."""
+"""Stages of runs: every attempt at a stage with its times, outcome and summary."""
 
 from __future__ import annotations
 

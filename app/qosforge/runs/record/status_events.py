@@ -1,4 +1,4 @@
-"""Where a run stands: what becomes an event, and the columns of one that begins again."""
+"""Status events: which changes of a run are events, and the columns of a run that begins another attempt."""
 
 from __future__ import annotations
 

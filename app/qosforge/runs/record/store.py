@@ -1,4 +1,4 @@
-"""The run store: what was asked, how far it came, what came of it."""
+"""The run store: what each run was created with, how far it came, and how it ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What webhooks are told of runs: their ends, and what they want of approvers."""
+"""Notices for webhooks about runs: that one ended, or needs an approval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trial: what is written when a run begins, written and taken back."""
+"""A write probe: insert the rows of a new run and delete them, in one transaction."""
 
 from __future__ import annotations
 

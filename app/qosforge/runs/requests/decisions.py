@@ -1,4 +1,4 @@
-"""Decisions of people on what a run would do: to approve, to reject, and who may."""
+"""Decisions on runs: approving and rejecting, and who may."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people and pipelines ask of runs. Each request is recorded as a row; executors act on the rows."""
+"""Requests of people and pipelines to runs. Each is recorded as a row; executors act on the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beginning an ended run again: from which stages, and what must have come before."""
+"""Retrying a run that ended: the stages at which a retry may begin, and what it needs of the last attempt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is requested with, whether it can be carried out, and what makes two requests the same."""
+"""The request of a new run: its options, validation, and what makes two requests the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What artifacts a run has, by names for people: found in its parameters and its stages."""
+"""The artifacts of a run by name, as found in its parameters and stages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a run did not keep its change: what went wrong, in sentences."""
+"""Why a run did not keep its change, in sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a network was last measured to do."""
+"""The last measurement of a network that still holds."""
 
 from __future__ import annotations
 

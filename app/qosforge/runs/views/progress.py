@@ -1,4 +1,4 @@
-"""How far a run came: its stages, and every device by what was done on it."""
+"""The progress of a run: its stages, and the steps of every device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a viewer may have of a run's artifacts: each as it is, but for secrets that a device's lines hold."""
+"""Copies of a run's artifacts for viewers, with the secrets in devices' lines removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run's report document, put together from what the stores kept of it."""
+"""A run's report document, put together from its record and artifacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run as lists have it, as a document."""
+"""The summary of a run, as lists show it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a computing process makes of a run's intent: compiled, checked, and the candidates of its devices."""
+"""Compile and validate a run's intent and make the candidates of its devices, in a computing process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every phase of a run works with: the stores, the documents it began from, and who watches."""
+"""The context of a run attempt: the stores, the run's parameters, its devices, and who observes it."""
 
 from __future__ import annotations
 

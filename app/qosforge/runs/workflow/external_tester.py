@@ -1,4 +1,4 @@
-"""Measurements that an external tester gives for a run: taken in only while the run waits for them."""
+"""Measurements that an external tester gives for a run, accepted only while the run waits for them."""
 
 from __future__ import annotations
 

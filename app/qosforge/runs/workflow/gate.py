@@ -1,4 +1,4 @@
-"""The gate before a change: is its policy stood for, is it approved, has its time come, is the network open."""
+"""The gate before a push: trust in the policy, approval, start time, and the network's change windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The devices as they are now: what they hold, and what the tester makes of it. Nothing is changed or recorded."""
+"""Devices as they are now: read their configurations and measure with the twin. Nothing is changed or recorded."""
 
 from __future__ import annotations
 

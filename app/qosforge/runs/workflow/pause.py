@@ -1,4 +1,4 @@
-"""Pausing a rollout: it stops before its next wave, until somebody resumes it, or for as long as rules allow."""
+"""Pausing a rollout before its next wave, until somebody resumes it or the allowed time is over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rolling back a kept run: whose change stands on a device, what it held before, and the way there."""
+"""Rolling back a kept run: which runs changed a device, its configuration before, and the lines that restore it."""
 
 from __future__ import annotations
 

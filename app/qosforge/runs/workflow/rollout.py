@@ -1,4 +1,4 @@
-"""Planning the rollout of a run: its waves, and the time for which its devices hold the change unconfirmed."""
+"""Plan the rollout of a run: its waves, and for how long devices hold the change unconfirmed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules that hold a run's change: those it was created under, and those its network has by now."""
+"""The change rules of a run: those it was created under and those of its network now, whichever is stricter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One attempt at a run on its way: read, prepare, gate, measure, push, measure, judge, keep or roll back.
+"""One attempt at a run: read, prepare, gate, measure, push, measure, judge, keep or roll back.
 
 Everything that acts or looks at the world is a step of the engine, in an order that depends on the results of
 earlier steps alone: a process that goes on after another finds the same steps.

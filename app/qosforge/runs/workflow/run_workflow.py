@@ -1,4 +1,4 @@
-"""The workflows of runs: one attempt at the loop, and settling what a run left between two states."""
+"""The workflows of runs: one attempt at a run, and settling devices that a run left between two states."""
 
 from __future__ import annotations
 

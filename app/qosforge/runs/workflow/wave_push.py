@@ -1,4 +1,4 @@
-"""Pushing wave after wave: each only when the one before it stands, and nobody has paused the rollout."""
+"""Push wave after wave: each only when the one before it stands and the rollout is not paused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a change that was measured is kept: by the rule of its intent and its network, or by somebody's word."""
+"""Steps that decide whether a measured change is kept: by the keep rule, or by an approver."""
 
 from __future__ import annotations
 

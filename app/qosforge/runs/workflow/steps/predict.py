@@ -1,4 +1,4 @@
-"""The prediction of a run: what its change would do, worked out before a device is touched."""
+"""The step that predicts what a change would do, before a device is touched."""
 
 from __future__ import annotations
 

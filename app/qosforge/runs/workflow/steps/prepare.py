@@ -1,4 +1,4 @@
-"""Phases before a push: what the devices would be given, worked out anew or taken over from the last attempt."""
+"""Steps before a push: read the devices, compile, validate and make candidates, or reuse the last attempt's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phases that touch no device: taking a run up, waiting for devices, for people and for moments, and letting go."""
+"""Steps that touch no device: begin, lock devices, wait for people and moments, set the status, release."""
 
 from __future__ import annotations
 
