@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from jinja2 import Template
 
-from benchmarks.fleet import fleet, numbered_classes, recognised_classes
+from benchmarks.fleet import IMAGES, fleet, numbered_classes, recognised_classes
 from benchmarks.timing import Ratio, alone_in_its_process, best, peak, seconds
 from qosforge import templating
 from qosforge.compiler.compile import compile_devices
@@ -21,6 +21,8 @@ COUNTS = (100, 1_000, 10_000)
 CLASSES = (6, 12, 24)
 CLASSED = 1_000
 """Devices on which the classes grow."""
+KINDS = 2 * len(IMAGES)
+"""Every platform in both of its roles."""
 SHAPES = 50
 SAMPLE = 500
 """Devices of a fleet that Jinja2 renders: every platform and role has its part in any that follow one another."""
@@ -40,7 +42,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Classes:
-    """What several numbers of classes cost, in milliseconds: once for ten kinds of devices, and for each device."""
+    """What several numbers of classes cost, in milliseconds: once for every kind of devices, and for each device."""
 
     devices: int
     rows: tuple[tuple[int, float, float], ...]
@@ -68,7 +70,7 @@ def measure() -> Iterator[Ratio | Growth | Classes]:
 
 def _row(count: int, shapes: int | None) -> tuple[int, float, float]:
     """A row of `Growth`, with what is made once for the classes."""
-    _compile(recognised_classes(), fleet(10))  # reads data and templates
+    _compile(recognised_classes(), fleet(KINDS))  # reads data and templates
     network = fleet(count, shapes=shapes)
     forget()
     before = peak()
@@ -78,9 +80,9 @@ def _row(count: int, shapes: int | None) -> tuple[int, float, float]:
 
 def _classes(count: int) -> tuple[int, float, float]:
     """A row of `Classes`."""
-    _compile(recognised_classes(), fleet(10))
+    _compile(recognised_classes(), fleet(KINDS))
     intent = numbered_classes(count)
-    once = seconds(lambda: _compile(intent, fleet(10)))
+    once = seconds(lambda: _compile(intent, fleet(KINDS)))
     network = fleet(CLASSED)
     return count, once * 1e3, seconds(lambda: _compile(intent, network)) / CLASSED * 1e3
 

@@ -83,10 +83,10 @@ def test_any_box_among_its_likes_is_as_alone(order: list[int], kept: int) -> Non
 def test_findings_stand_where_their_class_does_under_every_name() -> None:
     loaded = recognised_classes()
     network = fleet(20, shapes=10)
-    first, second = (compile_intent(loaded, network).devices[at] for at in (3, 13))
+    first, second = (compile_intent(loaded, network).devices[at] for at in (4, 14))
 
     assert first.findings
-    assert [f.model_copy(update={"device": "d13"}) for f in first.findings] == list(second.findings)
+    assert [f.model_copy(update={"device": "d14"}) for f in first.findings] == list(second.findings)
     placed = [f for f in second.findings if f.traffic_class]
     places = [loaded.class_place(f.traffic_class or "") for f in placed]
     assert [(f.file, f.line) for f in placed] == [(place.file, place.line) for place in places if place]

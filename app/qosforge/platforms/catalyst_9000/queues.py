@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from qosforge.findings import Severity
 from qosforge.plan.request import ClassRequest, DeviceRequest
@@ -74,38 +75,68 @@ def _merge_classes(
 ) -> list[tuple[ClassRequest, ...]]:
     """The way to share queues that is within the tolerance (else errs least), then has the fewest classes beside
     another kind, then leaves the most classes alone."""
-    requested = [requested_shares(request.classes, rate) for rate in scheduled_rates(request)]
+    shares = {tuple(shares[c.name] for c in classes) for shares in _shares_at_rates(request)}
+    needs = tuple(_Need(_kinds(marks[c.name]), _is_apart(c)) for c in classes)
+    groups = _best_merge(tuple(sorted(shares)), needs, count, request.tolerance)
+    return sorted(
+        (tuple(classes[at] for at in sorted(group)) for group in groups), key=lambda g: classes.index(g[0])
+    )
 
-    def price(group: tuple[ClassRequest, ...]) -> tuple[float, int, int]:
+
+@dataclass(frozen=True)
+class _Need:
+    """What a class needs of a queue that it shares: one of its kinds, or to be alone."""
+
+    kinds: frozenset[str]
+    apart: bool
+
+
+@lru_cache(maxsize=256)
+def _best_merge(
+    shares: tuple[tuple[float, ...], ...], needs: tuple[_Need, ...], count: int, tolerance: float
+) -> tuple[tuple[int, ...], ...]:
+    """The classes of each of ``count`` queues by their places in ``needs``.
+
+    ``shares`` are those of the link that the classes ask for, at each rate at which they differ. Results are kept
+    by value: devices whose ports have other names and rates mostly ask for the same.
+    """
+
+    def price(group: tuple[int, ...]) -> tuple[float, int, int]:
         if len(group) < 2:
             return 0.0, 0, 0
-        mixed = _mixed(group, marks) or _apart(group)
-        return round(_largest_error([group], requested), 9), len(group) if mixed else 0, len(group)
+        mixed = not frozenset.intersection(*(needs[at].kinds for at in group)) or any(
+            needs[at].apart for at in group
+        )
+        error = max(sum(at_rate[at] for at in group) - at_rate[one] for at_rate in shares for one in group)
+        return round(error, 9), len(group) if mixed else 0, len(group)
 
     def cost(prices: Sequence[tuple[float, int, int]]) -> tuple[float, int, int, float]:
-        error, mixed, held = 0.0, 0, 0
-        for its_error, its_mixed, its_held in prices:
+        error, mixed, merged = 0.0, 0, 0
+        for its_error, its_mixed, its_merged in prices:
             error = its_error if its_error > error else error
             mixed += its_mixed
-            held += its_held
-        return max(error - request.tolerance - _SAME, 0.0), mixed, held, error
+            merged += its_merged
+        return max(error - tolerance - _SAME, 0.0), mixed, merged, error
 
-    heaviest = sorted(classes, key=lambda c: -max(at[c.name] for at in requested))
-    found = best_groups(heaviest, count, price, cost)
-    groups = [tuple(sorted(group, key=classes.index)) for group in found]
-    return sorted(groups, key=lambda group: classes.index(group[0]))
+    def at_least(
+        found: tuple[float, int, int, float], prices: Sequence[tuple[float, int, int]], placed: int
+    ) -> tuple[float, int, int, float]:
+        # Whoever finds no free queue any more joins somebody.
+        must_join = len(needs) - placed - (count - len(prices))
+        return found[0], found[1], found[2] + max(must_join, 0), found[3]
+
+    heaviest = sorted(range(len(needs)), key=lambda at: -max(at_rate[at] for at_rate in shares))
+    return best_groups(heaviest, count, price, cost, at_least)
+
+
+def _shares_at_rates(request: DeviceRequest) -> list[Mapping[str, float]]:
+    return [requested_shares(request.classes, rate) for rate in scheduled_rates(request)]
 
 
 def _largest_error(groups: Iterable[Sequence[ClassRequest]], requested: Iterable[Mapping[str, float]]) -> float:
     """By how much of the link a class may miss its share to the classes beside it in its queue."""
     errors = (sum(at[c.name] for c in g) - at[one.name] for at in requested for g in groups for one in g)
     return max(errors, default=0.0)
-
-
-def _mixed(group: Iterable[ClassRequest], marks: Mapping[str, ClassMarks]) -> bool:
-    """Whether kinds share a queue that should not: control, less than best effort, and all other data."""
-    kinds = [_kinds(marks[c.name]) for c in group]
-    return not frozenset.intersection(*kinds)
 
 
 def _kinds(marks: ClassMarks) -> frozenset[str]:
@@ -121,15 +152,16 @@ def _kinds(marks: ClassMarks) -> frozenset[str]:
     return frozenset({"data"})
 
 
-def _apart(group: Sequence[ClassRequest]) -> bool:
-    """Whether what is asked of one class would hold for the others of its queue too."""
-    return len(group) > 1 and any(c.treatment.shape or c.treatment.bounded for c in group)
+def _is_apart(entry: ClassRequest) -> bool:
+    """Whether what is asked of a class would hold for the others of its queue too."""
+    return bool(entry.treatment.shape or entry.treatment.bounded)
 
 
 def _note_merged(request: DeviceRequest, groups: Sequence[Sequence[ClassRequest]], notes: Notes) -> None:
-    requested = [requested_shares(request.classes, rate) for rate in scheduled_rates(request)]
-    error = _largest_error(groups, requested)
-    bearable = error <= request.tolerance + _SAME and not any(map(_apart, groups))
+    error = _largest_error(groups, _shares_at_rates(request))
+    bearable = error <= request.tolerance + _SAME and not any(
+        len(group) > 1 and any(map(_is_apart, group)) for group in groups
+    )
     together = "; ".join(" + ".join(c.name for c in g) for g in groups if len(g) > 1)
     notes.add(
         Severity.WARNING if bearable else Severity.ERROR,
