@@ -17,7 +17,7 @@ from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutExc
 from paramiko.ssh_exception import SSHException
 
 from cli_candidate.guard import SessionGuard
-from cli_candidate.known_hosts import known_keys
+from cli_candidate.known_hosts import RevokedKeyPolicy, known_keys
 from cli_candidate.legacy import LegacyChannel, LegacyClient
 from cli_candidate.route import SSH_PORT, SessionRoute, connect, describe_failure, known_hosts_name
 from cli_candidate.telnet import log_in
@@ -81,7 +81,7 @@ class GuardedConnection(BaseConnection):
     def __init__(
         self, *arguments: Any, guard: SessionGuard, route: SessionRoute | None = None, **parameters: Any
     ) -> None:
-        """Connect; ``guard`` holds it to the limits of the step under way, ``way`` is how it comes there."""
+        """Connect; ``guard`` holds it to the limits of the step under way, ``route`` is how it comes there."""
         self.guard = guard
         self.route = route or SessionRoute()
         if self.route.transport == "telnet" and not parameters["device_type"].endswith(_TELNET):
@@ -114,11 +114,12 @@ class GuardedConnection(BaseConnection):
     def _build_ssh_client(self) -> paramiko.SSHClient:
         if self.route.transport != "ssh-legacy":
             client = self._get_ssh_client_instance()
-            known = known_keys(known_hosts_files(self), known_hosts_name(self.host, self.port or SSH_PORT))
+            files = known_hosts_files(self)
+            known = known_keys(files, known_hosts_name(self.host, self.port or SSH_PORT))
             for name, keys in known.items():
                 for kind, key in keys.items():
                     client.get_host_keys().add(name, kind, key)
-            client.set_missing_host_key_policy(self.key_policy)
+            client.set_missing_host_key_policy(RevokedKeyPolicy(self.key_policy, files))
             return client
         return LegacyClient(self.guard, self.route.jump, known_hosts_files(self))
 

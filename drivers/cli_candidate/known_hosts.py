@@ -26,6 +26,28 @@ _Version = tuple[tuple[str, int, int, int], ...]
 """Path, inode, time of the last change (ns) and size (bytes) of each file."""
 
 
+class RevokedHostKey(SSHException):
+    """A device shows a host key that known_hosts marks as revoked."""
+
+
+class RevokedKeyPolicy(paramiko.MissingHostKeyPolicy):  # type: ignore[misc]  # paramiko is untyped here
+    """Refuses revoked keys before ``policy`` says what becomes of those that are not known."""
+
+    def __init__(self, policy: paramiko.MissingHostKeyPolicy, files: Iterable[str]) -> None:
+        self._policy = policy
+        self._files = tuple(files)
+
+    def missing_host_key(self, client: paramiko.SSHClient, hostname: str, key: paramiko.PKey) -> None:
+        """See Paramiko.
+
+        Raises:
+            RevokedHostKey: the key is marked as revoked, of whatever host.
+        """
+        if key.get_base64() in _lines(_version(self._files)).revoked:
+            raise RevokedHostKey(f"{hostname} shows a host key that is marked as revoked in known_hosts")
+        self._policy.missing_host_key(client, hostname, key)
+
+
 def known_keys(files: Iterable[str], name: str) -> paramiko.HostKeys:
     """What the files have of the host ``name`` (as `known_hosts_name` gives it), and no other.
 

@@ -200,6 +200,19 @@ def test_a_broken_line_of_known_hosts_is_told(router: Doors, reach: Open, tmp_pa
     assert "line" in problem.hint
 
 
+@pytest.mark.parametrize("ssh_strict", [True, False])
+def test_a_revoked_host_key_is_refused_also_where_unknown_ones_are_taken(
+    router: Doors, reach: Open, tmp_path: Path, ssh_strict: bool
+) -> None:
+    port, public = router.ssh()
+    line = f"[127.0.0.1]:{port} {public}\n"
+    known = strict(tmp_path, line, f"@revoked {line}") | {"ssh_strict": ssh_strict}
+    with pytest.raises(Exception) as refused:  # noqa: PT011  (of whichever kind a library raises)
+        reach(port, **known)
+    problem = problem_of(refused.value, DeviceWords("r1", "cisco_ios"))
+    assert "marked as revoked" in problem.message
+
+
 def test_a_password_is_given_where_it_is_asked_for_interactively(
     router: Doors, reach: Open, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from cli_candidate.errors import (
     LineTimeoutError,
     SessionStoppedError,
 )
+from cli_candidate.known_hosts import RevokedHostKey
 from napalm.base.exceptions import (
     CommandErrorException,
     ConnectAuthError,
@@ -118,6 +119,12 @@ def _unreached(caught: BaseException, place: Place) -> DeviceError:
                 "it shows another host key than the one that is known of it",
                 place,
                 f"somebody answers in its place, or it has a new key: then replace it: {trust} --replace",
+            )
+        if isinstance(first, RevokedHostKey):
+            return DeviceError(
+                "it shows a host key that is marked as revoked in known_hosts",
+                place,
+                "somebody answers in its place, or it needs a new key of its own",
             )
         if isinstance(first, SSHException) and str(first).endswith("not found in known_hosts"):
             return HostKeyUnknown(
