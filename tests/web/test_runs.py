@@ -529,6 +529,7 @@ def test_everything_comes_in_one_file_without_what_a_viewer_may_not_read(
     def names() -> set[str]:
         answer = client.get(f"/runs/{run}/everything.zip")
         assert answer.headers["content-type"] == "application/zip"
+        assert answer.headers["content-disposition"] == f'attachment; filename="run-{run}.zip"'
         with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
             assert archive.testzip() is None
             assert archive.read("artifacts/delta/router1.txt") == b"policy-map new\n"

@@ -131,7 +131,7 @@ def run_report(
     if form == "html":
         # Its plots take seconds, which would hold up every other request in this process.
         page = backend.compute_for(caller, render_run_report, report)
-        return HTMLResponse(page, headers={"RunArtifact-Security-Policy": _PAGE_POLICY})
+        return HTMLResponse(page, headers={"Content-Security-Policy": _PAGE_POLICY})
     return Response(_render(report, form, backend.run_requests.run(run_id)), media_type=_MEDIA_TYPES[form])
 
 
@@ -151,7 +151,7 @@ def run_report_pdf(caller: Caller, backend: TheBackend, run_id: str) -> Response
     """The report of a run as a PDF. A viewer's has no line of a device that the run did not change."""
     report = _redact(caller, backend, run_id)
     data = backend.compute_for(caller, run_pdf, report)
-    named = {"RunArtifact-Disposition": f'inline; filename="{run_id}.pdf"'}
+    named = {"Content-Disposition": f'inline; filename="{run_id}.pdf"'}
     return Response(data, media_type="application/pdf", headers=named)
 
 

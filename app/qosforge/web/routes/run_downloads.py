@@ -77,5 +77,5 @@ def everything(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     return StreamingResponse(
         stream_zip(entries(), view.run.updated),
         media_type="application/zip",
-        headers={"RunArtifact-Disposition": f'attachment; filename="run-{run_id}.zip"'},
+        headers={"Content-Disposition": f'attachment; filename="run-{run_id}.zip"'},
     )
