@@ -16,6 +16,7 @@ from qosforge.policy_library.library import PolicyLibrary
 from qosforge.runs.record.lineage import contributors
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
+from qosforge.webhooks.tables import DELIVERIES
 from tests.database.migrating import bring_up, take_back
 from tests.principals import somebody
 
@@ -23,6 +24,14 @@ GOLD = (
     "version: 1\nintent: gold\ninclude: [classes/rfc4594-4.yaml]\napply: [{interfaces: wan, direction: output}]\n"
 )
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+_WEBHOOK = (
+    "INSERT INTO webhooks (id, name, url, enabled, created, secret_number, secret_since, key)"
+    " VALUES ('w1', 'chat', 'https://chat.example.net', :yes, :at, 1, :at, 'k')"
+)
+_DELIVERY = (
+    "INSERT INTO webhook_deliveries (id, webhook_id, message, type, data, at, state, attempts)"
+    " VALUES ('d1', 'w1', 'm1', 'run.ended', :data, :at, 'waiting', 0)"
+)
 
 
 def test_policies_of_before_belong_to_all_and_are_trusted_where_their_author_is_operator(
@@ -95,16 +104,26 @@ def test_runs_of_before_are_found_by_todays_words(store_url: str) -> None:
     with RunStore(store_url) as store:
         take_back(store.database, "0010")
         with store.database.write() as connection:
-            for row in (("a1", "nothing_to_do", "", ""), ("a2", "refused", "errors stand", "roll-back")):
+            for row in (
+                ("a1", "nothing_to_do", "", ""),
+                ("a2", "refused", "qosforge roll-back a2 settles it", "roll-back"),
+            ):
                 values = dict(zip(("id", "status", "reason", "step"), row, strict=True))
                 connection.execute(sa.text(run), {**values, "at": at, "params": '{"tester": "outside"}'})
             connection.execute(sa.text(stage), {"at": at})
             for kind, data in told:
                 connection.execute(sa.text(event), {"kind": kind, "data": json.dumps(data), "at": at})
+            connection.execute(sa.text(_WEBHOOK), {"at": at, "yes": True})
+            waiting = {"status": "refused", "requested_by": "ann", "run": "a2"}
+            connection.execute(sa.text(_DELIVERY), {"at": at, "data": json.dumps(waiting)})
     bring_up(store_url)
     with RunStore(store_url) as newer:
         assert [run.id for run in newer.list_runs(status=RunStatus.NO_CHANGES)] == ["a1"]
+        with newer.database.read() as connection:
+            (waiting,) = connection.execute(sa.select(DELIVERIES.c.data)).scalars()
+        assert waiting == {"status": "rejected", "created_by": "ann", "run": "a2"}
         rejected = newer.get_run("a2")
+        assert rejected.reason == "qosforge rollback a2 settles it"
         assert (rejected.status, rejected.reason_step) == (RunStatus.REJECTED, "rollback")
         assert rejected.params == {"tester": "external"}
         assert [one.name for one in newer.stages("a1")] == ["rollback"]

@@ -74,7 +74,7 @@ def test_an_end_of_a_run_reaches_the_receiver_signed(desk: Desk) -> None:
     assert signed_by(request, secret) == [True]
     assert abs(int(request.headers["webhook-timestamp"]) - time.time()) < 60
     body = json.loads(request.body)
-    assert (body["version"], body["type"], body["service"]) == (1, "run.ended", "https://qos.example.net")
+    assert (body["version"], body["type"], body["service"]) == (2, "run.ended", "https://qos.example.net")
     assert body["data"]["run"] == run_id
     assert datetime.fromisoformat(body["timestamp"]) <= datetime.now(UTC)
     (entry,) = desk.log("chat")

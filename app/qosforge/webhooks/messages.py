@@ -1,6 +1,6 @@
 """Messages of webhooks: the types of events, and the body of a delivery in format `VERSION`.
 
-Body and types have the form that Standard Webhooks 1.0.0 recommends ("Payload structure", "Notice types").
+Body and types have the form that Standard Webhooks 1.0.0 recommends ("Payload structure", "Event types").
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-VERSION = 1
+VERSION = 2
 """Grows when a field changes its meaning or goes; receivers have to bear new fields."""
 
 LONGEST_TEXT = 2000

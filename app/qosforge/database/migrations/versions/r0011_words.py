@@ -26,6 +26,16 @@ _UPDATE = {
     "WHERE {column} ->> '{key}' = '{old}'",
 }
 """How each database replaces a word under a key of a JSON document; as text, so that it can be written offline."""
+_WHO = ("requested_by", "created_by")
+_RENAME = {
+    "sqlite": "UPDATE webhook_deliveries SET data = "
+    "json_set(json_remove(data, '$.{old}'), '$.{new}', json_extract(data, '$.{old}')) "
+    "WHERE json_type(data, '$.{old}') IS NOT NULL",
+    "postgresql": "UPDATE webhook_deliveries SET data = CAST("
+    "(CAST(data AS jsonb) - '{old}') || jsonb_build_object('{new}', CAST(data AS jsonb) -> '{old}') AS json) "
+    "WHERE data -> '{old}' IS NOT NULL",
+}
+_COMMAND = ("qosforge roll-back ", "qosforge rollback ")
 
 
 def upgrade() -> None:
@@ -45,6 +55,15 @@ def _replace(*, turned: bool) -> None:
             op.execute(of.update().where(of.c[column] == old).values({column: new}))
     _replace_under("runs", "params", {"tester": _TESTER}, turned=turned)
     _replace_under("events", "data", _IN_EVENTS, turned=turned, where=f" AND kind IN ({_KINDS})")
+    of_deliveries = {"status": _STATUS, "reason_step": _STEP}
+    _replace_under("webhook_deliveries", "data", of_deliveries, turned=turned)
+    old, new = _WHO[::-1] if turned else _WHO
+    op.execute(_RENAME[op.get_context().dialect.name].format(old=old, new=new))
+    old, new = _COMMAND[::-1] if turned else _COMMAND
+    for column in ("reason", "reason_hint"):
+        op.execute(
+            f"UPDATE runs SET {column} = replace({column}, '{old}', '{new}') WHERE {column} LIKE '%{old}%'"  # noqa: S608
+        )
 
 
 def _replace_under(
