@@ -42,7 +42,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Classes:
-    """What several numbers of classes cost, in milliseconds: once for every kind of devices, and for each device."""
+    """What several numbers of classes cost, in milliseconds: once for every kind of device, and for each one."""
 
     devices: int
     rows: tuple[tuple[int, float, float], ...]

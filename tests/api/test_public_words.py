@@ -43,7 +43,7 @@ HEADINGS = {
     "In the end",
     "nothing to do",
     "Log",
-    "JudgedMeasurement by",
+    "Judged by",
     "Asked by",
     "asked by %(who)s",
 }

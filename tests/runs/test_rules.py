@@ -1,4 +1,4 @@
-"""EffectiveRules that came after a run was asked for hold it too, and nothing lets it off those it began under."""
+"""Rules that came after a run was created hold it too, and nothing lets it off those it began under."""
 
 from __future__ import annotations
 

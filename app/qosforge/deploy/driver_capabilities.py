@@ -41,7 +41,7 @@ DRIVERS = {
 
 
 def driver_capabilities(driver: str, device: str) -> DriverCapabilities:
-    """DriverCapabilities of a driver.
+    """The capabilities of a driver.
 
     Raises:
         InputError: it is not one that deployment was tried with.

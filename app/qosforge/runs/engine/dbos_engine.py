@@ -2,7 +2,7 @@
 
 DBOS takes a dead process's workflows up only in a process with the same executor id, and two live ones with
 one id would run the same step twice. So on SQLite, where the id is always the same, an operating-system lock
-lets one process own the engine. On PostgreSQL every process has an id of its own, leased as a lease, and the
+lets one process own the engine. On PostgreSQL every process has an id of its own with a lease, and the
 survivors put a dead one's workflows back into their queues: each of them then has exactly one taker.
 """
 
