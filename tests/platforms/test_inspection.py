@@ -85,7 +85,7 @@ def test_what_napalms_driver_needs_is_named_line_by_line() -> None:
     without = box.inspect(ios(), "hostname R\n", "ios")
     assert without.timer is Timer.MISSING
     assert [lack.message for lack in without.lacks] == [
-        "it has no archive, which takes a change back that nobody confirms",
+        "it has no archive, which rolls a change back that nobody confirms",
         "it has no 'file prompt quiet'",
         "it has no 'ip scp server enable'",
     ]

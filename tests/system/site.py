@@ -50,7 +50,7 @@ class Site:
             assert campus.type(device.name, *lines) == []
         self.held = self._read(campus.names)
         self.plans = {name: self._parsed(name, text) for name, text in self.held.items()}
-        assert [name for name in campus.names if self.differences(name, self.plans[name])] == []
+        assert [name for name in campus.names if self.find_plan_differences(name, self.plans[name])] == []
 
     @property
     def intent(self) -> Intent:

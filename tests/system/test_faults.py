@@ -182,10 +182,10 @@ def told(before: Seen, after: Seen) -> str:
 def test_what_is_typed_afterwards_is_told(site: Site, good: Mapping[str, Measurement], fault: Typed) -> None:
     before = site.seen(good[fault.scenario], fault.check)
     with site.changed(fault.box, fault.lines) as plan:
-        assert site.differences(fault.box, plan)
+        assert site.find_plan_differences(fault.box, plan)
         measured = site.measure({**site.plans, fault.box: plan}, fault.scenario, SECONDS[fault.scenario])
         assert told(before, site.seen(measured, fault.check)) == fault.told
-    assert site.differences(fault.box, site.read_plan(fault.box)) == ()
+    assert site.find_plan_differences(fault.box, site.read_plan(fault.box)) == ()
 
 
 def test_every_kind_of_box_has_faults_that_the_traffic_feels(site: Site) -> None:
