@@ -42,7 +42,7 @@ class WebhookMessage(BaseModel):
     time. ``timestamp``: when it happened; ``service``: where browsers reach it, null where it does not know.
     """
 
-    version: Literal[1] = Field(examples=[VERSION])
+    version: Literal[2] = Field(examples=[VERSION])
     timestamp: datetime
     service: str | None = Field(examples=["https://qos.example.net"])
 
