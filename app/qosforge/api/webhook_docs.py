@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, create_model
 from pydantic.json_schema import models_json_schema
 
-from qosforge.webhooks.messages import DATA, VERSION, EventType
+from qosforge.webhooks.messages import DATA, VERSION, EventType, Version
 
 _REFERENCE = "#/components/schemas/{model}"
 
@@ -42,7 +42,7 @@ class WebhookMessage(BaseModel):
     time. ``timestamp``: when it happened; ``service``: where browsers reach it, null where it does not know.
     """
 
-    version: Literal[2] = Field(examples=[VERSION])
+    version: Version = Field(examples=[VERSION])
     timestamp: datetime
     service: str | None = Field(examples=["https://qos.example.net"])
 

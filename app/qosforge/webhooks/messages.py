@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-VERSION = 2
+Version = Literal[2]
+VERSION: Version = 2
 """Grows when a field changes its meaning or goes; receivers have to bear new fields."""
 
 LONGEST_TEXT = 2000
