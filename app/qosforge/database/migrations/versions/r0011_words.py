@@ -12,8 +12,12 @@ depends_on = None
 
 _STATUS = {"nothing_to_do": "no_changes", "refused": "rejected"}
 _STEP = {"roll-back": "rollback"}
-_COLUMNS = (("runs", "status", _STATUS), ("sweep_points", "outcome", _STATUS), ("stages", "name", _STEP))
-_STEPS_OF_REASONS = (("runs", "reason_step", _STEP),)
+_COLUMNS = (
+    ("runs", "status", _STATUS),
+    ("runs", "reason_step", _STEP),
+    ("sweep_points", "outcome", _STATUS),
+    ("stages", "name", _STEP),
+)
 _IN_EVENTS = {"status": _STATUS, "reason_step": _STEP, "stage": _STEP}
 """Keys of an event's data that hold such a word."""
 _TESTER = {"outside": "external"}
@@ -49,7 +53,7 @@ def downgrade() -> None:
 
 
 def _replace(*, turned: bool) -> None:
-    for table, column, words in (*_COLUMNS, *_STEPS_OF_REASONS):
+    for table, column, words in _COLUMNS:
         of = sa.table(table, sa.column(column, sa.String))
         for old, new in _way(words, turned=turned).items():
             op.execute(of.update().where(of.c[column] == old).values({column: new}))
