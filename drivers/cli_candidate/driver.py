@@ -224,7 +224,7 @@ class CandidateDriver(BoundedDriver):
         """Send the whole candidate to the running configuration, command by command.
 
         Every answer is read. At the first refusal nothing more is sent; what was accepted before
-        stays (the exception says how much), because only the caller knows the way back: load the
+        stays (the exception says how much), because only the caller knows how to roll back: load the
         inverse as the next candidate. Startup is not written; that is ``confirm_commit()``'s work.
         What the device remarked about commands it took is in ``last_commit``.
 

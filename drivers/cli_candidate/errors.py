@@ -13,7 +13,7 @@
     ├── SessionStoppedError    somebody stopped the session from outside
     └── CommitBrokenError      the session ended in the middle
 
-The caller owns the way back: the devices served here cannot undo anything on their own.
+The caller owns the rollback: the devices served here cannot undo anything on their own.
 """
 
 from __future__ import annotations
