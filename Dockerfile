@@ -1,6 +1,6 @@
 # Two stages: the first builds the wheels and the environment, the second has what runs and nothing else.
 # Base images are pinned by digest, of all their architectures (docker-library/repo-info lists them); packages by the
-# hashes of requirements-*.lock, which `make lock` writes.
+# hashes of requirements-*.lock and browser/package-lock.json, which `make lock` writes.
 FROM rust:1.97.1-slim-bookworm@sha256:158b745f1b82dbeec7ea06e6b1617d6b005723bb66e6141cd2ddfee40d079ec3 AS rust
 
 FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS builder
@@ -19,7 +19,7 @@ RUN python -m venv /opt/build \
 RUN python -m venv /opt/qosforge \
  && /opt/qosforge/bin/pip install --no-deps --require-hashes -r requirements-runtime.lock
 COPY . .
-RUN /opt/build/bin/pip wheel --no-build-isolation --no-deps --wheel-dir /wheels . ./drivers ./twin
+RUN /opt/build/bin/pip wheel --no-build-isolation --no-deps --wheel-dir /wheels . ./browser ./drivers ./twin
 RUN /opt/qosforge/bin/pip install --no-index --no-deps /wheels/*.whl
 
 FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3

@@ -12,6 +12,7 @@ PROCESSES ?= $(shell expr $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 2
 FAULTS ?=
 # What `make crashes` runs: databases, rollouts and kinds of steps by name; all of the matrix without it.
 CRASHES ?=
+SOURCES_BROWSER := $(shell find browser -type f -not -path '*/node_modules/*' -not -path '*/build/*' -not -path '*.egg-info/*')
 SOURCES_TWIN := twin/Cargo.toml twin/Cargo.lock twin/pyproject.toml $(shell find twin/src -name '*.rs')
 
 .PHONY: setup demo test hostile faults crashes bare lint lint-python lint-rust messages bench coverage clean lock
@@ -42,7 +43,14 @@ $(STAMP)/twin: $(SOURCES_TWIN) $(STAMP)/lock
 	  --no-build-isolation --no-deps --force-reinstall ./twin
 	@touch $@
 
-$(STAMP)/app: pyproject.toml drivers/pyproject.toml lab/pyproject.toml $(STAMP)/twin
+# The scripts of others that pages load, from npm: package-lock.json has their hashes.
+$(STAMP)/browser: $(SOURCES_BROWSER) $(STAMP)/lock
+	@echo "bundling the pages' scripts"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --no-build-isolation --no-deps --force-reinstall ./browser
+	@touch $@
+
+$(STAMP)/app: pyproject.toml drivers/pyproject.toml lab/pyproject.toml $(STAMP)/twin $(STAMP)/browser
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps \
 	  -e . -e ./drivers -e ./lab
 	@touch $@
@@ -109,3 +117,4 @@ lock: setup
 	@for wanted in "runtime pyproject.toml" "build --group build"; do set -- $$wanted; name=$$1; shift; \
 	  $(BIN)/uv pip compile --quiet "$$@" --universal --python-version 3.11 --generate-hashes --no-annotate \
 	    --no-emit-index-url --no-header --constraint requirements.lock --output-file requirements-$$name.lock || exit 1; done
+	@cd browser && NODE_USE_SYSTEM_CA=1 ../$(BIN)/npm install --silent --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved

@@ -241,6 +241,7 @@ def test_assets_are_served_by_name_alone(site: Furnished) -> None:
         "site.css": "text/css",
         "site.js": "text/javascript",
         "htmx.js": "text/javascript",
+        "idiomorph.js": "text/javascript",
         "icon.svg": "image/svg",
     }
     for name, kind in kinds.items():

@@ -1,10 +1,11 @@
-"""Static assets of the pages: our style sheets and scripts, and scripts from packages."""
+"""Static assets of the pages: our style sheets and scripts, and bundles of scripts from npm."""
 
 from __future__ import annotations
 
 import hashlib
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from mimetypes import guess_type
 from pathlib import Path
 
@@ -16,8 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 FOLDER = "static"
 
 _OWN = Path(__file__).parent / FOLDER
-_CARRIED = {"htmx.js": ("django_htmx", "static/django_htmx/htmx-2.min.js")}
-"""Scripts of others: by the name that pages know, the package that carries one and where in it."""
+_BUNDLES = "qosforge_browser"
+"""The package that carries scripts of others (``browser``)."""
 
 _FOREVER = "public, max-age=31536000, immutable"  # the address changes with the content
 _REVALIDATE = "no-cache"
@@ -25,11 +26,14 @@ _REVALIDATE = "no-cache"
 
 @cache
 def _content(name: str) -> bytes | None:
-    if name in _CARRIED:
-        package, path = _CARRIED[name]
-        return files(package).joinpath(path).read_bytes()
-    own = {path.name: path for path in _OWN.iterdir()}.get(name)  # compared with what is there, never made a path
-    return None if own is None else own.read_bytes()
+    found = _assets().get(name)  # compared with what is there, never made a path
+    return None if found is None else found.read_bytes()
+
+
+@cache
+def _assets() -> dict[str, Traversable]:
+    bundles = [path for path in files(_BUNDLES).iterdir() if path.name.endswith(".js")]
+    return {path.name: path for path in (*bundles, *_OWN.iterdir())}
 
 
 @cache

@@ -1,0 +1,3 @@
+import htmx from "htmx.org/dist/htmx.esm.js";
+
+window.htmx = htmx;
