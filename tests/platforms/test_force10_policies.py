@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qosforge.compiler.candidate import find_plan_differences
+from qosforge.configtree.tree_text import tree_text
 from qosforge.findings import Fidelity
 from qosforge.intent.loader import LoadedIntent, parse_intent
 from qosforge.plan.model import TRANSMIT, Policer, Rule, Term
 from qosforge.platforms.force10_e300 import PLATFORM
 from qosforge.platforms.force10_e300.matching import cam_entries, in_box_order, orders
 from qosforge.platforms.force10_e300.policing import meter_text, read_meter
-from qosforge.validation.tree_text import tree_text
 from qoslab.packets import Packets
 
 from .switch_support import booted, codes, delta, finding, lowered, marked, port, push, rendered, startup, undo

@@ -8,8 +8,8 @@ import pytest
 
 from qosforge.compiler.candidate import find_plan_differences
 from qosforge.configtree import transition
+from qosforge.configtree.tree_text import tree_text
 from qosforge.plan.model import Discipline, Trust
-from qosforge.validation.tree_text import tree_text
 from qoslab.packets import Packets
 
 from .switch_support import (

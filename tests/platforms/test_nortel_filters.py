@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qosforge.compiler.candidate import find_plan_differences
+from qosforge.configtree.tree_text import tree_text
 from qosforge.intent.loader import LoadedIntent, parse_intent
 from qosforge.plan.model import Action, PortRange, Rule, Term, Trust
 from qosforge.platforms.nortel_5510 import PLATFORM
 from qosforge.platforms.nortel_5510.filters import apart, group_filters, in_box_order, mask, number_filters
 from qosforge.platforms.nortel_5510.metering import bucket_of, nearest_bucket, nearest_rate, typed
-from qosforge.validation.tree_text import tree_text
 from qoslab.packets import Packets
 
 from .switch_support import booted, codes, delta, finding, lowered, port, push, rendered, startup, undo

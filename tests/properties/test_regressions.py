@@ -17,7 +17,14 @@ HTTP = {"any": [{"application": "http"}]}
 SWITCH = {
     "catalyst_2950": "12.1EA-EI",
     "catalyst_2970": "12.2",
+    "catalyst_9000": "17.12",
     "force10_e300": "6.5",
+}
+PORTS = {
+    "catalyst_2950": ("GigabitEthernet0/1", "GigabitEthernet0/2"),
+    "catalyst_2970": ("GigabitEthernet0/1", "GigabitEthernet0/2"),
+    "catalyst_9000": ("GigabitEthernet1/0/1", "GigabitEthernet1/0/2"),
+    "force10_e300": ("GigabitEthernet 0/1", "GigabitEthernet 0/2"),
 }
 
 
@@ -193,6 +200,35 @@ def test_policies_of_interfaces_outside_are_not_changed_in_silence(platform: str
     )
 
     assert "policy-shared" in errors_after(site, both, one)
+
+
+@pytest.mark.parametrize(
+    "platform", ["catalyst_2950", "catalyst_2970", "catalyst_9000", "force10_e300", "cisco_ios"]
+)
+def test_classes_of_interfaces_outside_are_not_changed_in_silence_under_a_policy_of_another_name(
+    platform: str,
+) -> None:
+    site = router("15.1(4)M", SERIAL) if platform == "cisco_ios" else switch(platform, *PORTS[platform])
+    first, other = ("FastEthernet0/0", "Serial0/0") if platform == "cisco_ios" else PORTS[platform]
+    direction = "output" if platform == "cisco_ios" else "input"
+    gold = a_class(match={"any": [{"dscp": "af11"}]})
+    both = an_intent(gold, apply=[{"direction": direction, "ports": [first, other]}])
+    scope = {"direction": direction, "ports": first, "policy": "OTHER"}
+    reclassified = an_intent(a_class(match={"any": [{"dscp": "cs1"}]}), apply=[scope])
+
+    assert "policy-shared" in errors_after(site, both, reclassified)
+    pushed(site, both, an_intent(gold, apply=[scope]))
+
+
+def test_queues_that_an_input_leaves_alone_keep_their_shares_under_a_policy_of_another_name() -> None:
+    first, other = PORTS["force10_e300"]
+    site = switch("force10_e300", first, other)
+    both = an_intent(a_class(), apply=[OUT | {"ports": [first, other]}])
+    scopes = [OUT | {"ports": first, "policy": "OTHER"}, {"direction": "input", "ports": other, "trust": "dscp"}]
+    share = {"treatment": {"bandwidth": {"remaining_percent": 20}}}
+
+    assert "policy-shared" in errors_after(site, both, an_intent(a_class(**share), apply=scopes))
+    pushed(site, both, an_intent(a_class(), apply=scopes))
 
 
 def test_a_class_told_by_its_vlan_alone_is_one_of_layer_2_on_an_older_force10() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qosforge.configtree import Grammar
-from qosforge.validation.tree_text import tree_text
+from qosforge.configtree.tree_text import tree_text
 
 INDENTED = "policy-map A\n class b\n  priority percent 10\n class c\ninterface X\n service-policy output A\n"
 FLAT = "qos agent\ninterface Ethernet ALL\nqos if-assign port 1\nqos if-assign port 2\nexit\nqos apply\n"

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 from qosforge.compiler.features import find_unsupported, without_unsupported
+from qosforge.compiler.projected_plan import project_plan
 from qosforge.compiler.resolve import resolve
 from qosforge.compiler.shared_policy_check import find_shared_policies
 from qosforge.compiler.size import find_oversized, without_matches
@@ -159,20 +160,20 @@ class Compiler:
         if too_much:
             request = without_matches(request)
         lowered = target.lower(request, running_plan)
-        unread = (
-            ()
-            if running_plan is None
-            else (
+        blocks = target.blocks(lowered.plan, lowered, request)
+        unread: tuple[Finding, ...] = ()
+        if running is not None and running_plan is not None:
+            project = partial(project_plan, request, running, blocks)
+            unread = (
                 *_find_missing(request, running_plan),
                 *_find_unread(running_plan),
-                *find_shared_policies(lowered.plan, running_plan),
+                *find_shared_policies(lowered.plan, running_plan, project),
             )
-        )
         unnamed = _without_names(request, lowered.plan)
         return CompiledDevice(
             request=request,
             plan=lowered.plan,
-            blocks=target.blocks(lowered.plan, lowered, request),
+            blocks=blocks,
             findings=tuple(map(self._locate, (*refused, *too_much, *lowered.findings, *unnamed, *unread))),
             fidelity=lowered.fidelity,
             classes=lowered.classes,

@@ -18,6 +18,7 @@ from functools import partial
 from math import ceil
 
 from qosforge.compiler.compile import Compilation, CompiledDevice
+from qosforge.configtree.tree_text import tree_text
 from qosforge.findings import Finding, Severity
 from qosforge.lifeline import die_with
 from qosforge.platforms.base import platform
@@ -25,7 +26,6 @@ from qosforge.platforms.device_text import Configuration
 from qosforge.validation.analysis_copy import analysis_copy
 from qosforge.validation.batfish_rows import Answers, new_rows
 from qosforge.validation.rendering import merged_tree, running_tree
-from qosforge.validation.tree_text import tree_text
 
 DEFAULT_PORT = 9996
 CONNECT_SECONDS = 5.0

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from qosforge.compiler.candidate import find_plan_differences
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.configtree import Grammar, Tree, merge
+from qosforge.configtree.tree_text import tree_text
 from qosforge.findings import Finding, Severity
 from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.platforms.base import Block, platform
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration, unmasked
 from qosforge.validation.context import ValidationContext
-from qosforge.validation.tree_text import tree_text
 
 
 def check_rendering(context: ValidationContext) -> Iterator[Finding]:

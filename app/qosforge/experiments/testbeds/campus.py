@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.configtree.tree_text import tree_text
 from qosforge.errors import InputError, InputErrors, Place, ServiceError
 from qosforge.experiments.cases import Case, Json, SubjectSelection
 from qosforge.experiments.model import Claim, ClaimKind, Experiment, Relation
@@ -26,7 +27,6 @@ from qosforge.resources import path_of, read_text
 from qosforge.tester.scenario.sources import PHASE_SECONDS
 from qosforge.tester.twin import PS, TwinTester
 from qosforge.validation.rendering import merged_tree, running_tree
-from qosforge.validation.tree_text import tree_text
 
 PUBLISHED = "published"
 """Subjects whose figures are the paper's own cells, to recompute what it made of them."""

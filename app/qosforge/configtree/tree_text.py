@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from qosforge.configtree import Grammar, Tree, as_text
+from qosforge.configtree.tree import Grammar, Tree, as_text
 
 
 def tree_text(tree: Tree, grammar: Grammar) -> str:
