@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from qosforge.compiler.candidate import find_plan_differences, make_candidate, rollback_lines
+from qosforge.compiler.canonical_form import canonical_form
 from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
 from qosforge.finding_codes import load_codes
 from qosforge.findings import Finding, Severity, has_errors
@@ -119,9 +120,21 @@ def enter(site: Site, box: Box, lines: Sequence[str]) -> tuple[tuple[int, str, s
     return tuple((n, *place) for n, there in met for place in sorted((before & after) - there))
 
 
-def push(site: Site, box: Box, made: CompiledDevice) -> None:
+def left_changed(made: CompiledDevice, before: Plan, after: Plan) -> list[str]:
+    """The interfaces outside a request that have a policy of other rules or queues than before."""
+    inside = {i.name for i in made.request.interfaces}
+    return [
+        f"{old.name} {side}"
+        for old in before.interfaces
+        for side in ("ingress", "egress")
+        if old.name not in inside and (was := getattr(old, side)).policy is not None
+        if (new := after.interface(old.name)) is None or canonical_form(getattr(new, side)) != canonical_form(was)
+    ]
+
+
+def push(site: Site, box: Box, made: CompiledDevice) -> int:
     """Enter what was compiled against what the box runs and read it back; undo it, do it again, undo it from what
-    the device shows, and leave it done."""
+    the device shows, and leave it done; returns how many shares were compared with what was said of them."""
     before = box.running_text()
     candidate = make_candidate(made, before)
     for line, interface, side in enter(site, box, candidate.delta):
@@ -131,9 +144,10 @@ def push(site: Site, box: Box, made: CompiledDevice) -> None:
     plan = held(site, after)
     unlike = find_plan_differences(made.plan, plan)
     assert not unlike, f"{unlike}\n{candidate.text}"
+    assert not left_changed(made, held(site, before), plan), candidate.text
     assert {u.text for u in plan.unknown} <= {u.text for u in held(site, before).unknown}
     assert make_candidate(made, after).empty
-    check_shares(made, plan)
+    compared = check_shares(made, plan)
     enter(site, box, candidate.inverse)
     assert box.running_text() == before, "\n".join(candidate.inverse)
     enter(site, box, candidate.delta)
@@ -142,3 +156,4 @@ def push(site: Site, box: Box, made: CompiledDevice) -> None:
     enter(site, box, back)
     assert box.running_text() == before, "\n".join(back)
     enter(site, box, candidate.delta)
+    return compared

@@ -16,15 +16,17 @@ NEAR = POINT / 10
 """Shares that are told with one digit behind the point."""
 
 
-def check_shares(made: CompiledDevice, held: Plan) -> None:
+def check_shares(made: CompiledDevice, held: Plan) -> int:
     """Every weighted class gets, by what the box holds, what its fidelity says; what differs from what was asked is
-    told, and lies within the tolerance."""
+    told, and lies within the tolerance; how many were compared."""
+    compared = 0
     told = {(f.traffic_class, f.interface): f for f in made.fidelity}
     for wanted in made.request.interfaces:
         if not wanted.schedule:
             continue
         asked = requested_shares(made.request.classes, wanted.usable)
         for c, share in _realised(made, wanted, held):
+            compared += 1
             where = f"{c.name} on {wanted.name}: asked {asked[c.name]}, held {share}"
             said = told[c.name, wanted.name]
             assert said.requested_percent is not None, where
@@ -39,6 +41,7 @@ def check_shares(made: CompiledDevice, held: Plan) -> None:
                 assert said.fidelity is Fidelity.APPROXIMATE, (where, said)
                 names = {f.traffic_class for f in made.findings}
                 assert c.name in names, (where, made.findings)
+    return compared
 
 
 def _realised(made: CompiledDevice, wanted: InterfaceRequest, held: Plan) -> Iterator[tuple[ClassRequest, float]]:

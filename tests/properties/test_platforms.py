@@ -30,7 +30,7 @@ def cases(draw: st.DrawFn, platform: str, words: Dialect) -> Case:
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_any_intent_is_held_as_meant_and_undone_also_where_it_replaces_another(platform: str) -> None:
-    pushed: list[Site] = []
+    compared: list[int] = []
 
     @tried()
     @given(cases(platform, dialect(platform)))
@@ -41,12 +41,11 @@ def test_any_intent_is_held_as_meant_and_undone_also_where_it_replaces_another(p
             intent = loaded(document)
             made = compiled(site, intent, box.running_text()) if intent else None
             if made is not None:
-                push(site, box, made)
-                pushed.append(site)
+                compared.append(push(site, box, made))
 
     check()
-    # What everything is refused of proves nothing.
-    assert pushed
+    # What everything is refused of proves nothing, nor do shares that are compared with none.
+    assert sum(compared)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
