@@ -25,10 +25,11 @@ class LineRule:
     """What a line means to the transition.
 
     Templates (``key``, ``defines``, ``refers``, ``negate``) are formatted with the pattern's named groups and
-    ``line``. ``owned`` objects are ours as a whole: what the target does not name below them goes. ``group`` lines
-    make up one table that only ``reset`` clears as a whole; without it they are negated one by one, in the reverse
-    order of the rules, before they are entered anew. ``booked`` is an amount that the device sums over an object
-    against a limit, ``unit`` what all amounts of an object must have in common.
+    ``line``; of groups that differ in underscores at their end alone, with the one that matched. ``owned`` objects
+    are ours as a whole: what the target does not name below them goes. ``group`` lines make up one table that only
+    ``reset`` clears as a whole; without it they are negated one by one, in the reverse order of the rules, before
+    they are entered anew. ``booked`` is an amount that the device sums over an object against a limit, ``unit``
+    what all amounts of an object must have in common.
 
     What is ``standing`` is never taken back because a target does not name it: an object of this kind keeps its
     heading, a setting its value. ``attaches`` names what of the object has a policy through the line (a direction).
@@ -89,7 +90,10 @@ class Grammar:
         for rule in self._by_context.get(context, ()):
             match = rule.regex.fullmatch(text)
             if match is not None:
-                return rule, {**{k: v or "" for k, v in match.groupdict().items()}, "line": text}
+                values = {"line": text}
+                for name, said in match.groupdict().items():
+                    values[name.rstrip("_")] = said or values.get(name.rstrip("_"), "")
+                return rule, values
         return None
 
     def parse(self, text: str) -> Tree:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from qosforge.findings import Finding, Severity
 from qosforge.intent.models import Police
@@ -69,32 +70,25 @@ def _rate_text(rate: int) -> str:
     return str(rate // _MEGA) if rate % _MEGA == 0 else f"kbps {rate // _KILO}"
 
 
-def read_meter(words: list[str]) -> Policer | None:
-    """``[kbps] RATE [BURST-KB] [peak [kbps] RATE [BURST-KB]]``; None where it is something else."""
-    at = words.index("peak") if "peak" in words else len(words)
-    first, second = _read_rate(words[:at]), _read_rate(words[at + 1 :])
-    if first is None or (at < len(words) and second is None):
-        return None
-    if second is None:
-        return Policer(rate=first[0], burst=first[1])
-    return Policer(
-        rate=first[0], burst=first[1], peak_rate=second[0], excess_burst=second[1], exceed=TRANSMIT, violate=DROP
-    )
+def read_meter(values: Mapping[str, Any]) -> Policer:
+    """The policer of what a line says (`lines.METER`)."""
+    usual: int = capabilities()["meter_burst"]["default"]
+    rate, burst = _read_rate(values, "", usual)
+    if "peak_mbps" not in values and "peak_kbps" not in values:
+        return Policer(rate=rate, burst=burst)
+    peak, excess = _read_rate(values, "peak_", usual)
+    return Policer(rate=rate, burst=burst, peak_rate=peak, excess_burst=excess, exceed=TRANSMIT, violate=DROP)
 
 
-def _read_rate(words: list[str], burst: int | None = None) -> tuple[int, int] | None:
-    kbps = words[:1] == ["kbps"]
-    numbers = words[1:] if kbps else words
-    if not 1 <= len(numbers) <= 2 or not all(n.isascii() and n.isdigit() and len(n) < 12 for n in numbers):
-        return None
-    usual: int = capabilities()["meter_burst"]["default"] if burst is None else burst
-    held = int(numbers[1]) if len(numbers) > 1 else usual
-    return int(numbers[0]) * (_KILO if kbps else _MEGA), held * KB
+def read_shape(values: Mapping[str, Any]) -> tuple[int, int]:
+    """Rate (b/s) and burst (bytes) of a shaper."""
+    return _read_rate(values, "", capabilities()["shape"]["default_burst"])
 
 
-def read_shape(words: list[str]) -> tuple[int, int] | None:
-    """Rate (b/s) and burst (bytes) of a shaper's ``[kbps] RATE [BURST-KB]``; None where it is something else."""
-    return _read_rate(words, capabilities()["shape"]["default_burst"])
+def _read_rate(values: Mapping[str, Any], part: str, burst_kb: int) -> tuple[int, int]:
+    mbps = values.get(f"{part}mbps")
+    rate = values[f"{part}kbps"] * _KILO if mbps is None else mbps * _MEGA
+    return rate, values.get(f"{part}burst_kb", burst_kb) * KB
 
 
 def shape_rate(class_request: ClassRequest) -> int | None:

@@ -1,0 +1,8 @@
+"""Configuration commands as data: a platform's lines once, and everything that follows from them."""
+
+from qosforge.commands.line import Change, Line
+from qosforge.commands.pattern import ArgumentType
+from qosforge.commands.reading import Entry, Reading
+from qosforge.commands.table import ELSEWHERE, CommandTable
+
+__all__ = ["ELSEWHERE", "ArgumentType", "Change", "CommandTable", "Entry", "Line", "Reading"]

@@ -1,0 +1,57 @@
+"""One row of a command table: a line of a configuration, and what changing it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """How a line is entered, replaced and taken back; `qosforge.configtree.LineRule` says what the fields mean.
+
+    ``only`` narrows named arguments to what is ours: a regular expression for each.
+    """
+
+    key: str = "{line}"
+    defines: str = ""
+    refers: tuple[str, ...] = ()
+    negate: str = "no {line}"
+    negate_before_change: bool = False
+    owned: bool = False
+    ordered: bool = False
+    implied: bool = False
+    remove_first: bool = False
+    standing: bool = False
+    listed: bool = False
+    partial: bool = False
+    group: str = ""
+    reset: str = ""
+    booked: str = ""
+    unit: str = ""
+    attaches: str = ""
+    only: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One configuration line as data, in the notation of `qosforge.commands.pattern`.
+
+    ``pattern`` is what is understood. ``also`` are further forms of the command, which plans have no place for:
+    they are spelt out and changed like it, but kept as not understood where they are read. A line without
+    ``pattern`` has such forms alone. ``no`` is what may stand behind ``no`` where that is a setting of its own (it
+    is read as `Entry.negated`).
+
+    ``mode`` is where the line stands (empty at the top), ``opens`` the mode below it. Lines without a ``change``
+    are read and never changed. ``since`` is the release that brought the line and who says so, where that is known.
+    """
+
+    id: str
+    pattern: str = ""
+    mode: str = ""
+    _: KW_ONLY
+    opens: str = ""
+    change: Change | None = None
+    also: tuple[str, ...] = ()
+    no: str = ""
+    since: str = ""

@@ -1,0 +1,290 @@
+"""The notation of command patterns, and what is derived from one: reading a line, ranges, phrases in full.
+
+A pattern is a line of items separated by blanks::
+
+    keyword            a literal word
+    <1-100>            a whole number in a range (both ends included)
+    WORD REST DSCP …   a typed argument (`ARGUMENTS`)
+    [a b]  [a|b]       optional items, or one of several
+    {a|b c|<1-9>}      exactly one of several sequences
+    item:name          what the item matched has this name
+    item*8  item*=4    the item one to eight times, or exactly four times: its value is a tuple
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+from qosforge.dscp import parse_dscp
+
+Value = int | str | tuple[int | str, ...]
+"""What a named item matched: a number, a word, or several of them for a repeated item."""
+Node = dict[str, "Node"]
+"""Words that may come next, each with what may follow it."""
+
+ANY_WORD, ANY_REST, END = "*", "...", ""
+"""Keys of a `Node` that are no keyword: one word kept as it is, the rest of the line, and the end of a command."""
+PRECEDENCES = ("routine", "priority", "immediate", "flash", "flash-override", "critical", "internet", "network")
+"""Names of the IP precedences 0 to 7 (RFC 791)."""
+
+
+@dataclass(frozen=True)
+class ArgumentType:
+    """A typed argument: ``regex`` is its text, ``parse`` its value.
+
+    ``parse`` raises `ValueError` for text that is no such argument. ``rest`` types take the rest of the line.
+    """
+
+    regex: str
+    parse: Callable[[str], int | str]
+    rest: bool = False
+
+
+def parse_precedence(word: str) -> int:
+    """An IP precedence by its number or its name.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if word in PRECEDENCES:
+        return PRECEDENCES.index(word)
+    if re.fullmatch(r"[0-7]", word):
+        return int(word)
+    raise ValueError(f"no IP precedence: {word}")
+
+
+ARGUMENTS: Mapping[str, ArgumentType] = {
+    "WORD": ArgumentType(r"\S+", str),
+    "REST": ArgumentType(r"\S.*", str, rest=True),
+    "DSCP": ArgumentType(r"\S+", parse_dscp),
+    "PRECEDENCE": ArgumentType(r"\S+", parse_precedence),
+}
+"""The typed arguments that all platforms share; a table may bring others."""
+
+
+@dataclass(frozen=True)
+class _Item:
+    """One item; ``branches`` are the sequences of a group, ``word`` a keyword, else it is an argument."""
+
+    word: str = ""
+    argument: ArgumentType | None = None
+    bounds: tuple[int, int] | None = None
+    branches: tuple[tuple[_Item, ...], ...] = ()
+    optional: bool = False
+    name: str = ""
+    least: int = 1
+    most: int = 1
+
+
+_ATOM = re.compile(r"\s*(?P<lexeme><\d+-\d+>|[\[\]{}|]|\*=?\d+|:[a-z_][a-z0-9_]*|[^\s\[\]{}|:*<>]+)")
+
+
+class _Parser:
+    def __init__(self, text: str, arguments: Mapping[str, ArgumentType]) -> None:
+        self._text = text = text.strip()
+        self._arguments = arguments
+        self._lexemes: list[str] = []
+        at = 0
+        while at < len(text):
+            found = _ATOM.match(text, at)
+            if found is None:
+                raise ValueError(f"pattern {text!r}: cannot read at column {at}")
+            self._lexemes.append(found["lexeme"])
+            at = found.end()
+        self._at = 0
+
+    def pattern(self) -> tuple[_Item, ...]:
+        items = self._sequence()
+        if self._at != len(self._lexemes):
+            raise ValueError(f"pattern {self._text!r}: a bracket closes nothing")
+        return items
+
+    def _peek(self) -> str:
+        return self._lexemes[self._at] if self._at < len(self._lexemes) else ""
+
+    def _sequence(self) -> tuple[_Item, ...]:
+        items = []
+        while (lexeme := self._peek()) and lexeme not in ("]", "}", "|"):
+            items.append(self._item())
+        return tuple(items)
+
+    def _item(self) -> _Item:
+        lexeme = self._lexemes[self._at]
+        self._at += 1
+        values: dict[str, object] = {}
+        if lexeme in ("[", "{"):
+            branches = [self._sequence()]
+            while self._peek() == "|":
+                self._at += 1
+                branches.append(self._sequence())
+            if self._peek() != {"[": "]", "{": "}"}[lexeme]:
+                raise ValueError(f"pattern {self._text!r}: a bracket is not closed")
+            self._at += 1
+            values = {"branches": tuple(branches), "optional": lexeme == "["}
+        elif bounds := re.fullmatch(r"<(\d+)-(\d+)>", lexeme):
+            low, high = int(bounds[1]), int(bounds[2])
+            values = {"argument": _number(low, high), "bounds": (low, high)}
+        elif lexeme in self._arguments:
+            values = {"argument": self._arguments[lexeme]}
+        else:
+            values = {"word": lexeme}
+        while (suffix := self._peek())[:1] in (":", "*") and len(suffix) > 1:
+            self._at += 1
+            if suffix[0] == ":":
+                values["name"] = suffix[1:]
+            else:
+                exactly, times = suffix[1] == "=", int(suffix.lstrip("*="))
+                values |= {"least": times if exactly else 1, "most": times}
+        return _Item(**values)  # type: ignore[arg-type]
+
+
+def _number(low: int, high: int) -> ArgumentType:
+    def parse(text: str) -> int:
+        value = int(text)
+        if not low <= value <= high:
+            raise ValueError(f"{value} is not between {low} and {high}")
+        return value
+
+    return ArgumentType(r"[0-9]{1,13}", parse)
+
+
+@dataclass(frozen=True)
+class _Capture:
+    """How a named group of the expression becomes a value."""
+
+    name: str
+    parse: Callable[[str], int | str]
+    repeated: bool
+
+
+class Pattern:
+    """One pattern, ready to read lines.
+
+    Raises:
+        ValueError: the pattern is malformed.
+    """
+
+    def __init__(self, text: str, arguments: Mapping[str, ArgumentType] = ARGUMENTS) -> None:
+        self.text = text
+        self._items = _Parser(text, arguments).pattern()
+
+    @cached_property
+    def _compiled(self) -> tuple[re.Pattern[str], Mapping[str, _Capture]]:
+        captures: dict[str, _Capture] = {}
+        return re.compile(_sequence_regex(self._items, captures)), captures
+
+    def expression(self, only: Mapping[str, str]) -> str:
+        """A regular expression for lines of this form, ranges aside; ``only`` narrows arguments by their names.
+
+        A name that is used several times has underscores behind it from the second time on.
+        """
+        return _sequence_regex(self._items, {}, only).removeprefix(" ")
+
+    def read(self, text: str) -> dict[str, Value] | None:
+        """The values of a line by name; None where it is not of this form, or a number is out of its range."""
+        regex, captures = self._compiled
+        match = regex.fullmatch(" " + text)
+        if match is None:
+            return None
+        values: dict[str, Value] = {}
+        try:
+            for group, said in match.groupdict().items():
+                if said is not None:
+                    capture = captures[group]
+                    words = said.split() if capture.repeated else [said.strip()]
+                    read = tuple(capture.parse(word) for word in words)
+                    if capture.name:
+                        values[capture.name] = read if capture.repeated else read[0]
+        except ValueError:
+            return None
+        return values
+
+    @cached_property
+    def bounds(self) -> Mapping[str, tuple[int, int]]:
+        """The least and the greatest number of every named item that is one."""
+        return {item.name: item.bounds for item in _flat(self._items) if item.name and item.bounds}
+
+    @cached_property
+    def first_words(self) -> frozenset[str]:
+        """The words that lines of this form begin with."""
+        return frozenset(_first(self._items))
+
+    def add_to(self, node: Node) -> None:
+        """Add the phrases of this pattern to those that may follow."""
+        for end in _grow([node], self._items):
+            end.setdefault(END, {})
+
+
+def _sequence_regex(
+    items: tuple[_Item, ...], captures: dict[str, _Capture], only: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    return "".join(_item_regex(item, captures, only) for item in items)
+
+
+def _item_regex(item: _Item, captures: dict[str, _Capture], only: Mapping[str, str]) -> str:
+    """The expression of one item with the blank before it."""
+    # Numbers without a name are captured, too: their range is checked.
+    named = bool(item.name or item.argument)
+    group = ""
+    if named:
+        group = item.name or f"unnamed{len(captures)}"
+        while group in captures:
+            group += "_"
+        parse = item.argument.parse if item.argument else str
+        captures[group] = _Capture(item.name, parse, item.most > 1)
+    if item.branches:
+        branches = [_sequence_regex(branch, captures, only) for branch in item.branches]
+        inner = " (?:" + "|".join(_without_blank(branch) for branch in branches) + ")"
+    else:
+        inner = " " + only.get(item.name, item.argument.regex if item.argument else re.escape(item.word))
+    if item.most > 1:
+        inner = rf"(?:{inner}){{{item.least},{item.most}}}"
+        inner = f"(?P<{group}>{inner})" if named else inner
+    elif named:
+        inner = f" (?P<{group}>{inner[1:]})"
+    return f"(?:{inner})?" if item.optional else inner
+
+
+def _without_blank(branch: str) -> str:
+    if not branch.startswith(" "):
+        raise ValueError(f"a branch of a group begins with an optional item: {branch}")
+    return branch[1:]
+
+
+def _flat(items: tuple[_Item, ...]) -> Iterator[_Item]:
+    for item in items:
+        yield item
+        for branch in item.branches:
+            yield from _flat(branch)
+
+
+def _first(items: tuple[_Item, ...]) -> Iterator[str]:
+    for item in items:
+        if item.word:
+            yield item.word
+        for branch in item.branches:
+            yield from _first(branch)
+        if not item.optional:
+            return
+
+
+def _grow(nodes: list[Node], items: tuple[_Item, ...]) -> list[Node]:
+    for item in items:
+        held = list(nodes) if item.optional else []
+        for times in range(1, item.most + 1):
+            nodes = _step(nodes, item)
+            if times >= item.least:
+                held.extend(nodes)
+        nodes = held
+    return nodes
+
+
+def _step(nodes: list[Node], item: _Item) -> list[Node]:
+    if item.branches:
+        return [end for branch in item.branches for end in _grow(nodes, branch)]
+    key = item.word or (ANY_REST if item.argument is not None and item.argument.rest else ANY_WORD)
+    return [node.setdefault(key, {}) for node in nodes]

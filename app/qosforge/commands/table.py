@@ -1,0 +1,182 @@
+"""The command table of a platform: each of its configuration lines once, and everything that follows from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+from qosforge.commands.line import Line
+from qosforge.commands.pattern import ARGUMENTS, ArgumentType, Node, Pattern, Value
+from qosforge.commands.reading import Entry, Reading
+from qosforge.commands.transcript import CommandSyntax, merge_objects, tidy
+from qosforge.configtree import Grammar, LineRule, Tree
+
+
+@dataclass(frozen=True)
+class Form:
+    """One form of a line: ``understood`` where plans have a place for it, ``negated`` behind ``no``."""
+
+    line: Line
+    pattern: Pattern
+    understood: bool = True
+    negated: bool = False
+
+    def read(self, text: str) -> dict[str, Value] | None:
+        if not self.negated:
+            return self.pattern.read(text)
+        return self.pattern.read(text.removeprefix("no ")) if text.startswith("no ") else None
+
+
+NOTHING, ELSEWHERE = "nothing", "elsewhere"
+"""Modes of lines below one that has none below it, and below one of which the table knows nothing."""
+
+
+class CommandTable:
+    """The lines of a platform as data.
+
+    ``shared`` are the modes in which lines of others stand beside those of QoS (`ELSEWHERE` among them), each with
+    a regular expression for what looks like QoS there: such a line is kept as not understood where the table does
+    not have it, while in all other modes every line is. ``arguments`` are typed arguments beside `ARGUMENTS`.
+    ``families``, ``spaced``, ``nested``, ``widths`` and ``broken`` are those of `CommandSyntax`; ``leave``,
+    ``ignored`` and ``flat_blocks`` those of `Grammar`. ``prepare`` puts text into one form before it is parsed, and
+    ``normalize`` the tree after.
+
+    Raises:
+        ValueError: a pattern is malformed.
+    """
+
+    def __init__(
+        self,
+        *lines: Line,
+        shared: Mapping[str, str],
+        arguments: Mapping[str, ArgumentType] | None = None,
+        families: tuple[str, ...] = (),
+        spaced: bool = False,
+        nested: bool = True,
+        widths: Iterable[int] = (),
+        broken: str = "",
+        leave: str = "",
+        ignored: str = "end|exit",
+        flat_blocks: str = "",
+        prepare: Callable[[str], str] = str,
+        normalize: Callable[[Tree], Tree] = tuple,
+    ) -> None:
+        self.lines = lines
+        self._shared = {mode: re.compile(pattern) for mode, pattern in {ELSEWHERE: "(?!)", **shared}.items()}
+        self._arguments = {**ARGUMENTS, **(arguments or {})}
+        self._forms = tuple(form for line in lines for form in self._forms_of(line))
+        self._prepare = prepare
+        self.syntax = CommandSyntax(
+            phrases=self._phrases(),
+            opens={(line.mode, w): line.opens for line in lines if line.opens for w in self._first_words(line)},
+            families=families,
+            spaced=spaced,
+            nested=nested,
+            widths=frozenset(widths),
+            broken=broken,
+        )
+        self.grammar = _NormalizedGrammar(
+            rules=tuple(self._rules()), leave=leave, ignored=ignored, flat_blocks=flat_blocks, normalize=normalize
+        )
+
+    def _forms_of(self, line: Line) -> Iterator[Form]:
+        if line.pattern:
+            yield Form(line, Pattern(line.pattern, self._arguments))
+        for text in line.also:
+            yield Form(line, Pattern(text, self._arguments), understood=False)
+        if line.no:
+            yield Form(line, Pattern(line.no, self._arguments), negated=True)
+
+    def _first_words(self, line: Line) -> frozenset[str]:
+        return frozenset().union(*(form.pattern.first_words for form in self._forms if form.line is line))
+
+    def _phrases(self) -> dict[str, Node]:
+        phrases: dict[str, Node] = {}
+        for form in self._forms:
+            form.pattern.add_to(phrases.setdefault(form.line.mode, {}))
+        return phrases
+
+    def _rules(self) -> Iterator[LineRule]:
+        for form in self._forms:
+            line = form.line
+            if line.change is None:
+                continue
+            values = {name: value for name, value in asdict(line.change).items() if name != "only"}
+            expression = form.pattern.expression(line.change.only)
+            if form.negated:
+                expression = f"no {expression}"
+            yield LineRule(line.opens or line.id, expression, context=line.mode, **values)
+
+    @cached_property
+    def _by_first_word(self) -> Mapping[tuple[str, str], tuple[Form, ...]]:
+        found: dict[tuple[str, str], list[Form]] = {}
+        for form in self._forms:
+            for word in ("no",) if form.negated else form.pattern.first_words:
+                found.setdefault((form.line.mode, word), []).append(form)
+        return {key: tuple(forms) for key, forms in found.items()}
+
+    def bounds(self, line: str, name: str) -> tuple[int, int]:
+        """The least and the greatest number that a named item of a line takes.
+
+        Raises:
+            KeyError: there is no such line, or it has no such item.
+        """
+        for form in self._forms:
+            if form.line.id == line and name in form.pattern.bounds:
+                return form.pattern.bounds[name]
+        raise KeyError(f"{line}: {name}")
+
+    def tree(self, text: str) -> Tree:
+        """The tree of a configuration that a device printed or a person wrote; objects opened twice are one."""
+        return merge_objects(self.grammar.parse(tidy(self._prepare(text), self.syntax)))
+
+    def read(self, text: str) -> Reading:
+        """What a configuration says, line by line.
+
+        Every line is an entry, or kept as not understood with its context, or none of QoS.
+        """
+        tree = self.tree(text)
+        # Of lines that the screen broke, none is as it was written.
+        reading = Reading(tree, () if self.syntax.widths else tuple(text.splitlines()))
+        reading.entries = tuple(self._entries(tree, "", "", reading))
+        return reading
+
+    def _entries(self, lines: Tree, mode: str, context: str, reading: Reading) -> Iterator[Entry]:
+        for line in lines:
+            found = self.find(line.text, mode)
+            if found is not None and found[0].understood:
+                form, values = found
+                below = tuple(self._entries(line.children, form.line.opens or NOTHING, line.text, reading))
+                yield Entry(form.line.id, values, line, below, form.negated)
+                continue
+            if found is not None or self._is_qos(line.text, mode):
+                reading.miss(line, context)
+            # What stands below a line that is none of ours may be QoS all the same.
+            opened = found[0].line.opens if found else ELSEWHERE if mode in self._shared else NOTHING
+            tuple(self._entries(line.children, opened or NOTHING, line.text, reading))
+
+    def find(self, text: str, mode: str) -> tuple[Form, Mapping[str, Value]] | None:
+        """The first form of a line that a text has in a mode, with its values."""
+        for form in self._by_first_word.get((mode, text.split(" ", 1)[0]), ()):
+            values = form.read(text)
+            if values is not None:
+                return form, values
+        return None
+
+    def _is_qos(self, text: str, mode: str) -> bool:
+        """Whether a line that the table does not have is one of QoS in a mode."""
+        shared = self._shared.get(mode)
+        return shared is None or shared.fullmatch(text) is not None
+
+
+@dataclass(frozen=True)
+class _NormalizedGrammar(Grammar):
+    """A grammar whose trees are put into one form."""
+
+    normalize: Callable[[Tree], Tree] = tuple
+
+    def parse(self, text: str) -> Tree:
+        """See `qosforge.configtree.Grammar`."""
+        return self.normalize(super().parse(text))
