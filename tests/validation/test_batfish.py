@@ -95,7 +95,7 @@ def test_another_service_at_the_port_is_a_finding_and_no_traceback() -> None:
 
 
 def test_platform_batfish_does_not_model_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PLATFORM, "batfish_format", None, raising=True)
+    monkeypatch.setitem(vars(PLATFORM), "batfish_format", None)
     (finding,) = check(port=1)
     assert (finding.code, finding.severity) == ("batfish-not-modelled", Severity.INFO)
     assert "cisco_ios: r1, r2, r3" in finding.message

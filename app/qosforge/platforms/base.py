@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Literal, Protocol
+from typing import Literal
 
 from qosforge.configtree import Grammar
 from qosforge.errors import InputError, Place
@@ -102,64 +102,59 @@ class DeviceFamily:
     states_image: bool = False
 
 
-class Platform(Protocol):
-    """One kind of device. Implementations are pure: no I/O but reading their own data and templates."""
+def _no_commands(plan: Plan) -> tuple[str, ...]:
+    """Of a device that counts nothing by class."""
+    del plan
+    return ()
+
+
+def _no_counts(answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]:
+    del answers, plan
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Platform:
+    """One kind of device. Its functions are pure: no I/O but reading their own data and templates.
+
+    ``batfish_format`` is what Batfish calls the text of this platform, where it models it. ``secrets`` tell which
+    words of its lines are secrets. ``counts`` are the sides of its interfaces on which the device counts by class
+    or queue; ``port_counters`` is how it shows the counters of whole ports, where a record of its answer is known.
+    ``features`` are what of the language beyond its core ``lower`` knows; it is never asked for more.
+    ``most_conditions`` is how many conditions (match lines, entries of access lists, filters) one class may come to
+    on an interface, and ``count_conditions`` to how many a class comes at most: by arithmetic, for whatever lists.
+
+    ``lower`` makes the plan for a request; its second argument is what the device holds now, where it is known.
+    ``blocks`` are the configuration objects of a plan, in the order in which people read them. ``parse`` gives the
+    plan that a running configuration (of a device of this name and image) amounts to, defaults that it does not
+    print included.
+
+    ``inspection_commands`` are what a device that is reached by a driver is asked before it is trusted; none of
+    them changes anything. ``inspect`` tells what it is by its answers, by command, its running configuration and
+    the driver; an answer that is not understood tells nothing, and its part of the result is ``None`` or empty.
+    ``counter_commands`` are what a device that holds a plan is asked for its counters by class; nothing where it
+    has none. ``read_counters`` reads the answers, by command, with the names that the plan has for classes, queues
+    and interfaces, and raises `ValueError` where an answer is not what the command prints.
+    """
 
     id: str
     grammar: Grammar
     family: DeviceFamily
     profile: DeviceProfile
-    batfish_format: str | None
-    """What Batfish calls the text of this platform; none where it does not model it."""
+    batfish_format: str | None = None
     secrets: SecretForms
-    """Which words of its lines are secrets."""
-    counts: frozenset[Direction]
-    """On which sides of its interfaces the device counts by class or queue."""
-    port_counters: PortCounterForm | None
-    """How it shows the counters of whole ports; ``None`` where no record of its answer is known."""
+    counts: frozenset[Direction] = frozenset()
+    port_counters: PortCounterForm | None = None
     features: frozenset[Feature]
-    """What of the language beyond its core `lower` knows; it is never asked for more."""
     most_conditions: int
-    """How many conditions (match lines, entries of access lists, filters) one class may come to on an interface."""
-
-    def count_conditions(self, request: DeviceRequest, class_request: ClassRequest) -> int:
-        """How many conditions a class comes to at most: by arithmetic, for whatever lists."""
-        ...
-
-    def lower(self, request: DeviceRequest, running: Plan | None) -> LoweredDevice:
-        """The plan for a request; ``running`` is what the device holds now, where it is known."""
-        ...
-
-    def blocks(self, plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
-        """The configuration objects of a plan, in the order people read them."""
-        ...
-
-    def parse(self, text: str, device: str, image: str) -> Plan:
-        """The plan that a running configuration amounts to, defaults that it does not print included."""
-        ...
-
-    def inspection_commands(self, driver: str) -> tuple[str, ...]:
-        """What to ask a device that is reached by this driver before it is trusted; none of it changes anything."""
-        ...
-
-    def inspect(self, answers: Mapping[str, str], running: str, driver: str) -> Inspection:
-        """What a device is by its answers, by command, and its running configuration.
-
-        An answer that is not understood tells nothing: its part of the result is ``None`` or empty.
-        """
-        ...
-
-    def counter_commands(self, plan: Plan) -> tuple[str, ...]:
-        """What to ask a device that holds this plan for its counters by class; nothing where it has none."""
-        ...
-
-    def read_counters(self, answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]:
-        """The counters in a device's answers, by command, named as the plan names classes, queues and interfaces.
-
-        Raises:
-            ValueError: an answer is not what the command prints.
-        """
-        ...
+    count_conditions: Callable[[DeviceRequest, ClassRequest], int]
+    lower: Callable[[DeviceRequest, Plan | None], LoweredDevice]
+    blocks: Callable[[Plan, LoweredDevice, DeviceRequest], tuple[Block, ...]]
+    parse: Callable[[str, str, str], Plan]
+    inspection_commands: Callable[[str], tuple[str, ...]]
+    inspect: Callable[[Mapping[str, str], str, str], Inspection]
+    counter_commands: Callable[[Plan], tuple[str, ...]] = _no_commands
+    read_counters: Callable[[Mapping[str, str], Plan], tuple[QueueCount, ...]] = _no_counts
 
 
 @cache

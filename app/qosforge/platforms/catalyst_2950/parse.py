@@ -18,8 +18,9 @@ _QOS = re.compile(
 )
 
 
-def parse(text: str, device: str, platform: str = "catalyst_2950") -> Plan:
+def parse(text: str, device: str, image: str = "") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
+    del image  # the releases differ in what they accept, not in how it reads
     reading = SwitchReader(read_tree(text, GRAMMAR, SYNTAX))
     queues = list(default_cos_to_queue())
     scheduler = strict_priority()
@@ -40,7 +41,7 @@ def parse(text: str, device: str, platform: str = "catalyst_2950") -> Plan:
     reading.read_unattached(_QOS)
     plan = Plan(
         device=device,
-        platform=platform,
+        platform="catalyst_2950",
         system=System(
             cos_to_dscp=tuple(reading.cos_to_dscp),
             dscp_to_cos=tuple(reading.dscp_to_cos),

@@ -25,11 +25,12 @@ _QOS = re.compile(
 )
 
 
-def parse(text: str, device: str, platform: str = "catalyst_2970") -> Plan:
+def parse(text: str, device: str, image: str = "") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``.
 
     While QoS is off the device changes no mark and has one queue: its maps do nothing, and the plan has none.
     """
+    del image  # the releases differ in what they accept, not in how it reads
     # What a class says nothing of gets DSCP 0: a policy stands for the trust of its port.
     reading = SwitchReader(read_tree(text, GRAMMAR, SYNTAX), unmarked=0)
     queues = SwitchQueues()
@@ -56,7 +57,7 @@ def parse(text: str, device: str, platform: str = "catalyst_2970") -> Plan:
     reading.read_unattached(_QOS)
     plan = Plan(
         device=device,
-        platform=platform,
+        platform="catalyst_2970",
         system=system if switched_on else System(),
         interfaces=interfaces,
         unknown=reading.unknown,

@@ -40,7 +40,7 @@ class _Reader:
                 self._policies[match[1]] = line
         self._reader = QueuingPolicyReader(self._policies, matched, self._miss)
 
-    def plan(self, device: str, platform: str) -> Plan:
+    def plan(self, device: str) -> Plan:
         interfaces = []
         for line in self._tree:
             if match := PORT.fullmatch(line.text):
@@ -55,7 +55,7 @@ class _Reader:
         unknown = tuple(sorted(self._unknown, key=lambda entry: entry.line))
         return Plan(
             device=device,
-            platform=platform,
+            platform="catalyst_9000",
             interfaces=tuple(interfaces),
             unknown=unknown,
             foreign_lists=self._lists.foreign_numbers,
@@ -90,6 +90,7 @@ class _Reader:
         return InterfacePlan(name=name, ingress=ingress, egress=egress)
 
 
-def parse(text: str, device: str, platform: str = "catalyst_9000") -> Plan:
+def parse(text: str, device: str, image: str = "") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
-    return verbatim(_Reader(read_tree(text, GRAMMAR, SYNTAX)).plan(device, platform), text)
+    del image  # the releases differ in what they accept, not in how it reads
+    return verbatim(_Reader(read_tree(text, GRAMMAR, SYNTAX)).plan(device), text)

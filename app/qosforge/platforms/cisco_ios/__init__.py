@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from qosforge.configtree import Grammar
 from qosforge.inventory.models import DeviceRole
-from qosforge.plan.model import Plan
-from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
-from qosforge.platforms.base import Block, DeviceFamily, Direction, LoweredDevice, QueueCount
+from qosforge.plan.request import Feature
+from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.cisco_ios.blocks import blocks
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.counters import counter_commands, read_counters
@@ -16,13 +12,10 @@ from qosforge.platforms.cisco_ios.grammar import GRAMMAR
 from qosforge.platforms.cisco_ios.lower import lower
 from qosforge.platforms.cisco_ios.matching import count_conditions
 from qosforge.platforms.cisco_ios.parse import parse
-from qosforge.platforms.inspection import Inspection
 from qosforge.platforms.ios_inspection import inspect, inspection_commands
 from qosforge.platforms.ios_port_counters import IOS_PORT_COUNTERS
 from qosforge.platforms.ios_secrets import IOS_FORMS
-from qosforge.platforms.port_counters import PortCounterForm
-from qosforge.platforms.profile import DeviceProfile, platform_profile
-from qosforge.platforms.secret_forms import SecretForms
+from qosforge.platforms.profile import platform_profile
 
 FEATURES = frozenset(
     {
@@ -59,12 +52,10 @@ FEATURES = frozenset(
 )
 
 
-class CiscoIos:
-    """The platform's face."""
-
-    id = "cisco_ios"
-    grammar: Grammar = GRAMMAR
-    family = DeviceFamily(
+PLATFORM = Platform(
+    id="cisco_ios",
+    grammar=GRAMMAR,
+    family=DeviceFamily(
         signs=r"interface (?:Serial|ATM|Multilink|Dialer|Tunnel|Virtual-Template|Ethernet)\S.*|rate-limit .*|"
         r"bandwidth .*|random-detect.*|fair-queue.*|priority .*|shape .*|ip cef.*|service-policy output .*|pvc .*|"
         r"map-class .*|ppp multilink.*|ip rtp .*|router .*|class class-default",
@@ -73,48 +64,20 @@ class CiscoIos:
         role=DeviceRole.EDGE,
         switches=False,
         states_image=True,
-    )
-    batfish_format: str | None = "cisco_ios"
-    secrets: SecretForms = IOS_FORMS
-    profile: DeviceProfile = platform_profile("cisco_ios")
-    counts: frozenset[Direction] = frozenset({"input", "output"})
-    port_counters: PortCounterForm | None = IOS_PORT_COUNTERS
-    features: frozenset[Feature] = FEATURES
-
-    most_conditions: int = capabilities()["access_list_entries"]["value"]
-
-    def count_conditions(self, request: DeviceRequest, class_request: ClassRequest) -> int:
-        """See `qosforge.platforms.base.Platform`."""
-        return count_conditions(request, class_request)
-
-    def lower(self, request: DeviceRequest, running: Plan | None) -> LoweredDevice:
-        """See `qosforge.platforms.base.Platform`."""
-        return lower(request, running)
-
-    def blocks(self, plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
-        """See `qosforge.platforms.base.Platform`."""
-        return blocks(plan, lowered, request)
-
-    def parse(self, text: str, device: str, image: str) -> Plan:
-        """See `qosforge.platforms.base.Platform`."""
-        del image  # the trains differ in what they accept, not in how it reads
-        return parse(text, device)
-
-    def inspection_commands(self, driver: str) -> tuple[str, ...]:
-        """See `qosforge.platforms.base.Platform`."""
-        return inspection_commands(driver)
-
-    def inspect(self, answers: Mapping[str, str], running: str, driver: str) -> Inspection:
-        """See `qosforge.platforms.base.Platform`."""
-        return inspect(answers, running, driver)
-
-    def counter_commands(self, plan: Plan) -> tuple[str, ...]:
-        """See `qosforge.platforms.base.Platform`."""
-        return counter_commands(plan)
-
-    def read_counters(self, answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]:
-        """See `qosforge.platforms.base.Platform`."""
-        return read_counters(answers, plan)
-
-
-PLATFORM = CiscoIos()
+    ),
+    batfish_format="cisco_ios",
+    secrets=IOS_FORMS,
+    profile=platform_profile("cisco_ios"),
+    counts=frozenset({"input", "output"}),
+    port_counters=IOS_PORT_COUNTERS,
+    features=FEATURES,
+    most_conditions=capabilities()["access_list_entries"]["value"],
+    count_conditions=count_conditions,
+    lower=lower,
+    blocks=blocks,
+    parse=parse,
+    inspection_commands=inspection_commands,
+    inspect=inspect,
+    counter_commands=counter_commands,
+    read_counters=read_counters,
+)

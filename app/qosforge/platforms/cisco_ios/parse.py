@@ -39,7 +39,7 @@ class _Reader:
         self.circuits = CircuitReader(tree, self._miss)
         self.reader = PolicyReader(self.policies, self.class_maps, self._miss)
 
-    def plan(self, device: str, platform: str) -> Plan:
+    def plan(self, device: str) -> Plan:
         classes = ClassReader(self.lists, self._miss, application_of)
         for line in self.tree:
             if match := re.fullmatch(r"class-map (?:match-(all|any) )?(\S+)", line.text):
@@ -56,7 +56,7 @@ class _Reader:
         self.unknown.extend(astray(self.tree))
         return Plan(
             device=device,
-            platform=platform,
+            platform="cisco_ios",
             # No interface has this command: below one it stands in a text without indentation.
             system=System(
                 express_forwarding=any(_CEF.fullmatch(t.text) for top in self.tree for t in (top, *top.children))
@@ -133,6 +133,7 @@ class _Reader:
         )
 
 
-def parse(text: str, device: str, platform: str = "cisco_ios") -> Plan:
+def parse(text: str, device: str, image: str = "") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
-    return verbatim(_Reader(read_tree(cleaned(text), GRAMMAR, SYNTAX)).plan(device, platform), text)
+    del image  # the releases differ in what they accept, not in how it reads
+    return verbatim(_Reader(read_tree(cleaned(text), GRAMMAR, SYNTAX)).plan(device), text)

@@ -48,7 +48,7 @@ class _Reader:
         self.to_dscp = list(factory_cos_to_dscp())
         self.queue_of: dict[tuple[int, int], int] = {}
 
-    def plan(self, device: str, platform: str) -> Plan:
+    def plan(self, device: str) -> Plan:
         for line in self.tree:
             self._line(line)
         listed = [str(n) for n in range(1, self.port_count + 1)]
@@ -70,7 +70,7 @@ class _Reader:
             dscp_to_cos=tuple(self.to_cos),
         )
         unknown = tuple(sorted(self.unknown, key=lambda u: u.line))
-        return Plan(device=device, platform=platform, system=system, interfaces=interfaces, unknown=unknown)
+        return Plan(device=device, platform="nortel_5510", system=system, interfaces=interfaces, unknown=unknown)
 
     def _interface(self, name: str) -> InterfacePlan:
         fallback: str = capabilities()["default_group"]["value"]
@@ -161,6 +161,7 @@ class _Reader:
         return Ingress(policy=group, trust=self.groups.get(group, Trust.KEEP), rules=group_filters(found))
 
 
-def parse(text: str, device: str, platform: str = "nortel_5510") -> Plan:
+def parse(text: str, device: str, image: str = "") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
-    return _Reader(text).plan(device, platform)
+    del image  # the releases differ in what they accept, not in how it reads
+    return _Reader(text).plan(device)
