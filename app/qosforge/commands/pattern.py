@@ -67,13 +67,16 @@ ARGUMENTS: Mapping[str, ArgumentType] = {
 
 
 @dataclass(frozen=True)
-class _Item:
-    """One item; ``branches`` are the sequences of a group, ``word`` a keyword, else it is an argument."""
+class Item:
+    """One item: a keyword (``word``), a group of sequences (``branches``) or an argument.
+
+    It stands ``least`` to ``most`` times, or not at all where it is ``optional``. ``bounds`` are those of a number.
+    """
 
     word: str = ""
     argument: ArgumentType | None = None
     bounds: tuple[int, int] | None = None
-    branches: tuple[tuple[_Item, ...], ...] = ()
+    branches: tuple[tuple[Item, ...], ...] = ()
     optional: bool = False
     name: str = ""
     least: int = 1
@@ -97,7 +100,7 @@ class _Parser:
             at = found.end()
         self._at = 0
 
-    def pattern(self) -> tuple[_Item, ...]:
+    def pattern(self) -> tuple[Item, ...]:
         items = self._sequence()
         if self._at != len(self._lexemes):
             raise ValueError(f"pattern {self._text!r}: a bracket closes nothing")
@@ -106,13 +109,13 @@ class _Parser:
     def _peek(self) -> str:
         return self._lexemes[self._at] if self._at < len(self._lexemes) else ""
 
-    def _sequence(self) -> tuple[_Item, ...]:
+    def _sequence(self) -> tuple[Item, ...]:
         items = []
         while (lexeme := self._peek()) and lexeme not in ("]", "}", "|"):
             items.append(self._item())
         return tuple(items)
 
-    def _item(self) -> _Item:
+    def _item(self) -> Item:
         lexeme = self._lexemes[self._at]
         self._at += 1
         values: dict[str, object] = {}
@@ -139,7 +142,7 @@ class _Parser:
             else:
                 exactly, times = suffix[1] == "=", int(suffix.lstrip("*="))
                 values |= {"least": times if exactly else 1, "most": times}
-        return _Item(**values)  # type: ignore[arg-type]
+        return Item(**values)  # type: ignore[arg-type]
 
 
 def _number(low: int, high: int) -> ArgumentType:
@@ -162,7 +165,7 @@ class _Capture:
 
 
 class Pattern:
-    """One pattern, ready to read lines.
+    """One pattern, ready to read lines; ``items`` are what it is made of.
 
     Raises:
         ValueError: the pattern is malformed.
@@ -170,19 +173,19 @@ class Pattern:
 
     def __init__(self, text: str, arguments: Mapping[str, ArgumentType] = ARGUMENTS) -> None:
         self.text = text
-        self._items = _Parser(text, arguments).pattern()
+        self.items = _Parser(text, arguments).pattern()
 
     @cached_property
     def _compiled(self) -> tuple[re.Pattern[str], Mapping[str, _Capture]]:
         captures: dict[str, _Capture] = {}
-        return re.compile(_sequence_regex(self._items, captures)), captures
+        return re.compile(_sequence_regex(self.items, captures)), captures
 
     def expression(self, only: Mapping[str, str]) -> str:
         """A regular expression for lines of this form, ranges aside; ``only`` narrows arguments by their names.
 
         A name that is used several times has underscores behind it from the second time on.
         """
-        return _sequence_regex(self._items, {}, only).removeprefix(" ")
+        return _sequence_regex(self.items, {}, only).removeprefix(" ")
 
     def read(self, text: str) -> dict[str, Value] | None:
         """The values of a line by name; None where it is not of this form, or a number is out of its range."""
@@ -206,26 +209,26 @@ class Pattern:
     @cached_property
     def bounds(self) -> Mapping[str, tuple[int, int]]:
         """The least and the greatest number of every named item that is one."""
-        return {item.name: item.bounds for item in _flat(self._items) if item.name and item.bounds}
+        return {item.name: item.bounds for item in _flat(self.items) if item.name and item.bounds}
 
     @cached_property
     def first_words(self) -> frozenset[str]:
         """The words that lines of this form begin with."""
-        return frozenset(_first(self._items))
+        return frozenset(_first(self.items))
 
     def add_to(self, node: Node) -> None:
         """Add the phrases of this pattern to those that may follow."""
-        for end in _grow([node], self._items):
+        for end in _grow([node], self.items):
             end.setdefault(END, {})
 
 
 def _sequence_regex(
-    items: tuple[_Item, ...], captures: dict[str, _Capture], only: Mapping[str, str] = MappingProxyType({})
+    items: tuple[Item, ...], captures: dict[str, _Capture], only: Mapping[str, str] = MappingProxyType({})
 ) -> str:
     return "".join(_item_regex(item, captures, only) for item in items)
 
 
-def _item_regex(item: _Item, captures: dict[str, _Capture], only: Mapping[str, str]) -> str:
+def _item_regex(item: Item, captures: dict[str, _Capture], only: Mapping[str, str]) -> str:
     """The expression of one item with the blank before it."""
     # Numbers without a name are captured, too: their range is checked.
     named = bool(item.name or item.argument)
@@ -255,14 +258,14 @@ def _without_blank(branch: str) -> str:
     return branch[1:]
 
 
-def _flat(items: tuple[_Item, ...]) -> Iterator[_Item]:
+def _flat(items: tuple[Item, ...]) -> Iterator[Item]:
     for item in items:
         yield item
         for branch in item.branches:
             yield from _flat(branch)
 
 
-def _first(items: tuple[_Item, ...]) -> Iterator[str]:
+def _first(items: tuple[Item, ...]) -> Iterator[str]:
     for item in items:
         if item.word:
             yield item.word
@@ -272,7 +275,7 @@ def _first(items: tuple[_Item, ...]) -> Iterator[str]:
             return
 
 
-def _grow(nodes: list[Node], items: tuple[_Item, ...]) -> list[Node]:
+def _grow(nodes: list[Node], items: tuple[Item, ...]) -> list[Node]:
     for item in items:
         held = list(nodes) if item.optional else []
         for times in range(1, item.most + 1):
@@ -283,7 +286,7 @@ def _grow(nodes: list[Node], items: tuple[_Item, ...]) -> list[Node]:
     return nodes
 
 
-def _step(nodes: list[Node], item: _Item) -> list[Node]:
+def _step(nodes: list[Node], item: Item) -> list[Node]:
     if item.branches:
         return [end for branch in item.branches for end in _grow(nodes, branch)]
     key = item.word or (ANY_REST if item.argument is not None and item.argument.rest else ANY_WORD)

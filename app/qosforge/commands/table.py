@@ -66,7 +66,7 @@ class CommandTable:
         self.lines = lines
         self._shared = {mode: re.compile(pattern) for mode, pattern in {ELSEWHERE: "(?!)", **shared}.items()}
         self._arguments = {**ARGUMENTS, **(arguments or {})}
-        self._forms = tuple(form for line in lines for form in self._forms_of(line))
+        self.forms = tuple(form for line in lines for form in self._forms_of(line))
         self._prepare = prepare
         self.syntax = CommandSyntax(
             phrases=self._phrases(),
@@ -90,16 +90,16 @@ class CommandTable:
             yield Form(line, Pattern(line.no, self._arguments), negated=True)
 
     def _first_words(self, line: Line) -> frozenset[str]:
-        return frozenset().union(*(form.pattern.first_words for form in self._forms if form.line is line))
+        return frozenset().union(*(form.pattern.first_words for form in self.forms if form.line is line))
 
     def _phrases(self) -> dict[str, Node]:
         phrases: dict[str, Node] = {}
-        for form in self._forms:
+        for form in self.forms:
             form.pattern.add_to(phrases.setdefault(form.line.mode, {}))
         return phrases
 
     def _rules(self) -> Iterator[LineRule]:
-        for form in self._forms:
+        for form in self.forms:
             line = form.line
             if line.change is None:
                 continue
@@ -112,7 +112,8 @@ class CommandTable:
     @cached_property
     def _by_first_word(self) -> Mapping[tuple[str, str], tuple[Form, ...]]:
         found: dict[tuple[str, str], list[Form]] = {}
-        for form in self._forms:
+        # What one row understands is not taken away by another one's further forms.
+        for form in sorted(self.forms, key=lambda form: not form.understood):
             for word in ("no",) if form.negated else form.pattern.first_words:
                 found.setdefault((form.line.mode, word), []).append(form)
         return {key: tuple(forms) for key, forms in found.items()}
@@ -123,7 +124,7 @@ class CommandTable:
         Raises:
             KeyError: there is no such line, or it has no such item.
         """
-        for form in self._forms:
+        for form in self.forms:
             if form.line.id == line and name in form.pattern.bounds:
                 return form.pattern.bounds[name]
         raise KeyError(f"{line}: {name}")

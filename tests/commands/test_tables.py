@@ -1,0 +1,39 @@
+"""The command tables of the installed platforms: each of their rows is read, spelt and changed as itself."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qosforge.commands import CommandTable
+from qosforge.platforms.base import installed
+from tests.commands.written import lines
+
+TABLES: dict[str, CommandTable] = {
+    name: import_module(f"qosforge.platforms.{name}.lines").TABLE
+    for name in sorted(installed())
+    if find_spec(f"qosforge.platforms.{name}.lines")
+}
+
+
+@pytest.mark.parametrize("platform", sorted(TABLES))
+@given(data=st.data())
+@settings(max_examples=200)
+def test_a_line_of_any_row_is_understood_spelt_out_already_and_under_the_rule_of_its_row(platform, data) -> None:
+    table = TABLES[platform]
+    form = data.draw(st.sampled_from([form for form in table.forms if form.understood]), label="row")
+    text = ("no " if form.negated else "") + data.draw(lines(form.pattern), label="line")
+    mode = form.line.mode
+    found = table.find(text, mode)
+    assert found is not None
+    assert found[0].understood
+    assert found[0].line.opens == form.line.opens
+    assert table.syntax.spelt(mode, text) == text
+    if form.line.change is not None and not form.line.change.only:
+        rule = table.grammar.find(text, mode)
+        assert rule is not None
+        assert rule[0].id == (form.line.opens or form.line.id)

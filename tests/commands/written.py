@@ -1,0 +1,54 @@
+"""Lines that a pattern describes, drawn at random."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import strategies as st
+
+from qosforge.commands.pattern import Item, Pattern
+from qosforge.dscp import dscp_name
+
+_WORDS = st.from_regex(r"[A-Z][A-Z0-9-]{3,9}", fullmatch=True)
+
+
+@st.composite
+def lines(draw: st.DrawFn, pattern: Pattern) -> str:
+    """A line of this form."""
+    return " ".join(word for item in pattern.items for word in _written(draw, item))
+
+
+def _written(draw: st.DrawFn, item: Item) -> list[str]:
+    if item.optional and draw(st.booleans()):
+        return []
+    return [word for _ in range(draw(st.integers(item.least, item.most))) for word in _once(draw, item)]
+
+
+def _once(draw: st.DrawFn, item: Item) -> list[str]:
+    if item.branches:
+        branch = draw(st.sampled_from(item.branches))
+        return [word for inner in branch for word in _written(draw, inner)]
+    if item.word:
+        return [item.word]
+    if item.bounds:
+        return [str(draw(st.integers(*item.bounds)))]
+    assert item.argument is not None
+    if item.argument.rest:
+        return draw(st.lists(_WORDS, min_size=1, max_size=3))
+    return [draw(_argument(item))]
+
+
+def _argument(item: Item) -> st.SearchStrategy[str]:
+    assert item.argument is not None
+    parse = item.argument.parse
+
+    def fits(text: str) -> bool:
+        try:
+            parse(text)
+        except ValueError:
+            return False
+        return True
+
+    if item.argument.regex != r"\S+":
+        return st.from_regex(re.compile(item.argument.regex, re.ASCII), fullmatch=True).filter(fits)
+    return st.one_of(_WORDS, st.integers(0, 7).map(str), st.integers(0, 63).map(dscp_name)).filter(fits)
