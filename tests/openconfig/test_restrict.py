@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 import pytest
 from hypothesis import given
@@ -164,7 +166,9 @@ FIELDS = [(part, name) for part in PARTS for name in part.model_fields if (part,
 def test_every_field_is_kept_or_told(part: type[BaseModel], name: str, data: st.DataObject) -> None:
     """Fields that come to the plan later are drawn by their type: they too must be told."""
     base, put, get = PARTS[part]
-    strategy = st.just(VALUES[part, name]) if (part, name) in VALUES else st.from_type(_plain(part, name))
+    strategy = (
+        st.just(VALUES[part, name]) if (part, name) in VALUES else _values(part.model_fields[name].annotation)
+    )
     value = data.draw(strategy.filter(lambda v: v != getattr(base, name)))
     changed = base.model_copy(update={name: value})
     restricted = restrict(put(changed), APPLICATIONS)
@@ -172,8 +176,18 @@ def test_every_field_is_kept_or_told(part: type[BaseModel], name: str, data: st.
     assert kept or restricted.findings
 
 
-def _plain(part: type[BaseModel], name: str) -> Any:
-    return part.model_fields[name].annotation
+@cache
+def _values(annotation: Any) -> st.SearchStrategy[Any]:
+    """Values of a type. Tuples are short: models within models would else have thousands of parts."""
+    arguments = get_args(annotation)
+    if arguments[1:] == (...,):
+        return st.lists(_values(arguments[0]), max_size=2).map(tuple)
+    if get_origin(annotation) in (Union, UnionType):
+        return st.one_of([_values(argument) for argument in arguments])
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        fields = annotation.model_fields
+        return st.deferred(lambda: st.builds(annotation, **{n: _values(f.annotation) for n, f in fields.items()}))
+    return st.from_type(annotation)
 
 
 def test_terms_are_split_by_port_ranges_and_precedence_becomes_dscps() -> None:
