@@ -12,7 +12,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from tests import counted
+from tests import counted, sqlite_template
 from tests.parts import SAMPLES, why_not
 from tests.postgres import empty_postgres_url, postgres, postgres_url
 from tests.vault_servers import openbao_program
@@ -29,8 +29,9 @@ hypothesis.settings.load_profile("any-load")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Nothing is deselected yet."""
+    """Nothing is deselected yet; new databases are copies of the first."""
     config.stash[DESELECTED] = {}
+    sqlite_template.install(pytest.MonkeyPatch())
 
 
 @pytest.hookimpl(wrapper=True)

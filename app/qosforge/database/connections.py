@@ -273,9 +273,7 @@ class Database:
             why = f"revision {revision}, and {known_revisions()[0]} is the newest here"
             raise self._trouble("is of a later release", why, "use the release that wrote it, or a newer one")
         if revision is None or schema is Schema.UPGRADED:
-            config = Config(attributes={"connection": connection})
-            config.set_main_option("script_location", "qosforge.database:migrations")
-            command.upgrade(config, "head")
+            migrate(connection)
         elif revision != known_revisions()[0] and schema is Schema.CURRENT:
             why = f"revision {revision}, and this release works with {known_revisions()[0]} alone"
             trouble = self._trouble("is of an earlier release", why, UPGRADE_HINT)
@@ -307,6 +305,13 @@ class Database:
         if self.path is None:
             return Place(path=self.url.render_as_string(hide_password=True))
         return Place(file=str(self.path))
+
+
+def migrate(connection: sa.Connection) -> None:
+    """Bring the tables to the newest revision, from whichever they have."""
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", "qosforge.database:migrations")
+    command.upgrade(config, "head")
 
 
 def database_url(url: str) -> sa.URL:
