@@ -108,6 +108,21 @@ def test_no_ip_mtu_is_made_for_fragments_that_hold_whole_packets() -> None:
     pushed(site, an_intent(a_class(), apply=[WAN], link_efficiency=[rule]))
 
 
+def test_a_circuit_leaves_its_policy_before_its_rate_falls_below_what_that_reserves() -> None:
+    below = " bandwidth 512\n ip address 192.0.2.9 255.255.255.252\n frame-relay interface-dlci 100\n"
+    entry = {"rate": 512_000, "tags": ["wan"], "encapsulation": "frame-relay", "circuit": {"dlci": 100}}
+    physical = ("Serial0/2", {"rate": 512_000}, " encapsulation frame-relay\n")
+    site = router("12.4(24)T", physical, ("Serial0/2.100", entry, below))
+    reserved = {"bandwidth": {"rate": "64 kb/s"}}
+    wide = an_intent(a_class(treatment=reserved), apply=[WAN | {"shape": {"rate": "256 kb/s"}}])
+    narrow = an_intent(
+        a_class(treatment={"priority": True}), apply=[WAN | {"policy": "PO", "shape": {"rate": "8 kb/s"}}]
+    )
+
+    pushed(site, wide, narrow)
+    pushed(site, narrow, wide)
+
+
 def test_fragments_of_a_shaped_bundle_are_sized_by_the_rate_that_the_box_knows() -> None:
     below = " bandwidth 8000\n ppp multilink\n ppp multilink group 1\n"
     bundle = (

@@ -113,6 +113,8 @@ RULES = (
         r"map-class frame-relay (?P<name>QOSFORGE\S*)",
         defines="map-class {name}",
         owned=True,
+        # The rate must not fall below what the policy that stands there reserves.
+        remove_first=True,
     ),
     LineRule(
         "map-class-value",
