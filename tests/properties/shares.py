@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Fidelity
-from qosforge.plan.model import Plan, Queue, Scheduler, Share, ShareUnit
+from qosforge.plan.model import Discipline, Plan, Queue, Scheduler, Share, ShareUnit
 from qosforge.plan.request import ClassRequest, InterfaceRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.plan.shares import expected_shares
@@ -68,7 +68,7 @@ def _realised(made: CompiledDevice, wanted: InterfaceRequest, held: Plan) -> Ite
     limit = scheduler.limit_percent
     kept = any(f.code == "port-limit-kept" and f.interface == wanted.name for f in made.findings)
     scale = 1.0 if limit is None else 100 / limit if kept else wanted.rate / wanted.usable
-    held_to_share = made.request.platform in ("cisco_ios", "catalyst_9000")  # priority is policed
+    held_to_share = scheduler.discipline is Discipline.LLQ_CBWFQ  # priority is policed
     shares = expected_shares(whole, wanted.usable, priority_load=0.0 if held_to_share else first / scale)
     for queue, share in zip(queues, shares, strict=True):
         # Of queues that are all served strictly, the model divides nothing.
