@@ -89,11 +89,12 @@ class QueueCount:
 class DeviceFamily:
     """The devices of a platform: by which lines their configurations are told, and what an inventory says of them.
 
-    ``signs`` is a pattern of whole lines that they have and others hardly; ``switches`` where ports are those of a
-    switch. ``images`` are tried in this order where none is known; ``states_image`` where the ``version`` line of a
-    configuration is one.
+    ``title`` is what people call them. ``signs`` is a pattern of whole lines that they have and others hardly;
+    ``switches`` where ports are those of a switch. ``images`` are tried in this order where none is known;
+    ``states_image`` where the ``version`` line of a configuration is one.
     """
 
+    title: str
     signs: str
     images: tuple[str, ...]
     driver: str

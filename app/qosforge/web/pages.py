@@ -16,6 +16,7 @@ from qosforge.access.roles import Principal, Role
 from qosforge.access.sessions import cookie_name, csrf_token
 from qosforge.api.backend import Backend
 from qosforge.api.middleware.authorization import Needs
+from qosforge.platforms.base import installed, platform
 from qosforge.visible import visible_in_page
 from qosforge.web.assets import asset
 from qosforge.web.language import COOKIE as LANGUAGE_COOKIE
@@ -109,7 +110,13 @@ def _environment(language: str) -> Environment:
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
     environment.globals["asset"] = asset
     environment.filters["moment"] = _moment
+    environment.filters["platform_title"] = _platform_title
     return environment
+
+
+def _platform_title(name: str) -> str:
+    """What people call the devices of a platform; the id of one that is not installed any more."""
+    return platform(name).family.title if name in installed() else name
 
 
 def _moment(at: datetime | None) -> Markup:

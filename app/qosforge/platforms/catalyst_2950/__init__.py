@@ -44,6 +44,7 @@ PLATFORM = Platform(
     id="catalyst_2950",
     grammar=GRAMMAR,
     family=DeviceFamily(
+        title="Cisco Catalyst 2950",
         signs=r"wrr-queue\b.*|mls qos map (?:cos-dscp|dscp-cos) .*|(?:.*[^\w])?[Cc](?:WS-C)?295[05]\b.*",
         images=("12.1EA-EI", "12.1EA-SI"),
         driver="ios_legacy",

@@ -49,6 +49,7 @@ PLATFORM = Platform(
     id="catalyst_2970",
     grammar=GRAMMAR,
     family=DeviceFamily(
+        title="Cisco Catalyst 2970",
         signs=r".*\bsrr-queue\b.*|.*\bqueue-set\b.*|mls qos (?:queue-set|srr-queue)\b.*|priority-queue out|"
         r"(?:.*[^\w])?[Cc](?:isco )?(?:WS-C)?(?:2970|3560|3750)\b.*",
         images=("12.2",),

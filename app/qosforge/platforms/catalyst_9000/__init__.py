@@ -43,6 +43,7 @@ PLATFORM = Platform(
     id="catalyst_9000",
     grammar=GRAMMAR,
     family=DeviceFamily(
+        title="Cisco Catalyst 9000",
         signs=r"priority level .*|bandwidth remaining .*|queue-buffers ratio .*|queue-limit dscp .*|"
         r"random-detect dscp.*|.*\bsystem-cpp-.*|class class-default|service-policy output .*|[Vv]ersion 1[67]\..*|"
         r"interface (?:Two|Five|Ten|TwentyFive|Forty|Hundred)Gig\w+\d/\d/\d+|.*[Cc]9[2-5]00\w*\b.*",

@@ -56,6 +56,7 @@ PLATFORM = Platform(
     id="cisco_ios",
     grammar=GRAMMAR,
     family=DeviceFamily(
+        title="Cisco IOS",
         signs=r"interface (?:Serial|ATM|Multilink|Dialer|Tunnel|Virtual-Template|Ethernet)\S.*|rate-limit .*|"
         r"bandwidth .*|random-detect.*|fair-queue.*|priority .*|shape .*|ip cef.*|service-policy output .*|pvc .*|"
         r"map-class .*|ppp multilink.*|ip rtp .*|router .*|class class-default",

@@ -29,6 +29,7 @@ PLATFORM = Platform(
     id="force10_e300",
     grammar=TABLE.grammar,
     family=DeviceFamily(
+        title="Force10 E300",
         signs=r"(?:qos-policy-(?:input|output)|policy-map-(?:input|output)|wred-profile|class-map match-\w+ "
         r"\S+ cam-\S+)\b.*|.*\bservice-class\b.*|interface (?:Ten)?GigabitEthernet \d.*|.*FTOS.*|"
         r"service-queue \d.*|(?:strict-priority|scheduler) .*|dot1p-priority \d|"

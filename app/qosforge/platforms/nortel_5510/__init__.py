@@ -28,6 +28,7 @@ PLATFORM = Platform(
     id="nortel_5510",
     grammar=GRAMMAR,
     family=DeviceFamily(
+        title="Nortel BayStack 5510",
         signs=r"qos (?:agent|if-group|if-assign|ip-element|l2-element|classifier|meter|action|policy|acl|ip-acl|"
         r"l2-acl|queue-set)\b.*|vlan (?:members|ports|configcontrol)\b.*|.*ASCII Configuration Generator.*",
         images=("5.1",),
