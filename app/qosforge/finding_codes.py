@@ -6,18 +6,28 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
-from typing import Annotated
+from functools import cache, cached_property
+from string import Formatter
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from ruamel.yaml import YAML
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from yaml.cyaml import CSafeLoader
 
 from qosforge.errors import InputError
 from qosforge.findings import Severity
 from qosforge.resources import read_text
 
 SOURCE = "qosforge/finding_codes.yaml"
+
+DEFAULT = "default"
+"""The variant of a code's own message."""
+
+USUAL = "usual"
+"""The severity where no condition holds."""
 
 _Text = Annotated[str, Field(min_length=1)]
 
@@ -26,14 +36,100 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Explanation(_Part):
-    """What a code means: its severities (the usual one first), why it happens, the hint, and an example."""
+Severities = Annotated[dict[str, Severity], Field(min_length=1)]
+"""The usual severity, then that of every condition that changes it: the first one that holds decides."""
 
-    severity: Annotated[tuple[Severity, ...], Field(min_length=1)]
+
+@dataclass(frozen=True)
+class Wording:
+    """A message of a code, ready to be filled: its templates, its severity, and the facts that they take.
+
+    ``needs`` are those without which it cannot be told; ``facts`` are all that the code knows.
+    """
+
+    message: str
+    hint: str | None
+    severity: Mapping[str, Severity]
+    needs: frozenset[str]
+    facts: frozenset[str]
+
+    def severity_for(self, facts: Mapping[str, Any]) -> Severity:
+        """The severity where these facts hold."""
+        for condition, severity in self.severity.items():
+            if condition != USUAL and facts[condition]:
+                return severity
+        return self.severity[USUAL]
+
+
+class _Worded(_Part):
+    """What a message says, and how severe it is; ``severity`` may be given as one word."""
+
+    message: _Text | None = None
+    severity: Severities | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_severity(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and isinstance(data.get("severity"), str):
+            return {**data, "severity": {USUAL: data["severity"]}}
+        if isinstance(data, Mapping) and isinstance(data.get("severity"), list):
+            return {**data, "severity": {USUAL: data["severity"][0], **{s: s for s in data["severity"][1:]}}}
+        return data
+
+
+class Variant(_Worded):
+    """Another message of a code; what it does not give is the code's."""
+
+    hint: _Text | None = None
+
+
+class Explanation(_Worded):
+    """What a code means: its severity, its messages with their facts, why it happens, the hint, and an example.
+
+    The hint is what findings say too, but where a variant has its own, or where there is nothing to do.
+    """
+
+    severity: Severities
+    facts: tuple[str, ...] = ()
+    variants: dict[str, Variant] = Field(default_factory=dict)
     meaning: _Text
     why: _Text
     hint: _Text
     example: _Text
+
+    @property
+    def severities(self) -> tuple[Severity, ...]:
+        """Every severity that the code can have, the usual one first."""
+        return tuple(dict.fromkeys(severity for each in self._rules() for severity in each.values()))
+
+    @property
+    def conditions(self) -> frozenset[str]:
+        """Everything that changes the severity of one of the messages."""
+        return frozenset(condition for each in self._rules() for condition in each if condition != USUAL)
+
+    def _rules(self) -> list[Mapping[str, Severity]]:
+        return [self.severity, *(v.severity for v in self.variants.values() if v.severity)]
+
+    @cached_property
+    def wordings(self) -> dict[str, Wording]:
+        """The messages by variant."""
+        usual = {DEFAULT: Variant()} if self.message is not None else {}
+        return {name: self._wording(variant) for name, variant in (usual | self.variants).items()}
+
+    def _wording(self, variant: Variant) -> Wording:
+        message = variant.message or self.message
+        if message is None:
+            raise ValueError("a variant without a message, where the code has none")
+        # The code's own hint is for people to read on its page too: no template.
+        template = variant.hint or self.hint.replace("{", "{{").replace("}", "}}")
+        hint = None if template.startswith("nothing") else template
+        severity = variant.severity or self.severity
+        needs = frozenset((*_placeholders(message), *_placeholders(hint or ""), *(severity.keys() - {USUAL})))
+        return Wording(message, hint, severity, needs, frozenset((*self.facts, *self.conditions)))
+
+
+def _placeholders(template: str) -> Iterator[str]:
+    return (name for _, name, _, _ in Formatter().parse(template) if name)
 
 
 class Section(_Part):
@@ -50,7 +146,7 @@ class Catalogue(_Part):
     text: _Text
     sections: tuple[Section, ...]
 
-    @property
+    @cached_property
     def codes(self) -> dict[str, Explanation]:
         """All codes."""
         return {code: entry for section in self.sections for code, entry in section.codes.items()}
@@ -59,7 +155,7 @@ class Catalogue(_Part):
 @cache
 def load_codes() -> Catalogue:
     """The catalogue that ships with qosforge."""
-    return Catalogue.model_validate(YAML(typ="safe", pure=True).load(read_text(SOURCE)))
+    return Catalogue.model_validate(yaml.load(read_text(SOURCE), CSafeLoader))
 
 
 def explain(code: str) -> Explanation:
@@ -86,7 +182,7 @@ def page() -> str:
             lines += [section.text.strip(), ""]
         lines += ["| code | severity | meaning | hint |", "|---|---|---|---|"]
         for code, entry in section.codes.items():
-            severity = ", ".join(entry.severity)
+            severity = ", ".join(entry.severities)
             lines.append(f"| `{code}` | {severity} | {entry.meaning} | {entry.hint} |")
         lines.append("")
     return "\n".join(lines[:-1]) + "\n"

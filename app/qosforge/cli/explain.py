@@ -17,10 +17,11 @@ def print_explanation(code: str, *, as_json: bool) -> None:
     """
     entry = explain(code)
     if as_json:
-        print_json({"code": code, **entry.model_dump(mode="json")})
+        texts = entry.model_dump(include={"meaning", "why", "hint", "example"})
+        print_json({"code": code, "severity": [severity.value for severity in entry.severities], **texts})
         return
     line = Text(code, style="bold")
-    for severity in entry.severity:
+    for severity in entry.severities:
         line.append(f"  {severity.value}", style=SEVERITY[severity])
     out.print(line)
     table = Table(box=None, show_header=False, padding=(0, 1))

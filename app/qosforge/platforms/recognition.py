@@ -6,11 +6,13 @@ import math
 from collections.abc import Callable, Iterator
 
 from qosforge.expansion import combine
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.intent.applications import Application
 from qosforge.intent.ports import WELL_KNOWN
 from qosforge.memoise import memoise
+from qosforge.note import note
 from qosforge.plan.model import PortRange, Term
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 
@@ -100,20 +102,26 @@ def count_conditions(
     return math.prod((own, *sides, *(len(values) or 1 for values in ends), points or 1))
 
 
-def ports_only(request: DeviceRequest, class_request: ClassRequest) -> Finding | None:
-    """The finding that a class's applications are told by ports alone; None where it lists none."""
+def ports_only(request: DeviceRequest, class_request: ClassRequest, *, avoidable: bool = False) -> Finding | None:
+    """The finding that a class's applications are told by ports alone; None where it lists none.
+
+    ``avoidable`` where another image of the device looks into packets: ports that other traffic has too are then
+    a warning.
+    """
     names = list(dict.fromkeys(t.application for t in class_request.terms if t.application))
     if not names:
         return None
     more = [n for n in names if request.applications[n].beyond_ports]
-    note = f"; the ports of {', '.join(more)} carry other traffic too" if more else ""
-    return Finding(
-        code="recognised-by-ports",
-        severity=Severity.INFO,
-        message=f"{', '.join(names)} recognised by transport ports only{note}",
-        device=request.device,
-        traffic_class=class_request.name,
-        line=class_request.line,
+    place, known = class_place(request, class_request), ", ".join(names)
+    if not more:
+        return note("recognised-by-ports", place, applications=known)
+    return note(
+        "recognised-by-ports",
+        place,
+        variant="shared",
+        applications=known,
+        shared=", ".join(more),
+        avoidable=avoidable,
     )
 
 
@@ -126,15 +134,9 @@ def default_marked_down(request: DeviceRequest) -> Finding | None:
     default = request.classes[-1]
     if default.mark is not None or not any(i.recognise for i in request.interfaces):
         return None
-    return Finding(
-        code="default-marked-down",
-        severity=Severity.INFO,
-        message="an input that recognises classes clears the mark of what none of them takes, or it would pass for "
-        "theirs at the queues",
-        device=request.device,
-        direction="input",
-        traffic_class=default.name,
-        line=default.line,
+    return note(
+        "default-marked-down",
+        class_place(request, default, direction="input"),
         requested="no mark",
         applied="DSCP 0",
     )

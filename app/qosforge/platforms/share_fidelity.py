@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from qosforge.findings import Fidelity, Finding, Severity
+from qosforge.findings import Fidelity, Finding
 from qosforge.memoise import memoise
+from qosforge.note import note
 from qosforge.plan.core import rate_in
 from qosforge.plan.model import Scheduler, ShareUnit
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.requested import asked_share, requested_shares
 from qosforge.plan.shares import expected_shares
@@ -105,17 +107,12 @@ def share_findings(request: DeviceRequest, shares: tuple[ClassShare, ...]) -> It
         if worst.error < EXACT:
             continue
         beyond = worst.error > request.tolerance
-        yield Finding(
-            code="share-out-of-tolerance" if beyond else "share-approximate",
-            severity=Severity.ERROR if beyond else Severity.INFO,
-            message=f"the device's weights miss the share by {worst.error * 100:.1f} points of the link rate",
-            device=request.device,
-            direction="output",
-            traffic_class=c.name,
-            line=c.line,
+        yield note(
+            "share-out-of-tolerance" if beyond else "share-approximate",
+            class_place(request, c, direction="output"),
             requested=format_percent(worst.requested),
             applied=format_percent(worst.applied),
-            hint="ask for shares nearer to the weights the device has, or widen the tolerance" if beyond else None,
+            points=worst.error * 100,
         )
 
 
@@ -126,30 +123,19 @@ def priority_findings(request: DeviceRequest) -> Iterator[Finding]:
         if c.treatment.priority and not c.treatment.priority.capped:
             continue  # it asks for whatever is offered to it
         requested = requested_shares(request.classes, min(i.usable for i in request.interfaces))[c.name]
-        yield Finding(
-            code="priority-cap-not-enforced",
-            severity=Severity.WARNING,
-            message="the strict queue is not policed at egress: it takes what is offered to it",
-            device=request.device,
-            direction="output",
-            traffic_class=c.name,
-            line=c.line,
+        yield note(
+            "priority-cap-not-enforced",
+            class_place(request, c, direction="output"),
             requested=format_percent(requested),
             applied=format_percent(1.0),
-            hint="bound the class before this device, so that it cannot exceed its share",
         )
     for c in first[1:]:
-        yield Finding(
-            code="priority-queues-exceeded",
-            severity=Severity.ERROR,
-            message=f"the device has one strict queue, and {first[0].name} has it",
-            device=request.device,
-            direction="output",
-            traffic_class=c.name,
-            line=c.line,
+        yield note(
+            "priority-queues-exceeded",
+            class_place(request, c, direction="output"),
             requested="a strict queue of its own",
             applied=f"shares the queue of {first[0].name}",
-            hint="give one class priority only",
+            first=first[0].name,
         )
 
 
@@ -158,16 +144,10 @@ def rate_findings(request: DeviceRequest) -> Iterator[Finding]:
     for c in request.classes:
         share = asked_share(c.treatment)
         if share is not None and share.unit is ShareUnit.KBPS:
-            yield Finding(
-                code="rate-share-unsupported",
-                severity=Severity.ERROR,
-                message="the device shares its ports by weight and cannot hold a rate",
-                device=request.device,
-                direction="output",
-                traffic_class=c.name,
-                line=c.line,
+            yield note(
+                "rate-share-unsupported",
+                class_place(request, c, direction="output"),
                 requested=f"{share.value} kb/s",
-                hint="give shares as percent or remaining_percent",
             )
 
 

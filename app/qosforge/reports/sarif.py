@@ -62,7 +62,7 @@ def _rule(code: str, entry: Explanation | None) -> Json:
         "shortDescription": {"text": entry.meaning},
         "fullDescription": {"text": entry.why},
         "help": {"text": help_},
-        "defaultConfiguration": {"level": LEVELS[entry.severity[0]]},
+        "defaultConfiguration": {"level": LEVELS[entry.severities[0]]},
     }
 
 

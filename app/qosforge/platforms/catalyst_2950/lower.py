@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.memoise import memoise
 from qosforge.plan.core import core
 from qosforge.plan.model import Discipline, InterfacePlan, Plan, Scheduler, Share, ShareUnit, System
@@ -146,13 +146,11 @@ def _system(
         return System(cos_to_dscp=forth, dscp_to_cos=back, cos_to_queue=queues, scheduler=scheduler)
     if (forth, back) != (DEFAULT_COS_TO_DSCP, DEFAULT_DSCP_TO_COS):
         changed = [f"DSCP {d} and CoS {cos}" for cos, d in enumerate(forth) if d != DEFAULT_COS_TO_DSCP[cos]]
-        notes.add(
-            Severity.ERROR,
+        notes.note(
             "maps-unsupported",
-            f"image {request.image} cannot change the maps between CoS and DSCP",
             requested=", ".join(changed) or None,
             applied="CoS is the upper three bits of the DSCP",
-            hint="load the enhanced image (EI), or give classes the CoS of their DSCP's upper three bits",
+            image=request.image,
         )
     return System(cos_to_queue=queues, scheduler=scheduler)
 
@@ -160,10 +158,7 @@ def _system(
 def _note_box_wide(request: DeviceRequest, running: Plan | None, notes: Notes) -> None:
     requested = {i.name for i in request.interfaces if i.schedule}
     others = [i.name for i in running.interfaces if i.name not in requested] if running else []
-    notes.add(
-        Severity.INFO,
-        "scheduler-device-wide",
-        "weights and queue map hold for every port of the switch"
-        + (f", {', '.join(others)} too" if others else ""),
-        direction="output",
-    )
+    if others:
+        notes.note("scheduler-device-wide", direction="output", variant="others", ports=", ".join(others))
+    else:
+        notes.note("scheduler-device-wide", direction="output")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_network
 
-from qosforge.findings import Severity
+from qosforge.note import Reason, because
 from qosforge.plan.model import PortRange, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
@@ -75,45 +75,43 @@ def port_rules(
     return Recognised(rules, by_kind)
 
 
-def _write(entry: ClassRequest, dscp: int, exceeding: int) -> str | None:
+def _write(entry: ClassRequest, dscp: int, exceeding: int) -> Reason | None:
     """``exceed-action dscp``: any DSCP that the device knows."""
     del entry, dscp
-    return None if exceeding in supported_dscp() else f"the device does not know DSCP {exceeding}"
+    if exceeding in supported_dscp():
+        return None
+    return because("police-unsupported", variant="exceed-dscp", dscp=exceeding)
 
 
 def _note_standard(request: DeviceRequest, notes: Notes) -> None:
-    notes.add(
-        Severity.ERROR,
+    notes.note(
         "recognition-unsupported",
-        f"image {request.image} has no class-maps: it cannot recognise or mark classes",
         requested="recognise and mark classes on host ports",
         applied="DSCP 0 and CoS 0 for everything from them",
-        hint="load the enhanced image (EI), or recognise at another device and tag this one's ports as trunks",
+        variant="no-class-maps",
+        image=request.image,
     )
     for entry in request.classes:
         police = entry.treatment.police
         if police is not None and policed_on_input(entry):
-            notes.add(
-                Severity.WARNING if police.prefer else Severity.ERROR,
+            notes.note(
                 "police-unsupported",
-                f"image {request.image} has no policers",
                 traffic_class=entry.name,
                 direction="input",
                 applied="not policed",
-                hint="load the enhanced image (EI), or police at another device",
+                variant="no-policers",
+                image=request.image,
+                preferred=police.prefer,
             )
 
 
 def _note_ranges(traffic_class: str, rules: tuple[Rule, ...], notes: Notes) -> None:
     ranges = [p for rule in rules for term in rule.any_of for p in _ports(term) if p.first != p.last]
     if ranges:
-        notes.add(
-            Severity.WARNING,
+        notes.note(
             "acl-range-unconfirmed",
-            "it is not confirmed that every image of the device takes port ranges in an access list",
             traffic_class=traffic_class,
             requested=", ".join(f"ports {p.first} to {p.last}" for p in dict.fromkeys(ranges)),
-            hint="if the device refuses the line, mark the class at its hosts and match its DSCP",
         )
 
 
@@ -122,13 +120,11 @@ def _note_masks(rules: tuple[Rule, ...], notes: Notes) -> None:
     own = [mask for mask in masks if mask]
     most = capabilities()["acl_masks"]["value"]
     if len(own) > most:
-        notes.add(
-            Severity.WARNING,
+        notes.note(
             "acl-masks-unconfirmed",
-            f"the access lists of a port are taken to share {most} mask (not confirmed for every image)",
             direction="input",
             requested=f"{len(own)} masks: {'; '.join(own)}",
-            hint="if the device refuses the policy, match classes by one kind of field, or by DSCPs",
+            most=most,
         )
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from qosforge.dscp import drop_precedence, dscp_name
-from qosforge.findings import Severity
 from qosforge.intent.models import QueueLimit, QueueSize, WredProfile
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.catalyst_2970.capabilities import capabilities
@@ -203,10 +202,8 @@ def _note_others(buffers: tuple[int, ...], wishes: dict[int, _Wish], notes: Note
         if queue not in wishes and before != after:
             changed.append((queue, before, after))
     if changed:
-        notes.add(
-            Severity.INFO,
+        notes.note(
             "buffers-divided",
-            "the queues of a port divide its buffers, so a limit of one changes what the others hold",
             direction="output",
             requested=", ".join(f"queue {q}: {before} packets" for q, before, _ in changed),
             applied=", ".join(f"queue {q}: {after} packets" for q, _, after in changed),
@@ -219,16 +216,15 @@ def _note_limit(request: DeviceRequest, entry: ClassRequest, packets: int, notes
         return
     requested = _limit(limit)
     beyond = abs(packets - requested) > max(1, request.tolerance * requested)
-    notes.add(
-        Severity.ERROR if beyond and not limit.prefer else Severity.WARNING,
+    notes.note(
         "queue-limit-approximate",
-        f"the device holds a part of a port's buffers, taken to be {capabilities()['port_buffers']['value']} "
-        "packets",
         traffic_class=entry.name,
         direction="output",
         requested=f"{limit.packets} packets" if limit.packets is not None else f"{limit.bytes} bytes",
         applied=f"{packets} packets",
-        hint="give classes limits that differ less" if beyond else None,
+        variant="buffers-beyond" if beyond else "buffers",
+        buffers=capabilities()["port_buffers"]["value"],
+        preferred=limit.prefer,
     )
 
 
@@ -242,13 +238,11 @@ def _note_levels(entry: ClassRequest, points: tuple[int, ...], levels: _Levels, 
         unit = profile.maximum.unit
         requested.append(f"from {profile.minimum.value} to {profile.maximum.value} {unit}")
     applied = [f"{dscp_name(d)} beyond {packets_at(buffers, levels.of[d])} packets" for d in mine]
-    notes.add(
-        Severity.WARNING if wred.prefer else Severity.ERROR,
+    notes.note(
         "wred-as-tail-drop",
-        "the device drops at thresholds of its queues and not at random (WTD)",
         traffic_class=entry.name,
         direction="output",
         requested=f"random drops {', '.join(requested)}" if requested else "random drops by drop precedence",
         applied=f"all dropped: {', '.join(applied)}",
-        hint="say 'prefer: true', or use a device with WRED",
+        preferred=wred.prefer,
     )

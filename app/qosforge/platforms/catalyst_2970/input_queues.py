@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from qosforge.findings import Severity
 from qosforge.plan.model import InputQueues
 from qosforge.plan.request import DeviceRequest
 from qosforge.plan.requested import requested_shares
@@ -48,10 +47,8 @@ def input_queues(request: DeviceRequest, marks: dict[str, SwitchClassMarks], not
     delivered = default_input_queues()
     weights = (100 - part, part) if capped else delivered.weights
     if part > most or not capped:
-        notes.add(
-            Severity.INFO,
+        notes.note(
             "input-priority-limited",
-            "the ingress ring serves its priority queue first up to a part, and by weight beyond",
             direction="input",
             requested=f"{part} %" if capped else "all of it first",
             applied=f"{most} % first, then {weights[1]} of {sum(weights)} parts of the rest",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.memoise import memoise
 from qosforge.plan.core import core, rate_in
 from qosforge.plan.model import Egress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
@@ -183,13 +183,12 @@ def _depths(
     ]
     if not changed:
         return default_depths()
-    notes.add(
-        Severity.INFO,
+    notes.note(
         "queue-set-replaced",
-        f"buffers and thresholds of {', '.join(changed)} are not as delivered; the intent asks for none",
         direction="output",
         requested="no queue limits",
         applied=f"queue set {capabilities()['own_queue_set']['value']}, with the same thresholds for all marks",
+        ports=", ".join(changed),
     )
     return common.own
 
@@ -248,15 +247,12 @@ def _egress(
     limit = current.egress.scheduler.limit_percent if current and current.egress.scheduler else None
     if limit is None or scheduler.limit_percent is not None:
         return Egress(scheduler=scheduler)
-    notes.add(
-        Severity.WARNING,
+    notes.note(
         "port-limit-kept",
-        "the port is held below its rate, so every share is one of what it may send",
         interface=interface_request.name,
         direction="output",
         requested="100 % of the port",
         applied=f"{limit} % of the port",
-        hint="enter 'no srr-queue bandwidth limit' on the port, or give the contracted rate in the inventory",
     )
     return Egress(scheduler=scheduler.model_copy(update={"limit_percent": limit}))
 
@@ -275,16 +271,12 @@ def _note_queues_elsewhere(request: DeviceRequest, running: Plan | None, notes: 
     for port in running.interfaces if running else ():
         queues = port.egress.scheduler.queues if port.egress.scheduler else ()
         if port.name not in scheduled and not as_delivered(queues):
-            notes.add(
-                Severity.ERROR,
+            notes.note(
                 "queue-set-shared",
-                "the port has buffers or thresholds of its own, and the intent changes the maps and the queue set "
-                "behind them",
                 interface=port.name,
                 direction="output",
                 requested="left as it is",
                 applied="other thresholds",
-                hint="put the port under an output scope too, or enter 'no queue-set' on it",
             )
 
 
@@ -295,12 +287,10 @@ def _note_switched_on(request: DeviceRequest, running: Plan | None, notes: Notes
     requested = {i.name for i in request.interfaces}
     others = [i.name for i in running.interfaces if i.name not in requested and i.ingress.trust is Trust.KEEP]
     if others:
-        notes.add(
-            Severity.WARNING,
+        notes.note(
             "marks-reset-elsewhere",
-            f"QoS is off now; once it is on, ports outside the intent reset marks: {', '.join(others)}",
             direction="input",
             requested="left as they are",
             applied="DSCP 0 and CoS 0 for what they receive",
-            hint="add the ports to the inventory with a tag that the intent applies to",
+            ports=", ".join(others),
         )

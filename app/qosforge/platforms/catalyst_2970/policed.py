@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qosforge.dscp import dscp_name
+from qosforge.note import Reason, because
 from qosforge.plan.request import ClassRequest
 
 
@@ -12,14 +13,18 @@ class PolicedMap:
     def __init__(self) -> None:
         self._wanted: dict[int, tuple[int, str]] = {}
 
-    def write(self, entry: ClassRequest, dscp: int, exceeding: int) -> str | None:
+    def write(self, entry: ClassRequest, dscp: int, exceeding: int) -> Reason | None:
         """Have what exceeds of one DSCP become another; the reason where a class needs the map otherwise."""
         held, first = self._wanted.setdefault(dscp, (exceeding, entry.name))
         if held == exceeding:
             return None
-        return (
-            f"the switch has one map for what exceeds, and class {first} has it make {dscp_name(held)} "
-            f"of {dscp_name(dscp)}, not {dscp_name(exceeding)}"
+        return because(
+            "police-unsupported",
+            variant="exceed-map",
+            first=first,
+            held=dscp_name(held),
+            dscp=dscp_name(dscp),
+            wanted=dscp_name(exceeding),
         )
 
     def table(self) -> tuple[int, ...] | None:

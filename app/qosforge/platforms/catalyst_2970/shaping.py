@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from qosforge.findings import Severity
 from qosforge.memoise import memoise
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share
@@ -58,18 +57,16 @@ def shape_weights(
         if missed * weight < 1:
             continue
         beyond = missed > request.tolerance * interface_request.usable
-        notes.add(
-            (Severity.WARNING if shape is not None and shape.prefer else Severity.ERROR)
-            if beyond
-            else Severity.INFO,
+        notes.note(
             "shape-approximate",
-            f"a shaped queue has one part in a whole number of the port's rate: one in {weight}",
             traffic_class=entry.name,
             interface=interface_request.name,
             direction="output",
             requested=format_rate(bound),
             applied=format_rate(interface_request.rate / weight),
-            hint="ask for a half, a third, a quarter ... of the port's rate" if beyond else None,
+            variant="part-of-port-beyond" if beyond else "part-of-port",
+            weight=weight,
+            preferred=shape is not None and shape.prefer,
         )
     return tuple(weights)
 
@@ -78,15 +75,12 @@ def note_bounded_priority(request: DeviceRequest, notes: Notes) -> None:
     """Priority classes that may not borrow: the expedite queue ignores every weight."""
     for entry in request.classes:
         if entry.treatment.priority and entry.treatment.bounded:
-            notes.add(
-                Severity.ERROR,
+            notes.note(
                 "bounded-priority-unsupported",
-                "the expedite queue cannot be shaped, and a shaped queue is not served first",
                 traffic_class=entry.name,
                 direction="output",
                 requested="served first, and never more than its share",
                 applied="served first, up to the whole port",
-                hint="police the class on input, and leave 'bounded' out",
             )
 
 
@@ -98,27 +92,26 @@ def port_limit(interface_request: InterfaceRequest, notes: Notes) -> int | None:
     exact = 100 * interface_request.shape / interface_request.rate
     limit: int = min(int(exact), data["maximum"])
     if limit < data["minimum"]:
-        notes.add(
-            Severity.WARNING if interface_request.shape_prefer else Severity.ERROR,
+        notes.note(
             "port-shape-unsupported",
-            f"a port is limited to {data['minimum']} % to {data['maximum']} % of its rate",
             interface=interface_request.name,
             direction="output",
             requested=f"{format_rate(interface_request.shape)} ({exact:.3g} %)",
             applied="not limited",
-            hint="set the port to a lower speed, or shape at another device",
+            minimum=data["minimum"],
+            maximum=data["maximum"],
+            preferred=interface_request.shape_prefer,
         )
         return None
     if exact - limit >= _SAME:
-        beyond = exact - limit > 5
-        notes.add(
-            Severity.WARNING if beyond else Severity.INFO,
+        notes.note(
             "port-shape-approximate",
-            f"a port is limited in whole per cent of its rate, {data['maximum']} % at most",
             interface=interface_request.name,
             direction="output",
             requested=f"{format_rate(interface_request.shape)} ({exact:.4g} %)",
             applied=f"{format_rate(interface_request.rate * limit / 100)} ({limit} %)",
+            maximum=data["maximum"],
+            beyond=exact - limit > 5,
         )
     return limit
 

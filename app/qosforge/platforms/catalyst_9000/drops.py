@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from qosforge.configtree import ConfigLine
 from qosforge.dscp import drop_precedence, dscp_name, parse_dscp
-from qosforge.findings import Severity
 from qosforge.plan.model import Red, RedProfile, TailThreshold
 from qosforge.platforms.abbreviations import is_number
 from qosforge.platforms.catalyst_9000.capabilities import capabilities
@@ -35,15 +34,15 @@ def detectors(groups: Iterable[QueueGroup], marks: Mapping[str, ClassMarks], not
     held: dict[int, dict[int, Curve]] = {}
     for prefer, position, entry in asking:
         if position not in held and len(held) == most:
-            notes.add(
-                Severity.WARNING if prefer else Severity.ERROR,
+            notes.note(
                 "wred-unsupported",
-                f"{most} queues of a port have early detection",
                 traffic_class=entry.name,
                 direction="output",
                 requested="WRED",
                 applied="tail drop",
-                hint=f"ask for it in {most} classes at most",
+                variant="too-many-queues",
+                most=most,
+                preferred=prefer,
             )
             continue
         written = marks[entry.name]

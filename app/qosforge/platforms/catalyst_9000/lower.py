@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from qosforge.dscp import dscp_name
-from qosforge.findings import Severity
 from qosforge.plan.model import Ingress, InterfacePlan, Plan, Rule
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import LoweredDevice
@@ -76,25 +75,21 @@ def _note_marks(groups: tuple[QueueGroup, ...], marks: Mapping[str, ClassMarks],
             if not held.told_by and not entry.is_default:
                 other = by_mark.get(held.dscp) if held.dscp is not None else None
                 if other is None:
-                    notes.add(
-                        Severity.ERROR,
+                    notes.note(
                         "mark-needed",
-                        "an output chooses queues by DSCP or CoS, and none tells this class",
                         traffic_class=entry.name,
                         direction="output",
-                        hint="give the class a mark of its own",
+                        variant="output-alone",
                     )
             if held.dscp is None:
                 continue
             first = by_mark.setdefault(held.dscp, (group, entry.name))
             if first[0] is not group:
-                notes.add(
-                    Severity.ERROR,
+                notes.note(
                     "mark-shared",
-                    f"the mark is that of class {first[1]} too, so the device cannot tell them apart",
                     traffic_class=entry.name,
                     applied=f"DSCP {dscp_name(held.dscp)} is served as {first[1]}",
-                    hint="give every class a mark of its own",
+                    first=first[1],
                 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from qosforge.findings import Severity
 from qosforge.plan.model import Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.ios_switch.marks import points_of
@@ -66,23 +65,21 @@ def _written_marks(entry: ClassRequest, notes: Notes) -> ClassMarks:
     if mark.dscp is not None:
         return ClassMarks(mark.dscp, mark.cos)
     if mark.precedence is not None:
-        notes.add(
-            Severity.INFO,
+        notes.note(
             "precedence-carried-as-dscp",
-            "queues go by whole DSCPs: the three bits below the precedence become zero",
             traffic_class=entry.name,
             requested=f"precedence {mark.precedence}",
             applied=f"DSCP cs{mark.precedence}",
+            variant="queues",
         )
         return ClassMarks(8 * mark.precedence, mark.cos)
     if mark.cos is not None:
-        notes.add(
-            Severity.INFO,
+        notes.note(
             "cos-carried-as-dscp",
-            "queues go by the DSCP, so it is marked beside the CoS",
             traffic_class=entry.name,
             requested=f"CoS {mark.cos}",
             applied=f"DSCP cs{mark.cos} and CoS {mark.cos}",
+            variant="beside-cos",
         )
         return ClassMarks(8 * mark.cos, mark.cos)
     return ClassMarks(unmarked, None)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from qosforge.findings import Severity
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.platforms.catalyst_9000.capabilities import capabilities, queue_count
@@ -57,15 +56,14 @@ def _levels(request: DeviceRequest, notes: Notes) -> list[QueueGroup]:
         uncapped = [c.name for c in rest if c.treatment.priority and not c.treatment.priority.capped]
         together = " + ".join(c.name for c in rest)
         most = capabilities()["queues"]["priority_levels"]
-        notes.add(
-            Severity.ERROR if uncapped else Severity.WARNING,
+        notes.note(
             "queues-exceeded" if uncapped else "classes-merged",
-            f"classes share a queue: {together}",
             direction="output",
             requested=f"{len(first)} priority levels",
             applied=f"{most} priority levels"
             + (f"; {', '.join(uncapped)} may take the cap of the others" if uncapped else ", one cap for both"),
-            hint="give two classes priority at most" if uncapped else None,
+            variant="priority-levels",
+            groups=together,
         )
     return levels
 
@@ -163,14 +161,14 @@ def _note_merged(request: DeviceRequest, groups: Sequence[Sequence[ClassRequest]
         len(group) > 1 and any(map(_is_apart, group)) for group in groups
     )
     together = "; ".join(" + ".join(c.name for c in g) for g in groups if len(g) > 1)
-    notes.add(
-        Severity.WARNING if bearable else Severity.ERROR,
+    notes.note(
         "classes-merged" if bearable else "queues-exceeded",
-        f"classes share a queue: {together}",
         direction="output",
         requested=f"{sum(len(g) for g in groups)} weighted queues",
         applied=f"{len(groups)} weighted queues, a share may be wrong by {100 * error:.3g} points of the link",
-        hint=None if bearable else f"ask for {len(groups)} classes without priority at most",
+        variant="weighted-queues",
+        groups=together,
+        queues=len(groups),
     )
 
 

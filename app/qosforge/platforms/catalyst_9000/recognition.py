@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from qosforge.findings import Severity
 from qosforge.plan.model import DROP, TRANSMIT, Policer, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
@@ -56,13 +55,11 @@ def _terms(request: DeviceRequest, entry: ClassRequest, notes: Notes) -> Iterato
         flow = bool(term.application) or asks_flow(term)
         points = points_of(term)
         if (term.cos and (flow or points is not None)) or (term.application and asks_flow(term)):
-            notes.add(
-                Severity.ERROR,
+            notes.note(
                 "match-unsupported",
-                "a class-map of alternatives cannot join a CoS with anything, or an application with a flow",
                 traffic_class=entry.name,
                 direction="input",
-                hint="match the application or the DSCP",
+                variant="alternatives",
             )
         elif flow:
             if points is None or points:
@@ -87,18 +84,23 @@ def _policer(entry: ClassRequest, notes: Notes) -> Policer | None:
     if police is None or police.direction != "input":
         return None
     limits = capabilities()["police"]
-    for what, value in (("rate", police.rate), ("burst", police.burst_bytes)):
+    for what, variant, value in (
+        ("rate", "rate-out-of-range", police.rate),
+        ("burst", "burst-out-of-range", police.burst_bytes),
+    ):
         low, high, unit = limits[what]["minimum"], limits[what]["maximum"], limits[what]["unit"]
         if not low <= value <= high:
-            notes.add(
-                Severity.WARNING if police.prefer else Severity.ERROR,
+            notes.note(
                 "police-unsupported",
-                f"a policer's {what} of {value} {unit} is outside {low} to {high} {unit}",
                 traffic_class=entry.name,
                 direction="input",
                 requested=f"{value} {unit}",
                 applied="not policed",
-                hint=f"ask for {low} to {high} {unit}",
+                variant=variant,
+                value=value,
+                low=low,
+                high=high,
+                preferred=police.prefer,
             )
             return None
     exceed = DROP if police.exceed == "drop" else TRANSMIT

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from qosforge.findings import Severity
 from qosforge.plan.model import Discipline, Egress, Queue, Rule, Scheduler, Share, ShareUnit
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import asked_share, guaranteed_share, requested_shares
@@ -46,10 +45,8 @@ class QueuingPolicies:
         if rate is None:
             return dividing
         whole = Queue(number=0, name=CLASS_DEFAULT, shape_rate=rate, child=dividing)
-        self.notes.add(
-            Severity.INFO,
+        self.notes.note(
             "port-shaped",
-            "the policy inside the one of the port divides the shaped rate",
             interface=interface_request.name,
             direction="output",
             requested=format_rate(interface_request.shape),
@@ -113,10 +110,8 @@ class QueuingPolicies:
         if entry.treatment.bounded:
             part = guaranteed_share(self.request.classes, entry, interface_request.usable)
             bounds.append(int(part * interface_request.usable))
-            self.notes.add(
-                Severity.INFO,
+            self.notes.note(
                 "bounded-by-shape",
-                "the class is shaped to its share and does not borrow",
                 traffic_class=entry.name,
                 interface=interface_request.name,
                 direction="output",
@@ -132,16 +127,18 @@ class QueuingPolicies:
         low, high = limits["minimum"], limits["maximum"]
         if low <= rate <= high:
             return rate
-        self.notes.add(
-            Severity.WARNING if prefer else Severity.ERROR,
+        self.notes.note(
             "shape-unsupported",
-            f"a shaped rate of {rate} b/s is outside {low} to {high} b/s",
             traffic_class=entry.name if entry else None,
             interface=interface_request.name,
             direction="output",
             requested=format_rate(rate),
             applied="not shaped",
-            hint=f"ask for {low} to {high} b/s",
+            variant="out-of-range",
+            rate=rate,
+            low=low,
+            high=high,
+            preferred=prefer,
         )
         return None
 

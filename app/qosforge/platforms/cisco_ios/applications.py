@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.intent.applications import Application, load_catalogue
+from qosforge.note import note
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.cisco_ios.capabilities import capabilities
-from qosforge.platforms.cisco_ios.limits import class_finding, trusts_mark
+from qosforge.platforms.cisco_ios.limits import trusts_mark
 from qosforge.platforms.cisco_ios.trains import has
 from qosforge.platforms.recognition import asks_flow, header_terms, ports_only
 
@@ -58,14 +60,19 @@ def _class(request: DeviceRequest, class_request: ClassRequest, findings: list[F
     joined = [t for t in unknown if asks_flow(t)]
     if joined:
         names = ", ".join(dict.fromkeys(t.application or "" for t in joined))
-        message = f"image {request.image} tells {names} by ports, which do not join with other flows in one match"
-        hint = "give the ports in the match itself, match by dscp, or load a newer image"
-        findings.append(class_finding(request, class_request, "recognition-unsupported", message, hint))
+        findings.append(
+            note(
+                "recognition-unsupported",
+                class_place(request, class_request),
+                variant="by-ports",
+                image=request.image,
+                names=names,
+            )
+        )
         return class_request.model_copy(update={"terms": (), "none_of": ()})
-    told = ports_only(request, class_request.model_copy(update={"terms": tuple(unknown)}))
+    told = ports_only(request, class_request.model_copy(update={"terms": tuple(unknown)}), avoidable=True)
     if told is not None:
-        loose = any(request.applications[t.application].beyond_ports for t in unknown if t.application)
-        findings.append(told.model_copy(update={"severity": Severity.WARNING if loose else Severity.INFO}))
+        findings.append(told)
 
     def told_by_ports(terms: tuple[Alternative, ...]) -> tuple[Alternative, ...]:
         return tuple(one for t in terms for one in (by_ports(request, class_request, t) if t in unknown else (t,)))

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 from qosforge.configtree import ConfigLine
 from qosforge.dscp import parse_dscp
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.intent.models import Police, PoliceAction, Remark
 from qosforge.inventory.models import DeviceRole
+from qosforge.note import Reason, note
 from qosforge.plan.model import DROP, TRANSMIT, Action, InterfacePolicer, Plan, Policer, Term
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.capabilities import capabilities
-from qosforge.platforms.cisco_ios.limits import refused_match
 from qosforge.platforms.cisco_ios.matching import access_list_terms
 from qosforge.platforms.cisco_ios.rules import every_class, inside_parents, on_input
 from qosforge.platforms.mqc.access_lists import AccessLists, Miss
@@ -74,7 +76,7 @@ class CarLowering:
         for c in self._request.classes:
             for child in every_class(c.children):
                 if child.treatment.police and child.treatment.police.direction == "output":
-                    self._refuse(child, "CAR polices classes of the first level only", "police the class above it")
+                    self._refuse(child, "car-first-level")
 
     def _terms(self, class_request: ClassRequest, by_mark: bool) -> tuple[Term, ...] | None:
         if class_request.recognised_by is not None and (by_mark or self._request.role is not DeviceRole.EDGE):
@@ -82,12 +84,12 @@ class CarLowering:
             return (*(Term(dscp=(d,)) for d in marks.dscp), *(Term(precedence=(p,)) for p in marks.precedence))
         if class_request.name not in self._listed:
             whole = self._whole[class_request.name]
-            found = whole if isinstance(whole, str) else access_list_terms(self._request, whole)
-            if isinstance(found, str):
-                self._findings.append(refused_match(self._request, class_request, found))
+            found = whole if isinstance(whole, Reason) else access_list_terms(self._request, whole)
+            if isinstance(found, Reason):
+                self._findings.append(found.note(class_place(self._request, class_request)))
             elif told := ports_only(self._request, class_request):
                 self._findings.append(told)
-            self._listed[class_request.name] = None if isinstance(found, str) else found
+            self._listed[class_request.name] = None if isinstance(found, Reason) else found
         return self._listed[class_request.name]
 
     def _number(self, class_request: ClassRequest, terms: tuple[Term, ...]) -> str | None:
@@ -95,11 +97,13 @@ class CarLowering:
             number = next(self._free, None)
             if number is None:
                 limits = capabilities()["car"]["access_lists"]
-                self._tell(
-                    class_request,
-                    "access-lists-exhausted",
-                    f"no number from {limits['first']} to {limits['last']} is free for the class's access list",
-                    "remove numbered access lists that nothing uses, or ask for fewer classes",
+                self._add(
+                    note(
+                        "access-lists-exhausted",
+                        self._place(class_request),
+                        first=limits["first"],
+                        last=limits["last"],
+                    )
                 )
                 return None
             self._numbers[class_request.name, terms] = str(number)
@@ -127,19 +131,24 @@ class CarLowering:
         limits = capabilities()["car"]["rate"]
         low, high, step = limits["minimum"], limits["maximum"], limits["step"]
         if requested.buckets > 1:
-            self._refuse(class_request, "CAR has one bucket", "leave out peak_rate and excess_burst")
+            self._refuse(class_request, "car-one-bucket")
         elif any(isinstance(a, Remark) and a.cos is not None for a in (requested.conform, requested.exceed)):
-            self._refuse(
-                class_request, "CAR writes a DSCP or a precedence, no CoS", "remark to a dscp or a precedence"
-            )
+            self._refuse(class_request, "car-no-cos")
         elif not low <= requested.rate <= high:
-            message = f"a policer's rate of {requested.rate} b/s is outside {low} to {high} b/s"
-            self._refuse(class_request, message, f"ask for {low} to {high} b/s")
+            self._refuse(class_request, "rate-out-of-range", value=requested.rate, low=low, high=high)
         else:
             rate: int = requested.rate // step * step
             if rate != requested.rate:
-                why = f"CAR takes rates in steps of {step} b/s"
-                self._approximate(class_request, why, f"{requested.rate} b/s", f"{rate} b/s")
+                self._add(
+                    note(
+                        "police-approximate",
+                        self._place(class_request),
+                        requested=f"{requested.rate} b/s",
+                        applied=f"{rate} b/s",
+                        variant="rate",
+                        step=step,
+                    )
+                )
             return rate
         return None
 
@@ -148,43 +157,31 @@ class CarLowering:
         least = _least_burst(rate)
         burst: int = min(max(requested, least), limits["maximum"])
         if burst != requested:
-            why = f"CAR takes a burst of {least} bytes at least at {rate} b/s, and of {limits['maximum']} at most"
-            self._approximate(class_request, why, f"{requested} bytes", f"{burst} bytes")
+            self._add(
+                note(
+                    "police-approximate",
+                    self._place(class_request),
+                    requested=f"{requested} bytes",
+                    applied=f"{burst} bytes",
+                    variant="burst",
+                    least=least,
+                    rate=rate,
+                    most=limits["maximum"],
+                )
+            )
         return burst
 
-    def _refuse(self, class_request: ClassRequest, message: str, hint: str) -> None:
-        requested = class_request.treatment.police
-        prefer = requested is not None and requested.prefer
-        self._tell(
-            class_request, "police-unsupported", message, hint, Severity.WARNING if prefer else Severity.ERROR
-        )
+    def _refuse(self, class_request: ClassRequest, variant: str, **facts: Any) -> None:
+        police = class_request.treatment.police
+        prefer = police is not None and police.prefer
+        place = self._place(class_request)
+        self._add(note("police-unsupported", place, variant=variant, preferred=prefer, **facts))
 
-    def _approximate(self, class_request: ClassRequest, message: str, requested: str, applied: str) -> None:
-        self._tell(
-            class_request, "police-approximate", message, None, Severity.INFO, requested=requested, applied=applied
-        )
+    def _place(self, class_request: ClassRequest) -> Place:
+        police = class_request.treatment.police
+        return class_place(self._request, class_request, direction=police.direction if police else None)
 
-    def _tell(
-        self,
-        class_request: ClassRequest,
-        code: str,
-        message: str,
-        hint: str | None,
-        severity: Severity = Severity.ERROR,
-        **numbers: str,
-    ) -> None:
-        finding = Finding(
-            code=code,
-            severity=severity,
-            message=message,
-            device=self._request.device,
-            direction=class_request.treatment.police.direction if class_request.treatment.police else None,
-            traffic_class=class_request.name,
-            line=class_request.line,
-            hint=hint,
-            requested=numbers.get("requested"),
-            applied=numbers.get("applied"),
-        )
+    def _add(self, finding: Finding) -> None:
         if finding not in self._findings:
             self._findings.append(finding)
 
@@ -209,15 +206,14 @@ def check_replaced(plan: Plan, running: Plan | None) -> Iterator[Finding]:
         for side in ("ingress", "egress") if current else ():
             gone = [p for p in getattr(current, side).policers if p not in getattr(interface, side).policers]
             if gone:
-                yield Finding(
-                    code="rate-limits-replaced",
-                    severity=Severity.WARNING,
-                    message="policers of the interface that are not of this intent are taken off: "
-                    + ", ".join(f"{p.police.rate} b/s" for p in gone),
-                    device=plan.device,
-                    interface=interface.name,
-                    direction={"ingress": "input", "egress": "output"}[side],
-                    hint="police in the intent what they police",
+                yield note(
+                    "rate-limits-replaced",
+                    Place(
+                        device=plan.device,
+                        interface=interface.name,
+                        direction={"ingress": "input", "egress": "output"}[side],
+                    ),
+                    rates=", ".join(f"{p.police.rate} b/s" for p in gone),
                 )
 
 

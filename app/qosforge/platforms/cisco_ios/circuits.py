@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from qosforge.configtree import ConfigLine, Tree
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
+from qosforge.note import note
 from qosforge.plan.model import CircuitPlan, InterfacePlan, Plan
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.abbreviations import is_number
@@ -75,34 +77,24 @@ def check_circuit(
     there = current.circuit or CircuitPlan()
     kbps, wanted_kbps = (there.sustained or 0) // 1000, interface_request.usable // 1000
     if (there.vpi, there.vci, there.dlci) != (requested.vpi, requested.vci, requested.dlci):
-        yield _finding(
-            request,
-            interface_request,
+        yield note(
             "circuit-missing",
-            Severity.ERROR,
-            f"the interface does not carry the {_words(requested.vpi, requested.vci, requested.dlci)}, or others "
-            "beside it",
-            hint="correct the circuit in the inventory, or give it a subinterface of its own",
+            Place(device=request.device, interface=interface_request.name, direction="output"),
+            circuit=_words(requested.vpi, requested.vci, requested.dlci),
         )
     elif requested.dlci is None and interface_request.schedule and kbps not in (0, wanted_kbps):
-        yield _finding(
-            request,
-            interface_request,
+        yield note(
             "bandwidth-differs",
-            Severity.ERROR,
-            "the circuit's sustained rate is not the link's, so every share would be wrong",
-            hint=f"set the sustained rate of the circuit to {wanted_kbps}, or correct it in the inventory",
+            Place(device=request.device, interface=interface_request.name, direction="output"),
             requested=f"{wanted_kbps} kb/s",
             applied=f"{kbps} kb/s",
+            variant="circuit",
+            kbps=wanted_kbps,
         )
     elif requested.dlci is not None and not interface_request.schedule and kbps:
-        yield _finding(
-            request,
-            interface_request,
+        yield note(
             "circuit-contract-dropped",
-            Severity.WARNING,
-            "nothing is scheduled on the circuit: its map class goes, and it is shaped to the device's own rate",
-            hint="schedule the output of the circuit too",
+            Place(device=request.device, interface=interface_request.name, direction="output"),
             requested=f"{kbps} kb/s",
             applied=f"{capabilities()['frame_relay']['cir']['default'] // 1000} kb/s",
         )
@@ -113,15 +105,13 @@ def _check_frame_relay(
 ) -> Iterator[Finding]:
     limits = capabilities()["frame_relay"]["cir"]
     if not limits["minimum"] <= interface_request.usable <= limits["maximum"]:
-        yield _finding(
-            request,
-            interface_request,
+        yield note(
             "circuit-rate-out-of-range",
-            Severity.ERROR,
-            f"a Frame Relay circuit is shaped to {limits['minimum']} to {limits['maximum']} b/s",
-            hint="use another framing at this rate",
+            Place(device=request.device, interface=interface_request.name, direction="output"),
             requested=f"{interface_request.usable} b/s",
             applied="no shaping",
+            minimum=limits["minimum"],
+            maximum=limits["maximum"],
         )
     ours = {i.name for i in request.interfaces}
     main = main_interface(interface_request.name)
@@ -133,44 +123,18 @@ def _check_frame_relay(
     ]
     if beside:
         rate = limits["default"] // 1000
-        yield _finding(
-            request,
-            interface_request,
+        yield note(
             "circuits-shaped-beside",
-            Severity.WARNING,
-            f"shaping {main} shapes its other circuits too, those of {', '.join(beside)} to the device's own rate",
-            hint="put these interfaces under 'apply' too, or give their circuits a map class",
+            Place(device=request.device, interface=interface_request.name, direction="output"),
             requested="no shaping",
             applied=f"{rate} kb/s",
+            port=main,
+            circuits=", ".join(beside),
         )
 
 
 def _words(vpi: int | None, vci: int | None, dlci: int | None) -> str:
     return f"PVC {vpi}/{vci}" if dlci is None else f"DLCI {dlci}"
-
-
-def _finding(
-    request: DeviceRequest,
-    interface_request: InterfaceRequest,
-    code: str,
-    severity: Severity,
-    message: str,
-    *,
-    hint: str,
-    requested: str | None = None,
-    applied: str | None = None,
-) -> Finding:
-    return Finding(
-        code=code,
-        severity=severity,
-        message=message,
-        device=request.device,
-        interface=interface_request.name,
-        direction="output",
-        requested=requested,
-        applied=applied,
-        hint=hint,
-    )
 
 
 def map_class(interface: InterfacePlan) -> MapClass | None:

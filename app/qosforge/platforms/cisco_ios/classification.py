@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from qosforge.dscp import dscp_name
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.memoise import memoise
+from qosforge.note import note
 from qosforge.plan.model import Rule, Term
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.cisco_ios.applications import recognise_applications
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
-from qosforge.platforms.cisco_ios.limits import class_finding
 from qosforge.platforms.cisco_ios.policing import policer
 from qosforge.platforms.cisco_ios.rules import every_class, lower_rules, marked_rules, on_input
 from qosforge.platforms.names import like_keywords, short_names
@@ -76,14 +77,10 @@ def _hidden(request: DeviceRequest, rules: Mapping[str, Rule]) -> Iterator[Findi
         by_marks = all((t.dscp or t.precedence) and t == Term(dscp=t.dscp, precedence=t.precedence) for t in terms)
         seen = {d for t in terms for d in range(64) if d in t.dscp or d >> 3 in t.precedence}
         if by_marks and mark.dscp[0] not in seen:
-            yield class_finding(
-                request,
-                c,
+            yield note(
                 "output-misses-mark",
-                f"inputs mark the class DSCP {dscp_name(mark.dscp[0])}, outputs of the same device look for what "
-                "it matches and do not find it",
-                "say 'recognise_by: mark' for the outputs, or let the class match its own mark too",
-                severity=Severity.WARNING,
+                class_place(request, c),
+                dscp=dscp_name(mark.dscp[0]),
             )
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from qosforge.findings import Finding, Severity
+from typing import Any
+
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.inventory.models import Framing
+from qosforge.note import because, note
 from qosforge.plan.model import Efficiency
 from qosforge.plan.request import DeviceRequest, EfficiencyRequest, InterfaceRequest
 from qosforge.platforms.abbreviations import is_number
@@ -14,7 +18,6 @@ from qosforge.units import format_rate
 _COMPRESSING = (Framing.PPP, Framing.HDLC, Framing.MLPPP, Framing.FRAME_RELAY)
 _FRAMED = {"frf12": Framing.FRAME_RELAY, "multilink": Framing.MLPPP}
 """The framing that a method to fragment needs; the others work on any."""
-_HINTS = {"frf12": "put the line on a Frame Relay circuit", "multilink": "put the line into a Multilink bundle"}
 _VIRTUAL = ("Multilink", "Dialer", "Virtual-Template", "Tunnel", "Loopback", "BVI", "Vlan", "Port-channel")
 
 
@@ -30,14 +33,13 @@ def efficiency(request: DeviceRequest, interface_request: InterfaceRequest, find
     compressed = requested.header_compression
     if compressed and interface_request.framing not in _COMPRESSING:
         findings.append(
-            _finding(
-                request,
-                interface_request,
+            note(
                 "header-compression-unsupported",
-                f"{interface_request.framing.value} framing does not compress headers",
+                _place(request, interface_request),
                 requested="RTP header compression",
                 applied="whole headers",
-                hint="leave header_compression out for this framing ('when: {framing: …}')",
+                framing=interface_request.framing.value,
+                preferred=requested.prefer,
             )
         )
         compressed = False
@@ -57,14 +59,17 @@ def efficiency(request: DeviceRequest, interface_request: InterfaceRequest, find
     else:
         needed = " or ".join(_FRAMED[m].value for m in requested.methods)
         findings.append(
-            _finding(
-                request,
-                interface_request,
+            note(
                 "fragmentation-needs-multilink",
-                f"{interface_request.framing.value} framing allows no fragments of {requested.fragment_bytes} "
-                f"bytes by {' or '.join(requested.methods)}: they need {needed}",
+                _place(request, interface_request),
+                requested=f"{requested.fragment_bytes} bytes",
                 applied="no fragmentation",
-                hint=_HINTS[requested.methods[-1]],
+                framing=interface_request.framing.value,
+                fragment_bytes=requested.fragment_bytes,
+                methods=" or ".join(requested.methods),
+                needed=needed,
+                variant=requested.methods[-1],
+                preferred=requested.prefer,
             )
         )
         fragmented = {}
@@ -84,25 +89,24 @@ def _multilink(
     delay = int(round(requested.blocking_delay * 1000 * interface_request.usable / assumed_rate, 6))
     limits = capabilities()["fragment_delay_ms"]
     size = assumed_rate // 1000 * min(delay, limits["maximum"]) // 8
-    why = "the device sizes fragments by whole milliseconds"
-    hint = f"ask for a blocking delay of {limits['minimum']} to {limits['maximum']} whole milliseconds"
+    range_ms = {"minimum": limits["minimum"], "maximum": limits["maximum"]}
     if delay < limits["minimum"] or size < capabilities()["fragment_bytes_minimum"]["value"]:
         # The next larger fragment would block for longer than asked.
         findings.append(
-            _finding(
-                request, interface_request, "fragment-size-approximate", why, applied="no fragmentation", hint=hint
-            )
+            _size_approximate(request, interface_request, "no fragmentation", "milliseconds", **range_ms)
         )
         return {}
     delay = min(delay, limits["maximum"])
     if size != requested.fragment_bytes:
-        findings.append(
-            _finding(
-                request, interface_request, "fragment-size-approximate", why, applied=f"{size} bytes", hint=hint
-            )
-        )
+        findings.append(_size_approximate(request, interface_request, f"{size} bytes", "milliseconds", **range_ms))
     findings.append(
-        _size(request, interface_request, f"{format_rate(assumed_rate)} × {delay} ms = {size} bytes a fragment")
+        note(
+            "fragment-size",
+            _place(request, interface_request),
+            rate=format_rate(assumed_rate),
+            delay=delay,
+            size=size,
+        )
     )
     return {
         "interleave": True,
@@ -122,25 +126,17 @@ def _frf12(
     assert requested.fragment_bytes is not None
     limits = capabilities()["frame_relay"]["fragment"]
     size = min(requested.fragment_bytes, limits["maximum"])
-    why = f"FRF.12 fragments have {limits['minimum']} to {limits['maximum']} bytes here"
+    range_bytes = {"minimum": limits["minimum"], "maximum": limits["maximum"]}
     if size < limits["minimum"]:
-        hint = f"ask for fragments of at least {limits['minimum']} bytes"
         findings.append(
-            _finding(
-                request, interface_request, "fragment-size-approximate", why, applied="no fragmentation", hint=hint
-            )
+            _size_approximate(request, interface_request, "no fragmentation", "frf12-too-small", **range_bytes)
         )
         return {}
     if size != requested.fragment_bytes:
-        hint = "leave fragmentation out at this rate"
         findings.append(
-            _finding(
-                request, interface_request, "fragment-size-approximate", why, applied=f"{size} bytes", hint=hint
-            )
+            _size_approximate(request, interface_request, f"{size} bytes", "frf12-too-large", **range_bytes)
         )
-    findings.append(
-        _size(request, interface_request, f"FRF.12 fragments of {size} bytes; the other end has to fragment too")
-    )
+    findings.append(note("fragment-size", _place(request, interface_request), variant="frf12", size=size))
     return {"frame_relay_fragment": size, "fragment_bytes": size}
 
 
@@ -155,38 +151,26 @@ def _ip_mtu(
     least = capabilities()["ip_mtu_minimum"]["value"]
     size = requested.fragment_bytes
     if size < least:
-        why = f"an IP MTU has {least} bytes at least"
-        hint = f"ask for fragments of at least {least} bytes, or use a framing that fragments itself"
-        findings.append(
-            _finding(
-                request, interface_request, "fragment-size-approximate", why, applied="no fragmentation", hint=hint
-            )
-        )
+        findings.append(_size_approximate(request, interface_request, "no fragmentation", "ip-mtu", least=least))
         return {}
     if size >= (whole := capabilities()["packet_bytes"]["value"]):
         findings.append(
-            Finding(
-                code="efficiency-not-needed",
-                severity=Severity.INFO,
-                message=f"no smaller IP MTU: fragments of {size} bytes hold whole packets of {whole}",
-                device=request.device,
-                interface=interface_request.name,
-                direction="output",
+            note(
+                "efficiency-not-needed",
+                _place(request, interface_request),
+                variant="whole-packets",
+                size=size,
+                whole=whole,
             )
         )
         return {}
     findings.append(
-        Finding(
-            code="ip-mtu-fragments",
-            severity=Severity.WARNING,
-            message=f"an IP MTU of {size} bytes leaves packets cut up to their receivers, which have to join them, "
-            "and drops longer ones that must not be fragmented (DF)",
-            device=request.device,
-            interface=interface_request.name,
-            direction="output",
+        note(
+            "ip-mtu-fragments",
+            _place(request, interface_request),
             requested=f"fragments of {size} bytes on the link",
             applied=f"ip mtu {size}",
-            hint="put the line into a Multilink bundle or on a Frame Relay circuit, or leave 'ip-mtu' out of 'by'",
+            size=size,
         )
     )
     return {"ip_mtu": size}
@@ -224,59 +208,42 @@ def transmit_ring(
     limits = capabilities()["transmit_ring"]
     on_pvc = interface_request.circuit is not None and interface_request.circuit.dlci is None
     if not limits["minimum"] <= requested <= limits["maximum"]:
-        why = f"a transmit ring has {limits['minimum']} to {limits['maximum']} packets"
-        hint = f"ask for {limits['minimum']} to {limits['maximum']} packets"
+        why = because(
+            "transmit-ring-unsupported",
+            variant="out-of-range",
+            minimum=limits["minimum"],
+            maximum=limits["maximum"],
+        )
     elif not on_pvc and ("." in interface_request.name or interface_request.name.startswith(_VIRTUAL)):
-        why = f"{interface_request.name} has no transmit ring of its own"
-        hint = "set it on the physical interface below"
+        why = because("transmit-ring-unsupported", variant="virtual", name=interface_request.name)
     else:
         return requested
     findings.append(
-        Finding(
-            code="transmit-ring-unsupported",
-            severity=Severity.WARNING if interface_request.efficiency.transmit_ring_prefer else Severity.ERROR,
-            message=why,
-            device=request.device,
-            interface=interface_request.name,
-            direction="output",
+        why.note(
+            _place(request, interface_request),
             requested=f"{requested} packets",
             applied="the device's own length",
-            hint=hint,
+            preferred=interface_request.efficiency.transmit_ring_prefer,
         )
     )
     return None
 
 
-def _finding(
-    request: DeviceRequest,
-    interface_request: InterfaceRequest,
-    code: str,
-    message: str,
-    *,
-    applied: str,
-    hint: str,
-    requested: str | None = None,
+def _size_approximate(
+    request: DeviceRequest, interface_request: InterfaceRequest, applied: str, variant: str, **facts: Any
 ) -> Finding:
+    """Fragments are not of the size that is asked for."""
     assert interface_request.efficiency is not None
-    return Finding(
-        code=code,
-        severity=Severity.WARNING if interface_request.efficiency.prefer else Severity.ERROR,
-        message=message,
-        device=request.device,
-        interface=interface_request.name,
-        direction="output",
-        requested=requested or f"{interface_request.efficiency.fragment_bytes} bytes",
+    return note(
+        "fragment-size-approximate",
+        _place(request, interface_request),
+        requested=f"{interface_request.efficiency.fragment_bytes} bytes",
         applied=applied,
-        hint=hint,
+        variant=variant,
+        preferred=interface_request.efficiency.prefer,
+        **facts,
     )
 
 
-def _size(request: DeviceRequest, interface_request: InterfaceRequest, message: str) -> Finding:
-    return Finding(
-        code="fragment-size",
-        severity=Severity.INFO,
-        message=message,
-        device=request.device,
-        interface=interface_request.name,
-        direction="output",
-    )
+def _place(request: DeviceRequest, interface_request: InterfaceRequest) -> Place:
+    return Place(device=request.device, interface=interface_request.name, direction="output")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qosforge.findings import Fidelity, Finding, Severity
+from qosforge.findings import Fidelity, Finding
 from qosforge.memoise import memoise
+from qosforge.note import note
 from qosforge.plan.core import core, rate_in
 from qosforge.plan.model import Egress, Queue, Share, ShareUnit
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.plan.shares import expected_shares
@@ -35,18 +37,12 @@ def fidelity(
             continue
         within = abs(requested - applied) <= request.tolerance + _SAME
         findings.append(
-            Finding(
-                code="share-approximate" if within else "share-out-of-tolerance",
-                severity=Severity.INFO if within else Severity.ERROR,
-                message="the class's share of the link when all classes have traffic",
-                device=request.device,
-                interface=interface_request.name,
-                direction="output",
-                traffic_class=c.name,
-                line=c.line,
+            note(
+                "share-approximate" if within else "share-out-of-tolerance",
+                class_place(request, c, interface=interface_request.name, direction="output"),
                 requested=f"{requested * 100:.4g} %",
                 applied=f"{applied * 100:.4g} %",
-                hint=None if within else "ask for shares nearer to what the image takes, or widen the tolerance",
+                variant="of-link",
             )
         )
     return found, findings

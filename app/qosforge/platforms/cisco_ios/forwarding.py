@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
+from qosforge.note import note
 from qosforge.plan.model import Plan
 
 
@@ -16,17 +18,6 @@ def check_forwarding(plan: Plan, running: Plan | None) -> Iterator[Finding]:
     applications = dict.fromkeys(t.application for r in rules for t in r.any_of if t.application)
     policed = [i.name for i in plan.interfaces if i.ingress.policers or i.egress.policers]
     if applications:
-        what = f"recognition of {', '.join(applications)}"
-        yield _needed(plan, "nbar-needs-cef", what)
+        yield note("nbar-needs-cef", Place(device=plan.device), applications=", ".join(applications))
     if policed:
-        yield _needed(plan, "car-needs-cef", f"rate-limit on {', '.join(policed)}")
-
-
-def _needed(plan: Plan, code: str, what: str) -> Finding:
-    return Finding(
-        code=code,
-        severity=Severity.WARNING,
-        message=f"{what} does nothing: the running configuration has no 'ip cef'",
-        device=plan.device,
-        hint="enter 'ip cef'",
-    )
+        yield note("car-needs-cef", Place(device=plan.device), interfaces=", ".join(policed))

@@ -12,8 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
+from qosforge.note import note
 from qosforge.plan.model import Share, ShareUnit
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import asked_share, requested_shares
 from qosforge.platforms.cisco_ios.capabilities import capabilities
@@ -39,31 +42,9 @@ class PolicyLevel:
         """The rate as the device knows it."""
         return self.rate // _BITS
 
-    def tell(
-        self,
-        class_request: ClassRequest,
-        code: str,
-        message: str,
-        requested: str | None,
-        applied: str | None,
-        *,
-        severity: Severity = Severity.INFO,
-        hint: str | None = None,
-    ) -> Finding:
-        """A finding on one class of the policy."""
-        return Finding(
-            code=code,
-            severity=severity,
-            message=message,
-            device=self.request.device,
-            interface=self.interface.name,
-            direction="output",
-            traffic_class=class_request.name,
-            line=class_request.line,
-            requested=requested,
-            applied=applied,
-            hint=hint,
-        )
+    def place(self, class_request: ClassRequest) -> Place:
+        """A class of the policy."""
+        return class_place(self.request, class_request, interface=self.interface.name, direction="output")
 
 
 def served_first(request: DeviceRequest, class_request: ClassRequest) -> bool:
@@ -102,14 +83,12 @@ def guarantees(level: PolicyLevel, findings: list[Finding]) -> dict[str, Share |
 def _uncapped(level: PolicyLevel, class_request: ClassRequest) -> Iterator[Finding]:
     """An image before HQF has no priority without a rate."""
     if not served_first(level.request, class_request):
-        yield level.tell(
-            class_request,
+        yield note(
             "priority-needs-cap",
-            f"image {level.request.image} serves a class first up to a rate only",
-            "priority without a cap",
-            "no priority",
-            severity=Severity.ERROR,
-            hint="give the priority a percent or a rate, or load 12.4(20)T or newer",
+            level.place(class_request),
+            requested="priority without a cap",
+            applied="no priority",
+            image=level.request.image,
         )
 
 
@@ -134,8 +113,13 @@ def _in_kbps(
     level: PolicyLevel, class_request: ClassRequest, requested: str, exact: Fraction, held: int
 ) -> Finding:
     figure = f" = {float(exact):.6g} kb/s" if exact != held else ""
-    message = f"the policy takes kb/s on image {level.request.image}, in whole numbers"
-    return level.tell(class_request, "share-in-kbps", message, f"{requested}{figure}", f"{held} kb/s")
+    return note(
+        "share-in-kbps",
+        level.place(class_request),
+        requested=f"{requested}{figure}",
+        applied=f"{held} kb/s",
+        image=level.request.image,
+    )
 
 
 def _to_kbps(
@@ -204,10 +188,15 @@ def _to_remaining(
     for c in weighted:
         part = weights[c.name] * 100 / total
         shares[c.name] = Share(unit=ShareUnit.REMAINING_PERCENT, value=held[c.name])
-        message = f"image {level.request.image} has no ratios: the weight becomes a whole per cent"
         requested = f"weight {weights[c.name]} of {total} = {part:.4g} % of what priority leaves"
         findings.append(
-            level.tell(c, "weight-as-percent", message, requested, f"{held[c.name]} % of what priority leaves")
+            note(
+                "weight-as-percent",
+                level.place(c),
+                requested=requested,
+                applied=f"{held[c.name]} % of what priority leaves",
+                image=level.request.image,
+            )
         )
 
 
@@ -225,20 +214,14 @@ def _instead(
     )
     room = math.floor(Fraction(level.kbps * level.reservable, 100) - booked)
     held = max(share.value, min(factor * share.value, room))
-    message = (
-        f"image {level.request.image} has no priority queue: the class is served by weight, with "
-        f"{held / max(share.value, 1):.3g} times its rate reserved so that its packets wait less, and is not "
-        "policed to its rate"
-    )
     findings.append(
-        level.tell(
-            class_request,
+        note(
             "priority-as-bandwidth",
-            message,
-            f"priority {share.value} kb/s",
-            f"bandwidth {held} kb/s",
-            severity=Severity.WARNING,
-            hint="load 12.0(7)T or newer, or police the class on input",
+            level.place(class_request),
+            requested=f"priority {share.value} kb/s",
+            applied=f"bandwidth {held} kb/s",
+            image=level.request.image,
+            times=held / max(share.value, 1),
         )
     )
     return Share(unit=ShareUnit.KBPS, value=held)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.inventory.models import DeviceRole
+from qosforge.note import because, note
 from qosforge.plan.model import InterfacePlan, Queue, ShareUnit
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, served_first
 from qosforge.platforms.cisco_ios.policing import check_policer
 from qosforge.platforms.cisco_ios.trains import has, hqf, uses_car
 
-_LESS = "ask for less, or give shares as remaining_percent"
 _EXACT = 1e-6
 
 
@@ -36,12 +38,6 @@ def may_detect(request: DeviceRequest, class_request: ClassRequest) -> bool:
     )
 
 
-def refused_match(request: DeviceRequest, class_request: ClassRequest, why: str) -> Finding:
-    """A match that no class-map holds: it has one condition a line, and joins its lines all in one way."""
-    hint = "split the class, or match fewer things at once"
-    return class_finding(request, class_request, "match-combination-unsupported", why, hint)
-
-
 def check_inputs(
     request: DeviceRequest, class_request: ClassRequest, held: frozenset[str] | None
 ) -> Iterator[Finding]:
@@ -51,12 +47,11 @@ def check_inputs(
     )
     for name in named:
         if held is not None and name not in held:
-            yield class_finding(
-                request,
-                class_request,
+            yield note(
                 "interface-missing",
-                f"the device has no interface {name}",
-                "write its name as the inventory does",
+                class_place(request, class_request),
+                variant="input",
+                name=name,
             )
 
 
@@ -79,37 +74,33 @@ def queue_limit(
     assert value is not None
     size = capabilities()["packet_bytes"]["value"]
     if class_request.treatment.priority and not modern:
-        why, hint = "a priority queue has no queue limit", "leave the limit out"
+        why = because("queue-limit-unsupported", variant="priority")
     elif not may_detect(request, class_request) and not (modern and class_request.treatment.priority):
-        why, hint = "a queue limit needs a bandwidth in its class", "give the class a bandwidth"
+        why = because("queue-limit-unsupported", variant="no-bandwidth")
     elif class_request.treatment.wred and not modern:
-        why, hint = "early detection decides what waits, beside it there is no queue limit", "leave one of them out"
+        why = because("queue-limit-unsupported", variant="beside-wred")
     elif unit != "packets" and not modern:
-        why = f"image {request.image} counts a queue in packets, not in {unit}"
-        hint = "give the limit in packets" + (
-            f": {max(1, value // size)} of {size} bytes" if unit == "bytes" else ""
-        )
+        image = {"image": request.image}
+        if unit == "bytes":
+            packets = max(1, value // size)
+            why = because("queue-limit-unsupported", variant="bytes", packets=packets, size=size, **image)
+        else:
+            why = because("queue-limit-unsupported", variant="time", **image)
     elif not low <= value <= high:
-        why, hint = f"a queue limit of {value} {unit} is outside {low} to {high}", f"ask for {low} to {high} {unit}"
+        why = because("queue-limit-unsupported", variant="out-of-range", value=value, unit=unit, low=low, high=high)
     else:
         if requested.time is not None and abs(requested.time * 1000 - value) > _EXACT:
-            message = "the device takes whole milliseconds"
-            finding = class_finding(
-                request,
-                class_request,
-                "queue-limit-approximate",
-                message,
-                "ask for whole milliseconds",
-                severity=Severity.INFO,
-            )
             findings.append(
-                finding.model_copy(
-                    update={"requested": f"{requested.time * 1000:.6g} ms", "applied": f"{value} ms"}
+                note(
+                    "queue-limit-approximate",
+                    class_place(request, class_request),
+                    requested=f"{requested.time * 1000:.6g} ms",
+                    applied=f"{value} ms",
+                    variant="milliseconds",
                 )
             )
         return {"limit_packets": None, field: value}
-    severity = Severity.WARNING if requested.prefer else Severity.ERROR
-    findings.append(class_finding(request, class_request, "queue-limit-unsupported", why, hint, severity=severity))
+    findings.append(why.note(class_place(request, class_request), preferred=requested.prefer))
     return usual
 
 
@@ -129,37 +120,44 @@ def shape_rate(
     prefer = level.interface.shape_prefer and "." not in level.interface.name
     if class_request is not None:
         prefer = class_request.treatment.shape is not None and class_request.treatment.shape.prefer
-    finding = Finding(
-        code="shape-unsupported",
-        severity=Severity.WARNING if prefer else Severity.ERROR,
-        message=f"a shaped rate of {rate} b/s is outside {low} to {high} b/s",
+    at_class = class_request is not None and class_request.treatment.shape
+    place = Place(
         device=request.device,
-        interface=None if class_request is not None and class_request.treatment.shape else level.interface.name,
+        interface=None if at_class else level.interface.name,
         direction="output",
         traffic_class=class_request.name if class_request else None,
         line=class_request.line if class_request else None,
-        hint=f"ask for {low} to {high} b/s",
     )
     if not has(request, "shape"):
-        message = f"image {request.image} has no class-based shaping"
-        findings.append(finding.model_copy(update={"message": message, "hint": "load a newer image"}))
+        findings.append(
+            note("shape-unsupported", place, variant="no-shaping", image=request.image, preferred=prefer)
+        )
         return None
     if not low <= rate <= high:
-        findings.append(finding)
+        findings.append(
+            note(
+                "shape-unsupported",
+                place,
+                variant="out-of-range",
+                rate=rate,
+                low=low,
+                high=high,
+                preferred=prefer,
+            )
+        )
         return None
     if has(request, "shape_any_rate") or rate % step == 0:
         return rate
     held: int = rate // step * step
     findings.append(
-        finding.model_copy(
-            update={
-                "code": "shape-approximate",
-                "severity": Severity.INFO,
-                "message": f"image {request.image} shapes to multiples of {step} b/s",
-                "requested": f"{rate} b/s",
-                "applied": f"{held} b/s",
-                "hint": f"ask for a multiple of {step} b/s",
-            }
+        note(
+            "shape-approximate",
+            place,
+            requested=f"{rate} b/s",
+            applied=f"{held} b/s",
+            variant="multiples",
+            image=request.image,
+            step=step,
         )
     )
     return held
@@ -173,13 +171,11 @@ def priority_burst(request: DeviceRequest, class_request: ClassRequest, findings
     low, high = (capabilities()["priority_burst"][end] for end in ("minimum", "maximum"))
     if served_first(request, class_request) and low <= requested <= high:
         return requested
-    why = f"a burst of {requested} bytes is outside {low} to {high} bytes"
-    if not served_first(request, class_request):
-        why = f"image {request.image} has no priority queue"
-    hint = f"ask for {low} to {high} bytes, or leave the burst out"
-    findings.append(
-        class_finding(request, class_request, "priority-burst-unsupported", why, hint, severity=Severity.WARNING)
-    )
+    if served_first(request, class_request):
+        why = because("priority-burst-unsupported", variant="out-of-range", burst=requested, low=low, high=high)
+    else:
+        why = because("priority-burst-unsupported", variant="no-priority", image=request.image, low=low, high=high)
+    findings.append(why.note(class_place(request, class_request)))
     return None
 
 
@@ -190,10 +186,7 @@ def check_treatments(request: DeviceRequest, classes: Iterable[ClassRequest]) ->
         yield from check_policer(request, c)
         wred = c.treatment.wred
         if wred and not may_detect(request, c) and scheduled:
-            severity = Severity.WARNING if wred.prefer else Severity.ERROR
-            message = "WRED needs a bandwidth in its class"
-            hint = "give the class a bandwidth"
-            yield class_finding(request, c, "wred-unsupported", message, hint, severity=severity)
+            yield note("wred-unsupported", class_place(request, c), variant="no-bandwidth", preferred=wred.prefer)
         if (
             c.mark
             and c.mark.cos is not None
@@ -201,8 +194,7 @@ def check_treatments(request: DeviceRequest, classes: Iterable[ClassRequest]) ->
             and c.mark.precedence is None
             and any(i.recognise for i in request.interfaces)
         ):
-            message = f"CoS {c.mark.cos} cannot be set on input"
-            yield class_finding(request, c, "mark-needed", message, "mark the class with a dscp too")
+            yield note("mark-needed", class_place(request, c), variant="cos-on-input", cos=c.mark.cos)
 
 
 def check_bandwidth(
@@ -217,16 +209,12 @@ def check_bandwidth(
         return
     kbps = interface_request.usable // 1000
     if current.bandwidth_kbps != kbps:
-        yield Finding(
-            code="bandwidth-differs",
-            severity=Severity.ERROR,
-            message="the interface's bandwidth is not the link's rate, so every share would be wrong",
-            device=request.device,
-            interface=interface_request.name,
-            direction="output",
+        yield note(
+            "bandwidth-differs",
+            Place(device=request.device, interface=interface_request.name, direction="output"),
             requested=f"{kbps} kb/s",
             applied=f"{current.bandwidth_kbps} kb/s",
-            hint=f"set 'bandwidth {kbps}' on the interface, or correct the rate in the inventory",
+            kbps=kbps,
         )
 
 
@@ -239,44 +227,23 @@ def check_level(level: PolicyLevel, queues: tuple[Queue, ...]) -> Iterator[Findi
         if queue.share.unit is ShareUnit.KBPS:
             limits = capabilities()["priority_kbps" if queue.priority else "bandwidth_kbps"]
             if not limits["minimum"] <= queue.share.value <= limits["maximum"]:
-                message = f"{queue.share.value} kb/s is outside {limits['minimum']} to {limits['maximum']} kb/s"
-                yield level.tell(
-                    class_request, "share-out-of-range", message, None, None, severity=Severity.ERROR, hint=_LESS
+                yield note(
+                    "share-out-of-range",
+                    level.place(class_request),
+                    kbps=queue.share.value,
+                    minimum=limits["minimum"],
+                    maximum=limits["maximum"],
                 )
             explicit += Fraction(queue.share.value * 100, max(level.kbps, 1))
         elif queue.share.unit is ShareUnit.PERCENT:
             explicit += queue.share.value
     if explicit > level.reservable:
-        yield Finding(
-            code="reserved-bandwidth-exceeded",
-            severity=Severity.ERROR,
-            message=f"classes reserve {float(explicit):.6g} % of {level.kbps} kb/s, this image allows "
-            f"{level.reservable} %",
-            device=level.request.device,
-            interface=level.interface.name,
-            direction="output",
+        yield note(
+            "reserved-bandwidth-exceeded",
+            Place(device=level.request.device, interface=level.interface.name, direction="output"),
             requested=f"{float(explicit * level.kbps / 100):.6g} kb/s",
             applied=f"at most {level.kbps * level.reservable // 100} kb/s",
-            hint=_LESS,
+            reserved=float(explicit),
+            kbps=level.kbps,
+            reservable=level.reservable,
         )
-
-
-def class_finding(
-    request: DeviceRequest,
-    class_request: ClassRequest,
-    code: str,
-    message: str,
-    hint: str,
-    *,
-    severity: Severity = Severity.ERROR,
-) -> Finding:
-    """A finding on a class wherever it is served."""
-    return Finding(
-        code=code,
-        severity=severity,
-        message=message,
-        device=request.device,
-        traffic_class=class_request.name,
-        line=class_request.line,
-        hint=hint,
-    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.memoise import memoise
+from qosforge.note import note
 from qosforge.plan.core import core
 from qosforge.plan.model import (
     Discipline,
@@ -129,12 +131,8 @@ def _cos_findings(request: DeviceRequest, interface_request: InterfaceRequest) -
     if not any(c.mark and c.mark.cos is not None for c in request.classes):
         return []
     return [
-        Finding(
-            code="cos-carried-as-dscp",
-            severity=Severity.INFO,
-            message="the port carries no 802.1Q tag: the DSCP is marked, the switches derive the CoS from it",
-            device=request.device,
-            interface=interface_request.name,
-            direction="input",
+        note(
+            "cos-carried-as-dscp",
+            Place(device=request.device, interface=interface_request.name, direction="input"),
         )
     ]

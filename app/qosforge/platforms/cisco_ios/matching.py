@@ -10,13 +10,14 @@ from ipaddress import ip_network
 from qosforge.expansion import combine, count_combinations
 from qosforge.findings import Finding
 from qosforge.memoise import memoise
+from qosforge.note import Reason, because, note
 from qosforge.plan.model import PortRange, Rule, Term
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms import recognition
 from qosforge.platforms.cisco_ios.applications import by_ports, recognises_natively
 from qosforge.platforms.cisco_ios.capabilities import capabilities
-from qosforge.platforms.cisco_ios.limits import class_finding
 from qosforge.platforms.cisco_ios.trains import has
 from qosforge.platforms.mqc.access_lists import ACL_PREFIX, ip_entries, ipv6_entries, version
 
@@ -74,7 +75,7 @@ class ClassMap:
 
 def lower_match(
     class_request: ClassRequest, *, marks_in_list: bool = False
-) -> tuple[tuple[Term, ...], tuple[Term, ...]] | str:
+) -> tuple[tuple[Term, ...], tuple[Term, ...]] | Reason:
     """What a class matches and what not, as the device reads it back; or why no class-map can hold it.
 
     ``marks_in_list`` where class-maps look at DSCPs and precedences through access lists only (`matches_marks`).
@@ -85,15 +86,15 @@ def lower_match(
 @memoise
 def _lowered(
     terms: tuple[Alternative, ...], excepted: tuple[Alternative, ...], marks_in_list: bool
-) -> tuple[tuple[Term, ...], tuple[Term, ...]] | str:
+) -> tuple[tuple[Term, ...], tuple[Term, ...]] | Reason:
     limit: int = capabilities()["access_list_entries"]["value"]
     count = max(_entered(terms, marks_in_list), sum(_count(term, marks_in_list) for term in excepted))
     if count > limit:
-        return f"its fields combine to {count:,} conditions, at most {limit} are entered"
+        return because("match-combination-unsupported", variant="too-many", count=count, limit=limit)
     none_of: list[Term] = []
     for term in excepted:
         if not _simple(term):
-            return f"what a class is not cannot join {_words(term)} in one line"
+            return because("match-combination-unsupported", variant="excepted", fields=_words(term))
         none_of.extend(_expanded(term, marks_in_list))
     if not excepted and all(_simple(t) for t in terms):
         any_of = [one for t in terms for one in _expanded(t, marks_in_list)]
@@ -101,36 +102,36 @@ def _lowered(
         any_of = [one for t in terms for one in _entries_of(t)] or [Term()]
     else:
         joined = _joined(terms)
-        if isinstance(joined, str):
+        if isinstance(joined, Reason):
             return joined
         if marks_in_list and any(t.dscp or t.precedence for t in joined):
-            return "this image looks at marks in access lists only, where they join nothing but a flow"
+            return because("match-combination-unsupported", variant="marks-in-lists")
         any_of = joined
     if not excepted and all(_alone(t) for t in any_of):
         joined_versions = set()
     else:
         joined_versions = {version(t) == 6 for t in any_of}
     if len(joined_versions) > 1:
-        return "prefixes of IPv6 cannot be joined with other conditions and stand beside other alternatives"
+        return because("match-combination-unsupported", variant="ipv6-joined")
     # A line said twice is held once.
     return tuple(dict.fromkeys(any_of)), tuple(dict.fromkeys(none_of))
 
 
-def access_list_terms(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...] | str:
+def access_list_terms(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...] | Reason:
     """What a class matches as entries of one access list, applications by their ports; or why none holds it."""
     if class_request.none_of:
-        return "an access list alone does not hold what a class is not"
+        return because("match-combination-unsupported", variant="excepted-in-list")
     terms: list[Alternative] = []
     for term in class_request.terms:
         if term.application is None:
             terms.append(term)
             continue
         if _flow(term):
-            return f"an access list cannot join {_words(term)}: it tells applications by their ports"
+            return because("match-combination-unsupported", variant="application-in-list", fields=_words(term))
         terms.extend(by_ports(request, class_request, term))
     for term in terms:
         if not _in_list(term) or version(Term(source=next(iter((*term.source, *term.destination)), None))) == 6:
-            return f"a numbered access list cannot ask for {_words(term)}"
+            return because("match-combination-unsupported", variant="numbered-list", fields=_words(term))
     return tuple(dict.fromkeys(entry for term in terms for entry in _entries_of(term)))
 
 
@@ -140,25 +141,30 @@ def check_match(request: DeviceRequest, class_request: ClassRequest) -> Iterator
     prefixes = [p for t in terms for p in (*t.source, *t.destination)]
     if any(ip_network(p).version == 6 for p in prefixes) and not has(request, "match_ipv6"):
         since = capabilities()["features"]["match_ipv6"]["since"]
-        message = f"image {request.image} cannot match prefixes of IPv6: they came with {since}"
-        hint = "load a newer image, or match by dscp"
-        yield class_finding(request, class_request, "match-ipv6-unsupported", message, hint)
+        yield note(
+            "match-ipv6-unsupported",
+            class_place(request, class_request),
+            image=request.image,
+            since=since,
+        )
 
 
-def _joined(terms: tuple[Alternative, ...]) -> list[Term] | str:
+def _joined(terms: tuple[Alternative, ...]) -> list[Term] | Reason:
     """Alternatives as the product of single-line conditions that all share and one list of flows."""
     limits = capabilities()["values_per_match"]
     rests = {tuple(sorted((n, getattr(t, n)) for n in _rest(t))) for t in terms}
     if len(rests) > 1:
-        return "several alternatives that join conditions must share all but addresses, protocols and ports"
+        return because("match-combination-unsupported", variant="several-joined")
     flows = [bool(_flow(t)) for t in terms]
     if len(terms) > 1 and not all(flows):
-        return "alternatives with and without addresses, protocols or ports cannot be joined with other conditions"
+        return because("match-combination-unsupported", variant="with-and-without-flow")
     rest = dict(next(iter(rests)))
     for name, values in rest.items():
         most = limits.get(name, 1)
         if name != "application" and len(values) > most:
-            return f"a joined condition takes at most {most} values of {name}, not {len(values)}"
+            return because(
+                "match-combination-unsupported", variant="too-many-values", most=most, field=name, count=len(values)
+            )
     single = {n: v[0] if n in _SCALAR and n != "application" else v for n, v in rest.items()}
     return [Term.model_validate({**single, **flow}) for t in terms for flow in _flows(t)]
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from qosforge.dscp import dscp_name
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.intent.models import Police, PoliceAction, Remark
+from qosforge.note import note
 from qosforge.plan.model import DROP, TRANSMIT, Action, Policer
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.trains import has, uses_car
@@ -90,45 +92,41 @@ def check_policer(request: DeviceRequest, class_request: ClassRequest) -> Iterat
     if uses_car(request):
         return  # CAR polices, and tells what it refuses
     limits = capabilities()["police"]
-    for name, value, unit in (
-        ("rate", requested.rate, "b/s"),
-        ("burst", requested.burst_bytes, "bytes"),
-        ("rate", requested.peak_rate, "b/s"),
-        ("burst", requested.excess_bytes, "bytes"),
+    for name, value in (
+        ("rate", requested.rate),
+        ("burst", requested.burst_bytes),
+        ("rate", requested.peak_rate),
+        ("burst", requested.excess_bytes),
     ):
         low, high = limits[name]["minimum"], limits[name]["maximum"]
         if value is not None and not low <= value <= high:
-            message = f"a policer's {name} of {value} {unit} is outside {low} to {high} {unit}"
-            yield _refused(request, class_request, message, f"ask for {low} to {high} {unit}")
+            variant = "rate-out-of-range" if name == "rate" else "burst-out-of-range"
+            yield _refused(request, class_request, variant, value=value, low=low, high=high)
     if requested.peak_rate is not None and not has(request, "police_actions_below"):
-        message = f"image {request.image} has no policer of two rates"
-        yield _refused(request, class_request, message, "leave the peak_rate out, or load a newer image")
+        yield _refused(request, class_request, "no-two-rates", image=request.image)
     yield from _check_actions(request, class_request, requested)
 
 
 def _check_actions(request: DeviceRequest, class_request: ClassRequest, requested: Police) -> Iterator[Finding]:
     marks = [a for a in (requested.conform, requested.exceed, requested.violate) if isinstance(a, Remark)]
     if any(m.remark is not None for m in marks) and any(m.precedence is not None for m in marks):
-        message = "a policer marks DSCPs or precedences, not both"
-        yield _refused(request, class_request, message, "mark dscps alone: cs0 to cs7 are the precedences")
+        yield _refused(request, class_request, "dscp-or-precedence")
     if requested.violate == "transmit" and requested.exceed != "transmit":
-        message = "what violates would be sent as it is while what exceeds is not"
-        yield _refused(request, class_request, message, "give violate what exceed has, or less")
-    untagged = [i.name for i in request.interfaces if i.schedule and not i.tagged]
-    if any(m.cos is not None for m in marks) and (requested.direction == "input" or untagged):
-        where = "on input" if requested.direction == "input" else f"at {', '.join(untagged)}, which is not tagged"
-        yield _refused(request, class_request, f"a policer cannot mark a CoS {where}", "mark a dscp")
+        yield _refused(request, class_request, "violate-milder")
+    if any(m.cos is not None for m in marks) and requested.direction == "input":
+        yield _refused(request, class_request, "no-cos-on-input")
+    elif any(m.cos is not None for m in marks):
+        untagged = [i.name for i in request.interfaces if i.schedule and not i.tagged]
+        if untagged:
+            yield _refused(request, class_request, "no-cos-untagged", interfaces=", ".join(untagged))
 
 
-def _refused(request: DeviceRequest, class_request: ClassRequest, message: str, hint: str) -> Finding:
+def _refused(request: DeviceRequest, class_request: ClassRequest, variant: str, **facts: Any) -> Finding:
     requested = class_request.treatment.police
-    return Finding(
-        code="police-unsupported",
-        severity=Severity.WARNING if requested and requested.prefer else Severity.ERROR,
-        message=message,
-        device=request.device,
-        direction=requested.direction if requested else None,
-        traffic_class=class_request.name,
-        line=class_request.line,
-        hint=hint,
+    return note(
+        "police-unsupported",
+        class_place(request, class_request, direction=requested.direction if requested else None),
+        variant=variant,
+        preferred=requested is not None and requested.prefer,
+        **facts,
     )

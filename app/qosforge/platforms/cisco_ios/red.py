@@ -10,14 +10,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from qosforge.configtree import ConfigLine
 from qosforge.dscp import DSCP_NAMES, drop_precedence, dscp_name, parse_dscp
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.intent.models import Remark
 from qosforge.intent.queue_size import QueueSize
 from qosforge.intent.wred import WredProfile
+from qosforge.note import note
 from qosforge.plan.model import Red, RedProfile
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.trains import has
@@ -68,14 +71,12 @@ def lower_red(
     by_dscp = any(p.dscp or p.colour for p in requested.profiles) or (
         not requested.profiles and _tells_drops(class_request)
     )
-    for feature, needed, what in (
-        ("red_by_dscp", by_dscp, "early detection by DSCP"),
-        ("ecn", requested.ecn, "ECN"),
+    for feature, needed, variant in (
+        ("red_by_dscp", by_dscp, "no-detection-by-dscp"),
+        ("ecn", requested.ecn, "no-ecn"),
     ):
         if needed and not has(request, feature):
-            findings.append(
-                _refused(request, class_request, f"image {request.image} has no {what}", "load a newer image")
-            )
+            findings.append(_refused(request, class_request, variant, image=request.image))
             return None
     if not requested.profiles and requested.weight_exponent is None and not requested.ecn:
         return default_red(by_dscp)
@@ -85,13 +86,13 @@ def lower_red(
     for profile in requested.profiles:
         minimum, maximum = (_packets(depth, rate) for depth in (profile.minimum, profile.maximum))
         if not low <= minimum <= maximum <= high:
-            message = f"thresholds of {minimum} and {maximum} packets are outside {low} to {high} packets"
-            findings.append(_refused(request, class_request, message, f"ask for {low} to {high} packets"))
+            facts = {"minimum": minimum, "maximum": maximum, "low": low, "high": high}
+            findings.append(_refused(request, class_request, "thresholds-out-of-range", **facts))
             return None
         denominator = round(1 / profile.probability)
         if denominator > data["denominator"]["maximum"]:
-            message = f"a drop probability of 1/{denominator} is below 1/{data['denominator']['maximum']}"
-            findings.append(_refused(request, class_request, message, "ask for a higher probability"))
+            facts = {"denominator": denominator, "most": data["denominator"]["maximum"]}
+            findings.append(_refused(request, class_request, "probability-too-low", **facts))
             return None
         row = (minimum, maximum, denominator)
         findings.extend(_approximations(request, class_request, profile, row))
@@ -133,59 +134,43 @@ def _approximations(
 ) -> Iterator[Finding]:
     if profile.colour:
         names = ", ".join(dscp_name(mark) for mark in _marks(profile))
-        yield _red_finding(
-            request,
-            class_request,
+        yield note(
             "wred-colour-as-dscp",
-            "colours are told by code points",
+            class_place(request, class_request, direction="output"),
             requested=profile.colour,
             applied=names,
         )
     if profile.minimum.unit != "packets":
         unit = "B" if profile.minimum.unit == "bytes" else profile.minimum.unit
         size = capabilities()["packet_bytes"]["value"]
-        yield _red_finding(
-            request,
-            class_request,
+        yield note(
             "wred-approximate",
-            f"the device counts packets, taken for {size} bytes each",
+            class_place(request, class_request, direction="output"),
             requested=f"{profile.minimum.value} and {profile.maximum.value} {unit}",
             applied=f"{row[0]} and {row[1]} packets",
+            variant="in-packets",
+            size=size,
         )
     if abs(profile.probability * row[2] - 1) > 1e-9:
         requested, held = f"{profile.probability * 100:.4g} %", f"1/{row[2]} ({100 / row[2]:.4g} %)"
-        message = "the device drops one packet of a whole number"
-        yield _red_finding(request, class_request, "wred-approximate", message, requested=requested, applied=held)
+        yield note(
+            "wred-approximate",
+            class_place(request, class_request, direction="output"),
+            requested=requested,
+            applied=held,
+            variant="whole-packet",
+        )
 
 
-def _red_finding(
-    request: DeviceRequest, class_request: ClassRequest, code: str, message: str, *, requested: str, applied: str
-) -> Finding:
-    return Finding(
-        code=code,
-        severity=Severity.INFO,
-        message=message,
-        device=request.device,
-        direction="output",
-        traffic_class=class_request.name,
-        line=class_request.line,
-        requested=requested,
-        applied=applied,
-    )
-
-
-def _refused(request: DeviceRequest, class_request: ClassRequest, message: str, hint: str) -> Finding:
+def _refused(request: DeviceRequest, class_request: ClassRequest, variant: str, **facts: Any) -> Finding:
     prefer = class_request.treatment.wred is not None and class_request.treatment.wred.prefer
-    return Finding(
-        code="wred-unsupported",
-        severity=Severity.WARNING if prefer else Severity.ERROR,
-        message=message,
-        device=request.device,
-        direction="output",
-        traffic_class=class_request.name,
-        line=class_request.line,
+    return note(
+        "wred-unsupported",
+        class_place(request, class_request, direction="output"),
         applied="no early detection",
-        hint=hint,
+        variant=variant,
+        preferred=prefer,
+        **facts,
     )
 
 

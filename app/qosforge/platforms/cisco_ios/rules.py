@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from qosforge.expansion import combine
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.inventory.models import DeviceRole
+from qosforge.note import Reason, because, note
 from qosforge.plan.model import Rule, Term
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
-from qosforge.platforms.cisco_ios.limits import check_inputs, refused_match, trusts_mark
+from qosforge.platforms.cisco_ios.limits import check_inputs, trusts_mark
 from qosforge.platforms.cisco_ios.matching import check_match, lower_match, matches_marks
 from qosforge.platforms.names import shorten
 
@@ -43,8 +45,8 @@ def lower_rules(
             whole = c
             if above is not None and not c.is_default and _handled_on_input(request, c):
                 joined = _within(above, c)
-                if isinstance(joined, str):
-                    findings.append(refused_match(request, c, joined))
+                if isinstance(joined, Reason):
+                    findings.append(joined.note(class_place(request, c)))
                     joined = c.model_copy(update={"terms": ()})
                 whole = joined
             rules[c.name] = _rule(request, whole, names.get(c.name, CLASS_DEFAULT), held, findings)
@@ -99,12 +101,12 @@ def on_input(request: DeviceRequest) -> tuple[ClassRequest, ...]:
 
 def inside_parents(
     classes: tuple[ClassRequest, ...], above: ClassRequest | None = None
-) -> Iterator[tuple[str, ClassRequest | str]]:
+) -> Iterator[tuple[str, ClassRequest | Reason]]:
     """Every class as an input tells it that looks at all packets, or why it cannot be told so."""
     for c in classes:
         whole = c if above is None or c.is_default else _within(above, c)
         yield c.name, whole
-        yield from inside_parents(c.children, c if isinstance(whole, str) else whole)
+        yield from inside_parents(c.children, c if isinstance(whole, Reason) else whole)
 
 
 def _acts(class_request: ClassRequest) -> bool:
@@ -124,7 +126,7 @@ def _handled_on_input(request: DeviceRequest, class_request: ClassRequest) -> bo
     return acts and not trusts_mark(request, class_request) and any(i.recognise for i in request.interfaces)
 
 
-def _within(above: ClassRequest, class_request: ClassRequest) -> ClassRequest | str:
+def _within(above: ClassRequest, class_request: ClassRequest) -> ClassRequest | Reason:
     """A class as an input tells it that looks at all packets: it is its parent's match and its own."""
     if above.is_default:
         return class_request
@@ -132,11 +134,11 @@ def _within(above: ClassRequest, class_request: ClassRequest) -> ClassRequest | 
     for parent, own in combine(above.terms or (Alternative(),), class_request.terms or (Alternative(),)):
         joined = _both(parent, own)
         if joined is None:
-            return "its match and that of the class above it ask for one field in ways that no line joins"
+            return because("match-combination-unsupported", variant="with-parent")
         if joined:
             terms.append(joined[0])
     if not terms:
-        return "no packet of the class above it can match"
+        return because("match-combination-unsupported", variant="outside-parent")
     return class_request.model_copy(
         update={"terms": tuple(dict.fromkeys(terms)), "none_of": (*above.none_of, *class_request.none_of)}
     )
@@ -174,14 +176,9 @@ def _rule(
         return Rule(name=name, any_of=_marks(class_request))
     if request.role is not DeviceRole.EDGE and any(t.application for t in class_request.terms):
         findings.append(
-            Finding(
-                code="recognised-again",
-                severity=Severity.INFO,
-                message="the class carries no mark, so this device recognises its applications again",
-                device=request.device,
-                traffic_class=class_request.name,
-                line=class_request.line,
-                hint="give the class a mark",
+            note(
+                "recognised-again",
+                class_place(request, class_request),
             )
         )
     findings.extend(check_inputs(request, class_request, held))
@@ -190,7 +187,7 @@ def _rule(
         findings.extend(unknown)
         return Rule(name=name)
     matched = lower_match(class_request, marks_in_list=not matches_marks(request))
-    if isinstance(matched, str):
-        findings.append(refused_match(request, class_request, matched))
+    if isinstance(matched, Reason):
+        findings.append(matched.note(class_place(request, class_request)))
         return Rule(name=name)
     return Rule(name=name, any_of=matched[0], none_of=matched[1])

@@ -6,8 +6,10 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.memoise import memoise
+from qosforge.note import note
 from qosforge.plan.core import core, depends_on_rate
 from qosforge.plan.model import Discipline, Egress, InterfacePlan, Queue, Rule, Scheduler, Share
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
@@ -68,13 +70,9 @@ class OutputPolicies:
             served = self._named(served, name, interface_request.name)
             return served, served
         self.findings.append(
-            Finding(
-                code="port-shaped",
-                severity=Severity.INFO,
-                message="the policy inside the one of the port divides the shaped rate",
-                device=request.device,
-                interface=interface_request.name,
-                direction="output",
+            note(
+                "port-shaped",
+                Place(device=request.device, interface=interface_request.name, direction="output"),
                 requested=format_rate(interface_request.usable),
                 applied=f"shape average {rate}",
             )
@@ -163,21 +161,21 @@ class OutputPolicies:
         requested = f"{part * 100:.4g} % of {format_rate(level.rate)}"
         shaped = f"shape average {rate}"
         if class_request.treatment.bounded:
-            message = "the class is shaped to its share and does not borrow"
             self.findings.append(
-                level.tell(class_request, "bounded-by-shape", message, f"at most {requested}", shaped)
+                note(
+                    "bounded-by-shape",
+                    level.place(class_request),
+                    requested=f"at most {requested}",
+                    applied=shaped,
+                )
             )
         else:
             self.findings.append(
-                level.tell(
-                    class_request,
+                note(
                     "parent-bounded",
-                    "a policy inside a class works only where the class is shaped: it does not borrow what others "
-                    "leave",
-                    f"{requested} and what others leave",
-                    f"at most {format_rate(rate)} ({shaped})",
-                    severity=Severity.WARNING,
-                    hint="say 'bounded: true', or give the children's classes at the top level",
+                    level.place(class_request),
+                    requested=f"{requested} and what others leave",
+                    applied=f"at most {format_rate(rate)} ({shaped})",
                 )
             )
         bounded = queue.model_copy(update={"shape_rate": rate})
@@ -186,14 +184,13 @@ class OutputPolicies:
         deepest = capabilities()["policy_depth"]["hqf" if hqf(level.request) else "value"]
         if depth >= deepest:
             self.findings.append(
-                level.tell(
-                    class_request,
+                note(
                     "policy-too-deep",
-                    f"image {level.request.image} takes policies {deepest} deep, that of the port among them",
-                    f"{depth + 1} levels",
-                    "the classes below are left out",
-                    severity=Severity.ERROR,
-                    hint="give the children's classes one level higher, or shape the port at another device",
+                    level.place(class_request),
+                    requested=f"{depth + 1} levels",
+                    applied="the classes below are left out",
+                    image=level.request.image,
+                    deepest=deepest,
                 )
             )
             return bounded
@@ -203,23 +200,17 @@ class OutputPolicies:
 
     def _bounded_priority(self, level: PolicyLevel, class_request: ClassRequest) -> Finding:
         if class_request.children:
-            return level.tell(
-                class_request,
+            return note(
                 "children-unsupported",
-                "a priority class has one queue and no policy inside it",
-                "classes below it",
-                "left out",
-                severity=Severity.ERROR,
-                hint="give each of the children priority at the top level",
+                level.place(class_request),
+                requested="classes below it",
+                applied="left out",
             )
-        return level.tell(
-            class_request,
+        return note(
             "bounded-under-congestion",
-            "a priority class is held to its share only while the link is congested",
-            "at most its share at any time",
-            "at most its share under congestion",
-            severity=Severity.WARNING,
-            hint="police the class on input as well",
+            level.place(class_request),
+            requested="at most its share at any time",
+            applied="at most its share under congestion",
         )
 
     # -- names -------------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
+from qosforge.note import note
 from qosforge.plan.model import Rule
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
@@ -27,25 +29,18 @@ def check_trust(request: DeviceRequest, interface_request: InterfaceRequest) -> 
     """``trust-unsupported``: what the image cannot trust, and a CoS that no packet carries."""
     if not interface_request.trust or interface_request.trust_in in (None, "dscp"):
         return
-    finding = Finding(
-        code="trust-unsupported",
-        severity=Severity.ERROR,
-        message=f"image {request.image} has no class-based marking: its inputs keep the DSCP they get",
-        device=request.device,
-        interface=interface_request.name,
-        direction="input",
-        requested=f"trust {interface_request.trust_in}",
-        applied="trust dscp",
-        hint="trust dscp, or load a newer image",
-    )
+    place = Place(device=request.device, interface=interface_request.name, direction="input")
+    requested = f"trust {interface_request.trust_in}"
     if uses_car(request):
-        yield finding
+        yield note(
+            "trust-unsupported",
+            place,
+            requested=requested,
+            applied="trust dscp",
+            variant="no-marking",
+            image=request.image,
+        )
     elif interface_request.trust_in == "cos" and not interface_request.tagged:
-        yield finding.model_copy(
-            update={
-                "severity": Severity.WARNING,
-                "message": "frames without a tag carry no CoS: every packet counts as CoS 0 here",
-                "applied": "every DSCP becomes 0",
-                "hint": "trust dscp, or say 'tagged: true' in the inventory where frames have a tag",
-            }
+        yield note(
+            "trust-unsupported", place, requested=requested, applied="every DSCP becomes 0", variant="untagged"
         )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
+from qosforge.note import note
 from qosforge.plan.model import Plan, Rule
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.force10_e300.matching import cam_entries, expressible, layer2, match_refusals
 from qosforge.platforms.force10_e300.queues import dscp_of, marks, priorities
@@ -27,27 +30,18 @@ def match_findings(
             continue
         before = [e.name for e in earlier if place[e.name] > mine and queue_of[e.name] != queue_of[c.name]]
         if before:
-            yield Finding(
-                code="match-order-differs",
-                severity=Severity.WARNING,
-                message="the device tries the class of the higher queue first: a packet of both is this one's",
-                device=request.device,
-                direction="input",
-                traffic_class=c.name,
-                line=c.line,
+            yield note(
+                "match-order-differs",
+                class_place(request, c, direction="input"),
                 requested=f"after {', '.join(before)}",
                 applied=f"before {', '.join(before)}",
             )
         earlier.append(c)
     if any(i.recognise for i in request.interfaces):
-        yield Finding(
-            code="cam-use",
-            severity=Severity.INFO,
-            message="a policy that does not fit into a port-pipe is installed in part",
-            device=request.device,
-            direction="input",
+        yield note(
+            "cam-use",
+            Place(device=request.device, direction="input"),
             applied=f"{cam_entries(rules)} CAM entries",
-            hint="from 7.4.1 on, 'test cam-usage service-policy input' tells beforehand",
         )
 
 
@@ -64,29 +58,20 @@ def mark_findings(request: DeviceRequest) -> Iterator[Finding]:
         lost = [f"{name} CoS {cos}" for name, cos in marked]
         kept, other = "CoS", "DSCP"
     if ports and lost:
-        yield Finding(
-            code="dscp-not-written" if by_ethernet else "cos-not-written",
-            severity=Severity.WARNING,
-            message="a layer-2 policy of the device marks the CoS only, the DSCP stays as it comes"
-            if by_ethernet
-            else "a layer-3 policy of the device marks the DSCP only, the CoS of tagged frames stays as it comes",
-            device=request.device,
-            interface=", ".join(ports),
-            direction="input" if by_ethernet else "output",
+        yield note(
+            "dscp-not-written" if by_ethernet else "cos-not-written",
+            Place(
+                device=request.device, interface=", ".join(ports), direction="input" if by_ethernet else "output"
+            ),
             requested=", ".join(lost),
             applied=f"{other} marked, {kept} unchanged",
-            hint=f"trust the {other} at the other end of the link",
+            other=other,
         )
     for c in request.classes:
         if c.mark and c.mark.precedence is not None and any(i.recognise for i in request.interfaces):
-            yield Finding(
-                code="precedence-carried-as-dscp",
-                severity=Severity.INFO,
-                message="the device writes whole DSCPs: a precedence is written as its class selector",
-                device=request.device,
-                direction="input",
-                traffic_class=c.name,
-                line=c.line,
+            yield note(
+                "precedence-carried-as-dscp",
+                class_place(request, c, direction="input"),
                 requested=f"precedence {c.mark.precedence}",
                 applied=f"DSCP {8 * c.mark.precedence}",
             )
@@ -100,29 +85,19 @@ def trust_findings(request: DeviceRequest, running: Plan | None, *, by_map: bool
     ports = [i.name for i in request.interfaces if layer2(request) and (i.recognise or i.trust)] or by_cos
     ports = [name for name in ports if not (running and name in running.switched)]
     if ports:
-        yield Finding(
-            code="layer2-policy",
-            severity=Severity.INFO,
-            message="policies of layer 2 need ports in that mode ('switchport'), which "
-            + ("these do not have" if running else "is not set here"),
-            device=request.device,
-            interface=", ".join(ports),
-            direction="input",
+        yield note(
+            "layer2-policy",
+            Place(device=request.device, interface=", ".join(ports), direction="input"),
+            variant="not-switched" if running else "unknown",
         )
     for c in request.classes:
         if c.is_default:
             continue
         bare = not by_map and not layer2(request) and not marks(c) and not expressible(request, c)
         if (by_cos and not priorities(c)) or (bare and len(trusting) > len(by_cos)):
-            yield Finding(
-                code="unmarked-class",
-                severity=Severity.ERROR,
-                message="the class carries no mark, so ports that trust marks cannot tell it from the rest",
-                device=request.device,
-                direction="input",
-                traffic_class=c.name,
-                line=c.line,
-                hint="give the class a mark",
+            yield note(
+                "unmarked-class",
+                class_place(request, c, direction="input"),
             )
 
 
@@ -131,15 +106,12 @@ def box_findings(request: DeviceRequest, strict: int | None, running: Plan | Non
     scheduler = running.system.scheduler if running else None
     queue = next((q.number for q in scheduler.queues if q.priority), None) if scheduler else None
     if strict is None and queue is not None:
-        yield Finding(
-            code="strict-queue-held",
-            severity=Severity.ERROR,
-            message=f"queue {queue} is strict on the whole device, and the intent has no priority class",
-            device=request.device,
-            direction="output",
+        yield note(
+            "strict-queue-held",
+            Place(device=request.device, direction="output"),
             requested="no strict queue",
             applied=f"queue {queue} strict",
-            hint="remove it with 'no strict-priority unicast', or give a class priority",
+            queue=queue,
         )
     for interface_request in request.interfaces:
         port = running.interface(interface_request.name) if running else None
@@ -152,13 +124,12 @@ def box_findings(request: DeviceRequest, strict: int | None, running: Plan | Non
         held += ["rate shape"] * (way_out.shape_rate is not None)
         held += ["dot1p-priority"] * (way_in.policy is None and bool(way_in.rules))
         if held:
-            yield Finding(
-                code="policy-in-the-way",
-                severity=Severity.ERROR,
-                message=f"the port has {', '.join(held)}: port-based QoS and policies exclude each other",
-                device=request.device,
-                interface=interface_request.name,
+            yield note(
+                "policy-in-the-way",
+                Place(device=request.device, interface=interface_request.name),
                 requested="policies",
                 applied="refused by the device",
-                hint="; ".join(f"enter 'no {what}' on the port" for what in held),
+                variant="port-based",
+                held=", ".join(held),
+                removal="; ".join(f"enter 'no {what}' on the port" for what in held),
             )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.memoise import memoise
+from qosforge.note import note
 from qosforge.plan.core import core
 from qosforge.plan.model import (
     Discipline,
@@ -23,6 +25,7 @@ from qosforge.plan.model import (
     Term,
     Trust,
 )
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.platforms.base import LoweredDevice
@@ -191,15 +194,12 @@ class _Lowering:
         made = [d for c in self.request.classes if (d := detection(c)) is not None]
         requested, room = sum(len(d.own) for d in made), capabilities()["user_wred_profiles"]["value"]
         if requested > room:
-            yield Finding(
-                code="too-many-wred-profiles",
-                severity=Severity.ERROR,
-                message=f"the device holds {room} drop profiles beside its own",
-                device=self.request.device,
-                direction="output",
+            yield note(
+                "too-many-wred-profiles",
+                Place(device=self.request.device, direction="output"),
                 requested=f"{requested} profiles",
                 applied=f"{room} profiles",
-                hint="give fewer classes profiles of their own",
+                room=room,
             )
 
     def _shared_policers(self) -> Iterator[Finding]:
@@ -207,16 +207,12 @@ class _Lowering:
         for c in self.request.classes:
             merged = any(c.name in group for group in self.chosen.merged)
             if c.treatment.police is not None and merged:
-                yield Finding(
-                    code="police-unsupported",
-                    severity=Severity.WARNING if c.treatment.police.prefer else Severity.ERROR,
-                    message="the class shares a queue, and a queue's policy polices all that is in it",
-                    device=self.request.device,
-                    direction=c.treatment.police.direction,
-                    traffic_class=c.name,
-                    line=c.line,
+                yield note(
+                    "police-unsupported",
+                    class_place(self.request, c, direction=c.treatment.police.direction),
                     applied="not policed",
-                    hint="give the class a queue of its own",
+                    variant="shared-queue",
+                    preferred=c.treatment.police.prefer,
                 )
 
     def _provenance(self) -> Mapping[str, str]:

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from qosforge.expansion import combine
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.intent.ports import WELL_KNOWN
 from qosforge.memoise import memoise
+from qosforge.note import Reason, because
 from qosforge.plan.model import PortRange, Rule, Term
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms import recognition
@@ -123,21 +125,18 @@ def _pieces(term: Term) -> Iterator[Term]:
             yield Term.model_validate({kind: values[at : at + size]})
 
 
-def _reason(request: DeviceRequest, term: Alternative) -> tuple[str, str, str] | None:
-    """Code, message and hint where no class map of the request's layer holds an alternative."""
+def _reason(request: DeviceRequest, term: Alternative) -> Reason | None:
+    """The reason where no class map of the request's layer holds an alternative."""
     if layer2(request):
         return None
     if term.cos:
-        return "match-unsupported", "a layer-3 policy does not see the CoS", "match DSCPs instead"
+        return because("match-unsupported", variant="layer3-cos")
     if term.source_mac or term.destination_mac:
-        message = "a layer-3 policy does not see MAC addresses, and other classes need one"
-        return "match-unsupported", message, "match prefixes instead, or all classes by CoS and MAC addresses"
+        return because("match-unsupported", variant="layer3-mac")
     if term.vlan and not since_8(request.image):
-        message = f"FTOS {request.image} has no VLANs in layer-3 class maps"
-        return "match-unsupported", message, "match prefixes instead, or load 8.1 or newer"
+        return because("match-unsupported", variant="layer3-vlan", image=request.image)
     if term.application is not None and (term.protocol or term.source_port or term.destination_port):
-        message = "an application brings its protocol and its ports, and cannot have others beside"
-        return "match-combination-unsupported", message, "match the application, or the protocol and the ports"
+        return because("match-combination-unsupported", variant="application")
     return None
 
 
@@ -145,21 +144,8 @@ def match_refusals(request: DeviceRequest) -> Iterator[Finding]:
     """Alternatives that are left out."""
     for c in request.classes:
         for term in _split(request, c)[1]:
-            code, message, hint = _reason(request, term) or (
-                "match-combination-unsupported",
-                "a class map that has several alternatives cannot join an access list and marks in one of them",
-                "match the application or the DSCP",
-            )
-            yield Finding(
-                code=code,
-                severity=Severity.ERROR,
-                message=message,
-                device=request.device,
-                direction="input",
-                traffic_class=c.name,
-                line=c.line,
-                hint=hint,
-            )
+            reason = _reason(request, term) or because("match-combination-unsupported", variant="alternatives")
+            yield reason.note(class_place(request, c, direction="input"))
 
 
 def _singles(request: DeviceRequest, term: Alternative) -> Iterator[Term]:

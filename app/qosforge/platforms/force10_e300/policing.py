@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.intent.models import Police
+from qosforge.note import Reason, because, note
 from qosforge.plan.model import DROP, TRANSMIT, Policer
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.force10_e300.capabilities import capabilities
 from qosforge.units import format_rate
@@ -17,17 +19,17 @@ _MEGA = 1_000_000
 _KILO = 1000
 
 
-def refusal(police: Police) -> str | None:
+def refusal(police: Police) -> Reason | None:
     """Why the device does not police like this; None where it does."""
     data = capabilities()["meter"]
     if police.rate < data["minimum"] * _KILO or police.rate > data["maximum"] * _KILO:
-        return f"rates are from {data['minimum']} to {data['maximum']} kb/s"
+        return because("police-unsupported", variant="rates", minimum=data["minimum"], maximum=data["maximum"])
     if police.buckets == 1:
-        return None if police.exceed == "drop" else "what exceeds is dropped, with one bucket"
+        return None if police.exceed == "drop" else because("police-unsupported", variant="one-bucket-drops")
     if police.peak_rate is None:
-        return "the second bucket is filled at a peak rate"
+        return because("police-unsupported", variant="peak-rate-fills")
     sent = police.exceed == "transmit" and police.violate == "drop"
-    return None if sent else "what exceeds is sent and what violates is dropped, with two buckets"
+    return None if sent else because("police-unsupported", variant="two-buckets")
 
 
 def policer(class_request: ClassRequest, side: str) -> Policer | None:
@@ -112,22 +114,31 @@ def rate_findings(request: DeviceRequest) -> Iterator[Finding]:
 
 def _police_findings(request: DeviceRequest, c: ClassRequest, police: Police) -> Iterator[Finding]:
     reason, side = refusal(police), police.direction
+    place = class_place(request, c, direction=side)
     if reason is not None:
-        graver = Severity.WARNING if police.prefer else Severity.ERROR
-        numbers = (format_rate(police.rate), "not policed")
-        yield _finding(request, c, ("police-unsupported", graver, reason), numbers, side)
+        yield reason.note(place, requested=format_rate(police.rate), applied="not policed", preferred=police.prefer)
         return
     held = policer(c, side)
     assert held is not None
     if held.rate != police.rate:
-        message = "policers have rates of whole kb/s"
-        numbers = (format_rate(police.rate), format_rate(held.rate))
-        yield _finding(request, c, ("police-rate-approximate", Severity.INFO, message), numbers, side)
+        yield note(
+            "police-rate-approximate",
+            place,
+            requested=format_rate(police.rate),
+            applied=format_rate(held.rate),
+            variant="whole-kbps",
+        )
     if police.burst is not None and held.burst != police.burst:
         data = capabilities()["meter_burst"]
-        message = f"policers have bursts from {data['minimum']} to {data['maximum']} KB, in whole KB"
-        numbers = (f"{police.burst} bytes", f"{held.burst} bytes")
-        yield _finding(request, c, ("police-burst-approximate", Severity.INFO, message), numbers, side)
+        yield note(
+            "police-burst-approximate",
+            place,
+            requested=f"{police.burst} bytes",
+            applied=f"{held.burst} bytes",
+            variant="whole-kb",
+            least=data["minimum"],
+            most=data["maximum"],
+        )
 
 
 def _shape_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
@@ -135,31 +146,25 @@ def _shape_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding
     assert shape is not None
     if rate == shape.rate:
         return
-    beyond = rate is None or shape.rate - rate > request.tolerance * shape.rate
-    graver = Severity.WARNING if shape.prefer else Severity.ERROR
-    code = "shape-unsupported" if rate is None else "shape-approximate"
-    message = f"queues are shaped to multiples of {step} Mb/s"
-    numbers = (format_rate(shape.rate), "not shaped" if rate is None else format_rate(rate))
-    yield _finding(request, c, (code, graver if beyond else Severity.INFO, message), numbers, "output")
-
-
-def _finding(
-    request: DeviceRequest,
-    c: ClassRequest,
-    what: tuple[str, Severity, str],
-    numbers: tuple[str, str],
-    direction: str,
-) -> Finding:
-    """A finding of this code, severity and message, with what is asked and what will be."""
-    return Finding(
-        code=what[0],
-        severity=what[1],
-        message=what[2],
-        device=request.device,
-        direction=direction,
-        traffic_class=c.name,
-        line=c.line,
-        requested=numbers[0],
-        applied=numbers[1],
-        hint=None if what[1] is Severity.INFO else "ask for what the device has, or say 'prefer: true'",
-    )
+    beyond = rate is not None and shape.rate - rate > request.tolerance * shape.rate
+    place, requested = class_place(request, c, direction="output"), format_rate(shape.rate)
+    if rate is None:
+        yield note(
+            "shape-unsupported",
+            place,
+            requested=requested,
+            applied="not shaped",
+            variant="whole-mbps",
+            step=step,
+            preferred=shape.prefer,
+        )
+    else:
+        yield note(
+            "shape-approximate",
+            place,
+            requested=requested,
+            applied=format_rate(rate),
+            variant="whole-mbps-beyond" if beyond else "whole-mbps",
+            step=step,
+            preferred=shape.prefer,
+        )

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
+from qosforge.note import note
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.force10_e300.capabilities import capabilities, dscp_to_queue
 from qosforge.platforms.force10_e300.matching import layer2
@@ -151,41 +154,39 @@ def queue_findings(request: DeviceRequest, chosen: QueueChoice) -> Iterator[Find
     if chosen.merged:
         bearable = chosen.error <= request.tolerance
         queues = capabilities()["queues"]["value"]
-        yield _finding(
-            request,
+        yield note(
             "classes-merged" if bearable else "queues-exceeded",
-            Severity.WARNING if bearable else Severity.ERROR,
-            "classes share a queue: " + "; ".join(" + ".join(group) for group in chosen.merged),
+            Place(device=request.device, direction="output"),
             requested=f"{len(request.classes)} queues",
             applied=f"{queues} queues, a share wrong by up to {chosen.error * 100:.3g} points of the link",
-            hint="merge classes, or mark them so that their DSCPs differ in the top three bits",
+            variant="by-dscp",
+            groups="; ".join(" + ".join(group) for group in chosen.merged),
         )
     yield from _merged_marks(request, chosen)
     if chosen.with_control is not None:
         queue = chosen.queue_of[chosen.with_control]
-        yield _finding(
-            request,
+        yield note(
             "network-control-queue",
-            Severity.INFO,
-            f"network control goes to queue {queue}, which it shares with {chosen.with_control}",
+            Place(device=request.device, direction="output"),
+            variant="unnamed",
+            queue=queue,
+            with_class=chosen.with_control,
         )
     if chosen.by_map:
         yield from _fixed_map_findings(request, chosen)
     elif not layer2(request):
-        yield _finding(
-            request,
+        yield note(
             "trust-map-not-used",
-            Severity.INFO,
-            "the fixed DSCP map of the device does not keep these classes apart: every port matches their marks",
+            Place(device=request.device, direction="output"),
         )
     if chosen.strict is not None and chosen.control and chosen.control[-1] > chosen.strict:
         later = range(chosen.strict + 1, capabilities()["queues"]["value"])
-        yield _finding(
-            request,
+        yield note(
             "served-after-strict",
-            Severity.INFO,
-            f"queue {chosen.strict} is strict: queues {', '.join(map(str, later))} above it are served after it, "
-            f"network control in {', '.join(map(str, chosen.control))} among them",
+            Place(device=request.device, direction="output"),
+            strict=chosen.strict,
+            later=", ".join(map(str, later)),
+            control=", ".join(map(str, chosen.control)),
         )
 
 
@@ -197,14 +198,12 @@ def _merged_marks(request: DeviceRequest, chosen: QueueChoice) -> Iterator[Findi
     for group in groups.values():
         found = {c.name: effective_mark(c) for c in group}
         if len(set(found.values())) > 1:
-            yield _finding(
-                request,
+            yield note(
                 "merged-marks-differ",
-                Severity.ERROR,
-                f"one policy writes the marks of a queue, and {', '.join(found)} share one",
+                Place(device=request.device, direction="output"),
                 requested=", ".join(f"{n} {'unmarked' if d is None else f'DSCP {d}'}" for n, d in found.items()),
                 applied="the marks that the packets come with",
-                hint="merge these classes in the intent, or mark them at another device",
+                classes=", ".join(found),
             )
 
 
@@ -214,40 +213,13 @@ def _fixed_map_findings(request: DeviceRequest, chosen: QueueChoice) -> Iterator
         astray = sorted({d for t in c.terms for d in t.dscp if dscp_to_queue()[d] != queue})
         if astray:
             others = ", ".join(f"{d} in {dscp_to_queue()[d]}" for d in astray)
-            yield Finding(
-                code="mark-in-another-queue",
-                severity=Severity.INFO,
-                message="a port that trusts marks serves DSCPs of the class that an edge has not remarked by the "
-                f"fixed map: {others}",
-                device=request.device,
-                traffic_class=c.name,
-                line=c.line,
+            yield note(
+                "mark-in-another-queue",
+                class_place(request, c),
                 requested=f"queue {queue}",
                 applied=f"DSCP {others}",
-                hint="mark the class at the edge",
+                marks=others,
             )
-
-
-def _finding(
-    request: DeviceRequest,
-    code: str,
-    severity: Severity,
-    message: str,
-    *,
-    requested: str | None = None,
-    applied: str | None = None,
-    hint: str | None = None,
-) -> Finding:
-    return Finding(
-        code=code,
-        severity=severity,
-        message=message,
-        device=request.device,
-        direction="output",
-        requested=requested,
-        applied=applied,
-        hint=hint,
-    )
 
 
 def percentages(

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from qosforge.dscp import drop_precedence
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.intent.wred import WredProfile
+from qosforge.note import Reason, because, note
 from qosforge.plan.model import Red
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.force10_e300.capabilities import capabilities, default_wred, predefined_wred, red
 
@@ -53,19 +55,21 @@ def _thresholds(profile: WredProfile) -> tuple[int, int]:
     return low, high
 
 
-def _reason(profile: WredProfile) -> str | None:
+def _reason(profile: WredProfile) -> Reason | None:
     """Why the device has no such profile."""
     if profile.colour == "red":
-        return "the device tells two colours, green and yellow"
+        return because("wred-unsupported", variant="two-colours")
     if profile.precedence:
-        return "the device tells packets by colour, which a precedence does not say"
+        return because("wred-unsupported", variant="no-precedence")
     if profile.minimum.unit == "ms":
-        return "thresholds are in KB of the port's memory, not in time"
+        return because("wred-unsupported", variant="no-time")
     if len(_colours(profile)) > 1:
-        return "the DSCPs of a profile have different colours"
+        return because("wred-unsupported", variant="colours-differ")
     highest: int = capabilities()["wred_threshold"]["maximum"]
     low, high = _thresholds(profile)
-    return None if high <= highest else f"thresholds of {low} and {high} KB are above {highest} KB"
+    if high <= highest:
+        return None
+    return because("wred-unsupported", variant="thresholds-too-high", minimum=low, maximum=high, high=highest)
 
 
 def wred_findings(request: DeviceRequest, families: Iterable[str], *, by_map: bool) -> Iterator[Finding]:
@@ -74,41 +78,32 @@ def wred_findings(request: DeviceRequest, families: Iterable[str], *, by_map: bo
         requested, made = c.treatment.wred, detection(c)
         if requested is None or made is None:
             continue
-        graver = Severity.WARNING if requested.prefer else Severity.ERROR
+        place = class_place(request, c, direction="output")
         for profile in requested.profiles:
             reason = _reason(profile)
             if reason is not None:
-                yield _finding(
-                    request, c, "wred-unsupported", graver, reason, hint="give profiles by colour, in kB"
-                )
+                yield reason.note(place, preferred=requested.prefer)
                 continue
             yield from _approximations(request, c, profile)
-        yield from _clashes(request, c, graver)
+        yield from _clashes(request, c)
         parts = [
             f"{colour} {low} to {high} KB on {name}"
             for name in families
             for colour, profile_name in default_wred(name).items()
             for low, high in [made.own.get(colour, predefined_wred()[profile_name])]
         ]
-        kind = "with the predefined profiles" if not made.own else "with profiles of the class's own"
-        yield _finding(
-            request,
-            c,
+        yield note(
             "wred-by-colour",
-            Severity.INFO,
-            f"early detection tells packets by colour (the DSCP's drop bits), {kind}",
+            place,
             applied=", ".join(parts),
+            variant="own" if made.own else "predefined",
         )
         if "yellow" in made.own and (not by_map or any(i.recognise for i in request.interfaces)):
-            yield _finding(
-                request,
-                c,
+            yield note(
                 "wred-colour-needs-trust",
-                Severity.WARNING,
-                "only packets that enter at a port that trusts DSCPs are yellow: those of class maps are all green",
+                place,
                 requested="a yellow profile",
                 applied="green for what class maps put into the queue",
-                hint="trust the DSCP where the packets enter",
             )
 
 
@@ -123,50 +118,28 @@ def _approximations(request: DeviceRequest, c: ClassRequest, profile: WredProfil
     size = capabilities()["packet_bytes"]["value"]
     unit = "bytes" if profile.minimum.unit == "bytes" else f"packets of {size} bytes"
     requested = f"{profile.minimum.value} to {profile.maximum.value} {unit}"
-    yield _finding(
-        request,
-        c,
+    yield note(
         "wred-approximate",
-        Severity.INFO,
-        "thresholds are whole KB, and drops grow to all packets at the upper one",
+        class_place(request, c, direction="output"),
         requested=f"{requested}, {profile.probability * 100:g} % at the end",
         applied=f"{low} to {high} KB, 100 % at the end",
+        variant="whole-kb",
     )
 
 
-def _clashes(request: DeviceRequest, c: ClassRequest, graver: Severity) -> Iterator[Finding]:
+def _clashes(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
     """Profiles of two marks that have one colour."""
     seen: dict[str, tuple[int, int]] = {}
-    for profile in c.treatment.wred.profiles if c.treatment.wred else ():
+    wred = c.treatment.wred
+    for profile in wred.profiles if wred else ():
         for colour in _colours(profile) if _reason(profile) is None else ():
             held = seen.setdefault(colour, _thresholds(profile))
             if held != _thresholds(profile):
-                message = f"two profiles are for packets that are {colour} here: the first is taken"
-                applied = f"{held[0]} to {held[1]} KB"
-                hint = "leave one of the two out, or give both the same thresholds"
-                yield _finding(request, c, "wred-unsupported", graver, message, applied=applied, hint=hint)
-
-
-def _finding(
-    request: DeviceRequest,
-    c: ClassRequest,
-    code: str,
-    severity: Severity,
-    message: str,
-    *,
-    requested: str | None = None,
-    applied: str | None = None,
-    hint: str | None = None,
-) -> Finding:
-    return Finding(
-        code=code,
-        severity=severity,
-        message=message,
-        device=request.device,
-        direction="output",
-        traffic_class=c.name,
-        line=c.line,
-        requested=requested,
-        applied=applied,
-        hint=hint,
-    )
+                yield note(
+                    "wred-unsupported",
+                    class_place(request, c, direction="output"),
+                    applied=f"{held[0]} to {held[1]} KB",
+                    variant="profiles-clash",
+                    colour=colour,
+                    preferred=wred is not None and wred.prefer,
+                )

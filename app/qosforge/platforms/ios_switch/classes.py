@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from qosforge.findings import Severity
 from qosforge.memoise import memoise
 from qosforge.plan.model import Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
@@ -101,12 +100,9 @@ def _matches(
     """Suffix, terms and DSCP to set of every class-map of a class."""
     flows, macs = _flow_terms(request, entry, limits.supported, notes), _mac_terms(entry, limits, notes)
     if (flows or macs) and marks.dscp is None:
-        notes.add(
-            Severity.ERROR,
+        notes.note(
             "mark-needed",
-            "the device chooses queues by marks, so what comes without one cannot be served",
             traffic_class=entry.name,
-            hint="give the class a mark",
         )
         flows = macs = ()
     if marks.dscp is None:
@@ -144,13 +140,10 @@ def _flow_terms(
     for term in entry.terms:
         flow = bool(term.application) or asks_flow(term)
         if term.cos or (term.application and asks_flow(term)) or (_asks_mac(term) and (flow or points_of(term))):
-            what = "CoS" if term.cos else "an application, a flow or a MAC address together with anything else"
-            notes.add(
-                Severity.ERROR,
+            notes.note(
                 "match-unsupported",
-                f"a class-map here holds one match and cannot ask for {what}",
                 traffic_class=entry.name,
-                hint="match the application or the DSCP",
+                variant="cos" if term.cos else "joined",
             )
         elif flow:
             points = points_of(term)
@@ -178,15 +171,12 @@ def _mac_terms(entry: ClassRequest, limits: ClassifierLimits, notes: Notes) -> t
         if _asks_mac(t) and not (t.application or asks_flow(t) or t.cos or t.dscp or t.precedence)
     ]
     if alone and not limits.mac_beside_ip:
-        notes.add(
-            Severity.WARNING,
+        notes.note(
             "mac-match-without-ip",
-            "lists of MAC addresses are taken to see only packets that are not IP on this family (not confirmed)",
             traffic_class=entry.name,
             direction="input",
             requested="every packet of these addresses",
             applied="those that are not IP",
-            hint="match IP traffic by prefixes or DSCPs beside",
         )
     return tuple(
         Term(source_mac=source, destination_mac=destination)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from qosforge.dscp import drop_precedence, dscp_name
-from qosforge.findings import Severity
 from qosforge.plan.request import ClassRequest, DeviceRequest, TermRequest
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.recognition import asks_flow
@@ -97,30 +96,26 @@ def _carried(entry: ClassRequest, dscp: int | None) -> Iterator[int]:
 def _note_unknown(entry: ClassRequest, supported: frozenset[int], notes: Notes) -> None:
     """Code points that a class is matched by and the device does not know."""
     for value in sorted({d for term in entry.terms for d in term.dscp} - supported):
-        notes.add(
-            Severity.ERROR,
+        notes.note(
             "dscp-unsupported",
-            f"the device does not know DSCP {value}",
             traffic_class=entry.name,
             requested=dscp_name(value),
-            hint=_one_of(supported),
+            value=value,
+            supported=_listed(supported),
         )
     for precedence in sorted({p for term in entry.terms for p in term.precedence}):
         known = sorted(supported & set(range(8 * precedence, 8 * precedence + 8)))
         if len(known) < 8:
-            notes.add(
-                Severity.WARNING,
+            notes.note(
                 "precedence-as-dscps",
-                "the device matches the DSCPs it knows, not a precedence",
                 traffic_class=entry.name,
                 requested=f"precedence {precedence} (DSCP {8 * precedence} to {8 * precedence + 7})",
                 applied=f"DSCP {', '.join(map(str, known))}",
-                hint="mark the traffic with one of these before this device",
             )
 
 
-def _one_of(supported: frozenset[int]) -> str:
-    return f"use one of {', '.join(str(v) for v in sorted(supported))}"
+def _listed(supported: frozenset[int]) -> str:
+    return ", ".join(str(v) for v in sorted(supported))
 
 
 def _known(
@@ -131,14 +126,14 @@ def _known(
         return dscp
     near = min((s for s in supported if s >> 3 == dscp >> 3), key=lambda s: (abs(s - dscp), s))
     same_group = drop_precedence(dscp) is not None and drop_precedence(near) is not None and near not in used
-    notes.add(
-        Severity.WARNING if same_group else Severity.ERROR,
+    notes.note(
         "dscp-rounded",
-        f"the device cannot write DSCP {dscp}",
         traffic_class=entry.name,
         requested=f"{dscp_name(dscp)} (DSCP {dscp})",
         applied=f"{dscp_name(near)} (DSCP {near})",
-        hint=_one_of(supported),
+        dscp=dscp,
+        supported=_listed(supported),
+        same_group=same_group,
     )
     return near
 
@@ -149,25 +144,23 @@ def _marked(entry: ClassRequest, notes: Notes) -> int | None:
         return mark.dscp if mark else None
     if mark.precedence is not None:
         dscp = 8 * mark.precedence
-        notes.add(
-            Severity.INFO,
+        notes.note(
             "precedence-carried-as-dscp",
-            "the device writes whole DSCPs: the three bits below the precedence become zero",
             traffic_class=entry.name,
             requested=f"precedence {mark.precedence}",
             applied=f"DSCP {dscp_name(dscp)}",
+            variant="zero-bits",
         )
         return dscp
     if mark.cos is None:
         return None
     dscp = DEFAULT_COS_TO_DSCP[mark.cos]
-    notes.add(
-        Severity.INFO,
+    notes.note(
         "cos-carried-as-dscp",
-        "the device sets DSCPs only and derives the CoS from them",
         traffic_class=entry.name,
         requested=f"CoS {mark.cos}",
         applied=f"DSCP {dscp_name(dscp)} and CoS {mark.cos}",
+        variant="derived",
     )
     return dscp
 
@@ -175,14 +168,11 @@ def _marked(entry: ClassRequest, notes: Notes) -> int | None:
 def _check_default(default: ClassRequest, notes: Notes) -> None:
     mark = default.mark
     if mark is not None and (mark.dscp or mark.cos or mark.precedence):
-        notes.add(
-            Severity.ERROR,
+        notes.note(
             "default-mark-unsupported",
-            "what no class matches becomes DSCP 0 and CoS 0 here",
             traffic_class=default.name,
             requested=f"DSCP {mark.dscp or 8 * (mark.precedence or 0)}, CoS {mark.cos or 0}",
             applied="DSCP 0, CoS 0",
-            hint="leave the mark of the default class out",
         )
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.finding_codes import DEFAULT
+from qosforge.findings import Finding
+from qosforge.note import note
 from qosforge.plan.request import DeviceRequest
 
 
@@ -24,30 +28,18 @@ class Notes:
         """Take findings made elsewhere."""
         self._findings.update(dict.fromkeys(findings))
 
-    def add(
+    def note(
         self,
-        severity: Severity,
         code: str,
-        message: str,
         *,
         traffic_class: str | None = None,
         interface: str | None = None,
         direction: str | None = None,
         requested: str | None = None,
         applied: str | None = None,
-        hint: str | None = None,
+        variant: str = DEFAULT,
+        **facts: Any,
     ) -> None:
-        """Note one finding."""
-        finding = Finding(
-            code=code,
-            severity=severity,
-            message=message,
-            device=self._device,
-            interface=interface,
-            direction=direction,
-            traffic_class=traffic_class,
-            requested=requested,
-            applied=applied,
-            hint=hint,
-        )
-        self._findings.setdefault(finding)
+        """Note the finding of a code at a place of the device (see `qosforge.note.note`)."""
+        place = Place(device=self._device, interface=interface, direction=direction, traffic_class=traffic_class)
+        self.extend([note(code, place, requested=requested, applied=applied, variant=variant, **facts)])

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from qosforge.findings import Severity
+from qosforge.errors import Place
 from qosforge.intent.models import Police, Remark
+from qosforge.note import Reason, because
 from qosforge.plan.model import DROP, Action, Policer, Rule
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.ios_switch.classes import policed_on_input
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.units import format_rate
 
-Write = Callable[[ClassRequest, int, int], str | None]
+Write = Callable[[ClassRequest, int, int], Reason | None]
 """Has a policer of a class write a second DSCP on packets with a first one; the reason where it cannot."""
 
 
@@ -60,9 +61,11 @@ def police_rules(
         if police is None or not policed_on_input(entry) or not mine:
             continue
         actions = [_exceed(entry, police, rule, write) for rule in mine]
-        refusal = next((a for a in actions if isinstance(a, str)), None)
+        refusal = next((a for a in actions if isinstance(a, Reason)), None)
         if refusal is not None:
-            _refuse(entry, police, refusal, notes)
+            place = Place(device=request.device, direction="input", traffic_class=entry.name)
+            asked = f"{format_rate(police.rate)} and another mark for what exceeds"
+            notes.extend([refusal.note(place, requested=asked, applied="not policed", preferred=police.prefer)])
             continue
         rate, burst = policer_range.rate(police.rate), policer_range.burst(police.burst_bytes)
         _note_numbers(entry, police, policer_range, request.tolerance, notes)
@@ -75,46 +78,28 @@ def police_rules(
         )
     count = sum(rule.police is not None for entries in result.values() for rule in entries)
     if count > policer_range.per_port:
-        notes.add(
-            Severity.ERROR,
+        notes.note(
             "too-many-policers",
-            f"a {policer_range.ports} port has {policer_range.per_port} policers",
             direction="input",
             requested=f"{count} policers",
             applied=f"{policer_range.per_port} policers at most",
-            hint=f"police {policer_range.per_port} classes at most, each matched in one way",
+            ports=policer_range.ports,
+            per_port=policer_range.per_port,
         )
     return result
 
 
-def _exceed(entry: ClassRequest, police: Police, rule: Rule, write: Write) -> Action | str:
-    """What happens to what exceeds; a text where the device cannot do it."""
+def _exceed(entry: ClassRequest, police: Police, rule: Rule, write: Write) -> Action | Reason:
+    """What happens to what exceeds; the reason where the device cannot do it."""
     if police.exceed == "drop":
         return DROP
     if not isinstance(police.exceed, Remark):
-        return "what exceeds can be dropped or remarked, not sent as it is"
+        return because("police-unsupported", variant="exceed-sent")
     mark = police.exceed
     if mark.cos is not None or rule.set_dscp is None:
-        return "a policer here writes a DSCP and derives the CoS from it"
+        return because("police-unsupported", variant="exceed-cos")
     dscp = mark.remark if mark.remark is not None else 8 * (mark.precedence or 0)
     return write(entry, rule.set_dscp, dscp) or Action(set_dscp=dscp)
-
-
-def _severity(police: Police) -> Severity:
-    return Severity.WARNING if police.prefer else Severity.ERROR
-
-
-def _refuse(entry: ClassRequest, police: Police, reason: str, notes: Notes) -> None:
-    notes.add(
-        _severity(police),
-        "police-unsupported",
-        reason,
-        traffic_class=entry.name,
-        direction="input",
-        requested=f"{format_rate(police.rate)} and another mark for what exceeds",
-        applied="not policed",
-        hint="drop what exceeds, or remark it to a DSCP that the device can write",
-    )
 
 
 def _note_numbers(
@@ -123,38 +108,40 @@ def _note_numbers(
     rate, burst = policer_range.rate(police.rate), policer_range.burst(police.burst_bytes)
     if rate != police.rate:
         beyond = abs(rate - police.rate) > tolerance * police.rate
-        notes.add(
-            _severity(police) if beyond else Severity.INFO,
+        notes.note(
             "police-rate-approximate",
-            f"policers of {policer_range.ports} ports have rates from {format_rate(policer_range.lowest)} to "
-            f"{format_rate(policer_range.highest)} in steps of {format_rate(policer_range.step)}",
             traffic_class=entry.name,
             direction="input",
             requested=format_rate(police.rate),
             applied=format_rate(rate),
-            hint="ask for a rate the device has" if beyond else None,
+            variant="ports-beyond" if beyond else "ports",
+            ports=policer_range.ports,
+            lowest=format_rate(policer_range.lowest),
+            highest=format_rate(policer_range.highest),
+            step=format_rate(policer_range.step),
+            preferred=police.prefer,
         )
     if police.burst is not None and burst != police.burst:
-        notes.add(
-            Severity.INFO,
+        notes.note(
             "police-burst-approximate",
-            f"policers of {policer_range.ports} ports have bursts from {policer_range.bursts[0]} to "
-            f"{policer_range.bursts[-1]} bytes" + ("" if policer_range.any_burst else ", doubling"),
             traffic_class=entry.name,
             direction="input",
             requested=f"{police.burst} bytes",
             applied=f"{burst} bytes",
+            variant="ports" if policer_range.any_burst else "ports-doubling",
+            ports=policer_range.ports,
+            least=policer_range.bursts[0],
+            most=policer_range.bursts[-1],
         )
 
 
 def _note_apart(entry: ClassRequest, police: Police, rate: int, count: int, notes: Notes) -> None:
-    notes.add(
-        _severity(police),
+    notes.note(
         "police-per-match",
-        f"the class takes {count} class-maps here, and each has a policer of its own",
         traffic_class=entry.name,
         direction="input",
         requested=f"{format_rate(police.rate)} together",
         applied=f"{format_rate(rate)} each, up to {format_rate(count * rate)} together",
-        hint="match the class in one way (IP or MAC addresses), and give it a mark",
+        count=count,
+        preferred=police.prefer,
     )

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from qosforge.dscp import dscp_name
-from qosforge.findings import Severity
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.model import Ingress, InterfacePlan, Rule, Trust
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
@@ -32,16 +31,10 @@ def on_ports(request: DeviceRequest, notes: Notes, port: re.Pattern[str] = PORT)
     for interface_request in request.interfaces:
         if interface_request in kept:
             continue
-        notes.add(
-            Severity.INFO if interface_request.name in members else Severity.ERROR,
-            "port-not-physical",
-            "the switch has QoS on physical ports only"
-            + (": the members of the aggregation have it" if interface_request.name in members else ""),
-            interface=interface_request.name,
-            hint=None
-            if interface_request.name in members
-            else "name its member ports in the inventory, or leave it out",
-        )
+        if interface_request.name in members:
+            notes.note("port-not-physical", interface=interface_request.name, variant="aggregation")
+        else:
+            notes.note("port-not-physical", interface=interface_request.name)
     return request.model_copy(update={"interfaces": kept})
 
 
@@ -61,15 +54,12 @@ def ingress(
     port_cos = current.ingress.port_cos if current else 0
     if interface_request.recognise:
         if port_cos and not rules:
-            notes.add(
-                Severity.WARNING,
+            notes.note(
                 "port-cos-kept",
-                "the port gives its own CoS to what it receives",
                 interface=interface_request.name,
                 direction="input",
                 requested="CoS 0",
                 applied=f"CoS {port_cos}",
-                hint="enter 'no mls qos cos' on the port",
             )
         policy = (interface_request.input_policy or INPUT_POLICY) if rules else None
         _note_foreign_policy(interface_request, policy, current, notes)
@@ -87,15 +77,13 @@ def _under_map(current: InterfacePlan, dscp_to_cos: tuple[int, ...], notes: Note
     for rule in current.ingress.rules:
         cos = rule.set_cos if rule.set_dscp is None else dscp_to_cos[rule.set_dscp]
         if cos != rule.set_cos:
-            notes.add(
-                Severity.WARNING,
+            notes.note(
                 "map-shared",
-                f"class {rule.name} of the policy on this port is marked by the switch-wide map, which changes",
                 interface=current.name,
                 direction="input",
                 requested=f"CoS {rule.set_cos}, as now",
                 applied=f"CoS {cos}",
-                hint="put the port under an input scope too",
+                policy_class=rule.name,
             )
         rules.append(rule.model_copy(update={"set_cos": cos}))
     return current.ingress.model_copy(update={"rules": tuple(rules)})
@@ -106,13 +94,11 @@ def _note_foreign_policy(
 ) -> None:
     present = current.ingress.policy if current else None
     if present and policy is None:
-        notes.add(
-            Severity.ERROR,
+        notes.note(
             "policy-in-the-way",
-            f"policy {present} on the port supersedes its trust",
             interface=interface_request.name,
             direction="input",
-            hint=f"enter 'no service-policy input {present}' on the port",
+            policy=present,
         )
 
 
@@ -124,10 +110,8 @@ def note_rates(request: DeviceRequest, notes: Notes) -> None:
             parts = [
                 f"{format_percent(share.rate / rate)} of {format_rate(rate)}" for rate in scheduled_rates(request)
             ]
-            notes.add(
-                Severity.INFO,
+            notes.note(
                 "rate-as-weight",
-                "the device shares its ports by weight: a rate is a part of what the port sends",
                 traffic_class=entry.name,
                 direction="output",
                 requested=format_rate(share.rate),
@@ -156,15 +140,14 @@ def note_tail_drop(entry: ClassRequest, notes: Notes) -> None:
     """A wish for WRED that becomes the drop at the tail of a queue."""
     wred = entry.treatment.wred
     if wred is not None:
-        notes.add(
-            Severity.WARNING if wred.prefer else Severity.ERROR,
+        notes.note(
             "wred-unsupported",
-            "the device drops at the tail of its queues only",
             traffic_class=entry.name,
             direction="output",
             requested="WRED",
             applied="tail drop",
-            hint="leave WRED out for this device, or say 'prefer: true'",
+            variant="tail-drop",
+            preferred=wred.prefer,
         )
 
 
@@ -180,26 +163,23 @@ def note_shared_marks(
     for name, entry in marks.items():
         first = by_dscp.setdefault(entry.dscp, name) if entry.dscp is not None else name
         if assignment.queue_of[first] != assignment.queue_of[name]:
-            notes.add(
-                Severity.ERROR,
+            notes.note(
                 "mark-shared",
-                f"the mark is that of class {first} too, so the device cannot tell them apart",
                 traffic_class=name,
                 applied=f"DSCP {dscp_name(entry.dscp or 0)} is served as {first}",
-                hint="give every class a mark of its own",
+                first=first,
             )
             continue
         for cos in entry.cos:
             first = by_cos.setdefault(cos, name)
             if assignment.queue_of[first] != assignment.queue_of[name]:
-                notes.add(
-                    Severity.ERROR if only_cos else Severity.WARNING,
+                notes.note(
                     "cos-shared",
-                    f"CoS {cos} is that of class {first} too"
-                    + ("" if only_cos else "; packets with a DSCP are told apart by it"),
                     traffic_class=name,
                     applied=f"CoS {cos} is served as {first}",
-                    hint="give the classes marks with different CoS",
+                    variant="only-cos" if only_cos else "beside-dscp",
+                    cos=cos,
+                    other=first,
                 )
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, groupby, permutations
 
-from qosforge.findings import Severity
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.request import DeviceRequest
 from qosforge.plan.requested import requested_shares
@@ -207,13 +206,13 @@ def _groups(
     best = sorted((sorted(group, key=names.index) for group in found), key=lambda group: names.index(group[0]))
     error = merging.cost([merging.price(group) for group in found])[1]
     bearable = error <= 100 * request.tolerance and not any(map(merging.mixes, found))
-    notes.add(
-        Severity.WARNING if bearable else Severity.ERROR,
+    notes.note(
         "classes-merged" if bearable else "queues-exceeded",
-        "classes share a queue: " + "; ".join(" + ".join(g) for g in best if len(g) > 1),
         requested=f"{len(names)} queues",
         applied=f"{queues} queues, a share may be wrong by {error:.3g} points of the link",
-        hint=f"ask for {queues} classes without priority at most",
+        variant="queues",
+        groups="; ".join(" + ".join(g) for g in best if len(g) > 1),
+        queues=queues,
     )
     return best
 
@@ -285,19 +284,24 @@ def _note_control(assignment: QueueAssignment, marks: dict[str, SwitchClassMarks
     if not (cos if not assignment.layout.dscp_to_queue else cos or points):
         return
     named = [f"{what} {_runs(values)}" for what, values in (("CoS", cos), ("DSCP", points)) if values]
-    control, queue = f"network control ({', '.join(named)})", assignment.control
+    control, queue = ", ".join(named), assignment.control
     with_it = [name for name, number in assignment.queue_of.items() if number == queue]
     if with_it:
-        message = f"{control} shares queue {queue} with {', '.join(with_it)}"
-        notes.add(Severity.INFO, "network-control-queue", message)
+        notes.note(
+            "network-control-queue",
+            control=control,
+            queue=queue,
+            classes=", ".join(with_it),
+        )
         return
     part = 100 * CONTROL_WEIGHT / (100 + CONTROL_WEIGHT)
     applied = f"{part:.3g} % of what priority leaves, when all queues are full"
-    notes.add(
-        Severity.INFO,
+    notes.note(
         "network-control-queue",
-        f"{control} has queue {queue} to itself",
         applied="served before the default class" if assignment.in_order else applied,
+        variant="alone",
+        control=control,
+        queue=queue,
     )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.memoise import memoise
+from qosforge.note import note
 from qosforge.plan.core import core
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
+from qosforge.plan.places import class_place
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.names import short_names
@@ -166,17 +168,13 @@ def _queue_findings(request: DeviceRequest, chosen: Choice, rate: int, told: int
 def _wred_findings(request: DeviceRequest) -> Iterator[Finding]:
     for c in request.classes:
         if c.treatment.wred is not None:
-            yield Finding(
-                code="wred-unsupported",
-                severity=Severity.WARNING if c.treatment.wred.prefer else Severity.ERROR,
-                message="the device has no early detection: its queues drop at the tail",
-                device=request.device,
-                direction="output",
-                traffic_class=c.name,
-                line=c.line,
+            yield note(
+                "wred-unsupported",
+                class_place(request, c, direction="output"),
                 requested="WRED",
                 applied="tail drop",
-                hint="leave WRED out for this device, or say 'prefer: true'",
+                variant="no-detection",
+                preferred=c.treatment.wred.prefer,
             )
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.memoise import memoise
+from qosforge.note import note
 from qosforge.plan.model import System
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.nortel_5510.capabilities import capabilities, factory_cos_to_dscp, factory_dscp_to_cos
 from qosforge.platforms.nortel_5510.priorities import dscp_of, dscps, stated_marks
@@ -79,36 +82,26 @@ def mark_findings(request: DeviceRequest, chosen: Choice) -> Iterator[Finding]:
     """Marks that the device cannot tell apart or would lose."""
     tagged = [i.name for i in request.interfaces if i.trust and i.tagged and i.trust_in in (None, "dscp")]
     if tagged:
-        yield Finding(
-            code="trust-partial",
-            severity=Severity.INFO,
-            message="a trusted port derives the CoS of DSCPs that have a row of their own; others keep the CoS "
-            "they come with",
-            device=request.device,
-            interface=", ".join(tagged),
-            direction="input",
+        yield note(
+            "trust-partial",
+            Place(device=request.device, interface=", ".join(tagged), direction="input"),
         )
     seen: dict[int, ClassRequest] = {}
     for c in request.classes:
         if not chosen.cos_of[c.name]:
-            yield _finding(
-                request,
-                c,
+            yield note(
                 "cos-exhausted",
-                Severity.ERROR,
-                "the device chooses queues by CoS, and all eight are taken by other classes",
-                hint="merge classes",
+                class_place(request, c),
             )
         for cos in chosen.cos_of[c.name]:
             other = seen.setdefault(cos, c)
             if other is not c and chosen.queue_of[other.name] != chosen.queue_of[c.name]:
-                yield _finding(
-                    request,
-                    c,
+                yield note(
                     "cos-shared",
-                    Severity.ERROR,
-                    f"the device chooses queues by CoS, and {other.name} has CoS {cos} too",
-                    hint="give every class a CoS of its own",
+                    class_place(request, c),
+                    variant="by-cos",
+                    other=other.name,
+                    cos=cos,
                 )
         yield from _unmarked(request, c)
 
@@ -121,34 +114,12 @@ def _unmarked(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
     by_cos = any(i.trust_in == "cos" for i in request.interfaces)
     bare = [t for t in c.terms if not (t.dscp or t.precedence)]
     if (by_dscp and bare) or (by_cos and c.name not in stated_marks([c])):
-        yield _finding(
-            request,
-            c,
+        yield note(
             "unmarked-class",
-            Severity.ERROR,
-            "the class carries no mark, so ports that trust marks cannot tell it from the rest",
-            hint="give the class a mark",
+            class_place(request, c),
         )
     if bare and any(i.recognise for i in request.interfaces):
-        yield _finding(
-            request,
-            c,
+        yield note(
             "mark-reset",
-            Severity.WARNING,
-            "the class carries no mark, and an untrusted port sets the DSCP of what it lets in to 0",
-            hint="give the class a mark",
+            class_place(request, c),
         )
-
-
-def _finding(
-    request: DeviceRequest, class_request: ClassRequest, code: str, severity: Severity, message: str, *, hint: str
-) -> Finding:
-    return Finding(
-        code=code,
-        severity=severity,
-        message=message,
-        device=request.device,
-        traffic_class=class_request.name,
-        line=class_request.line,
-        hint=hint,
-    )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.intent.models import Police, Remark
+from qosforge.note import note
 from qosforge.plan.model import DROP, TRANSMIT, Action, Policer
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.nortel_5510.capabilities import capabilities
 from qosforge.platforms.nortel_5510.metering import buckets, nearest_bucket, nearest_rate, rate_below, rate_range
@@ -48,31 +51,26 @@ def police_findings(request: DeviceRequest) -> Iterator[Finding]:
         rate, burst = nearest_rate(police.rate), nearest_bucket(police.burst_bytes)
         if rate != police.rate:
             beyond = abs(rate - police.rate) > request.tolerance * police.rate
-            graver = Severity.WARNING if police.prefer else Severity.ERROR
-            yield Finding(
-                code="police-rate-approximate",
-                severity=graver if beyond else Severity.INFO,
-                message=f"meters have rates from {format_rate(low)} to {format_rate(high)} in steps of "
-                f"{format_rate(step)}",
-                device=request.device,
-                direction="input",
-                traffic_class=c.name,
-                line=c.line,
+            yield note(
+                "police-rate-approximate",
+                class_place(request, c, direction="input"),
                 requested=format_rate(police.rate),
                 applied=format_rate(rate),
-                hint="ask for a rate the device has" if beyond else None,
+                variant="meters-beyond" if beyond else "meters",
+                lowest=format_rate(low),
+                highest=format_rate(high),
+                step=format_rate(step),
+                preferred=police.prefer,
             )
         if police.burst is not None and burst != police.burst:
-            yield Finding(
-                code="police-burst-approximate",
-                severity=Severity.INFO,
-                message=f"meters have buckets from {buckets()[0]} to {buckets()[-1]} bytes, doubling",
-                device=request.device,
-                direction="input",
-                traffic_class=c.name,
-                line=c.line,
+            yield note(
+                "police-burst-approximate",
+                class_place(request, c, direction="input"),
                 requested=f"{police.burst} bytes",
                 applied=f"{burst} bytes",
+                variant="meters",
+                least=buckets()[0],
+                most=buckets()[-1],
             )
 
 
@@ -91,17 +89,27 @@ def shape_findings(request: DeviceRequest) -> Iterator[Finding]:
         if interface_request.shape is None:
             continue
         rate, bucket = shaped(interface_request)
-        beyond = rate is None or interface_request.shape - rate > request.tolerance * interface_request.shape
-        graver = Severity.WARNING if interface_request.shape_prefer or rate is not None else Severity.ERROR
-        code = "port-shape-unsupported" if rate is None else "port-shape-approximate"
-        yield Finding(
-            code="port-shaped" if rate == interface_request.shape else code,
-            severity=graver if beyond else Severity.INFO,
-            message=f"shapers of ports have rates from {format_rate(low)} on in steps of {format_rate(step)}",
-            device=request.device,
-            interface=interface_request.name,
-            direction="output",
-            requested=format_rate(interface_request.shape),
-            applied="not shaped" if rate is None else f"{format_rate(rate)} with a bucket of {bucket} bytes",
-            hint="shape at another device, or ask for whole Mb/s" if beyond else None,
-        )
+        place = Place(device=request.device, interface=interface_request.name, direction="output")
+        requested = format_rate(interface_request.shape)
+        steps = {"lowest": format_rate(low), "step": format_rate(step)}
+        if rate is None:
+            prefer = interface_request.shape_prefer
+            yield note(
+                "port-shape-unsupported",
+                place,
+                requested=requested,
+                applied="not shaped",
+                variant="steps",
+                preferred=prefer,
+                **steps,
+            )
+            continue
+        applied = f"{format_rate(rate)} with a bucket of {bucket} bytes"
+        if rate == interface_request.shape:
+            yield note("port-shaped", place, requested=requested, applied=applied, variant="steps", **steps)
+        else:
+            beyond = interface_request.shape - rate > request.tolerance * interface_request.shape
+            variant = "steps-beyond" if beyond else "steps"
+            yield note(
+                "port-shape-approximate", place, requested=requested, applied=applied, variant=variant, **steps
+            )

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
+from qosforge.note import note
 from qosforge.plan.model import Queue, Scheduler
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.requested import requested_shares
@@ -184,12 +187,10 @@ def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: 
     """What the queue set means for the classes; ``known`` says that the device told which set it has."""
     number = chosen.queue_set
     if not known:
-        yield _finding(
-            request,
+        yield note(
             "queue-set-unknown",
-            Severity.WARNING,
-            f"the device's queue set is not known: {number} is assumed",
-            hint="compile against the running configuration ('show qos agent' tells the set)",
+            Place(device=request.device, direction="output"),
+            queue_set=number,
         )
     requested = requested_shares(request.classes, rate)
     better = best(request.classes, rate, request.tolerance)
@@ -200,25 +201,23 @@ def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: 
         yield _change(request, chosen, better)
     if not chosen.fits:
         queues = sum(not q.priority for q in scheduler(number).queues)
-        yield _finding(
-            request,
-            "queue-set-unfit" if better else "too-many-classes",
-            Severity.ERROR,
-            f"queue set {number} has {queues} weighted queues for {len(weighted)} weighted classes",
-            hint=f"take queue set {better.queue_set}" if better else "merge classes",
-        )
+        place = Place(device=request.device, direction="output")
+        facts: dict[str, Any] = {"queue_set": number, "queues": queues, "classes": len(weighted)}
+        if better:
+            yield note("queue-set-unfit", place, better=better.queue_set, **facts)
+        else:
+            yield note("too-many-classes", place, **facts)
         return
     if chosen.merged:
         bearable = chosen.error <= request.tolerance
         queues = sum(not q.priority for q in scheduler(number).queues)
-        yield _finding(
-            request,
+        yield note(
             "classes-merged" if bearable else "queues-exceeded",
-            Severity.WARNING if bearable else Severity.ERROR,
-            "classes share a queue: " + "; ".join(" + ".join(group) for group in chosen.merged),
+            Place(device=request.device, direction="output"),
             requested=f"{len(weighted)} queues",
             applied=f"{queues} weighted queues, a share wrong by up to {chosen.error * 100:.3g} points of the link",
-            hint="ask for fewer weighted classes, each with a CoS of its own",
+            variant="by-cos",
+            groups="; ".join(" + ".join(group) for group in chosen.merged),
         )
     if len({chosen.queue_of[c.name] for c in weighted}) > 1:
         yield from _weight_findings(request, chosen, better, requested)
@@ -227,12 +226,12 @@ def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: 
     own = chosen.control not in chosen.queue_of.values()
     if not control:
         return
-    yield _finding(
-        request,
+    yield note(
         "network-control-queue",
-        Severity.INFO,
-        f"802.1p {control} (network control) goes to queue {chosen.control}"
-        + ("" if own else ", which it shares with a class"),
+        Place(device=request.device, direction="output"),
+        variant="cos" if own else "cos-shared",
+        control=control,
+        queue=chosen.control,
     )
 
 
@@ -243,61 +242,33 @@ def _weight_findings(
     number = chosen.queue_set
     weighted = [c for c in request.classes if not c.treatment.priority]
     weights = "/".join("strict" if q.share is None else str(q.share.value) for q in scheduler(number).queues)
-    yield _finding(
-        request,
+    yield note(
         "queue-weights-unconfirmed",
-        Severity.WARNING,
-        f"the weights of queue set {number} ({weights}) have no published source",
+        Place(device=request.device, direction="output"),
         requested=", ".join(f"{c.name} {format_percent(requested[c.name])}" for c in weighted),
         applied=", ".join(f"{c.name} {format_percent(chosen.shares[c.name])}" for c in weighted),
-        hint="compare with 'show qos queue-set'",
+        queue_set=number,
+        weights=weights,
     )
     if better is not None and not better.merged and better.error < chosen.error - _WORTH:
-        yield _finding(
-            request,
+        yield note(
             "queue-set-better",
-            Severity.INFO,
-            f"queue set {better.queue_set} would come nearer to the shares, and needs a reset of the switch",
+            Place(device=request.device, direction="output"),
             requested=", ".join(f"{c.name} {format_percent(requested[c.name])}" for c in weighted),
             applied=", ".join(f"{c.name} {format_percent(better.shares[c.name])}" for c in weighted)
             + f" with set {better.queue_set}",
-            hint=f"'qos agent queue-set {better.queue_set}' and a reset of the switch",
+            queue_set=better.queue_set,
         )
 
 
 def _change(request: DeviceRequest, chosen: Choice, better: Choice) -> Finding:
     """Another queue set is a step of its own: it stops the whole switch, and holds from its next start on."""
-    return _finding(
-        request,
+    return note(
         "queue-set-change",
-        Severity.WARNING,
-        f"queue set {better.queue_set} would serve the classes within {format_percent(better.error)} of the link; "
-        "it holds after a reset, which stops the whole switch, and is no part of this configuration",
+        Place(device=request.device, direction="output"),
         requested=f"queue set {better.queue_set}",
         applied=f"queue set {chosen.queue_set} until then"
         + (f", within {format_percent(chosen.error)} of the link" if chosen.fits else ""),
-        hint=f"when the switch may stop: enter 'qos agent queue-set {better.queue_set}', save with 'copy config "
-        "nvram', reset with 'boot', then compile against its running configuration",
-    )
-
-
-def _finding(
-    request: DeviceRequest,
-    code: str,
-    severity: Severity,
-    message: str,
-    *,
-    requested: str | None = None,
-    applied: str | None = None,
-    hint: str | None = None,
-) -> Finding:
-    return Finding(
-        code=code,
-        severity=severity,
-        message=message,
-        device=request.device,
-        direction="output",
-        requested=requested,
-        applied=applied,
-        hint=hint,
+        queue_set=better.queue_set,
+        error=format_percent(better.error),
     )

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from qosforge.errors import Place
 from qosforge.expansion import combine
-from qosforge.findings import Finding, Severity
+from qosforge.finding_codes import DEFAULT
+from qosforge.findings import Finding
 from qosforge.intent.ports import WELL_KNOWN
+from qosforge.note import note
 from qosforge.plan.model import PortRange, Rule, Term
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.names import shorten
@@ -174,115 +178,76 @@ def filter_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Ite
     room: int = capabilities()["precedences"]["value"]
     limits = capabilities()["filter_limits"]["value"]
     needs = (
-        ("filter precedences", len(made.policies), room),
+        ("filters", len(made.policies), room),
         ("classifiers", len(made.filters), limits["classifiers"]),
         ("meters", len(made.meters), limits["meters"]),
     )
     beyond = [(what, used, most) for what, used, most in needs if used > most]
     for what, used, most in beyond:
-        yield _finding(
-            request,
+        yield note(
             "too-many-filters",
-            Severity.ERROR,
-            f"the classes take {used} of a port's {most} {what}, which other applications use too",
-            requested=f"{used} {'filters' if what == 'filter precedences' else what}",
+            Place(device=request.device, direction="input"),
+            requested=f"{used} {what}",
             applied=f"{most} at most",
-            hint="match fewer applications, or port ranges that are powers of two",
+            used=used,
+            variant=what,
+            most=most,
         )
     if not beyond:
         blocks = sum(p.block is not None for p in made.policies)
-        together = f", {len(made.filters)} filters in {blocks} blocks and the rest alone" if blocks else ""
-        yield _finding(
-            request,
+        yield note(
             "filter-precedences",
-            Severity.INFO,
-            f"the classes take {len(made.policies)} of a port's {room} filter precedences, which other "
-            f"applications use too{together}",
+            Place(device=request.device, direction="input"),
             requested=f"{len(made.policies)} filters",
             applied=f"{room} at most",
-            hint="'show qos diag' tells which are taken",
+            variant="blocks" if blocks else DEFAULT,
+            policies=len(made.policies),
+            room=room,
+            filters=len(made.filters),
+            blocks=blocks,
         )
 
 
 def _match_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
     for term in c.terms:
         if joins_too_much(term):
-            yield _finding(
-                request,
+            yield note(
                 "match-combination-unsupported",
-                Severity.ERROR,
-                "an application brings its protocol and its ports, and cannot have others beside",
-                class_request=c,
-                hint="match the application, or the protocol and the ports",
+                class_place(request, c, direction="input"),
+                variant="application",
             )
     precedences = [p for t in c.terms for p in t.precedence]
     if precedences:
         listed = ", ".join(map(str, dict.fromkeys(precedences)))
-        yield _finding(
-            request,
+        yield note(
             "precedence-as-dscps",
-            Severity.WARNING,
-            "the filters see whole DSCPs: a precedence is matched by its eight code points",
-            class_request=c,
+            class_place(request, c, direction="input"),
             requested=f"precedence {listed}",
             applied=f"{8 * len(set(precedences))} elements",
+            variant="code-points",
         )
     requested = [r for t in c.terms for r in (*t.source_port, *t.destination_port)]
     requested += [r for t in c.terms if t.application for r in request.applications[t.application].ports]
     for first, last in dict.fromkeys(requested):
         blocks = aligned_blocks(first, last)
         if len(blocks) > 1:
-            yield _finding(
-                request,
+            yield note(
                 "range-as-blocks",
-                Severity.INFO,
-                "an element holds ports that one mask covers: a power of two of them, from a multiple of that",
-                class_request=c,
+                class_place(request, c, direction="input"),
                 requested=f"ports {first} to {last}",
                 applied=f"{len(blocks)} elements",
             )
     if c.mark and c.mark.drop_precedence == "medium":
-        yield _finding(
-            request,
+        yield note(
             "drop-precedence-rounded",
-            Severity.INFO,
-            "the device knows a low and a high drop precedence",
-            class_request=c,
+            class_place(request, c, direction="input"),
             requested="medium",
             applied="high",
         )
     if c.mark and c.mark.precedence is not None:
-        yield _finding(
-            request,
+        yield note(
             "precedence-carried-as-dscp",
-            Severity.INFO,
-            "the device writes whole DSCPs: a precedence is written as its class selector",
-            class_request=c,
+            class_place(request, c, direction="input"),
             requested=f"precedence {c.mark.precedence}",
             applied=f"DSCP {8 * c.mark.precedence}",
         )
-
-
-def _finding(
-    request: DeviceRequest,
-    code: str,
-    severity: Severity,
-    message: str,
-    *,
-    class_request: ClassRequest | None = None,
-    requested: str | None = None,
-    applied: str | None = None,
-    hint: str | None = None,
-) -> Finding:
-    return Finding(
-        code=code,
-        severity=severity,
-        message=message,
-        device=request.device,
-        direction="input",
-        traffic_class=class_request.name if class_request else None,
-        line=class_request.line if class_request else None,
-        requested=requested,
-        applied=applied,
-        hint=hint,
-    )

@@ -1,0 +1,88 @@
+"""Report a finding by its code, its place and its facts; the catalogue ``finding_codes.yaml`` has the words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from qosforge.errors import Place
+from qosforge.finding_codes import DEFAULT, Wording, load_codes
+from qosforge.findings import Finding
+
+Fact = str | int | float
+"""What a placeholder of a message stands for, or whether a condition of a severity holds."""
+
+
+NOWHERE = Place()
+
+
+class Reason(NamedTuple):
+    """Why something cannot be had, before it is known where: a finding without its place. Made by `because`."""
+
+    code: str
+    variant: str
+    facts: Mapping[str, Any]
+
+    def note(
+        self, where: Place, *, requested: str | None = None, applied: str | None = None, **facts: Fact
+    ) -> Finding:
+        """The finding at a place; ``facts`` are those that the place brings."""
+        return note(
+            self.code, where, requested=requested, applied=applied, variant=self.variant, **self.facts, **facts
+        )
+
+
+def because(code: str, *, variant: str = DEFAULT, **facts: Fact) -> Reason:
+    """The reason that a code and the facts of its message give."""
+    return Reason(code, variant, facts)
+
+
+def note(
+    code: str,
+    where: Place = NOWHERE,
+    *,
+    requested: str | None = None,
+    applied: str | None = None,
+    variant: str = DEFAULT,
+    **facts: Fact,
+) -> Finding:
+    """The finding of a code at a place.
+
+    ``facts`` fill the placeholders of the code's message and hint, and tell which conditions of its severity hold.
+
+    Raises:
+        LookupError: the catalogue has no such code or variant.
+        TypeError: a fact is missing, or is none of this code's.
+    """
+    wording = _wording(code, variant)
+    if not wording.needs <= facts.keys() or not facts.keys() <= wording.facts:
+        raise TypeError(_wrong_facts(code, variant, wording, facts))
+    return Finding(
+        code=code,
+        severity=wording.severity_for(facts),
+        message=wording.message.format_map(facts),
+        device=where.device,
+        interface=where.interface,
+        direction=where.direction,
+        traffic_class=where.traffic_class,
+        file=where.file,
+        line=where.line,
+        requested=requested,
+        applied=applied,
+        hint=wording.hint.format_map(facts) if wording.hint is not None else None,
+    )
+
+
+@cache
+def _wording(code: str, variant: str) -> Wording:
+    return load_codes().codes[code].wordings[variant]
+
+
+def _wrong_facts(code: str, variant: str, wording: Wording, facts: Mapping[str, Fact]) -> str:
+    missing = sorted(wording.needs - facts.keys())
+    unknown = sorted(facts.keys() - wording.facts)
+    parts = [
+        f"{what} {', '.join(names)}" for what, names in (("lacks", missing), ("does not know", unknown)) if names
+    ]
+    return f"finding {code} ({variant}) {' and '.join(parts)}"
