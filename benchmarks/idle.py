@@ -17,12 +17,14 @@ from benchmarks.databases import postgres
 from benchmarks.serving import command, environment, serve
 from benchmarks.timing import Median
 from qosforge.artifacts.store import open_artifacts
+from qosforge.client.request_documents import inline_policy
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.requests import RunRequests
+from qosforge.runs.requests.resolve import RunDocuments
 from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 
@@ -91,11 +93,9 @@ def _measure(name: str, settings: Settings, beside: list[str]) -> Iterator[Share
 def _milliseconds_to_begin(settings: Settings) -> float:
     """The median over some runs, one after the other; there is no device to answer them, so that each ends soon."""
     taken = []
-    order = RunRequest(
-        load_network(settings.inventories_dir / "campus"),
-        load_intent(root() / "policies" / "itesm-paper.yaml"),
-        measure=False,
-    )
+    network = load_network(settings.inventories_dir / "campus")
+    intent = load_intent(root() / "policies" / "itesm-paper.yaml")
+    request = RunRequest.parse({"network": network.name, "policy": inline_policy(intent), "measure": False})
     with closing(RunStore(settings.database_url)) as store:
         run_requests = RunRequests(settings, store, open_artifacts(settings, store.database))
 
@@ -103,7 +103,7 @@ def _milliseconds_to_begin(settings: Settings) -> float:
             return store.get_run(run_id).status
 
         for _ in range(RUNS):
-            run = run_requests.submit(order, "bench")[0]
+            run = run_requests.submit(request, RunDocuments(network, intent), "bench")[0]
             placed = time.perf_counter()
             _wait(lambda run_id=run.id: status(run_id) is not RunStatus.PENDING)  # type: ignore[misc]
             taken.append((time.perf_counter() - placed) * 1e3)

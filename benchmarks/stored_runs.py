@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from benchmarks.databases import postgres
 from benchmarks.serving import serve, viewer_token
 from benchmarks.timing import Median, median
+from qosforge.client.request_documents import inline_policy
 from qosforge.emulation import start_lab
 from qosforge.executor.service import open_service
 from qosforge.intent.loader import load_intent
@@ -26,6 +27,7 @@ from qosforge.resources import root
 from qosforge.runs.record.ids import new_run_id
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import EVENTS, JOURNAL, RUNS, STAGES
+from qosforge.runs.requests.resolve import RunDocuments
 from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from qoslab import control
@@ -87,8 +89,9 @@ def _carried_out(settings: Settings) -> str:
     """A run that was pushed and measured; its id."""
     network = load_network(root() / "inventories" / NETWORK)
     intent = load_intent(POLICY)
+    request = RunRequest.parse({"network": network.name, "policy": inline_policy(intent)})
     with open_service(settings, lambda _stage, _line: None) as service:
-        finished = service.run(RunRequest(network, intent), "bench")
+        finished = service.run(request, RunDocuments(network, intent), "bench")
     if not finished.good:
         raise RuntimeError(f"the run to copy was not kept: {finished.result}")
     return finished.run_id

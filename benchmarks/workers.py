@@ -14,6 +14,7 @@ from benchmarks.databases import postgres
 from benchmarks.serving import command, environment
 from benchmarks.timing import Ratio
 from qosforge.artifacts.store import open_artifacts
+from qosforge.client.request_documents import inline_policy
 from qosforge.emulation import start_lab
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.loader import load_network
@@ -23,6 +24,7 @@ from qosforge.runs.engine.executor_leases import live_executors
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.requests import RunRequests
+from qosforge.runs.requests.resolve import RunDocuments
 from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from qoslab import control
@@ -116,7 +118,7 @@ class _Batch:
     def __post_init__(self) -> None:
         self._store = RunStore(self.settings.database_url)
         artifacts = open_artifacts(self.settings, self._store.database)
-        self._desk = RunRequests(self.settings, self._store, artifacts)
+        self._requests = RunRequests(self.settings, self._store, artifacts)
 
     def close(self) -> None:
         """Close the store."""
@@ -126,9 +128,13 @@ class _Batch:
         """How long the workers take that are there; every run changes its router."""
         intent = load_policy(PolicySource(_POLICY, "batch.yaml", {}, {"voice": voice}))
         folder = self.settings.inventories_dir
-        orders = [RunRequest(load_network(folder / name), intent, measure=False) for name in self.names]
+        request = {"policy": inline_policy(intent), "measure": False}
+        orders = [
+            (RunRequest.parse({**request, "network": name}), RunDocuments(load_network(folder / name), intent))
+            for name in self.names
+        ]
         started = time.perf_counter()
-        ids = [self._desk.place(order, "bench")[0].id for order in orders]
+        ids = [self._requests.submit(*order, "bench")[0].id for order in orders]
         self._wait(lambda: not self._store.unfinished_runs())
         taken = time.perf_counter() - started
         statuses = {self._store.get_run(run_id).status for run_id in ids}

@@ -22,11 +22,11 @@ from qosforge.api.problems import NOT_INSTALLED
 from qosforge.intent.policy_source import load_policy
 from qosforge.policy_library.versions import shipped
 from qosforge.resources import root
-from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
 from tests.api.test_application import PUBLIC, SIGNED
 from tests.counted import tried
+from tests.run_requests import request_run
 
 pytestmark = pytest.mark.hostile
 
@@ -128,8 +128,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with open_backend(settings) as backend, TestClient(create_app(backend)) as client:
         people = People(backend)
         intent = load_policy(shipped("campus-collaboration").written())
-        orders = {name: RunRequest(backend.networks.network(name), intent, measure=False) for name in (OWN, OTHER)}
-        runs = {name: backend.run_requests.submit(order, "somebody")[0].id for name, order in orders.items()}
+        orders = {name: request_run(backend.networks.network(name), intent, measure=False) for name in (OWN, OTHER)}
+        runs = {name: backend.run_requests.submit(*order, "somebody")[0].id for name, order in orders.items()}
         document = client.get(f"{PREFIX}/openapi.json").json()
         routes = [
             Route(method, path, operation)

@@ -15,7 +15,6 @@ import qosforge.errors
 from qosforge.access.roles import NotAllowed, NotAuthenticated
 from qosforge.api.application import create_app
 from qosforge.api.backend import Backend
-from qosforge.api.policy_choice import PolicyChoice
 from qosforge.api.problems import KINDS, MEDIA_TYPE, Problem, error_response
 from qosforge.compute import ComputeDied, TooBusy, TookTooLong
 from qosforge.errors import (
@@ -32,6 +31,7 @@ from qosforge.errors import (
 )
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.catalogue import NetworkUnknown
+from qosforge.policy_library.choice import PolicyChoice
 from qosforge.runs.record.idempotency import KeyReused
 from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.store import RunUnknown

@@ -22,11 +22,11 @@ from qosforge.intent.loader import parse_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
-from qosforge.runs.requests.run_request import RunRequest
 from qosforge.runs.views.artifact_list import ArtifactKind
 from qosforge.settings import Settings
 from qoslab import control
 from tests.api.conftest import Headers, People
+from tests.run_requests import request_run
 
 SECRET = "s3cr3t-of-r1"
 BOXES = {"r1", "r2", "r3", "b56", "b256"}
@@ -69,7 +69,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     start_lab(network, inventory, lab)
     try:
         with open_service(settings, lambda _stage, _text: None) as service:
-            finished = service.run(RunRequest(network, intent), "ann")
+            finished = service.run(*request_run(network, intent), "ann")
     finally:
         control.stop(lab)
     assert finished.result["status"] == "kept", finished.result

@@ -20,10 +20,10 @@ from qosforge.api.backend import Backend
 from qosforge.intent.policy_source import load_policy
 from qosforge.resources import root
 from qosforge.runs.record.tables import EXTERNAL_MEASUREMENTS, RunStatus
-from qosforge.runs.requests.run_request import RunRequest
 from qosforge.runs.workflow.external_tester import EXTERNAL_TESTER_SECONDS, waiting_for
 from qosforge.tester.measurement.document import Measurement
 from tests.principals import somebody
+from tests.run_requests import request_run
 from tests.tester.outside_document import document, web
 
 Give = Callable[..., Any]
@@ -42,8 +42,8 @@ def _manual() -> dict[str, Any]:
 def run_id(backend: Backend) -> str:
     """A run that waits for a measurement after its push."""
     intent = load_policy(backend.policies.seen_by(somebody("ann")).get("campus-collaboration").written())
-    order = RunRequest(backend.networks.network("campus"), intent, tester="external")
-    run, _ = backend.run_requests.submit(order, "ann")
+    order = request_run(backend.networks.network("campus"), intent, tester="external")
+    run, _ = backend.run_requests.submit(*order, "ann")
     due = backend.run_requests.store.now() + timedelta(seconds=EXTERNAL_TESTER_SECONDS)
     waiting = {"status": RunStatus.RUNNING.value, "waits_for": waiting_for("after"), "due": due}
     backend.run_requests.store.change(run.id, lambda _run, _connection: waiting)

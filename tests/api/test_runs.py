@@ -303,7 +303,7 @@ def test_a_kept_run_is_rolled_back_by_a_run_of_its_own(
     key = {"Idempotency-Key": '"back"'}
     first, second = (client.post(f"{RUNS}/{run}/rollback", headers=ann | key) for _ in range(2))
     assert first.status_code == 201
-    assert first.json()["undo_of"] == run
+    assert first.json()["rollback_of"] == run
     assert first.headers["location"] == f"{RUNS}/{first.json()['id']}"
     assert second.json()["id"] == first.json()["id"]
     assert client.get(f"{RUNS}/{run}", headers=ann).json()["status"] == "kept"

@@ -40,12 +40,12 @@ from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
 from qosforge.runs.engine.port import WORKFLOW_VERSION
 from qosforge.runs.record.tables import EXECUTORS
-from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from qoslab import control
 from tests.api.conftest import Headers, People
 from tests.counted import tried
 from tests.principals import somebody
+from tests.run_requests import request_run
 
 pytestmark = pytest.mark.hostile
 
@@ -108,9 +108,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         text = (root() / "examples" / "policies" / f"{POLICY}.yaml").read_text()
         policies = backend.policies.seen_by(somebody("root"))
         policies.store(POLICY, PolicySource(text.replace("seconds: 10", "seconds: 1")), network="*")
-        order = RunRequest(network, load_policy(policies.get(POLICY).written()))
+        order = request_run(network, load_policy(policies.get(POLICY).written()))
         backend.database.transact(lambda connection: connection.execute(sa.insert(EXECUTORS).values(_executor())))
-        run, _ = backend.run_requests.submit(order, "somebody")
+        run, _ = backend.run_requests.submit(*order, "somebody")
         yield Service(from_asgi("/api/v1/openapi.json", create_app(backend)), admin, run.id)
 
 

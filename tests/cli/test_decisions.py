@@ -105,6 +105,6 @@ def test_a_list_tells_an_undoing_run_from_the_one_that_it_undoes(
 ) -> None:
     with RunStore(f"sqlite:///{tmp_path}/var/runs.sqlite") as store:
         undo = store.create_run("campus", "gold", "ab" * 32, {"undo_of": run.id})
-    listed = {entry["run"]: entry["undo_of"] for entry in json.loads(qosforge("runs", "--json").stdout)}
+    listed = {entry["run"]: entry["rollback_of"] for entry in json.loads(qosforge("runs", "--json").stdout)}
     assert listed == {run.id: None, undo.id: run.id}
     assert qosforge("runs").stdout.count("rollback of gold") == 1

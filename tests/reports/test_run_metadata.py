@@ -52,5 +52,5 @@ def test_the_page_and_the_comment_have_them_and_take_no_markup_from_them() -> No
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    undo = RunReport(id="2", network="n", intent="i", status="kept", started=AT, created_by="ann", undo_of="1")
+    undo = RunReport(id="2", network="n", intent="i", status="kept", started=AT, created_by="ann", rollback_of="1")
     assert run_metadata(undo) == (("created by", "ann"), ("rolls back run", "1"))

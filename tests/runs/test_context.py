@@ -6,8 +6,9 @@ from pathlib import Path
 
 from qosforge.artifacts.store import FileArtifacts
 from qosforge.intent.loader import load_intent
+from qosforge.runs.record.resolved_run import ResolvedRun
 from qosforge.runs.record.store import RunStore
-from qosforge.runs.workflow.context import Context, Documents
+from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.settings import Settings
 
@@ -29,11 +30,12 @@ def test_what_an_intent_includes_and_what_was_set_is_kept(tmp_path: Path) -> Non
     path.write_text(SITE, encoding="utf-8")
     loaded = load_intent(path, ["share=20"])
     artifacts = FileArtifacts(tmp_path / "artifacts")
-    documents = Documents(
+    resolved = ResolvedRun(
+        network_name="campus",
+        policy="site",
+        policy_version=loaded.version,
         intent_file=loaded.document.file,
-        intent_text=artifacts.put_text(loaded.document.text),
-        network="",
-        lab=None,
+        intent_artifact=artifacts.put_text(loaded.document.text),
         intent_included={name: artifacts.put_text(text) for name, text in loaded.included.items()},
         intent_parameters=loaded.settings,
     )
@@ -42,9 +44,9 @@ def test_what_an_intent_includes_and_what_was_set_is_kept(tmp_path: Path) -> Non
 
     with RunStore(f"sqlite:///{tmp_path / 'runs.sqlite'}") as store:
         rules = NetworkRules(Settings(var_dir=tmp_path))
-        context = Context(
-            "run", Documents(**documents.as_json()), store, artifacts, lambda *_: None, rules, computing()
-        )
+        run, _ = store.add_run(resolved, "ada")
+        assert store.get_run(run.id).resolved == resolved
+        context = Context(run.id, run.resolved, store, artifacts, lambda *_: None, rules, computing())
         again = context.intent
 
     assert (again.version, again.intent) == (loaded.version, loaded.intent)

@@ -10,7 +10,7 @@ import pytest
 from qosforge.artifacts.store import FileArtifacts
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.workflow import external_tester as outside
-from qosforge.runs.workflow.context import Context, Documents
+from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.runs.workflow.steps import wait
 from qosforge.settings import Settings
@@ -28,8 +28,7 @@ def test_a_measurement_that_came_while_its_process_died_is_not_lost(
 ) -> None:
     artifacts = FileArtifacts(tmp_path / "artifacts")
     rules = NetworkRules(Settings(var_dir=tmp_path))
-    documents = Documents(intent_file="", intent_text="", network="", lab=None)
-    context = Context(run.id, documents, store, artifacts, lambda *_: None, rules, computing())
+    context = Context(run.id, run.resolved, store, artifacts, lambda *_: None, rules, computing())
     store.begin_attempt(run.id, 1)
 
     def killed(_seconds: float) -> None:

@@ -33,13 +33,13 @@ from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome, 
 from qosforge.runs.requests.allowed_actions import allowed_actions
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.runs.requests.retry import STARTS
-from qosforge.runs.requests.run_request import RunRequest
-from qosforge.runs.workflow.context import Context, Documents
+from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.gate import LOOK_AGAIN
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.runs.workflow.steps.wait import gate
 from qosforge.settings import Settings
 from tests.principals import somebody
+from tests.run_requests import Submission, request_run
 
 from .support import WHY, Clock, computing
 
@@ -47,8 +47,8 @@ ENDED = [RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REJECTED, RunStatus.RO
 
 
 @pytest.fixture(scope="module")
-def order() -> RunRequest:
-    return RunRequest(
+def order() -> Submission:
+    return request_run(
         load_network(root() / "inventories" / "campus"),
         load_intent(root() / "policies" / "campus-collaboration.yaml"),
     )
@@ -59,8 +59,8 @@ def run_requests(store: RunStore, tmp_path: Path) -> RunRequests:
     return RunRequests(Settings(var_dir=tmp_path), store, FileArtifacts(tmp_path / "artifacts"))
 
 
-def in_status(run_requests: RunRequests, order: RunRequest, status: RunStatus) -> Run:
-    run, _ = run_requests.submit(order, "ada")
+def in_status(run_requests: RunRequests, order: Submission, status: RunStatus) -> Run:
+    run, _ = run_requests.submit(*order, "ada")
     return run_requests.store.set_status(run.id, status, reason=WHY)
 
 
@@ -77,11 +77,11 @@ def statuses(run_requests: RunRequests, run: Run) -> list[str]:
     return [event.data["status"] for event in run_requests.events(run.id) if event.kind is EventKind.STATUS]
 
 
-def test_an_order_is_recorded_as_it_was_given(run_requests: RunRequests, order: RunRequest, clock: Clock) -> None:
+def test_an_order_is_recorded_as_it_was_given(run_requests: RunRequests, order: Submission, clock: Clock) -> None:
     source = {"repository": "https://git.example/qos", "commit": "a" * 40, "path": "campus.yaml"}
     later = clock.moment + timedelta(hours=1)
-    asked = replace(order, ticket="CHG1", source=source, not_before=later, timeout=timedelta(minutes=10))
-    run, new = run_requests.submit(asked, "ada")
+    asked = order.having(ticket="CHG1", source=source, not_before=later, timeout_seconds=600)
+    run, new = run_requests.submit(*asked, "ada")
     assert new
     assert (run.status, run.requested_by, run.ticket, run.source) == (RunStatus.PENDING, "ada", "CHG1", source)
     assert (run.not_before, run.deadline) == (later, later + timedelta(minutes=10))
@@ -91,47 +91,47 @@ def test_an_order_is_recorded_as_it_was_given(run_requests: RunRequests, order: 
 
 
 def test_a_canary_of_no_device_is_refused_when_a_run_is_asked_for(
-    run_requests: RunRequests, order: RunRequest
+    run_requests: RunRequests, order: Submission
 ) -> None:
     kept = in_status(run_requests, order, RunStatus.KEPT)
     rules = ChangeRules.model_validate({"rollout": {"canary": {"tag": "pilto"}}})
-    mistyped = replace(order, network=order.network.model_copy(update={"changes": rules}))
+    mistyped = order.having(network=order.network.model_copy(update={"changes": rules}))
     with pytest.raises(InputError, match="has the tag 'pilto', so there is no canary"):
-        run_requests.submit(mistyped, "ada")
+        run_requests.submit(*mistyped, "ada")
     assert [run.id for run in run_requests.store.list_runs(10)] == [kept.id]
 
 
-def test_the_same_key_gives_the_same_run(run_requests: RunRequests, order: RunRequest) -> None:
-    first, new = run_requests.submit(order, "ada", "key")
-    again, second = run_requests.submit(order, "ada", "key")
+def test_the_same_key_gives_the_same_run(run_requests: RunRequests, order: Submission) -> None:
+    first, new = run_requests.submit(*order, "ada", "key")
+    again, second = run_requests.submit(*order, "ada", "key")
     assert (new, second, again) == (True, False, first)
-    assert run_requests.submit(order, "grace", "key")[1], "a key is its owner's"
+    assert run_requests.submit(*order, "grace", "key")[1], "a key is its owner's"
     with pytest.raises(KeyReused, match="another request"):
-        run_requests.submit(replace(order, seed=2), "ada", "key")
+        run_requests.submit(*order.having(seed=2), "ada", "key")
     assert len(run_requests.store.list_runs()) == 2
 
 
-def test_the_same_key_at_once_gives_one_run(run_requests: RunRequests, order: RunRequest) -> None:
+def test_the_same_key_at_once_gives_one_run(run_requests: RunRequests, order: Submission) -> None:
     with ThreadPoolExecutor(8) as pool:
-        placed = list(pool.map(lambda _: run_requests.submit(order, "ada", "key"), range(16)))
+        placed = list(pool.map(lambda _: run_requests.submit(*order, "ada", "key"), range(16)))
     assert len({run.id for run, _ in placed}) == 1
     assert sum(new for _, new in placed) == 1
     assert len(run_requests.store.list_runs()) == 1
 
 
 @pytest.mark.parametrize("key", ["", "k" * 256, "a\nb"])
-def test_a_key_that_is_none_is_refused(run_requests: RunRequests, order: RunRequest, key: str) -> None:
+def test_a_key_that_is_none_is_refused(run_requests: RunRequests, order: Submission, key: str) -> None:
     with pytest.raises(InputError, match="printable"):
-        run_requests.submit(order, "ada", key)
+        run_requests.submit(*order, "ada", key)
     assert run_requests.store.list_runs() == []
 
 
 def test_runs_are_listed_in_pages_and_by_what_they_are(
-    run_requests: RunRequests, order: RunRequest, clock: Clock
+    run_requests: RunRequests, order: Submission, clock: Clock
 ) -> None:
     made = []
     for number in range(5):
-        made.append(run_requests.submit(order, "ada" if number % 2 else "grace")[0])
+        made.append(run_requests.submit(*order, "ada" if number % 2 else "grace")[0])
         clock.forward(60)
     run_requests.store.set_status(made[0].id, RunStatus.KEPT, Verdict.MET)
     ids = [run.id for run in made]
@@ -161,7 +161,7 @@ def test_an_unknown_run_is_told(run_requests: RunRequests) -> None:
         run_requests.cancel("\x00", "ada")
 
 
-def test_an_approval_lets_the_run_begin_again(run_requests: RunRequests, order: RunRequest) -> None:
+def test_an_approval_lets_the_run_begin_again(run_requests: RunRequests, order: Submission) -> None:
     run = in_status(run_requests, order, RunStatus.NEEDS_APPROVAL)
     listed = prepared(run_requests, run, r1="policy-map voice\n")
     seen = run_requests.candidate(run.id)
@@ -177,7 +177,7 @@ def test_an_approval_lets_the_run_begin_again(run_requests: RunRequests, order: 
     assert run_requests.candidate(run.id) is None, "the next attempt has to work it out anew"
 
 
-def test_only_what_was_looked_at_is_approved(run_requests: RunRequests, order: RunRequest) -> None:
+def test_only_what_was_looked_at_is_approved(run_requests: RunRequests, order: Submission) -> None:
     run = in_status(run_requests, order, RunStatus.NEEDS_APPROVAL)
     with pytest.raises(InvalidState, match="not what the run would do"):
         run_requests.approve(run.id, "grace", "0" * 64)
@@ -187,7 +187,7 @@ def test_only_what_was_looked_at_is_approved(run_requests: RunRequests, order: R
     assert run_requests.decisions(run.id) == []
 
 
-def test_two_who_decide_at_once_are_not_both_heard(run_requests: RunRequests, order: RunRequest) -> None:
+def test_two_who_decide_at_once_are_not_both_heard(run_requests: RunRequests, order: Submission) -> None:
     run = in_status(run_requests, order, RunStatus.NEEDS_APPROVAL)
     listed = prepared(run_requests, run, r1="a\n")
 
@@ -203,7 +203,7 @@ def test_two_who_decide_at_once_are_not_both_heard(run_requests: RunRequests, or
     assert len(run_requests.decisions(run.id)) == 1
 
 
-def test_a_refusal_ends_the_run(run_requests: RunRequests, order: RunRequest) -> None:
+def test_a_refusal_ends_the_run(run_requests: RunRequests, order: Submission) -> None:
     run = in_status(run_requests, order, RunStatus.NEEDS_APPROVAL)
     prepared(run_requests, run, r1="a\n")
     over = run_requests.reject(run.id, "grace", "not in term time")
@@ -212,7 +212,7 @@ def test_a_refusal_ends_the_run(run_requests: RunRequests, order: RunRequest) ->
 
 @pytest.mark.parametrize("status", [RunStatus.PENDING, RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED])
 def test_a_run_that_nobody_is_at_is_cancelled_at_once(
-    run_requests: RunRequests, order: RunRequest, status: RunStatus
+    run_requests: RunRequests, order: Submission, status: RunStatus
 ) -> None:
     run = in_status(run_requests, order, status)
     over = run_requests.cancel(run.id, "ada")
@@ -222,7 +222,7 @@ def test_a_run_that_nobody_is_at_is_cancelled_at_once(
     assert run_requests.store.begin_attempt(run.id, 1) is None, "a queued attempt finds it over"
 
 
-def test_a_running_run_is_asked_to_stop(run_requests: RunRequests, order: RunRequest) -> None:
+def test_a_running_run_is_asked_to_stop(run_requests: RunRequests, order: Submission) -> None:
     run = in_status(run_requests, order, RunStatus.RUNNING)
     for _ in range(2):
         asked = run_requests.cancel(run.id, "ada")
@@ -234,7 +234,7 @@ def test_a_running_run_is_asked_to_stop(run_requests: RunRequests, order: RunReq
 
 @pytest.mark.parametrize("status", [s for s in RunStatus if s not in ENDED])
 def test_what_has_not_ended_or_stands_is_not_tried_again(
-    run_requests: RunRequests, order: RunRequest, status: RunStatus
+    run_requests: RunRequests, order: Submission, status: RunStatus
 ) -> None:
     run = in_status(run_requests, order, status)
     with pytest.raises(InvalidState, match="cannot be tried again"):
@@ -243,9 +243,9 @@ def test_what_has_not_ended_or_stands_is_not_tried_again(
 
 @pytest.mark.parametrize("status", ENDED)
 def test_an_ended_run_begins_another_attempt(
-    run_requests: RunRequests, order: RunRequest, clock: Clock, status: RunStatus
+    run_requests: RunRequests, order: Submission, clock: Clock, status: RunStatus
 ) -> None:
-    run, _ = run_requests.submit(replace(order, timeout=timedelta(minutes=5)), "ada")
+    run, _ = run_requests.submit(*order.having(timeout_seconds=300), "ada")
     run_requests.store.set_status(run.id, status, Verdict.BROKEN, reason=WHY)
     clock.forward(3600)
     again = run_requests.retry(run.id, "ada")
@@ -255,7 +255,7 @@ def test_an_ended_run_begins_another_attempt(
 
 @pytest.mark.parametrize("start", STARTS[1:])
 def test_a_retry_from_a_later_stage_needs_what_came_before(
-    run_requests: RunRequests, order: RunRequest, start: str
+    run_requests: RunRequests, order: Submission, start: str
 ) -> None:
     run = in_status(run_requests, order, RunStatus.FAILED)
     with pytest.raises(InvalidState, match="did not finish read"):
@@ -264,7 +264,7 @@ def test_a_retry_from_a_later_stage_needs_what_came_before(
     assert run_requests.retry(run.id, "ada", start).start == start
 
 
-def test_a_refused_run_can_only_begin_at_its_beginning(run_requests: RunRequests, order: RunRequest) -> None:
+def test_a_refused_run_can_only_begin_at_its_beginning(run_requests: RunRequests, order: Submission) -> None:
     run = in_status(run_requests, order, RunStatus.REJECTED)
     prepared(run_requests, run)
     with pytest.raises(InvalidState, match="can only begin at read"):
@@ -272,56 +272,56 @@ def test_a_refused_run_can_only_begin_at_its_beginning(run_requests: RunRequests
 
 
 @pytest.mark.parametrize("start", ["keep", "", "x" * 1000])
-def test_a_retry_begins_nowhere_else(run_requests: RunRequests, order: RunRequest, start: str) -> None:
+def test_a_retry_begins_nowhere_else(run_requests: RunRequests, order: Submission, start: str) -> None:
     run = in_status(run_requests, order, RunStatus.FAILED)
     with pytest.raises(InputError, match="cannot begin at"):
         run_requests.retry(run.id, "ada", start)
 
 
-def test_a_run_that_left_a_box_open_is_not_tried_again(run_requests: RunRequests, order: RunRequest) -> None:
+def test_a_run_that_left_a_box_open_is_not_tried_again(run_requests: RunRequests, order: Submission) -> None:
     run = in_status(run_requests, order, RunStatus.FAILED)
     run_requests.store.journal.append(run.id, "r1", JournalAction.TOUCHING)
     with pytest.raises(InvalidState, match="between two states"):
         run_requests.retry(run.id, "ada")
 
 
-def kept(run_requests: RunRequests, order: RunRequest, *devices: str) -> Run:
-    run, _ = run_requests.submit(order, "ada")
+def kept(run_requests: RunRequests, order: Submission, *devices: str) -> Run:
+    run, _ = run_requests.submit(*order, "ada")
     for device in devices:
         run_requests.store.journal.append(run.id, device, JournalAction.TOUCHING, before="b" * 64)
         run_requests.store.journal.append(run.id, device, JournalAction.CONFIRMED)
     return run_requests.store.set_status(run.id, RunStatus.KEPT)
 
 
-def test_a_kept_run_is_rolled_back_by_a_new_one(run_requests: RunRequests, order: RunRequest) -> None:
+def test_a_kept_run_is_rolled_back_by_a_new_one(run_requests: RunRequests, order: Submission) -> None:
     run = kept(run_requests, order, "r1")
     undoing = run_requests.roll_back(run.id, "grace", "key")
     assert undoing.id != run.id
-    assert (undoing.params["undo_of"], undoing.params["measure"]) == (run.id, False)
+    assert (undoing.resolved.rollback_of, undoing.resolved.measure) == (run.id, False)
     assert undoing.requested_by == "grace"
     assert run_requests.roll_back(run.id, "grace", "key") == undoing
     assert run_requests.run(run.id) == run, "history is not rewritten"
 
 
-def test_what_a_later_run_built_upon_is_not_rolled_back(run_requests: RunRequests, order: RunRequest) -> None:
+def test_what_a_later_run_built_upon_is_not_rolled_back(run_requests: RunRequests, order: Submission) -> None:
     first, second = kept(run_requests, order, "r1", "r3"), kept(run_requests, order, "r3")
     elsewhere = kept(run_requests, order, "r2")
     with pytest.raises(InvalidState, match=f"{second.id} changed r3 since"):
         run_requests.roll_back(first.id, "ada")
     run_requests.store.set_status(run_requests.roll_back(second.id, "ada").id, RunStatus.KEPT)
-    assert run_requests.roll_back(first.id, "ada").params["undo_of"] == first.id
-    assert run_requests.roll_back(elsewhere.id, "ada").params["undo_of"] == elsewhere.id
+    assert run_requests.roll_back(first.id, "ada").resolved.rollback_of == first.id
+    assert run_requests.roll_back(elsewhere.id, "ada").resolved.rollback_of == elsewhere.id
 
 
 @pytest.mark.parametrize("status", [s for s in RunStatus if s is not RunStatus.KEPT])
-def test_only_what_was_kept_is_rolled_back(run_requests: RunRequests, order: RunRequest, status: RunStatus) -> None:
+def test_only_what_was_kept_is_rolled_back(run_requests: RunRequests, order: Submission, status: RunStatus) -> None:
     with pytest.raises(InvalidState, match="nothing to roll back"):
         run_requests.roll_back(in_status(run_requests, order, status).id, "ada")
 
 
-def test_events_are_read_on_from_the_last_one_seen(run_requests: RunRequests, order: RunRequest) -> None:
-    run, _ = run_requests.submit(order, "ada")
-    other, _ = run_requests.submit(order, "ada")
+def test_events_are_read_on_from_the_last_one_seen(run_requests: RunRequests, order: Submission) -> None:
+    run, _ = run_requests.submit(*order, "ada")
+    other, _ = run_requests.submit(*order, "ada")
     with run_requests.store.stage(run.id, "read"):
         run_requests.store.events.progress(run.id, "read", "5 of the lab's emulated devices")
     run_requests.store.set_status(other.id, RunStatus.RUNNING)
@@ -336,7 +336,7 @@ def test_events_are_read_on_from_the_last_one_seen(run_requests: RunRequests, or
     assert run_requests.events(run.id, limit=1) == told[:1]
 
 
-def test_who_cancels_withdraws_what_was_approved(run_requests: RunRequests, order: RunRequest) -> None:
+def test_who_cancels_withdraws_what_was_approved(run_requests: RunRequests, order: Submission) -> None:
     run = in_status(run_requests, order, RunStatus.NEEDS_APPROVAL)
     listed = prepared(run_requests, run, r1="a\n")
     run_requests.approve(run.id, "grace", listed)
@@ -351,7 +351,7 @@ def test_who_cancels_withdraws_what_was_approved(run_requests: RunRequests, orde
 
 
 def test_a_run_whose_boxes_have_to_be_settled_first_is_not_over_at_once(
-    run_requests: RunRequests, order: RunRequest
+    run_requests: RunRequests, order: Submission
 ) -> None:
     run = in_status(run_requests, order, RunStatus.RUNNING)
     run_requests.store.journal.append(run.id, "r1", JournalAction.TOUCHING)
@@ -361,15 +361,15 @@ def test_a_run_whose_boxes_have_to_be_settled_first_is_not_over_at_once(
 
 
 def test_the_time_of_a_retry_counts_from_its_earliest_moment(
-    run_requests: RunRequests, order: RunRequest, clock: Clock
+    run_requests: RunRequests, order: Submission, clock: Clock
 ) -> None:
     later = clock.moment + timedelta(days=1)
-    run, _ = run_requests.submit(replace(order, not_before=later, timeout=timedelta(minutes=5)), "ada")
+    run, _ = run_requests.submit(*order.having(not_before=later, timeout_seconds=300), "ada")
     run_requests.store.set_status(run.id, RunStatus.FAILED, reason=WHY)
     assert run_requests.retry(run.id, "ada").deadline == later + timedelta(minutes=5)
 
 
-def test_only_going_back_is_let_through_the_gate(run_requests: RunRequests, order: RunRequest) -> None:
+def test_only_going_back_is_let_through_the_gate(run_requests: RunRequests, order: Submission) -> None:
     run = kept(run_requests, order, "r1")
     redoes = []
     for _ in range(3):
@@ -387,14 +387,14 @@ def four_eyes(store: RunStore, tmp_path: Path) -> RunRequests:
     return RunRequests(Settings(var_dir=tmp_path, four_eyes=True), store, FileArtifacts(tmp_path / "artifacts"))
 
 
-def waiting(run_requests: RunRequests, order: RunRequest, who: str, **deltas: str) -> tuple[Run, str]:
+def waiting(run_requests: RunRequests, order: Submission, who: str, **deltas: str) -> tuple[Run, str]:
     """A run that waits for an approval of its candidate."""
-    run = run_requests.submit(order, who)[0]
+    run = run_requests.submit(*order, who)[0]
     listed = prepared(run_requests, run, **(deltas or {"r1": "a\n"}))
     return run_requests.store.set_status(run.id, RunStatus.NEEDS_APPROVAL), listed
 
 
-def test_who_cancelled_or_retried_a_run_does_not_approve_it(four_eyes: RunRequests, order: RunRequest) -> None:
+def test_who_cancelled_or_retried_a_run_does_not_approve_it(four_eyes: RunRequests, order: Submission) -> None:
     run, listed = waiting(four_eyes, order, "ada")
     four_eyes.cancel(run.id, "ada")
     four_eyes.retry(run.id, "grace")
@@ -406,7 +406,7 @@ def test_who_cancelled_or_retried_a_run_does_not_approve_it(four_eyes: RunReques
     assert four_eyes.approve(run.id, "alan", listed).attempt == 3
 
 
-def test_four_eyes_look_over_copies_and_rollbacks(four_eyes: RunRequests, order: RunRequest) -> None:
+def test_four_eyes_look_over_copies_and_rollbacks(four_eyes: RunRequests, order: Submission) -> None:
     first, _ = waiting(four_eyes, order, "ada")
     four_eyes.cancel(first.id, "grace")
     copy, listed = waiting(four_eyes, order, "alan")
@@ -414,15 +414,15 @@ def test_four_eyes_look_over_copies_and_rollbacks(four_eyes: RunRequests, order:
         with pytest.raises(NotAllowed, match=f"{who} {did} run {first.id}, which makes the same change,"):
             four_eyes.approve(copy.id, who, listed)
     renamed = parse_intent(order.intent.document.text.replace("campus-collaboration", "another"), "another.yaml")
-    under_another_name, listed = waiting(four_eyes, replace(order, intent=renamed), "mary")
+    under_another_name, listed = waiting(four_eyes, order.having(intent=renamed), "mary")
     with pytest.raises(NotAllowed, match="alan created run"):
         four_eyes.approve(under_another_name.id, "alan", listed)
-    other, listed = waiting(four_eyes, replace(order, intent=renamed), "zoe", r1="b\n")
+    other, listed = waiting(four_eyes, order.having(intent=renamed), "zoe", r1="b\n")
     assert four_eyes.approve(other.id, "alan", listed).attempt == 2, "another change"
 
 
 def test_who_asked_for_a_change_does_not_approve_that_it_is_made_again(
-    four_eyes: RunRequests, order: RunRequest
+    four_eyes: RunRequests, order: Submission
 ) -> None:
     run = kept(four_eyes, order, "r1")
     back = four_eyes.roll_back(run.id, "grace")
@@ -439,7 +439,7 @@ def test_who_asked_for_a_change_does_not_approve_that_it_is_made_again(
 
 
 def test_who_wrote_a_policy_or_took_it_over_does_not_approve_it(
-    four_eyes: RunRequests, order: RunRequest, store: RunStore
+    four_eyes: RunRequests, order: Submission, store: RunStore
 ) -> None:
     library = PolicyLibrary(store.database, four_eyes.artifacts)
     text = PolicySource(order.intent.document.text, "x.yaml", dict(order.intent.included))
@@ -454,7 +454,7 @@ def test_who_wrote_a_policy_or_took_it_over_does_not_approve_it(
 
 
 def test_an_approval_does_not_count_once_its_approver_has_a_hand_in_the_change(
-    four_eyes: RunRequests, order: RunRequest
+    four_eyes: RunRequests, order: Submission
 ) -> None:
     run, listed = waiting(four_eyes, order, "ada")
     four_eyes.approve(run.id, "grace", listed)
@@ -462,7 +462,7 @@ def test_an_approval_does_not_count_once_its_approver_has_a_hand_in_the_change(
     four_eyes.retry(run.id, "grace")
     context = Context(
         run.id,
-        Documents(**four_eyes.run(run.id).params),
+        four_eyes.run(run.id).resolved,
         four_eyes.store,
         four_eyes.artifacts,
         lambda _stage, _text: None,
@@ -474,7 +474,7 @@ def test_an_approval_does_not_count_once_its_approver_has_a_hand_in_the_change(
 
 
 @pytest.fixture
-def stored(run_requests: RunRequests, order: RunRequest) -> RunRequest:
+def stored(run_requests: RunRequests, order: Submission) -> Submission:
     """An order of what carl, an operator of campus, stored for all networks; grace and mary are operators, too."""
     at = run_requests.store.now()
     with run_requests.store.database.write() as connection:
@@ -485,13 +485,13 @@ def stored(run_requests: RunRequests, order: RunRequest) -> RunRequest:
     policies = PolicyLibrary(run_requests.store.database, run_requests.artifacts).seen_by(somebody("carl"))
     about, _ = policies.store("gold", PolicySource(text, "gold.yaml", dict(order.intent.included)), network="*")
     intent = load_policy(policies.get("gold", about.number).written())
-    return replace(order, intent=intent, stored=about)
+    return order.having(intent=intent, stored=about)
 
 
 def at_the_gate(run_requests: RunRequests, run: Run) -> Any:
     context = Context(
         run.id,
-        Documents(**run_requests.run(run.id).params),
+        run_requests.run(run.id).resolved,
         run_requests.store,
         run_requests.artifacts,
         lambda _stage, _text: None,
@@ -512,9 +512,9 @@ def stand_for(run_requests: RunRequests, name: str) -> PolicyVersion:
 
 
 def test_a_policy_is_stood_for_when_it_is_entered(
-    run_requests: RunRequests, stored: RunRequest, clock: Clock
+    run_requests: RunRequests, stored: Submission, clock: Clock
 ) -> None:
-    run, _ = run_requests.submit(stored, "grace")
+    run, _ = run_requests.submit(*stored, "grace")
     assert at_the_gate(run_requests, run) is None
     with run_requests.store.database.write() as connection:
         add_user(connection, "root", clock())
@@ -529,8 +529,8 @@ def test_a_policy_is_stood_for_when_it_is_entered(
     assert at_the_gate(run_requests, run) is None
 
 
-def test_a_take_over_is_worth_its_operators_word(run_requests: RunRequests, stored: RunRequest) -> None:
-    run, _ = run_requests.submit(stored, "grace")
+def test_a_take_over_is_worth_its_operators_word(run_requests: RunRequests, stored: Submission) -> None:
+    run, _ = run_requests.submit(*stored, "grace")
     shut_out(run_requests, "carl")
     assert stand_for(run_requests, "grace").trusted_on == ("campus",)
     shut_out(run_requests, "grace")
@@ -539,7 +539,7 @@ def test_a_take_over_is_worth_its_operators_word(run_requests: RunRequests, stor
     assert at_the_gate(run_requests, run) is None
 
 
-def test_taking_over_at_once_is_taking_over(run_requests: RunRequests, stored: RunRequest) -> None:
+def test_taking_over_at_once_is_taking_over(run_requests: RunRequests, stored: Submission) -> None:
     shut_out(run_requests, "carl")
     row = {"name": "gold", "number": 1, "network": "campus", "by": "grace", "at": run_requests.store.now()}
     with ThreadPoolExecutor(1) as pool:
@@ -550,7 +550,7 @@ def test_taking_over_at_once_is_taking_over(run_requests: RunRequests, stored: R
         assert second.result().trusted_on == ("campus",)
 
 
-def test_all_who_took_over_stay_recorded(run_requests: RunRequests, stored: RunRequest) -> None:
+def test_all_who_took_over_stay_recorded(run_requests: RunRequests, stored: Submission) -> None:
     stand_for(run_requests, "grace")
     shut_out(run_requests, "grace")
     stand_for(run_requests, "mary")
@@ -560,15 +560,15 @@ def test_all_who_took_over_stay_recorded(run_requests: RunRequests, stored: RunR
 
 
 def test_an_intent_that_parameters_named_is_still_its_policys(
-    run_requests: RunRequests, stored: RunRequest
+    run_requests: RunRequests, stored: Submission
 ) -> None:
     named = replace(stored.intent, intent=stored.intent.intent.model_copy(update={"intent": "silver"}))
-    run, _ = run_requests.submit(replace(stored, intent=named), "grace")
+    run, _ = run_requests.submit(*stored.having(intent=named), "grace")
     shut_out(run_requests, "carl")
     assert "policy 'gold' was written by carl" in at_the_gate(run_requests, run)["waits_for"]
 
 
-def test_a_retry_takes_somebody_who_stands_for_the_policy(run_requests: RunRequests, stored: RunRequest) -> None:
+def test_a_retry_takes_somebody_who_stands_for_the_policy(run_requests: RunRequests, stored: Submission) -> None:
     run = in_status(run_requests, stored, RunStatus.FAILED)
     shut_out(run_requests, "carl")
     with pytest.raises(NotAllowed, match="written by carl"):
@@ -581,7 +581,7 @@ def test_a_retry_takes_somebody_who_stands_for_the_policy(run_requests: RunReque
 
 
 def test_going_back_takes_nobodys_word_and_bringing_it_again_does(
-    run_requests: RunRequests, stored: RunRequest
+    run_requests: RunRequests, stored: Submission
 ) -> None:
     run = in_status(run_requests, stored, RunStatus.KEPT)
     shut_out(run_requests, "carl")
@@ -597,4 +597,4 @@ def test_going_back_takes_nobodys_word_and_bringing_it_again_does(
     shut_out(run_requests, "grace")
     assert "by carl" in at_the_gate(run_requests, again)["waits_for"]
     run_requests.store.set_status(again.id, RunStatus.KEPT)
-    assert run_requests.roll_back(again.id, "mary").params["redoes"] is False
+    assert run_requests.roll_back(again.id, "mary").resolved.reapplies is False

@@ -109,17 +109,17 @@ class Steps:
     wait_step = run_step
 
 
-def attempt(steps: Steps, **documents: object) -> Any:
+def attempt(steps: Steps, **options: object) -> Any:
     asked: dict[str, Any] = {
         "measure": True,
-        "undo_of": None,
-        "redoes": False,
+        "rollback_of": None,
+        "reapplies": False,
         "tester": "twin",
         "before": False,
-        **documents,
+        **options,
     }
     context: Any = SimpleNamespace(
-        documents=SimpleNamespace(**asked),
+        resolved=SimpleNamespace(**asked),
         network=NETWORK,
         intent=parse_intent(INTENT, "i.yaml"),
         run_id="01890000",
@@ -284,13 +284,15 @@ def test_nothing_to_change_needs_no_gate() -> None:
 
 def test_going_back_is_not_held_up_nor_measured() -> None:
     steps = Steps(gate=WAIT)
-    assert attempt(steps, undo_of="run", measure=False).run()["status"] == RunStatus.KEPT
+    assert attempt(steps, rollback_of="run", measure=False).run()["status"] == RunStatus.KEPT
     assert not {"gate", "counters", "measure-before", "measure-after"} & set(steps.done)
 
 
 def test_to_bring_a_change_again_is_held_up_like_any() -> None:
     steps = Steps(gate=WAIT)
-    assert attempt(steps, undo_of="run", redoes=True, measure=False).run()["status"] == RunStatus.NEEDS_APPROVAL
+    assert (
+        attempt(steps, rollback_of="run", reapplies=True, measure=False).run()["status"] == RunStatus.NEEDS_APPROVAL
+    )
 
 
 def test_a_retry_from_the_push_takes_over_what_was_measured() -> None:

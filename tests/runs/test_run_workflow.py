@@ -7,7 +7,6 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -32,17 +31,17 @@ from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.status_events import ASKS
 from qosforge.runs.record.store import Run
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.requests.run_request import RunRequest
 from qosforge.runs.views.artifact_list import list_artifacts
 from qosforge.runs.workflow import external_tester as outside
 from qosforge.runs.workflow import run_attempt
-from qosforge.runs.workflow.context import Context, Documents
+from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.runs.workflow.steps import compare, measure, predict, prepare, push
 from qosforge.settings import Settings
 from qosforge.sweeps.sweeps import NewSweep
 from qosforge.tester.replications import next_look_seconds
 from qoslab import control
+from tests.run_requests import request_run
 
 from .measurements import MILLISECOND, measured
 from .support import WHY, wait_for
@@ -75,7 +74,7 @@ class Site:
         self.store = service.store
         self.state = state
         self.network = load_network(INVENTORY)
-        self.order = RunRequest(self.network, parse_intent(POLICY, "remote-control.yaml"), measure=False)
+        self.order = request_run(self.network, parse_intent(POLICY, "remote-control.yaml"), measure=False)
 
     def running(self) -> dict[str, str]:
         return {name: control.request(self.state, {"op": "running", "box": name})["running"] for name in BOXES}
@@ -100,17 +99,17 @@ class Site:
 
     def place(self, rules: ChangeRules | None = None, **changed: Any) -> Run:
         network = self.network.model_copy(update={"changes": rules or ChangeRules()})
-        return self.run_requests.submit(replace(self.order, network=network, **changed), "ada")[0]
+        return self.run_requests.submit(*self.order.having(network=network, **changed), "ada")[0]
 
     def go(self, run: Run) -> Run:
         """Carry out the run's present attempt."""
-        self.service.carry_out(run.id)
+        self.service.execute(run.id)
         return self.run_requests.run(run.id)
 
     @contextmanager
     def beside(self, run: Run) -> Iterator[None]:
         """Carry the run out beside the block, and to its end."""
-        worker = threading.Thread(target=self.service.carry_out, args=(run.id,))
+        worker = threading.Thread(target=self.service.execute, args=(run.id,))
         worker.start()
         try:
             yield
@@ -242,13 +241,13 @@ def test_going_back_leaves_what_others_changed(site: Site) -> None:
     site.type("snmp-server location attic")
     held = site.running()
     # The way back on these devices is a reload: it would lose a line that nobody saved.
-    refused = site.service.carry_out(site.run_requests.roll_back(kept.id, "ada").id).result
+    refused = site.service.execute(site.run_requests.roll_back(kept.id, "ada").id).result
     assert refused["status"] == RunStatus.ROLLED_BACK
     assert "running and startup differ" in str(refused["errors"])
     assert site.running() == held
     (site.state / "router1" / "startup-config").write_text(held["router1"])
     undoing = site.run_requests.roll_back(kept.id, "ada")
-    result = site.service.carry_out(undoing.id).result
+    result = site.service.execute(undoing.id).result
     assert (result["status"], result["errors"]) == (RunStatus.KEPT, [])
     now = site.running()
     assert now["router3"] == before["router3"]
@@ -303,7 +302,7 @@ def test_a_push_that_is_repeated_asks_again_whether_it_may(site: Site) -> None:
     run = site.place()
     context = Context(
         run.id,
-        Documents(**run.params),
+        run.resolved,
         site.store,
         site.service.artifacts,
         lambda *_: None,
@@ -404,7 +403,7 @@ def test_a_retry_does_not_push_to_a_box_that_changed(site: Site) -> None:
     site.type("policy-map theirs", " class class-default", "  fair-queue")
     changed = site.running()
     site.run_requests.retry(run.id, "ada", "push")
-    result = site.service.carry_out(run.id).result
+    result = site.service.execute(run.id).result
     assert result["status"] == RunStatus.ROLLED_BACK
     assert [(e["device"], "changed since it was read" in e["message"]) for e in result["errors"]] == [
         ("router1", True)
@@ -439,7 +438,7 @@ def test_no_outside_measurement_in_time_takes_the_run_back(site: Site, monkeypat
     before = site.running()
     monkeypatch.setattr(run_attempt, "EXTERNAL_TESTER_SECONDS", 1.0)
     run = site.place(measure=True, tester="external")
-    result = site.service.carry_out(run.id).result
+    result = site.service.execute(run.id).result
     assert result["status"] == RunStatus.ROLLED_BACK
     assert "no outside measurement after the push" in result["errors"][0]["message"]
     assert site.running() == before
@@ -447,7 +446,7 @@ def test_no_outside_measurement_in_time_takes_the_run_back(site: Site, monkeypat
 
 def test_a_run_that_takes_too_long_is_undone(site: Site) -> None:
     before = site.running()
-    run = site.place(measure=True, tester="external", timeout=timedelta(hours=1))
+    run = site.place(measure=True, tester="external", timeout_seconds=3600)
     with site.beside(run):
         site.waits(run, outside.waiting_for("after"))
         site.store.change(run.id, lambda *_: {"deadline": site.store.now()})

@@ -16,12 +16,12 @@ from qosforge.runs.record.reason import RECOVER
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.requests.requests import RunRequests
-from qosforge.runs.requests.run_request import RunRequest
-from qosforge.runs.workflow.context import Context, Documents
+from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.runs.workflow.run_workflow import RunWorkflow
 from qosforge.runs.workflow.steps import wait
 from qosforge.settings import Settings
+from tests.run_requests import Submission, request_run
 from tests.runs.support import WHY
 
 from .support import computing
@@ -33,9 +33,9 @@ def run_requests(store: RunStore, tmp_path: Path) -> RunRequests:
 
 
 @pytest.fixture
-def order() -> RunRequest:
+def order() -> Submission:
     policy = root() / "policies" / "campus-collaboration.yaml"
-    return RunRequest(load_network(root() / "inventories" / "campus"), load_intent(policy))
+    return request_run(load_network(root() / "inventories" / "campus"), load_intent(policy))
 
 
 @pytest.fixture(autouse=True)
@@ -43,12 +43,12 @@ def concurrency(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wait, "TRY_SECONDS", 0.0)
 
 
-def waits(run_requests: RunRequests, order: RunRequest) -> Context:
+def waits(run_requests: RunRequests, order: Submission) -> Context:
     """A run that is carried out and has no device yet."""
-    run, _ = run_requests.submit(order, "ada")
+    run, _ = run_requests.submit(*order, "ada")
     run_requests.store.begin_attempt(run.id, 1)
     rules = NetworkRules(run_requests.settings)
-    documents = Documents(**run.params)
+    documents = run.resolved
     return Context(
         run.id, documents, run_requests.store, run_requests.artifacts, lambda *_: None, rules, computing()
     )
@@ -59,7 +59,7 @@ def lock(context: Context) -> object:
 
 
 @pytest.fixture
-def stopped(run_requests: RunRequests, order: RunRequest) -> Context:
+def stopped(run_requests: RunRequests, order: Submission) -> Context:
     """A run that stopped between two states of a device; a service has not seen it yet."""
     found = waits(run_requests, order)
     run_requests.store.journal.append(found.run_id, wait.scope(found)[0], JournalAction.TOUCHING)
@@ -74,7 +74,7 @@ def refused(context: Context) -> bool:
 
 
 def test_what_stopped_between_two_states_is_waited_for_while_it_is_about_to_be_settled(
-    run_requests: RunRequests, order: RunRequest, stopped: Context
+    run_requests: RunRequests, order: Submission, stopped: Context
 ) -> None:
     behind = waits(run_requests, order)
     assert lock(behind) == {}
@@ -87,14 +87,14 @@ def test_what_stopped_between_two_states_is_waited_for_while_it_is_about_to_be_s
 
 @pytest.mark.usefixtures("stopped")
 def test_what_nobody_settles_is_not_waited_for(
-    run_requests: RunRequests, order: RunRequest, monkeypatch: pytest.MonkeyPatch
+    run_requests: RunRequests, order: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wait, "SETTLING_SECONDS", 0)
     assert refused(waits(run_requests, order))
 
 
 def test_what_could_not_be_settled_is_not_waited_for(
-    run_requests: RunRequests, order: RunRequest, stopped: Context
+    run_requests: RunRequests, order: Submission, stopped: Context
 ) -> None:
     with run_requests.store.stage(stopped.run_id, "rollback"):
         pass
@@ -106,7 +106,7 @@ def failures() -> list[dict[str, object]]:
 
 
 def test_what_errors_stopped_says_all_and_that_boxes_are_put_back_first(
-    run_requests: RunRequests, order: RunRequest
+    run_requests: RunRequests, order: Submission
 ) -> None:
     clean, left = waits(run_requests, order), waits(run_requests, order)
     run_requests.store.journal.append(left.run_id, wait.scope(left)[0], JournalAction.TOUCHING)
@@ -137,7 +137,7 @@ class Failing:
     wait_step = run_step
 
 
-def test_every_error_that_stopped_a_run_is_counted(run_requests: RunRequests, order: RunRequest) -> None:
+def test_every_error_that_stopped_a_run_is_counted(run_requests: RunRequests, order: Submission) -> None:
     engine = Failing()
     rules = NetworkRules(run_requests.settings)
     run_workflow = RunWorkflow(
@@ -146,5 +146,5 @@ def test_every_error_that_stopped_a_run_is_counted(run_requests: RunRequests, or
     engine.run_workflow = run_workflow
     context = waits(run_requests, order)
     with pytest.raises(InputErrors):
-        run_workflow.carry_out(context.run_id)
+        run_workflow.execute(context.run_id)
     assert run_requests.run(context.run_id).reason == "r1 is wrong (and 1 more)"

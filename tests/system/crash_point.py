@@ -119,7 +119,7 @@ def carry_out(settings: Settings, run_id: str, point: Point | None, log: Path) -
     sys.stderr = sys.stdout = log.with_suffix(".printed").open("w")
     _Recorder(run_id, point, log).listen()
     with open_service(settings, lambda *_: None) as service:
-        service.carry_out(run_id)
+        service.execute(run_id)
 
 
 def become(arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:

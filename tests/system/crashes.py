@@ -21,10 +21,10 @@ from qosforge.runs.record.journal import JournalEntry
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import EXECUTORS, JOURNAL, OPENING, SETTLING, JournalAction, RunStatus
 from qosforge.runs.requests.requests import RunRequests
-from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from qoslab import control
 from tests.forkserver import FORKSERVER
+from tests.run_requests import request_run
 
 from .chaos import sqlite_url
 from .command import Command, Ended
@@ -121,7 +121,7 @@ class Crashes(TwoStates):
     def _place(self, rollout: Rollout) -> Run:
         rules = ChangeRules.model_validate({"rollout": rollout.rules})
         network = self.network.model_copy(update={"changes": rules})
-        return self.run_requests.submit(RunRequest(network, intent(AFTER), measure=False), "ada")[0]
+        return self.run_requests.submit(*request_run(network, intent(AFTER), measure=False), "ada")[0]
 
     def _carried_out(self, run: Run, point: Point | None) -> list[str]:
         """Let a process carry the run out until it is killed at the point; the steps that it recorded."""

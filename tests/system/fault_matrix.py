@@ -24,10 +24,10 @@ from qosforge.emulation import start_lab
 from qosforge.errors import QosforgeError
 from qosforge.executor.service import Service, open_service
 from qosforge.runs.record.tables import JournalAction, RunStatus
-from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import DeviceLimits, Settings
 from qoslab import control
 from qoslab.faults import OF_THE_BOX
+from tests.run_requests import request_run
 
 from .crowd import write_inventory
 from .two_states import AFTER, TwoStates, intent
@@ -300,9 +300,9 @@ class Matrix(TwoStates):
         return ended
 
     def _carry_out(self) -> str:
-        order = RunRequest(self.network, intent(AFTER), measure=False)
+        order = request_run(self.network, intent(AFTER), measure=False)
         try:
-            result = self.service.run(order, "matrix").result
+            result = self.service.run(*order, "matrix").result
         except QosforgeError as error:
             return f"{error.message}"
         return "; ".join(str(error.get("message")) for error in result["errors"])

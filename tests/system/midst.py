@@ -12,9 +12,9 @@ from qosforge.intent.loader import parse_intent
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.requests import RunRequests
-from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from tests.drivers.hostile_boxes import Hostile
+from tests.run_requests import request_run
 from tests.stopwatch import Stopwatch
 
 from .command import Command
@@ -41,7 +41,7 @@ class Asked:
         self.run_requests = RunRequests(settings, self.store, open_artifacts(settings, self.store.database))
         intent = parse_intent(POLICY, "crowd.yaml")
         self.runs: dict[str, Run] = {
-            name: self.run_requests.submit(RunRequest(network=network, intent=intent, measure=False), "ada")[0]
+            name: self.run_requests.submit(*request_run(network, intent, measure=False), "ada")[0]
             for name, network in made.networks.items()
         }
 

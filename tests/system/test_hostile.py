@@ -9,7 +9,6 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -20,9 +19,9 @@ from qosforge.intent.loader import parse_intent
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.requests.requests import RunRequests
-from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from qoslab import control
+from tests.run_requests import request_run
 from tests.stopwatch import Stopwatch
 
 from .command import Command
@@ -112,14 +111,13 @@ class Asked:
         self.store = RunStore(settings.database_url)
         self.run_requests = RunRequests(settings, self.store, open_artifacts(settings, self.store.database))
 
-    def push(self, network: str, timeout: timedelta | None = None) -> Run:
-        order = RunRequest(
-            network=self.crowd.networks[network],
-            intent=parse_intent(POLICY, "crowd.yaml"),
-            measure=False,
-            timeout=timeout,
+    def push(self, network: str, timeout_seconds: int | None = None) -> Run:
+        request, documents = request_run(
+            self.crowd.networks[network], parse_intent(POLICY, "crowd.yaml"), measure=False
         )
-        return self.run_requests.submit(order, "ada")[0]
+        # Shorter than anybody may ask for, so that the test need not wait.
+        request = request.model_copy(update={"timeout_seconds": timeout_seconds})
+        return self.run_requests.submit(request, documents, "ada")[0]
 
     def status(self, run: Run) -> RunStatus:
         return self.store.get_run(run.id).status
@@ -205,7 +203,7 @@ def test_a_box_that_cannot_be_taken_back_is_settled_by_recover(site: Site) -> No
 def test_the_time_of_a_run_ends_an_exchange(site: Site) -> None:
     site.plant("drip", pattern=READING)
     with asking(site) as asked, site.process("serve", "--port", "0") as served:
-        run = asked.push(HERE, timedelta(seconds=8))
+        run = asked.push(HERE, 8)
         watch = Stopwatch()
         served.wait_for(lambda: asked.status(run).final, "the end of the run")
         assert watch.seconds < 8 + LEFT_SECONDS + 2

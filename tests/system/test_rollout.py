@@ -22,10 +22,10 @@ from qosforge.inventory.overlay import state_folder
 from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.store import Run
 from qosforge.runs.record.tables import JournalAction, RunStatus
-from qosforge.runs.requests.run_request import RunRequest
 from qosforge.runs.workflow.steps import wait
 from qosforge.settings import Settings
 from qoslab import control
+from tests.run_requests import request_run
 from tests.runs.support import wait_for
 
 from .command import Command, Ended
@@ -107,17 +107,17 @@ class Site:
     def place(self, rollout: Mapping[str, Any]) -> Run:
         rules = ChangeRules.model_validate({"rollout": rollout})
         network = self.network.model_copy(update={"changes": rules})
-        order = RunRequest(network, parse_intent(INTENT, "policy.yaml"), measure=False)
-        return self.service.run_requests.submit(order, "ada")[0]
+        order = request_run(network, parse_intent(INTENT, "policy.yaml"), measure=False)
+        return self.service.run_requests.submit(*order, "ada")[0]
 
     def go(self, run: Run) -> Run:
-        self.service.carry_out(run.id)
+        self.service.execute(run.id)
         return self.service.run_requests.run(run.id)
 
     @contextmanager
     def beside(self, run: Run) -> Iterator[None]:
         """Carry the run out beside the block, and to its end."""
-        worker = threading.Thread(target=self.service.carry_out, args=(run.id,))
+        worker = threading.Thread(target=self.service.execute, args=(run.id,))
         worker.start()
         try:
             yield
@@ -302,7 +302,7 @@ def test_a_rollout_that_is_paused_for_too_long_goes_back(site: Site, monkeypatch
 def test_a_pause_that_no_timer_outlasts_is_refused_before_the_push_by_name(site: Site) -> None:
     before = site.running()
     run = site.place({**WAVES, "pause": 180})
-    ended = site.service.carry_out(run.id).result
+    ended = site.service.execute(run.id).result
     assert ended["status"] == RunStatus.FAILED
     assert {error["device"] for error in ended["errors"]} == {"r1", "r2", "b256"}
     assert "configure terminal revert timer) holds a change for at most 120 min" in ended["reason"]

@@ -15,9 +15,9 @@ from qosforge.inventory.loader import load_network
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.requests.requests import RunRequests
-from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from qoslab import control
+from tests.run_requests import request_run
 
 from .campus import INVENTORY, POLICY, Campus
 
@@ -32,8 +32,8 @@ def place(campus: Campus, store: RunStore, url: str) -> Run:
     run_requests = RunRequests(
         Settings(var_dir=campus.var, database_url=url), store, DatabaseArtifacts(store.database)
     )
-    order = RunRequest(network=load_network(INVENTORY), intent=load_intent(POLICY), measure=False)
-    return run_requests.submit(order, "somebody")[0]
+    order = request_run(load_network(INVENTORY), load_intent(POLICY), measure=False)
+    return run_requests.submit(*order, "somebody")[0]
 
 
 def test_a_run_goes_from_worker_to_worker(

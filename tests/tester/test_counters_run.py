@@ -17,10 +17,11 @@ from qosforge.deploy.transaction import running
 from qosforge.emulation import start_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
+from qosforge.runs.record.resolved_run import ResolvedRun
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.views.report import run_report
-from qosforge.runs.workflow.context import Context, Documents
+from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.runs.workflow.steps import measure
 from qosforge.runs.workflow.steps.prepare import store_texts
@@ -38,15 +39,18 @@ def context(campus: Campus, tmp_path: Path) -> Iterator[Context]:
     """A run that stands after its read-back."""
     artifacts = FileArtifacts(tmp_path / "artifacts")
     with RunStore(f"sqlite:///{tmp_path / 'runs.sqlite'}") as store:
-        documents = Documents(
+        resolved = ResolvedRun(
+            network_name="campus",
+            policy="campus-collaboration",
+            policy_version="0" * 64,
             intent_file=str(POLICY),
-            intent_text=artifacts.put_text(POLICY.read_text()),
-            network=artifacts.put_text(campus.network.model_dump_json(by_alias=True)),
+            intent_artifact=artifacts.put_text(POLICY.read_text()),
+            network_artifact=artifacts.put_text(campus.network.model_dump_json(by_alias=True)),
             lab=str(campus.state),
         )
-        run = store.create_run("campus", "campus-collaboration", "0" * 64, documents.as_json())
+        run, _ = store.add_run(resolved, "ada")
         rules = NetworkRules(Settings(var_dir=tmp_path))
-        made = Context(run.id, documents, store, artifacts, lambda _stage, _line: None, rules, computing())
+        made = Context(run.id, run.resolved, store, artifacts, lambda _stage, _line: None, rules, computing())
         yield made
         made.close()
 

@@ -15,13 +15,13 @@ from qosforge.access.users import find_user
 from qosforge.api.backend import Backend
 from qosforge.intent.policy_source import load_policy
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.requests.run_request import RunRequest
 from qosforge.webhooks.deliveries import send_test
 from qosforge.webhooks.messages import EventType
 from qosforge.webhooks.registry import WebhookSpec, add_webhook
 from qosforge.webhooks.signing import load_key
 from qosforge.webhooks.targets import AllowList
 from tests.principals import somebody
+from tests.run_requests import request_run
 from tests.web.people import Persons
 
 MARKUP = "<img src=x onerror=alert(1)>'\"&lt;"
@@ -131,9 +131,9 @@ def furnish(backend: Backend) -> dict[str, str]:
         text = f"# {number} {MARKUP}\n{written.text}"
         policies.store(POLICY, replace(written, text=text), MARKUP, network="*", shadow_shipped=True)
     network = backend.networks.network(NETWORK)
-    order = RunRequest(network, load_policy(policies.get(POLICY).written()), ticket=MARKUP)
+    order = request_run(network, load_policy(policies.get(POLICY).written()), ticket=MARKUP)
     _tell(backend)
-    run = backend.run_requests.submit(order, "ann")[0].id
+    run = backend.run_requests.submit(*order, "ann")[0].id
     store = backend.run_requests.store
     lines = f"class-map match-any voice\n match {MARKUP}\n"
     texts = {

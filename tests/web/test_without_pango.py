@@ -16,12 +16,12 @@ from qosforge.api.backend import Backend, open_backend
 from qosforge.errors import NotInstalled
 from qosforge.intent.policy_source import load_policy
 from qosforge.reports.pdf import run_pdf
-from qosforge.runs.requests.run_request import RunRequest
 from qosforge.settings import Settings
 from qosforge.system_packages import parts
 from tests.checkout import PYTHONPATH
 from tests.principals import somebody
 from tests.reports.test_run_report import report
+from tests.run_requests import request_run
 from tests.web.people import Persons
 
 # On a machine that really lacks some, those alone are named.
@@ -52,7 +52,7 @@ def stored_run(backend: Backend) -> str:
     """A run that somebody asked for."""
     policies = backend.policies.seen_by(somebody("ann"))
     written = load_policy(policies.get("campus-collaboration").written())
-    return backend.run_requests.submit(RunRequest(backend.networks.network("campus"), written), "ann")[0].id
+    return backend.run_requests.submit(*request_run(backend.networks.network("campus"), written), "ann")[0].id
 
 
 def test_the_error_names_the_packages() -> None:

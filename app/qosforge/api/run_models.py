@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictInt,
-    StringConstraints,
-)
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from qosforge.api.policy_choice import PolicyChoice
 from qosforge.deltaq.objective import Outcome
 from qosforge.keep_rule import KeepRule
 from qosforge.reports.model import RunReport, StageReport, WaveReport
 from qosforge.reports.trade_offs import Account, TradeOff, accounts, trade_offs
 from qosforge.runs.record.decisions import Decision as Decided
 from qosforge.runs.record.store import Run
+from qosforge.runs.requests.run_request import Line
 from qosforge.runs.views.artifact_list import ArtifactKind
 from qosforge.runs.views.summary import RunSummary, summary_of
 from qosforge.tester.measurement.changes import ClassChange
@@ -38,69 +27,7 @@ RUNS = "/api/v1/runs"
 
 ARTIFACT_EXAMPLE = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
-Line = Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")]
-"""One line of free text: it is shown, and goes into no configuration."""
-
-_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
-
-_FIRST_YEAR, _LAST_YEAR = 1970, 9000
-
-
-def _moment(value: object) -> object:
-    if not (isinstance(value, str) and _RFC_3339.fullmatch(value)):
-        raise ValueError("a moment is written by RFC 3339, such as 2026-03-01T22:00:00+01:00")
-    return value
-
-
-def _within(value: datetime) -> datetime:
-    # Near the ends of what a moment can be, another zone or a timeout would lead beyond.
-    if not _FIRST_YEAR <= value.year <= _LAST_YEAR:
-        raise ValueError(f"a moment is in the years {_FIRST_YEAR} to {_LAST_YEAR}")
-    return value
-
-
-Moment = Annotated[AwareDatetime, BeforeValidator(_moment), AfterValidator(_within)]
-"""A moment with its zone; a bare number is none."""
-
 ArtifactId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-
-
-class CommitSource(BaseModel):
-    """The Git commit that a policy came from; ``dirty`` where the policy differs from what the commit holds."""
-
-    model_config = _REQUEST
-
-    repository: Line = Field(min_length=1, examples=["campus/qos"])
-    commit: str = Field(
-        pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$", examples=["3f786850e387550fdab836ed7e6dc881de23001b"]
-    )
-    path: Line = Field(min_length=1, examples=["policies/campus.yaml"])
-    dirty: Literal["yes"] | None = None
-
-
-class NewRunBody(BaseModel):
-    """A new run: a policy for a network, and how it is to be tried.
-
-    ``measure``: judge it by measurement and keep it only if its objectives are met; without, it is kept when every
-    device holds it. ``strict``: warnings stand against it, too. ``tester``: the twin of what the devices hold, or
-    an external one that gives its measurements, signed. ``not_before``: push no earlier. ``timeout_seconds``: give
-    up, and undo, after so long.
-    """
-
-    model_config = _REQUEST
-
-    network: str = Field(min_length=1, max_length=128, examples=["campus"])
-    policy: PolicyChoice
-    measure: StrictBool = True
-    strict: StrictBool = False
-    require_batfish: StrictBool = False
-    seed: StrictInt = Field(default=1, ge=0, le=2**63 - 1)
-    tester: Literal["twin", "external"] = "twin"
-    before: StrictBool = Field(default=False, description="Let an external tester measure before the push, too.")
-    ticket: str = Field(default="", max_length=64, pattern=r"^[A-Za-z0-9 ._:/#-]*$", examples=["CHG-1234"])
-    not_before: Moment | None = None
-    timeout_seconds: StrictInt | None = Field(default=None, ge=60, le=30 * 24 * 3600)
-    source: CommitSource | None = None
 
 
 class RunPage(BaseModel):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
-from qosforge.api.policy_choice import ParameterValue, PolicyChoice
+from qosforge.policy_library.choice import ParameterValue, PolicyChoice
 from qosforge.sweeps.sweeps import MOST_VALUES, PointOutcome, Sweep, SweepPoint
 from qosforge.tester.measurement.judging import ClassVerdict
 

@@ -43,6 +43,7 @@ from qosforge.reports.run_report import render_run_report
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.requests import RunRequests
+from qosforge.runs.requests.resolve import RunDocuments, keep_rule
 from qosforge.runs.views.report import run_report
 from qosforge.runs.views.summary import summary_of
 from qosforge.runs.workflow import live
@@ -51,15 +52,16 @@ from qosforge.tester.measurement.export import measured_packets, require_format,
 from qosforge.tester.network_under_test import devices_under_test
 
 
-def carry_out(run_options: RunOptions, reports: Reports, as_json: bool) -> None:
-    """Carry a run out to its end, or until it has to wait, and exit by what came of it."""
-    order = run_options.order()
+def start(run_options: RunOptions, reports: Reports, as_json: bool) -> None:
+    """Start a run and carry it out to its end, or until it has to wait, and exit by what came of it."""
+    loaded, network = load(run_options.policy, run_options.network, run_options.parameters)
+    request = run_options.request()
     with open_service(load_settings(), progress) as service:
         _report_recovered(service.recover())
-        if order.measure:
-            rule = service.run_requests.keep_rule(order.network, order.intent.intent.keep)
+        if request.measure:
+            rule = keep_rule(network, loaded.intent.keep)
             progress("keep rule", f"{rule}: {in_words(rule)}")
-        finished = service.run(order, account())
+        finished = service.run(request, RunDocuments(network, loaded), account())
     report = finished.report
     reports.run(report)
     errors = finished.result["errors"]

@@ -28,16 +28,18 @@ from qosforge.client.documents import read, require
 from qosforge.client.request_documents import idempotency_key
 from qosforge.client.run_events import StreamedEvent, follow
 from qosforge.reports.model import RunReport
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict
 
 Json = dict[str, Any]
 
 
-def start(order: Json, follow_options: FollowOptions, reports: Reports, as_json: bool) -> None:
+def start(request: RunRequest, follow_options: FollowOptions, reports: Reports, as_json: bool) -> None:
     """Start a run; follow it to its end and exit by its verdict, if so wished."""
     with connect() as connection:
-        run = _run(connection.post("/runs", order, key=idempotency_key(follow_options.key)))
+        body = request.model_dump(mode="json")
+        run = _run(connection.post("/runs", body, key=idempotency_key(follow_options.key)))
         if follow_options.wait:
             finish(connection, run["id"], follow_options.seconds, reports, as_json)
         run = _run(connection.get(f"/runs/{run['id']}"))
@@ -119,8 +121,7 @@ def measure(run_options: RunOptions, packets: Path | None, as_json: bool) -> Non
 
         require_format(packets)
         require_writable(packets)
-    body = run_options.document()
-    order = {name: body[name] for name in ("network", "policy", "seed")}
+    order = run_options.request().model_dump(mode="json", include={"network", "policy", "seed"})
     with connect() as connection:
         found = require(connection.post("/measurements", order), "measurement", "verdicts", "outcome")
     measurement = read(Measurement, found["measurement"])

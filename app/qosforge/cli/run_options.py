@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from qosforge.cli.options import load
 from qosforge.cli.output import progress
 from qosforge.client.request_documents import network_name, policy_choice
 from qosforge.client.source import GitSource, git_source
 from qosforge.errors import InputError, Place
-
-if TYPE_CHECKING:
-    from qosforge.runs.requests.run_request import RunRequest
+from qosforge.runs.requests.run_request import RunRequest
 
 WAIT_SECONDS = 3600.0
 
@@ -59,50 +56,27 @@ class RunOptions:
     not_before: str | None
     timeout: int | None
 
-    def order(self) -> RunRequest:
-        """The order of a run on this machine.
-
-        Raises:
-            InputError, InputErrors: intent or inventory is wrong, or an option is.
-        """
-        # Brings the whole machinery of runs, which a call to a service does without.
-        from qosforge.runs.requests.run_request import RunRequest  # noqa: PLC0415
-
-        loaded, network = load(self.policy, self.network, self.parameters)
-        source = self._source()
-        return RunRequest(
-            network,
-            loaded,
-            measure=self.measure,
-            strict=self.strict,
-            require_batfish=self.require_batfish,
-            seed=self.seed,
-            ticket=self.ticket,
-            not_before=self._moment(),
-            timeout=timedelta(seconds=self.timeout) if self.timeout else None,
-            source=source.document() if source else None,
-        )
-
-    def document(self) -> dict[str, Any]:
-        """The body of the request to a service.
+    def request(self) -> RunRequest:
+        """The request of the run, with the text of a policy that is a file here.
 
         Raises:
             InputError, InputErrors: the policy is no valid intent, or an option is wrong.
         """
         source = self._source()
-        moment = self._moment()
-        return {
-            "network": network_name(self.network),
-            "policy": policy_choice(self.policy, self.parameters or ()),
-            "measure": self.measure,
-            "strict": self.strict,
-            "require_batfish": self.require_batfish,
-            "seed": self.seed,
-            "ticket": self.ticket,
-            "not_before": moment.isoformat() if moment else None,
-            "timeout_seconds": self.timeout,
-            "source": source.document() if source else None,
-        }
+        return RunRequest.parse(
+            {
+                "network": network_name(self.network),
+                "policy": policy_choice(self.policy, self.parameters or ()),
+                "measure": self.measure,
+                "strict": self.strict,
+                "require_batfish": self.require_batfish,
+                "seed": self.seed,
+                "ticket": self.ticket,
+                "not_before": self._moment(),
+                "timeout_seconds": self.timeout,
+                "source": source.document() if source else None,
+            }
+        )
 
     def _source(self) -> GitSource | None:
         try:

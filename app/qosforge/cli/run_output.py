@@ -187,7 +187,7 @@ def print_measurement(measurement: Measurement, verdicts: Iterable[ClassVerdict]
 def list_entry(run: Json) -> Json:
     """A run in a list; ``run`` as the service has it."""
     names = ("network", "policy", "status", "verdict", "created")
-    return {"run": run["id"], **{name: run[name] for name in names}, "undo_of": run.get("undo_of")}
+    return {"run": run["id"], **{name: run[name] for name in names}, "rollback_of": run.get("rollback_of")}
 
 
 def print_runs(runs: Iterable[Json]) -> None:
@@ -202,7 +202,7 @@ def print_runs(runs: Iterable[Json]) -> None:
     for entry in found:
         created = entry["created"].replace("T", " ")[:19]
         status = entry["status"].replace("_", " ")
-        policy = f"rollback of {entry['policy']}" if entry["undo_of"] else entry["policy"]
+        policy = f"rollback of {entry['policy']}" if entry["rollback_of"] else entry["policy"]
         cells = (entry["run"], created, entry["network"], policy, status, entry["verdict"] or "–")
         table.add_row(*(Text(cell) for cell in cells))
     out.print(table)

@@ -98,9 +98,9 @@ def push(
 def _start(run_options: RunOptions, reports: Reports, follow_options: FollowOptions, as_json: bool) -> None:
     with reports.told():
         if remote():
-            remote_runs.start(run_options.document(), follow_options, reports, as_json)
+            remote_runs.start(run_options.request(), follow_options, reports, as_json)
         else:
-            _local().carry_out(run_options, reports, as_json)
+            _local().start(run_options, reports, as_json)
 
 
 def measure(

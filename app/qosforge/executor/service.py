@@ -21,6 +21,7 @@ from qosforge.reports.run_report import render_run_report
 from qosforge.runs.engine.workflow_ids import WORKFLOW, run_of, settled_by
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.requests.requests import RunRequests
+from qosforge.runs.requests.resolve import RunDocuments
 from qosforge.runs.requests.run_request import RunRequest
 from qosforge.runs.views.report import run_report
 from qosforge.runs.workflow.context import Observer
@@ -63,18 +64,18 @@ class Service:
         self.run_workflow = executor.run_workflow
         self.run_requests = RunRequests(settings, self.store, self.artifacts)
 
-    def run(self, order: RunRequest, who: str) -> RunResult:
-        """Carry out a run to its end, or until it has to wait.
+    def run(self, request: RunRequest, documents: RunDocuments, who: str) -> RunResult:
+        """Start a run and carry it out to its end, or until it has to wait.
 
         Raises:
-            InputError: the order is wrong: see `RunRequests.submit`.
+            InputError: the request is wrong: see `RunRequests.submit`.
         """
-        return self.carry_out(self.run_requests.submit(order, who)[0].id)
+        return self.execute(self.run_requests.submit(request, documents, who)[0].id)
 
-    def carry_out(self, run_id: str) -> RunResult:
+    def execute(self, run_id: str) -> RunResult:
         """Carry out the present attempt at a recorded run to its end, or until it has to wait."""
         try:
-            result = self.run_workflow.carry_out(run_id)
+            result = self.run_workflow.execute(run_id)
         except QosforgeError as error:
             self.write_report(run_id)
             if self.store.journal.open_touches(run_id):
@@ -144,7 +145,7 @@ class Service:
         for run in (run for run in self.store.runs_in({RunStatus.PENDING}) if run.id not in left):
             # Started, approved or tried again, and no process has taken it up.
             try:
-                done = self.carry_out(run.id).result
+                done = self.execute(run.id).result
             except QosforgeError as caught:
                 ended.append({"run": run.id, "status": RunStatus.FAILED.value, "errors": [caught.document()]})
             else:

@@ -103,7 +103,7 @@ class RunReport(BaseModel):
     created_by: str = ""
     ticket: str = ""
     source: dict[str, str] | None = None
-    undo_of: str | None = None
+    rollback_of: str | None = None
     waits_for: str = ""
     reason: str = ""
     reason_step: str = ""

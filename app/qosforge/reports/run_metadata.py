@@ -16,7 +16,7 @@ def run_metadata(report: RunReport) -> tuple[tuple[str, str], ...]:
         ("created by", report.created_by),
         ("ticket", report.ticket),
         ("policy from", commit),
-        ("rolls back run", report.undo_of or ""),
+        ("rolls back run", report.rollback_of or ""),
         ("waits for", report.waits_for),
         ("because", report.reason),
         ("at step", report.reason_step),

@@ -11,9 +11,9 @@ from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.jobs.measurement import MeasurementDocument, measure_network
 from qosforge.api.middleware.authorization import Needs
-from qosforge.api.policy_choice import PolicyChoice, policy_source
 from qosforge.api.problems import responses
 from qosforge.intent.policy_source import load_policy
+from qosforge.policy_library.choice import PolicyChoice, policy_source
 from qosforge.runs.workflow.live import require_checks, require_traffic
 from qosforge.tester.network_under_test import devices_under_test
 

@@ -20,9 +20,9 @@ from qosforge.api.resources import (
     PolicyVersionDocument,
     PolicyVersions,
 )
-from qosforge.api.run_models import CommitSource, Line
 from qosforge.intent.policy_source import LONGEST_FILE, PolicySource
 from qosforge.policy_library.versions import LATEST
+from qosforge.runs.requests.run_request import CommitSource, Line
 
 router = APIRouter(tags=["policies"])
 

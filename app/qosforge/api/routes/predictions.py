@@ -11,8 +11,8 @@ from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.jobs.prediction import predict_traffic_json
 from qosforge.api.middleware.authorization import Needs
-from qosforge.api.policy_choice import PolicyChoice, policy_source
 from qosforge.api.problems import responses
+from qosforge.policy_library.choice import PolicyChoice, policy_source
 from qosforge.prediction.predict import LONGEST_SECONDS, MOST_SECONDS
 from qosforge.reports.prediction import PredictionDocument
 

@@ -11,9 +11,9 @@ from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.jobs.preview import PreviewKind
 from qosforge.api.middleware.authorization import Needs, audit_live_read
-from qosforge.api.policy_choice import PolicyChoice, policy_source
 from qosforge.api.previews import Preview, PreviewRequest
 from qosforge.api.problems import responses
+from qosforge.policy_library.choice import PolicyChoice, policy_source
 from qosforge.reports.preview import CompilePreview, ValidatePreview
 
 router = APIRouter(tags=["previews"])

@@ -179,5 +179,5 @@ def _render(report: RunReport, form: Form, run: Run) -> str:
     if form == "markdown":
         return run_markdown(report)
     if form == "sarif":
-        return json.dumps(sarif(report.findings, run.params["intent_file"], Path.cwd()))
+        return json.dumps(sarif(report.findings, run.resolved.intent_file, Path.cwd()))
     return report_document(report).model_dump_json()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -11,13 +10,10 @@ from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.idempotency import IdempotencyKey
 from qosforge.api.middleware.authorization import Needs
-from qosforge.api.policy_choice import load_run_policy
 from qosforge.api.problems import responses
 from qosforge.api.run_models import (
     RUNS,
     Approval,
-    Moment,
-    NewRunBody,
     Rejection,
     Retry,
     RunDetail,
@@ -25,8 +21,10 @@ from qosforge.api.run_models import (
     detail_of,
 )
 from qosforge.api.run_pages import Before, next_page, visible_networks
+from qosforge.policy_library.choice import load_run_policy
 from qosforge.runs.record.tables import RunStatus, Verdict
-from qosforge.runs.requests.run_request import RunRequest
+from qosforge.runs.requests.resolve import RunDocuments
+from qosforge.runs.requests.run_request import Moment, RunRequest
 from qosforge.runs.views.summary import RunSummary, summary_of
 
 router = APIRouter(tags=["runs"])
@@ -47,7 +45,7 @@ _LOCATION = {"Location": {"description": "Path of the run.", "schema": {"type": 
 )
 def start_run(
     *,
-    body: NewRunBody,
+    body: RunRequest,
     caller: Caller,
     backend: TheBackend,
     audit: TheAuditEntry,
@@ -62,22 +60,7 @@ def start_run(
     caller.require(Role.OPERATOR, body.network)
     network = backend.networks.network(body.network)
     intent, stored = load_run_policy(backend.policies.seen_by(caller), body.policy)
-    order = RunRequest(
-        network=network,
-        intent=intent,
-        stored=stored,
-        measure=body.measure,
-        strict=body.strict,
-        require_batfish=body.require_batfish,
-        seed=body.seed,
-        tester=body.tester,
-        before=body.before,
-        ticket=body.ticket,
-        not_before=body.not_before,
-        timeout=None if body.timeout_seconds is None else timedelta(seconds=body.timeout_seconds),
-        source=body.source.model_dump(exclude_none=True) if body.source else None,
-    )
-    run, made = backend.run_requests.submit(order, caller.name, key)
+    run, made = backend.run_requests.submit(body, RunDocuments(network, intent, stored), caller.name, key)
     audit.resource = f"{RUNS}/{run.id}"
     response.headers["Location"] = audit.resource
     if not made:

@@ -10,9 +10,9 @@ from starlette.exceptions import HTTPException
 from qosforge.access.roles import EVERY_NETWORK, Principal, Role
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.middleware.authorization import Needs
-from qosforge.api.policy_choice import policy_source
 from qosforge.api.problems import responses
 from qosforge.api.sweep_models import SWEEPS, PointResult, SweepDetail, SweepList, SweepRequest, SweepSummary
+from qosforge.policy_library.choice import policy_source
 from qosforge.sweeps.sweeps import NewSweep, Sweep, Sweeps, SweepUnknown
 
 router = APIRouter(tags=["sweeps"])

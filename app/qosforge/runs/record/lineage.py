@@ -12,13 +12,14 @@ import sqlalchemy as sa
 
 from qosforge.database.connections import Database
 from qosforge.policy_library.tables import POLICIES, POLICY_TAKEOVERS
-from qosforge.runs.record.tables import RUN_DEEDS, RUNS, STAGES
+from qosforge.runs.record.tables import RUN_ACTIONS, RUNS, STAGES
 
 
-class Deed(StrEnum):
+class RunAction(StrEnum):
     """What a person did to a run, beside deciding on it."""
 
-    ASKED = "asked"
+    CREATED = "asked"
+    """Recorded as ``asked``, as by earlier releases."""
     CANCELLED = "cancelled"
     """It withdraws what was approved, too."""
     RETRIED = "retried"
@@ -27,13 +28,13 @@ class Deed(StrEnum):
     RESUMED = "resumed"
 
 
-_WORDS = {Deed.ASKED: "created", Deed.CANCELLED: "cancelled", Deed.RETRIED: "retried"}
+_WORDS = {RunAction.CREATED: "created", RunAction.CANCELLED: "cancelled", RunAction.RETRIED: "retried"}
 
 
-def record_deed(connection: sa.Connection, run_id: str, deed: Deed, by: str, at: datetime) -> None:
+def record_action(connection: sa.Connection, run_id: str, action: RunAction, by: str, at: datetime) -> None:
     """Write what somebody did, in the transaction that changes the run."""
-    row = {"run_id": run_id, "deed": deed.value, "by": by, "at": at}
-    connection.execute(sa.insert(RUN_DEEDS).values(row))
+    row = {"run_id": run_id, "deed": action.value, "by": by, "at": at}
+    connection.execute(sa.insert(RUN_ACTIONS).values(row))
 
 
 def contributors(database: Database, run_id: str, candidate: str) -> dict[str, str]:
@@ -56,15 +57,15 @@ def contributors(database: Database, run_id: str, candidate: str) -> dict[str, s
         )
         for row in connection.execute(taken.where(version, POLICY_TAKEOVERS.c.network == run.network)):
             hands[row.by] = f"took version {row.number} of policy {row.name} over"
-        deeds = (
-            sa.select(RUN_DEEDS.c.run_id, RUN_DEEDS.c.deed, RUN_DEEDS.c.by)
-            .join(RUNS, RUNS.c.id == RUN_DEEDS.c.run_id)
-            .where(RUNS.c.network == run.network, RUN_DEEDS.c.deed.in_(_WORDS), _same_change(run, candidate))
-            .order_by(RUN_DEEDS.c.seq)
+        actions = (
+            sa.select(RUN_ACTIONS.c.run_id, RUN_ACTIONS.c.deed, RUN_ACTIONS.c.by)
+            .join(RUNS, RUNS.c.id == RUN_ACTIONS.c.run_id)
+            .where(RUNS.c.network == run.network, RUN_ACTIONS.c.deed.in_(_WORDS), _same_change(run, candidate))
+            .order_by(RUN_ACTIONS.c.seq)
         )
         own: dict[str, str] = {}
-        for row in connection.execute(deeds):
-            done = _WORDS[Deed(row.deed)]
+        for row in connection.execute(actions):
+            done = _WORDS[RunAction(row.deed)]
             if row.run_id == run_id:
                 own[row.by] = f"{done} the run"
             else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
 
@@ -20,8 +20,9 @@ from qosforge.runs.record.idempotency import IdempotencyKey
 from qosforge.runs.record.ids import new_run_id
 from qosforge.runs.record.journal import Journal
 from qosforge.runs.record.leases import Leases
-from qosforge.runs.record.lineage import Deed, record_deed
+from qosforge.runs.record.lineage import RunAction, record_action
 from qosforge.runs.record.reason import NO_REASON, REASONED, Reason, retry
+from qosforge.runs.record.resolved_run import ResolvedRun
 from qosforge.runs.record.stages import Stage, Stages
 from qosforge.runs.record.status_events import event_fields, next_attempt_columns, status_event_data
 from qosforge.runs.record.tables import RUNS, SCHEMA_VERSION, UNFINISHED, WAITING, RunStatus, StageOutcome, Verdict
@@ -40,23 +41,8 @@ class RunUnknown(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class NewRun:
-    """What is recorded of a new run; see `Run`."""
-
-    network: str
-    policy: str
-    policy_version: str
-    params: Mapping[str, Any]
-    requested_by: str = ""
-    ticket: str = ""
-    source: Mapping[str, str] | None = None
-    not_before: datetime | None = None
-    deadline: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Run:
-    """One run. ``policy_version`` is the hash of the policy's canonical form; ``params`` is plain JSON.
+    """One run. ``policy_version`` is the hash of the policy's canonical form; ``params`` is the JSON of `resolved`.
 
     ``attempt`` counts from 1, and begins at the stage ``start``; ``source`` is the Git commit of its policy
     (``repository``, ``commit``, ``path``) where it has one; ``not_before`` is when it may push at the earliest,
@@ -89,6 +75,13 @@ class Run:
     reason_step: str
     reason_device: str
     reason_hint: str
+
+    @property
+    def resolved(self) -> ResolvedRun:
+        """What the run does."""
+        columns = ("policy", "policy_version", "ticket", "source", "not_before", "deadline")
+        listed = {name: getattr(self, name) for name in columns}
+        return ResolvedRun.model_validate({**self.params, **listed, "network_name": self.network})
 
 
 RunChange = Callable[[Run, sa.Connection], Mapping[str, Any] | None]
@@ -136,10 +129,13 @@ class RunStore:
         self.database.close()
 
     def create_run(self, network: str, policy: str, policy_version: str, params: Mapping[str, Any]) -> Run:
-        """Record a new run as pending and give it its id."""
-        return self.add_run(NewRun(network, policy, policy_version, params))[0]
+        """Record a new run by its ``params`` as pending and give it its id."""
+        columns = {"network": network, "policy": policy, "policy_version": policy_version, "params": params}
+        return self._add(columns, "", None)[0]
 
-    def add_run(self, new: NewRun, key: IdempotencyKey | None = None) -> tuple[Run, bool]:
+    def add_run(
+        self, resolved: ResolvedRun, created_by: str, key: IdempotencyKey | None = None
+    ) -> tuple[Run, bool]:
         """Record a new run as pending and give it its id; once for a ``key``, where there is one.
 
         Returns the run, and whether it was newly made.
@@ -147,6 +143,19 @@ class RunStore:
         Raises:
             KeyReused: the key stands for another request.
         """
+        columns = {
+            "network": resolved.network_name,
+            "policy": resolved.policy,
+            "policy_version": resolved.policy_version,
+            "params": resolved.params(),
+            "ticket": resolved.ticket,
+            "source": resolved.source,
+            "not_before": resolved.not_before,
+            "deadline": resolved.deadline,
+        }
+        return self._add(columns, created_by, key)
+
+    def _add(self, columns: Mapping[str, Any], created_by: str, key: IdempotencyKey | None) -> tuple[Run, bool]:
         run_id = new_run_id()  # drawn here: a transaction that is repeated must not make a second run
 
         def work(connection: sa.Connection) -> tuple[Run, bool]:
@@ -155,7 +164,7 @@ class RunStore:
             made = connection.execute(same).one_or_none()
             if made is not None:
                 return _run(made), made.id == run_id
-            run = self._insert(connection, run_id, new)
+            run = self._insert(connection, run_id, columns, created_by)
             if key is not None:
                 key.take(connection, run_id, run.created)
             return run, True
@@ -168,20 +177,21 @@ class RunStore:
                 raise
             return self.database.transact(work)
 
-    def _insert(self, connection: sa.Connection, run_id: str, new: NewRun) -> Run:
+    def _insert(self, connection: sa.Connection, run_id: str, columns: Mapping[str, Any], created_by: str) -> Run:
         now = self.now()
         row = {
-            **asdict(new),
+            **columns,
             "id": run_id,
+            "requested_by": created_by,
             "status": RunStatus.PENDING.value,
             "created": now,
             "updated": now,
             "schema_version": SCHEMA_VERSION,
         }
         run = _run(connection.execute(sa.insert(RUNS).values(row).returning(*RUNS.c)).one())
-        if new.requested_by:
-            record_deed(connection, run.id, Deed.ASKED, new.requested_by, now)
-        self._tell(connection, run, new.requested_by)
+        if created_by:
+            record_action(connection, run.id, RunAction.CREATED, created_by, now)
+        self._tell(connection, run, created_by)
         return run
 
     def get_run(self, run_id: str) -> Run:
@@ -259,11 +269,11 @@ class RunStore:
     def _due(self) -> sa.ColumnElement[bool]:
         return RUNS.c.status.in_(sorted(WAITING)) & (RUNS.c.due <= self.now())
 
-    def change(self, run_id: str, change: RunChange, by: tuple[str, Deed] | str = "") -> Run:
+    def change(self, run_id: str, change: RunChange, by: tuple[str, RunAction] | str = "") -> Run:
         """Look at a run and set columns of it, in one transaction that nobody gets in between.
 
         A change of status, attempt or what it waits for becomes an event, caused ``by`` somebody or by nobody; with
-        a deed, who caused it has a hand in what the run does from then on. An end is a line of the log, too.
+        an action, who caused it has a hand in what the run does from then on. An end is a line of the log, too.
 
         Raises:
             ValueError: it would end the run without its change, and without a reason.
@@ -287,9 +297,9 @@ class RunStore:
                 raise ValueError(f"run {run_id} cannot become {status} without a reason")
             update = sa.update(RUNS).where(RUNS.c.id == run_id).values(**values, updated=self.now())
             changed = _run(connection.execute(update.returning(*RUNS.c)).one())
-            who, deed = by if isinstance(by, tuple) else (by, None)
-            if deed is not None:
-                record_deed(connection, run_id, deed, who, changed.updated)
+            who, action = by if isinstance(by, tuple) else (by, None)
+            if action is not None:
+                record_action(connection, run_id, action, who, changed.updated)
             if event_fields(changed) != event_fields(run):
                 write_webhook_notices(connection, run, changed)
                 self._tell(connection, changed, who)

@@ -160,7 +160,7 @@ APPROVALS = sa.Table(
 )
 """Decisions on what a run would do; ``candidate`` is the artifact that lists every device's delta."""
 
-RUN_DEEDS = sa.Table(
+RUN_ACTIONS = sa.Table(
     "run_deeds",
     METADATA,
     sa.Column("seq", SEQUENCE, primary_key=True, autoincrement=True),

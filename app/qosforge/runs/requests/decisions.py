@@ -121,7 +121,7 @@ class RunDecisions:
 
     def rules(self, run: Run) -> EffectiveRules:
         """What holds a run now: the rules it was created under, and those its network has by now."""
-        return self._rules.effective(run.network, run.params.get("approval", "none"), ChangeRules())
+        return self._rules.effective(run.network, run.resolved.approval, ChangeRules())
 
     def require_another(self, run: Run, who: str) -> None:
         """Make sure that ``who`` had no hand in what a run would do, where four eyes are asked for.

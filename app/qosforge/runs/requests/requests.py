@@ -15,24 +15,23 @@ from qosforge.deploy.route import lab_of
 from qosforge.errors import InputError, Place
 from qosforge.inventory.models import Network
 from qosforge.inventory.writable import read_only
-from qosforge.keep_rule import KeepRule, strictest
 from qosforge.policy_library.trust import find_distrust, require_runnable
 from qosforge.reports.model import RunReport
 from qosforge.runs.record.decisions import Decision
 from qosforge.runs.record.events import Event, EventKind
 from qosforge.runs.record.idempotency import IdempotencyKey
 from qosforge.runs.record.invalid_state import InvalidState, require_stoppable
-from qosforge.runs.record.lineage import Deed
+from qosforge.runs.record.lineage import RunAction
 from qosforge.runs.record.reason import Reason, retry
 from qosforge.runs.record.rollout_record import LEAVES_OUT, left_out
 from qosforge.runs.record.status_events import next_attempt_columns
-from qosforge.runs.record.store import NewRun, Run, RunChange
+from qosforge.runs.record.store import Run, RunChange
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.decisions import RunDecisions, cancelled_columns
+from qosforge.runs.requests.resolve import RunDocuments, digest, require_valid, resolve_run
 from qosforge.runs.requests.retry import STARTS, require_reached, require_retriable
-from qosforge.runs.requests.run_request import RunRequest, digest, require_valid
+from qosforge.runs.requests.run_request import RunRequest
 from qosforge.runs.views.report import run_report
-from qosforge.runs.workflow.context import Documents
 from qosforge.runs.workflow.external_tester import receive
 from qosforge.runs.workflow.pause import require_pausable, require_paused
 from qosforge.runs.workflow.rollback import require_rollback_possible
@@ -49,8 +48,11 @@ class RunRequests(RunDecisions):
     Needs no engine, and may be used from any thread and process.
     """
 
-    def submit(self, request: RunRequest, who: str, key: str | None = None) -> tuple[Run, bool]:
-        """Record a run; the same ``key`` of the same person gives the same run.
+    def submit(
+        self, request: RunRequest, documents: RunDocuments, who: str, key: str | None = None
+    ) -> tuple[Run, bool]:
+        """Record a run, with the documents that its request names; the same ``key`` of the same person gives the
+        same run.
 
         Returns:
             The run, and whether it was newly made.
@@ -61,53 +63,27 @@ class RunRequests(RunDecisions):
             NotAllowed: nobody who is operator of the network stands for the stored policy.
             KeyReused: the key stands for another request.
         """
-        self._require_writable(request.network)
-        require_canary(request.network)
-        if request.stored is not None:
-            require_runnable(request.stored, request.network.name)
-        require_valid(request)
-        begins = max(self.store.now(), request.not_before or self.store.now())
-        new = NewRun(
-            network=request.network.name,
-            policy=request.intent.intent.intent,
-            policy_version=request.intent.version,
-            params=self._documents(request).as_json(),
-            requested_by=who,
-            ticket=request.ticket,
-            source=request.source,
-            not_before=request.not_before,
-            deadline=begins + request.timeout if request.timeout else None,
+        network = documents.network
+        self._require_writable(network)
+        require_canary(network)
+        if documents.stored is not None:
+            require_runnable(documents.stored, network.name)
+        require_valid(request, documents)
+        resolved = resolve_run(
+            request,
+            documents,
+            settings=self.settings,
+            artifacts=self.artifacts,
+            approval=self.approval(network),
+            now=self.store.now(),
         )
-        return self.store.add_run(new, None if key is None else _key(who, key, digest(request)))
+        return self.store.add_run(
+            resolved, who, None if key is None else _key(who, key, digest(request, documents))
+        )
 
     def _require_writable(self, network: Network) -> None:
         if network.changes.read_only(emulated=lab_of(self.settings, network) is not None):
             raise read_only(network.name)
-
-    def _documents(self, request: RunRequest) -> Documents:
-        loaded, put = request.intent, self.artifacts.put_text
-        return Documents(
-            intent_file=loaded.document.file,
-            intent_text=put(loaded.document.text),
-            network=put(request.network.model_dump_json(by_alias=True)),
-            lab=str(lab) if (lab := lab_of(self.settings, request.network)) else None,
-            seed=request.seed,
-            measure=request.measure,
-            strict=request.strict,
-            require_batfish=request.require_batfish,
-            batfish_host=self.settings.batfish_host,
-            batfish_port=self.settings.batfish_port,
-            intent_included={name: put(text) for name, text in loaded.included.items()},
-            intent_parameters=loaded.settings,
-            tester=request.tester,
-            before=request.before,
-            timeout_seconds=request.timeout.total_seconds() if request.timeout else None,
-            approval=self._rules.approval(request.network.changes),
-            keep=self.keep_rule(request.network, request.intent.intent.keep),
-            policy_name=request.stored.name if request.stored else "",
-            policy_number=request.stored.number if request.stored else None,
-            traceparent=current_traceparent(),
-        )
 
     def detail(self, run_id: str, *, measurements: bool = True) -> RunReport:
         """The report of a run, as far as it came, or its verdicts without the measurements; errors as `run`."""
@@ -116,10 +92,6 @@ class RunRequests(RunDecisions):
     def events(self, run_id: str, after: int = 0, limit: int = MOST_EVENTS) -> list[Event]:
         """Events of a run after the number ``after``, oldest first."""
         return self.store.events.after(self.run(run_id).id, after, limit)
-
-    def keep_rule(self, network: Network, intent: KeepRule | None) -> KeepRule:
-        """When a change of a network is kept, by an intent's rule and the network's."""
-        return strictest([intent, network.changes.keep])
 
     def cancel(self, run_id: str, who: str) -> Run:
         """Stop a run: one that no process is at ends at once, another at its next check point, undone.
@@ -143,7 +115,7 @@ class RunRequests(RunDecisions):
             step = "gate" if now.status.waiting else "begin"
             return cancelled_columns(who, Reason(f"cancelled by {who}", step, retry(now.id)))
 
-        return self.store.change(self.run(run_id).id, stop, (who, Deed.CANCELLED))
+        return self.store.change(self.run(run_id).id, stop, (who, RunAction.CANCELLED))
 
     def _withdraw(self, connection: sa.Connection, run_id: str, who: str) -> None:
         last = {decision.candidate: decision.approved for decision in self.store.decisions.on(run_id)}
@@ -170,7 +142,7 @@ class RunRequests(RunDecisions):
         """
         run = self.run(run_id)
         require_pausable(self.store, run)
-        return self.store.change(run.id, self._pause_event(who, paused=True), (who, Deed.PAUSED))
+        return self.store.change(run.id, self._pause_event(who, paused=True), (who, RunAction.PAUSED))
 
     def resume(self, run_id: str, who: str) -> Run:
         """Let a paused rollout go on.
@@ -180,7 +152,7 @@ class RunRequests(RunDecisions):
         """
         run = self.run(run_id)
         require_paused(self.store, run)
-        return self.store.change(run.id, self._pause_event(who, paused=False), (who, Deed.RESUMED))
+        return self.store.change(run.id, self._pause_event(who, paused=False), (who, RunAction.RESUMED))
 
     def _pause_event(self, who: str, *, paused: bool) -> RunChange:
         def tell(now: Run, connection: sa.Connection) -> Mapping[str, Any]:
@@ -201,24 +173,20 @@ class RunRequests(RunDecisions):
         """
         run = self.run(run_id)
         self.require_roll_back(run)
-        undoing = {
-            "undo_of": run.id,
-            "redoes": _goes_back(run),
+        changed = {
+            "rollback_of": run.id,
+            "reapplies": not run.resolved.brings_policy,
             "measure": False,
             "timeout_seconds": None,
-            "traceparent": current_traceparent(),
         }
-        new = NewRun(
-            network=run.network,
-            policy=run.policy,
-            policy_version=run.policy_version,
-            params={**run.params, **undoing},
-            requested_by=who,
-            ticket=run.ticket,
-            source=run.source,
-        )
+        # Keys that an earlier release recorded stand for the same request.
         identity = hashlib.sha256(canonical_json({"undo_of": run.id}).encode()).hexdigest()
-        return self.store.add_run(new, None if key is None else _key(who, key, identity))[0]
+        return self._add_from(run, changed, who, None if key is None else _key(who, key, identity))
+
+    def _add_from(self, run: Run, changed: Mapping[str, Any], who: str, key: IdempotencyKey | None = None) -> Run:
+        """Record a new run as another one was, but for what is ``changed``; it may begin now."""
+        now = {"not_before": None, "deadline": None, "traceparent": current_traceparent()}
+        return self.store.add_run(run.resolved.model_copy(update={**now, **changed}), who, key)[0]
 
     def retry(self, run_id: str, who: str, start: str = "read") -> Run:
         """Let an ended run that left nothing behind begin another attempt, at the stage ``start``.
@@ -248,26 +216,17 @@ class RunRequests(RunDecisions):
 
         def again(now: Run, _connection: sa.Connection) -> Mapping[str, Any]:
             require_retriable(self.store, now)
-            seconds = now.params.get("timeout_seconds")
+            seconds = now.resolved.timeout_seconds
             begins = max(self.store.now(), now.not_before or self.store.now())
             deadline = begins + timedelta(seconds=seconds) if seconds else None
             return {**next_attempt_columns(start, now), "deadline": deadline, "cancelled_by": None}
 
-        return self.store.change(run.id, again, (who, Deed.RETRIED))
+        return self.store.change(run.id, again, (who, RunAction.RETRIED))
 
     def _start_for_left_out(self, run: Run, devices: list[str], who: str) -> Run:
         """A new run of the same change, for devices that an earlier one left out."""
         self._require_trusted(run)
-        new = NewRun(
-            network=run.network,
-            policy=run.policy,
-            policy_version=run.policy_version,
-            params={**run.params, "only": devices, "traceparent": current_traceparent()},
-            requested_by=who,
-            ticket=run.ticket,
-            source=run.source,
-        )
-        return self.store.add_run(new)[0]
+        return self._add_from(run, {"only": tuple(devices)}, who)
 
     def require_retry(self, run: Run) -> None:
         """Make sure that a run can be tried again, whoever asks for it.
@@ -279,7 +238,7 @@ class RunRequests(RunDecisions):
             self._require_trusted(run)
             return
         require_retriable(self.store, run)
-        if not _goes_back(run):
+        if run.resolved.brings_policy:
             self._require_trusted(run)
 
     def require_roll_back(self, run: Run) -> None:
@@ -289,20 +248,16 @@ class RunRequests(RunDecisions):
             InvalidState, NotAllowed: as `roll_back`.
         """
         require_rollback_possible(self.store, run)
-        if _goes_back(run):
+        if not run.resolved.brings_policy:  # what it would bring again is its policy
             self._require_trusted(run)
 
     def _require_trusted(self, run: Run) -> None:
+        resolved = run.resolved
         found = find_distrust(
-            self.store.database, run.params.get("policy_name", ""), run.params.get("policy_number"), run.network
+            self.store.database, resolved.policy_name, resolved.policy_number, resolved.network_name
         )
         if found is not None:
             raise found
-
-
-def _goes_back(run: Run) -> bool:
-    """Whether a run rolls a change back, and so brings nothing of its policy into a device."""
-    return bool(run.params.get("undo_of")) and not run.params.get("redoes")
 
 
 def _key(who: str, key: str, identity: str) -> IdempotencyKey:

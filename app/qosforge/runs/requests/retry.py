@@ -46,10 +46,7 @@ def require_reached(store: RunStore, run: Run, start: str) -> None:
     """
     require_status(run, RETRIED - {RunStatus.REJECTED}, "can only begin at read")
     needed = ["read", "prepare"]
-    measures = run.params.get("measure", True) and (
-        run.params.get("tester") != "external" or run.params.get("before")
-    )
-    if start == "push" and measures:
+    if start == "push" and run.resolved.measures_before:
         needed.append("measure-before")
     for name in needed:
         if last_summary(store, run, name) is None:

@@ -1,86 +1,105 @@
-"""The request of a new run: its options, validation, and what makes two requests the same."""
+"""The request of a new run, as people and pipelines make it: on the command line, by REST and in the form."""
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, Literal
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
 
-from qosforge.artifacts.store import canonical_json
-from qosforge.errors import InputError, Place
-from qosforge.intent.loader import LoadedIntent
-from qosforge.inventory.models import Network
-from qosforge.policy_library.versions import PolicyVersion
-from qosforge.runs.workflow.live import require_checks, require_traffic
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StringConstraints,
+    ValidationError,
+)
+
+from qosforge.errors import InputError, InputErrors, Place
+from qosforge.policy_library.choice import PolicyChoice
 
 LONGEST_TICKET = 64
 
+_REQUEST = ConfigDict(extra="forbid")
 
-@dataclass(frozen=True)
-class RunRequest:
-    """What a run is to do.
+Line = Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")]
+"""One line of free text: it is shown, and goes into no configuration."""
 
-    ``tester`` is who judges: the ``twin``, or an ``external`` tester that gives a measurement after the push (and
-    before it, if ``before``). ``not_before`` is the earliest moment of the push; ``timeout`` counts from there.
-    ``source`` is where the policy comes from: ``repository``, ``commit``, ``path``; ``stored`` the version of a
-    stored policy that ``intent`` is, where it is one.
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
+
+_FIRST_YEAR, _LAST_YEAR = 1970, 9000
+
+
+def _moment(value: object) -> object:
+    if not isinstance(value, datetime) and not (isinstance(value, str) and _RFC_3339.fullmatch(value)):
+        raise ValueError("a moment is written by RFC 3339, such as 2026-03-01T22:00:00+01:00")
+    return value
+
+
+def _within(value: datetime) -> datetime:
+    # Near the ends of what a moment can be, another zone or a timeout would lead beyond.
+    if not _FIRST_YEAR <= value.year <= _LAST_YEAR:
+        raise ValueError(f"a moment is in the years {_FIRST_YEAR} to {_LAST_YEAR}")
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_moment), AfterValidator(_within)]
+"""A moment with its zone; a bare number is none."""
+
+
+class CommitSource(BaseModel):
+    """The Git commit that a policy came from; ``dirty`` where the policy differs from what the commit holds."""
+
+    model_config = _REQUEST
+
+    repository: Line = Field(min_length=1, examples=["campus/qos"])
+    commit: str = Field(
+        pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$", examples=["3f786850e387550fdab836ed7e6dc881de23001b"]
+    )
+    path: Line = Field(min_length=1, examples=["policies/campus.yaml"])
+    dirty: Literal["yes"] | None = None
+
+
+class RunRequest(BaseModel):
+    """A new run: a policy for a network, and how it is to be tried.
+
+    ``measure``: judge it by measurement and keep it only if its objectives are met; without, it is kept when every
+    device holds it. ``strict``: warnings stand against it, too. ``tester``: the twin of what the devices hold, or
+    an external one that gives its measurements, signed. ``not_before``: push no earlier. ``timeout_seconds``: give
+    up, and roll back, after so long.
     """
 
-    network: Network
-    intent: LoadedIntent
-    measure: bool = True
-    strict: bool = False
-    require_batfish: bool = False
-    seed: int = 1
+    model_config = _REQUEST
+
+    network: str = Field(min_length=1, max_length=128, examples=["campus"])
+    policy: PolicyChoice
+    measure: StrictBool = True
+    strict: StrictBool = False
+    require_batfish: StrictBool = False
+    seed: StrictInt = Field(default=1, ge=0, le=2**64 - 1)
     tester: Literal["twin", "external"] = "twin"
-    before: bool = False
-    ticket: str = ""
-    not_before: datetime | None = None
-    timeout: timedelta | None = None
-    source: dict[str, str] | None = None
-    stored: PolicyVersion | None = None
+    before: StrictBool = Field(default=False, description="Let an external tester measure before the push, too.")
+    ticket: Line = Field(default="", max_length=LONGEST_TICKET, examples=["CHG-1234"])
+    not_before: Moment | None = None
+    timeout_seconds: StrictInt | None = Field(default=None, ge=60, le=30 * 24 * 3600)
+    source: CommitSource | None = None
 
+    @classmethod
+    def parse(cls, fields: Mapping[str, Any]) -> Self:
+        """The request of these fields.
 
-def require_valid(request: RunRequest) -> None:
-    """Make sure that a request can be carried out on its network.
-
-    Raises:
-        InputError: the policy gives nothing to judge, though the run should measure; or the request is wrong.
-    """
-    if request.measure:
-        require_checks(request.intent)
-        if request.tester != "external":  # it has traffic of its own
-            require_traffic(request.network)
-    elif request.tester == "external":
-        raise InputError("an external tester measures, and this run should not", hint="ask for one of the two")
-    problem = request.network.changes.ticket_problem(request.ticket)
-    if problem is not None:
-        raise InputError(problem, Place(path="ticket"), f"give the ticket that {request.network.name} asks for")
-    if len(request.ticket) > LONGEST_TICKET or not (request.ticket.isprintable()):
-        raise InputError("this is no ticket", Place(path="ticket"), f"at most {LONGEST_TICKET} characters")
-    if request.timeout is not None and request.timeout <= timedelta(0):
-        raise InputError("a timeout is longer than nothing", Place(path="timeout"), "give seconds above 0")
-
-
-def digest(request: RunRequest) -> str:
-    """SHA-256 over what makes two requests the same, for idempotency keys."""
-    return hashlib.sha256(canonical_json(_identity(request)).encode()).hexdigest()
-
-
-def _identity(request: RunRequest) -> dict[str, Any]:
-    """What makes two requests the same. A network counts by name: a repeated request may meet a newer inventory."""
-    return {
-        "network": request.network.name,
-        "intent": request.intent.version,
-        "measure": request.measure,
-        "strict": request.strict,
-        "require_batfish": request.require_batfish,
-        "seed": request.seed,
-        "tester": request.tester,
-        "before": request.before,
-        "ticket": request.ticket,
-        "not_before": request.not_before.isoformat() if request.not_before else None,
-        "timeout": request.timeout.total_seconds() if request.timeout else None,
-        "source": request.source,
-    }
+        Raises:
+            InputErrors: some cannot be meant.
+        """
+        try:
+            return cls.model_validate(fields)
+        except ValidationError as error:
+            problems = [
+                InputError(each["msg"], Place(path=".".join(map(str, each["loc"])))) for each in error.errors()
+            ]
+            raise InputErrors("the request of the run is wrong", errors=problems) from None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from qosforge.runs.record.resolved_run import ResolvedRun
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.store import RunStore
 
@@ -80,7 +81,7 @@ def list_artifacts(store: RunStore, run_id: str) -> tuple[RunArtifact, ...]:
         RunUnknown: there is no such run.
     """
     run = store.get_run(run_id)
-    entries = [_content(kind, of, artifact) for kind, of, artifact in _asked(run.params)]
+    entries = [_content(kind, of, artifact) for kind, of, artifact in _documents(run.resolved)]
     made: dict[str, tuple[RunArtifact, int]] = {}
     for stage in store.stages(run.id):
         for kind, of, artifact in _made(stage):
@@ -97,13 +98,13 @@ def _content(kind: ArtifactKind, of: str, artifact: str) -> RunArtifact:
     return RunArtifact(f"{kind}/{of}" if of else kind.value, kind, artifact)
 
 
-def _asked(params: Json) -> Iterator[tuple[ArtifactKind, str, str]]:
-    if "intent_text" in params:
-        yield ArtifactKind.POLICY, "", params["intent_text"]
-    for name, artifact in params.get("intent_included", {}).items():
+def _documents(resolved: ResolvedRun) -> Iterator[tuple[ArtifactKind, str, str]]:
+    if resolved.intent_artifact:
+        yield ArtifactKind.POLICY, "", resolved.intent_artifact
+    for name, artifact in resolved.intent_included.items():
         yield ArtifactKind.INCLUDED, name, artifact
-    if "network" in params:
-        yield ArtifactKind.NETWORK, "", params["network"]
+    if resolved.network_artifact:
+        yield ArtifactKind.NETWORK, "", resolved.network_artifact
 
 
 def _made(stage: Stage) -> Iterator[tuple[ArtifactKind, str, str]]:

@@ -67,7 +67,7 @@ def _whole(
     shown = max((stage.run_attempt for stage in stages), default=run.attempt)
     last = _last_of([s for s in stages if s.outcome == "done" and s.run_attempt == shown])
     begun = min((stage.started for stage in stages if stage.run_attempt == shown), default=run.created)
-    network = Network.model_validate_json(artifacts.get_text(run.params["network"]))
+    network = Network.model_validate_json(artifacts.get_text(run.resolved.network_artifact))
     before, after = _measured(last, "before"), _measured(last, "after")
     predicted = _predicted(last)
     findings = _findings(artifacts, last)
@@ -119,13 +119,13 @@ def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:
         "created_by": run.requested_by,
         "ticket": run.ticket,
         "source": run.source,
-        "undo_of": run.params.get("undo_of"),
+        "rollback_of": run.resolved.rollback_of,
         "waits_for": run.waits_for,
         "reason": run.reason,
         "reason_step": run.reason_step,
         "reason_device": run.reason_device,
         "reason_hint": run.reason_hint,
-        "keep": run.params.get("keep", "met"),
+        "keep": run.resolved.keep,
         "question": question(store, run),
         "decisions": tuple(
             DecisionReport(

@@ -39,11 +39,12 @@ class RunSummary(BaseModel):
     reason_step: str = Field(description="The step at which that was.")
     reason_device: str = Field(description="The device on which it was; empty where no single one is meant.")
     reason_hint: str = Field(description="The way on.")
-    undo_of: str | None = Field(description="The run that this one rolls back.")
+    rollback_of: str | None = Field(description="The run that this one rolls back.")
 
 
 def summary_of(run: Run) -> RunSummary:
     """A run as lists have it."""
-    names = RunSummary.model_fields.keys() - {"created_by", "final", "undo_of"}
+    names = RunSummary.model_fields.keys() - {"created_by", "final", "rollback_of"}
     own = {name: getattr(run, name) for name in names}
-    return RunSummary(**own, created_by=run.requested_by, final=run.status.final, undo_of=run.params.get("undo_of"))
+    rolled_back = run.resolved.rollback_of
+    return RunSummary(**own, created_by=run.requested_by, final=run.status.final, rollback_of=rolled_back)

@@ -17,12 +17,11 @@ from qosforge.deploy.route import Route, lab_route
 from qosforge.deploy.sessions import ProcessEnding, Sessions
 from qosforge.errors import QosforgeError
 from qosforge.intent.loader import LoadedIntent, parse_intent
-from qosforge.inventory.changes import Approval
 from qosforge.inventory.models import Network
-from qosforge.keep_rule import KeepRule
 from qosforge.platforms.device_text import DeviceText
 from qosforge.runs.engine.computing import Computing
 from qosforge.runs.record.readings import last_text
+from qosforge.runs.record.resolved_run import ResolvedRun
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.workflow.rules import NetworkRules
@@ -34,54 +33,12 @@ Observer = Callable[[str, str], None]
 """Told the name of a stage and a line on what it is doing."""
 
 
-@dataclass(frozen=True)
-class Documents:
-    """Where a run's beginnings are kept: artifact ids and settings, as plain JSON in its parameters.
-
-    ``intent_included`` has the artifacts of the files that the intent includes, by name; ``intent_parameters`` are
-    the parameters set beside it, ``name=value``. With the tester ``external`` somebody else measures, before the
-    push only if ``before``. ``undo_of`` is the run that this one rolls back, and it ``redoes`` a change where that
-    one went back itself; ``approval`` who has to approve the change, and ``keep`` when it is kept; ``traceparent``
-    the trace of the request that asked for it (W3C Trace Context). ``policy_name`` and ``policy_number`` are the
-    version of a stored policy that the intent is: parameters may have given the intent another name. ``only`` are
-    the devices that may be changed, where an earlier run left them out.
-    """
-
-    intent_file: str
-    intent_text: str
-    network: str
-    lab: str | None
-    seed: int = 1
-    measure: bool = True
-    strict: bool = False
-    require_batfish: bool = False
-    batfish_host: str | None = None
-    batfish_port: int = 9996
-    intent_included: dict[str, str] = field(default_factory=dict)
-    intent_parameters: tuple[str, ...] = ()
-    tester: str = "twin"
-    before: bool = False
-    timeout_seconds: float | None = None
-    undo_of: str | None = None
-    redoes: bool = False
-    approval: Approval = "none"
-    keep: KeepRule = "met"
-    traceparent: str | None = None
-    policy_name: str = ""
-    policy_number: int | None = None
-    only: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """The parameters of a run."""
-        return dict(vars(self))
-
-
 @dataclass
 class Context:
     """One attempt at a run in this process."""
 
     run_id: str
-    documents: Documents
+    resolved: ResolvedRun
     store: RunStore
     artifacts: Artifacts
     watch: Observer
@@ -161,23 +118,23 @@ class Context:
     @cached_property
     def intent(self) -> LoadedIntent:
         """The intent as it was when the run was made."""
-        documents = self.documents
+        resolved = self.resolved
         return parse_intent(
-            self.artifacts.get_text(documents.intent_text),
-            documents.intent_file,
-            documents.intent_parameters,
-            {name: self.artifacts.get_text(kept) for name, kept in documents.intent_included.items()},
+            self.artifacts.get_text(resolved.intent_artifact),
+            resolved.intent_file,
+            resolved.intent_parameters,
+            {name: self.artifacts.get_text(kept) for name, kept in resolved.intent_included.items()},
         )
 
     @cached_property
     def network(self) -> Network:
         """The network as it was when the run was made."""
-        return Network.model_validate_json(self.artifacts.get_text(self.documents.network))
+        return Network.model_validate_json(self.artifacts.get_text(self.resolved.network_artifact))
 
     @property
     def lab(self) -> Path | None:
         """State folder of the lab, where the devices are emulated."""
-        return Path(self.documents.lab) if self.documents.lab else None
+        return Path(self.resolved.lab) if self.resolved.lab else None
 
     @cached_property
     def fleet(self) -> Fleet:

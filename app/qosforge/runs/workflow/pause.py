@@ -6,26 +6,26 @@ import sqlalchemy as sa
 
 from qosforge.database.connections import Database
 from qosforge.runs.record.invalid_state import InvalidState
-from qosforge.runs.record.lineage import Deed
+from qosforge.runs.record.lineage import RunAction
 from qosforge.runs.record.rollout_record import STAGE
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.store import Run, RunStore
-from qosforge.runs.record.tables import RUN_DEEDS, RunStatus
+from qosforge.runs.record.tables import RUN_ACTIONS, RunStatus
 
-_ABOUT = (Deed.PAUSED, Deed.RESUMED, Deed.RETRIED)
+_ABOUT = (RunAction.PAUSED, RunAction.RESUMED, RunAction.RETRIED)
 """What begins or ends a pause: another attempt begins without one."""
 
 
 def paused_by(database: Database, run_id: str) -> str | None:
     """Who paused a run; ``None`` where it goes on."""
     last = (
-        sa.select(RUN_DEEDS.c.deed, RUN_DEEDS.c.by)
-        .where(RUN_DEEDS.c.run_id == run_id, RUN_DEEDS.c.deed.in_([deed.value for deed in _ABOUT]))
-        .order_by(RUN_DEEDS.c.seq.desc())
+        sa.select(RUN_ACTIONS.c.deed, RUN_ACTIONS.c.by)
+        .where(RUN_ACTIONS.c.run_id == run_id, RUN_ACTIONS.c.deed.in_([action.value for action in _ABOUT]))
+        .order_by(RUN_ACTIONS.c.seq.desc())
         .limit(1)
     )
     row = database.query(lambda connection: connection.execute(last).one_or_none())
-    return str(row.by) if row is not None and row.deed == Deed.PAUSED else None
+    return str(row.by) if row is not None and row.deed == RunAction.PAUSED else None
 
 
 def require_pausable(store: RunStore, run: Run) -> None:

@@ -48,7 +48,7 @@ def require_rollback_possible(store: RunStore, run: Run) -> None:
 def rollbacks_of(store: RunStore, run: Run) -> list[Run]:
     """The runs that were started to roll this one back, newest first."""
     later = store.list_runs(limit=MAX_LATER_RUNS, networks=[run.network], after=run.id)
-    return [other for other in later if other.params.get("undo_of") == run.id]
+    return [other for other in later if other.resolved.rollback_of == run.id]
 
 
 def rolled_back_by(store: RunStore, run: Run) -> Run | None:
@@ -72,8 +72,9 @@ def require_last(store: RunStore, run: Run) -> None:
     for other in later:  # newest first: what undid an undoing comes before it
         if other.id in undone:
             continue
-        if other.params.get("undo_of"):
-            undone.add(other.params["undo_of"])
+        rolled_back = other.resolved.rollback_of
+        if rolled_back is not None:
+            undone.add(rolled_back)
             continue
         shared = sorted(mine.keys() & originals(store, other.id))
         if shared:
@@ -86,10 +87,10 @@ def require_last(store: RunStore, run: Run) -> None:
 
 def rollback_targets(context: Context) -> dict[str, Target]:
     """What the devices have to go back to, by device."""
-    if context.documents.undo_of is None:
+    if context.resolved.rollback_of is None:
         return {}
     found = {}
-    for name, before in originals(context.store, context.documents.undo_of).items():
+    for name, before in originals(context.store, context.resolved.rollback_of).items():
         device = context.network.device(name)
         found[name] = Target(
             device=name,
@@ -110,8 +111,8 @@ def rollback_changes(context: Context, held: Mapping[str, str]) -> dict[str, tup
     Raises:
         InvalidState: a later run's change stands on a device.
     """
-    if context.documents.undo_of is not None:
-        require_last(context.store, context.store.get_run(context.documents.undo_of))
+    if context.resolved.rollback_of is not None:
+        require_last(context.store, context.store.get_run(context.resolved.rollback_of))
     ways = {}
     for name, target in rollback_targets(context).items():
         ways[name] = context.compute(

@@ -43,7 +43,7 @@ def plan(context: Context, running: Mapping[str, str], prepared: Mapping[str, Js
     """
     rule = context.network.changes.rollout
     with context.store.stage(context.run_id, STAGE) as summary:
-        undone = context.documents.undo_of
+        undone = context.resolved.rollback_of
         may_fail, left = 0, frozenset[str]()
         if undone is not None:
             waves = _back(context.store, undone, list(prepared))
@@ -118,10 +118,10 @@ def _back(store: RunStore, undone: str, devices: Sequence[str]) -> tuple[Wave, .
 
 def _measuring(context: Context) -> float:
     """How long measuring after the push takes at most: by the prediction, which simulates the same scenarios."""
-    documents = context.documents
-    if not documents.measure or documents.undo_of is not None:
+    resolved = context.resolved
+    if not resolved.measure or resolved.rollback_of is not None:
         return 0.0
-    if documents.tester == "external":
+    if resolved.tester == "external":
         return EXTERNAL_TESTER_SECONDS
     took = [
         stage.summary[MEASURING]
@@ -133,5 +133,5 @@ def _measuring(context: Context) -> float:
 
 def _waiting(context: Context, waves: Sequence[Wave]) -> float:
     pause = 60.0 * context.network.changes.rollout.pause if len(waves) > 1 else 0.0
-    asks = context.documents.measure and compare.effective_rule(context) == "ask"
+    asks = context.resolved.measure and compare.effective_rule(context) == "ask"
     return pause + (compare.ASK_SECONDS if asks else 0.0)

@@ -126,7 +126,7 @@ class RunAttempt:
             raise Stop(stop, name, self.context.run_id)
 
     def _prepared(self, start: str, devices: list[str], result: Json) -> AttemptOutcome:
-        undoing = self.context.documents.undo_of is not None
+        undoing = self.context.resolved.rollback_of is not None
         if start == "read":
             got = self._step("read", prepare.read, self._to_read(devices))
             self._steps.require_going_on(got, "read")
@@ -159,7 +159,7 @@ class RunAttempt:
                 return AttemptOutcome(
                     RunStatus.FAILED, self._reason(errors, "rollout"), errors=errors, result=result
                 )
-        gated = bool(to_push) and (not undoing or self.context.documents.redoes)
+        gated = bool(to_push) and (not undoing or self.context.resolved.reapplies)
         if gated and (pending := self._step("gate", wait.gate, prepared["candidate"])["wait"]):
             return _waiting(pending, result)
         try:
@@ -187,14 +187,14 @@ class RunAttempt:
     def _to_read(self, devices: list[str]) -> list[str]:
         """The devices whose configuration is needed, in scope or not."""
         network = self.context.network
-        if self.context.documents.undo_of is not None:
+        if self.context.resolved.rollback_of is not None:
             return devices
         needed = devices_to_read(self.context.intent.intent, network, devices)
         return [device.name for device in network.devices if device.name in needed]
 
     def _measure_before(self, devices: list[str], result: Json) -> None:
-        documents = self.context.documents
-        if documents.measure and "before" not in result and (documents.tester == "twin" or documents.before):
+        resolved = self.context.resolved
+        if resolved.measure and "before" not in result and (resolved.tester == "twin" or resolved.before):
             self._checkpoint("measure-before", devices)
             result["before"] = self._measured("before", result["held"])
 
@@ -228,12 +228,12 @@ class RunAttempt:
         outcome = None
         step = "counters"
         try:
-            if self.context.documents.undo_of is None:
+            if self.context.resolved.rollback_of is None:
                 counted = self._step("counters", measure.check_counters, pushed)
                 self._steps.require_going_on(counted, step)
                 if counted["errors"]:
                     return self._failed(original, to_push, result, counted["errors"], step)
-            if self.context.documents.measure:
+            if self.context.resolved.measure:
                 step = "measure-after"
                 self._checkpoint("measure-after", devices)
                 result["after"] = self._measured("after", original | pushed)
@@ -309,7 +309,7 @@ class RunAttempt:
         return self._roll_back(original, to_push, result, self._reason(errors, step), errors=errors)
 
     def _measured(self, when: Side, running: dict[str, str]) -> Json:
-        if self.context.documents.tester == "external":
+        if self.context.resolved.tester == "external":
             return self._step(f"measure-{when}", measure.judge_external, self._await_measurement(when), when)
         found: Json = {"measurement": None, "outcome": Verdict.INCONCLUSIVE}
         for look in range(1, LOOKS + 1):

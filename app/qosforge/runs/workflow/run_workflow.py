@@ -16,8 +16,8 @@ from qosforge.errors import QosforgeError
 from qosforge.runs.engine.computing import Computing
 from qosforge.runs.engine.port import Engine, JsonObject
 from qosforge.runs.engine.workflow_ids import SETTLE, WORKFLOW, run_of, settling_id, workflow_id
-from qosforge.runs.record.store import RunStore
-from qosforge.runs.workflow.context import Context, Documents, Observer
+from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.workflow.context import Context, Observer
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.runs.workflow.run_attempt import RunAttempt
 from qosforge.runs.workflow.steps import push, wait
@@ -44,7 +44,7 @@ class RunWorkflow:
         self.engine.register(WORKFLOW, self._workflow)
         self.engine.register(SETTLE, self._settling)
 
-    def carry_out(self, run_id: str) -> Json:
+    def execute(self, run_id: str) -> Json:
         """Do the present attempt at a recorded run to its end, or until it has to wait.
 
         Returns:
@@ -63,7 +63,7 @@ class RunWorkflow:
 
     def _settling(self, _workflow_id: str, params: JsonObject) -> JsonObject:
         run = self.store.get_run(params["run"])
-        context = self._context(run.id, run.params, run.attempt)
+        context = self._context(run, run.attempt)
         try:
             undone = self.engine.run_step("rollback", push.settle, context)
             if not undone["errors"]:
@@ -72,27 +72,27 @@ class RunWorkflow:
         finally:
             context.close()
 
-    def _workflow(self, workflow_id: str, params: JsonObject) -> JsonObject:
+    def _workflow(self, workflow_id: str, _params: JsonObject) -> JsonObject:
+        # What a run does never changes, so its row tells an attempt that is taken up again the same.
         run_id, attempt = run_of(workflow_id)
-        context = self._context(run_id, params, attempt)
+        context = self._context(self.store.get_run(run_id), attempt)
         with (
             bound_contextvars(run_id=run_id),
-            span("run", context.documents.traceparent, run_id=run_id, attempt=attempt),
+            span("run", context.resolved.traceparent, run_id=run_id, attempt=attempt),
         ):
             try:
                 return RunAttempt(context, self.engine).run()
             except Exception as error:
                 # The error goes on to the caller; the store must not say for ever that a process is at it.
-                self.engine.run_step("status-stopped", wait.set_stopped, context, _documents(error))
+                self.engine.run_step("status-stopped", wait.set_stopped, context, _error_documents(error))
                 raise
             finally:
                 context.close()
 
-    def _context(self, run_id: str, params: JsonObject, attempt: int) -> Context:
-        documents = Documents(**params)
+    def _context(self, run: Run, attempt: int) -> Context:
         return Context(
-            run_id,
-            documents,
+            run.id,
+            run.resolved,
             self.store,
             self.artifacts,
             self.observe,
@@ -104,7 +104,7 @@ class RunWorkflow:
         )
 
 
-def _documents(error: Exception) -> list[Json]:
+def _error_documents(error: Exception) -> list[Json]:
     if isinstance(error, QosforgeError):
         return [problem.document() for problem in error.problems() or [error]]
     return [{"message": str(error) or type(error).__name__, "hint": "the log of the executor has the error"}]

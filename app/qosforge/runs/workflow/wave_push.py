@@ -79,7 +79,7 @@ class WavePush:
 
     def _check_canary(self, canary: dict[str, str]) -> None:
         """Let the canary's own counters say that it does what its configuration says, before others follow it."""
-        if self.steps.context.documents.undo_of is not None:
+        if self.steps.context.resolved.rollback_of is not None:
             return
         counted = self.steps.do("counters-canary", measure.check_counters, canary)
         self.steps.require_going_on(counted, "counters")

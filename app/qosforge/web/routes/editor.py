@@ -16,7 +16,6 @@ from qosforge.api.access_models import NetworkName
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.routes.policies import require_owner
-from qosforge.api.run_models import Line
 from qosforge.errors import InputError, Place
 from qosforge.intent.base import is_name
 from qosforge.intent.differences import meant_changes, text_changes
@@ -27,6 +26,7 @@ from qosforge.intent.policy_source import PolicySource, shipped_policies
 from qosforge.inventory.models import Network
 from qosforge.policy_library.library import Policies
 from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION, Policy, PolicyMoved, PolicyUnknown
+from qosforge.runs.requests.run_request import Line
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.changes import describe_change, diff_lines
 from qosforge.web.views.choices import choices

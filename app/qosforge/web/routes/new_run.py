@@ -16,6 +16,7 @@ from qosforge.inventory.models import Network
 from qosforge.keep_rule import KeepRule
 from qosforge.policy_library.trust import require_owner
 from qosforge.policy_library.versions import LATEST
+from qosforge.runs.requests.resolve import RunDocuments, keep_rule
 from qosforge.runs.workflow.live import require_checks
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.run_form import RunForm, chosen_policy
@@ -76,7 +77,10 @@ def start_run(
     """Start the run, and go to its page."""
     audit.network = form.network
     caller.require(Role.OPERATOR, form.network)
-    run, _ = backend.run_requests.submit(form.order(backend, caller), caller.name, form.key)
+    network = backend.networks.network(form.network)
+    intent, stored = chosen_policy(backend.policies.seen_by(caller), form.policy, form.version)
+    documents = RunDocuments(network, intent, stored)
+    run, _ = backend.run_requests.submit(form.request(documents), documents, caller.name, form.key)
     audit.resource = f"{RUNS}/{run.id}"
     return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
 
@@ -89,7 +93,7 @@ def _rules(page: Page, network: Network | None, keep: KeepRule | None) -> dict[s
     return {
         "rules": network.changes,
         "approval": page.backend.run_requests.approval(network),
-        "keep": page.backend.run_requests.keep_rule(network, keep),
+        "keep": keep_rule(network, keep),
         "opens": network.changes.next_open(now),
         "closed_by": network.changes.closed_by(now),
     }

@@ -65,7 +65,7 @@ def everything(caller: Caller, backend: TheBackend, run_id: str) -> Response:
         yield "report.json", lambda: report_document(report).model_dump_json().encode()
         yield "report.md", lambda: run_markdown(report).encode()
         yield "report.junit.xml", lambda: run_junit(report).encode()
-        intent_file = view.run.params.get("intent_file", "policy.yaml")
+        intent_file = view.run.resolved.intent_file or "policy.yaml"
         yield "findings.sarif", lambda: json.dumps(sarif(report.findings, intent_file, Path.cwd())).encode()
         copies = RedactedArtifacts(backend.artifacts, view.artifacts)
         for content in view.artifacts:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from fastapi import Form
 
-from qosforge.access.roles import Principal
-from qosforge.api.backend import Backend
-from qosforge.api.policy_choice import NamedPolicy, load_run_policy
 from qosforge.errors import InputError, Place
 from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.models import Network
+from qosforge.policy_library.choice import NamedPolicy, load_run_policy
 from qosforge.policy_library.library import Policies
 from qosforge.policy_library.versions import LATEST, PolicyVersion
 from qosforge.runs.requests.requests import LONGEST_KEY
-from qosforge.runs.requests.run_request import LONGEST_TICKET, RunRequest
+from qosforge.runs.requests.resolve import RunDocuments
+from qosforge.runs.requests.run_request import LONGEST_TICKET, Line, RunRequest
 
 Name = Annotated[str, Form(min_length=1, max_length=128)]
 Ticked = Annotated[Literal["yes", ""], Form()]
@@ -40,31 +39,30 @@ class RunForm:
     before: Ticked = ""
     strict: Ticked = ""
     require_batfish: Ticked = ""
-    ticket: Annotated[str, Form(max_length=LONGEST_TICKET)] = ""
+    ticket: Annotated[Line, Form(max_length=LONGEST_TICKET)] = ""
     not_before: Annotated[str, Form(max_length=32)] = ""
     timeout_minutes: Annotated[str, Form(max_length=32, title="Give up after")] = ""
 
-    def order(self, backend: Backend, caller: Principal) -> RunRequest:
-        """The order of a run, as `RunRequests.submit` takes it.
+    def request(self, documents: RunDocuments) -> RunRequest:
+        """The request that the form makes, with the Git commit of its policy.
 
         Raises:
-            InputError: a field says nothing that can be meant, or there is no such network or policy.
+            InputError, InputErrors: a field says nothing that can be meant.
         """
-        network = backend.networks.network(self.network)
-        intent, stored = chosen_policy(backend.policies.seen_by(caller), self.policy, self.version)
-        return RunRequest(
-            network=network,
-            intent=intent,
-            stored=stored,
-            measure=self.judge != "nobody",
-            strict=bool(self.strict),
-            require_batfish=bool(self.require_batfish),
-            tester="external" if self.judge == "external" else "twin",
-            before=bool(self.before) and self.judge == "external",
-            ticket=self.ticket.strip(),
-            not_before=_moment(self.not_before, network),
-            timeout=_timeout(self.timeout_minutes),
-            source=stored.source if stored else None,
+        return RunRequest.parse(
+            {
+                "network": self.network,
+                "policy": NamedPolicy(name=self.policy, version=_number(self.version)),
+                "measure": self.judge != "nobody",
+                "strict": bool(self.strict),
+                "require_batfish": bool(self.require_batfish),
+                "tester": "external" if self.judge == "external" else "twin",
+                "before": bool(self.before) and self.judge == "external",
+                "ticket": self.ticket.strip(),
+                "not_before": _moment(self.not_before, documents.network),
+                "timeout_seconds": _timeout(self.timeout_minutes),
+                "source": documents.stored.source if documents.stored else None,
+            }
         )
 
 
@@ -92,10 +90,10 @@ def _moment(text: str, network: Network) -> datetime | None:
     return local.replace(tzinfo=local.tzinfo or ZoneInfo(network.changes.zone)).astimezone(UTC)
 
 
-def _timeout(text: str) -> timedelta | None:
+def _timeout(text: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= _LONGEST_MINUTES):
         hint = f"give whole minutes from 1 to {_LONGEST_MINUTES}, or nothing"
         raise InputError("this is no time limit", Place(path="timeout_minutes"), hint)
-    return timedelta(minutes=int(text))
+    return 60 * int(text)

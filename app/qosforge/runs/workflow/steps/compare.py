@@ -29,10 +29,10 @@ _MOST_TOLD = 3
 def effective_rule(context: Context) -> KeepRule:
     """The strictest of the rules that a run was created under, and of its network's as it is now."""
     run = context.store.get_run(context.run_id)
-    rules = context.rules.effective(run.network, context.documents.approval, context.network.changes)
+    rules = context.rules.effective(run.network, context.resolved.approval, context.network.changes)
     if rules.unreadable:
         return "met"
-    return strictest([context.documents.keep, *(changes.keep for changes in rules.changes)])
+    return strictest([context.resolved.keep, *(changes.keep for changes in rules.changes)])
 
 
 def compare_sides(context: Context, before: Json | None, after: Json) -> Json:

@@ -41,7 +41,7 @@ def measure_with_twin(
             context.intent.intent,
             network,
             load_texts(context, {name: text for name, text in running.items() if name in named}),
-            seed=context.documents.seed,
+            seed=context.resolved.seed,
             when=when,
             look=look,
             earlier=Measurement.parse_stored(text) if text else None,

@@ -46,7 +46,7 @@ def predicted(context: Context, compiled: Packed[RunCompilation]) -> None:
                 return
             context.observe(STAGE, "twin of what is to be pushed")
             begun = time.monotonic()
-            prediction = context.compute(predict_run, compiled, context.documents.seed)
+            prediction = context.compute(predict_run, compiled, context.resolved.seed)
         except RunStopped:
             raise
         except QosforgeError as error:

@@ -71,8 +71,8 @@ def read(context: Context, names: list[str]) -> Json:
 def _may_go_on(context: Context, concerned: Sequence[str], found: Json) -> bool:
     """Whether devices that could not be read are left out. A twin is of the whole network, so it misses none."""
     errors = found["errors"]
-    documents = context.documents
-    whole = documents.undo_of is not None or (documents.measure and documents.tester == "twin")
+    resolved = context.resolved
+    whole = resolved.rollback_of is not None or (resolved.measure and resolved.tester == "twin")
     if not errors or "stop" in found or whole:
         return False
     missing = len({each["device"] for each in errors} & set(concerned))
@@ -132,30 +132,30 @@ def prepare_change(context: Context, running: Mapping[str, str]) -> Json:
         summary["devices"] = list(names)
     with context.store.stage(context.run_id, "validate") as summary:
         context.observe("validate", "own checks and Batfish")
-        documents = context.documents
+        resolved = context.resolved
         checked = context.compute(
             validate_run,
             compiled,
-            strict=documents.strict,
-            batfish_host=documents.batfish_host,
-            batfish_port=documents.batfish_port,
-            require_batfish=documents.require_batfish,
+            strict=resolved.strict,
+            batfish_host=resolved.batfish_host,
+            batfish_port=resolved.batfish_port,
+            require_batfish=resolved.require_batfish,
         )
         changed = [name for name, (_, candidate) in checked.devices.items() if not candidate.empty]
         findings = (*checked.findings, *(_not_saved(context, changed, texts) if changed else ()))
         artifact = context.artifacts.put_json([_shown(context, finding) for finding in findings])
-        refused = has_errors(findings, strict=documents.strict)
+        refused = has_errors(findings, strict=resolved.strict)
         summary |= {"findings": artifact, "refused": refused}
     devices: dict[str, Json] = {}
     with context.store.stage(context.run_id, "prepare") as summary:
         for name, (text, made) in {} if refused else checked.devices.items():
-            if not documents.only or name in documents.only:
+            if not resolved.only or name in resolved.only:
                 devices[name] = entry(context, text, made.text, made.inverse, made.gaps)
         candidate = listed(context, devices)
         summary |= {"devices": devices, "candidate": candidate}
-    if documents.measure and not all(entry["empty"] for entry in devices.values()):
+    if resolved.measure and not all(entry["empty"] for entry in devices.values()):
         predicted(context, compiled)
-    refusal = [_told(f) for f in findings if has_errors((f,), strict=documents.strict)]
+    refusal = [_told(f) for f in findings if has_errors((f,), strict=resolved.strict)]
     told = {"findings": artifact, "refused": refused, "refusal": refusal}
     return {**told, "devices": devices, "candidate": candidate}
 
@@ -195,7 +195,7 @@ def prepare_rollback(context: Context, running: Mapping[str, str]) -> Json:
     """
     devices: dict[str, Json] = {}
     with context.store.stage(context.run_id, "prepare") as summary:
-        context.observe("prepare", f"the rollback of run {context.documents.undo_of}")
+        context.observe("prepare", f"the rollback of run {context.resolved.rollback_of}")
         for name, (there, back) in rollback.rollback_changes(context, running).items():
             # What is put back, not all that the device held: viewers read it.
             devices[name] = entry(context, there, there, back)

@@ -51,7 +51,7 @@ def _goals(
     context: Context, original: Mapping[str, str], *, touched: bool
 ) -> Mapping[str, Callable[[DeviceText], bool]]:
     """Whether a running configuration is what the run wants of a device, by device."""
-    if context.documents.undo_of is None:
+    if context.resolved.rollback_of is None:
         compiled = recompile(context, original, touched=touched)
         return {device.name: partial(_meets, device) for device in compiled.devices}
     return {
@@ -158,7 +158,7 @@ def leave_out(
 
 
 def _compare(context: Context, original: Mapping[str, str], after: Mapping[str, str]) -> list[Json]:
-    if context.documents.undo_of is not None:
+    if context.resolved.rollback_of is not None:
         return rollback.find_unrestored(context, after)
     found: list[Json] = []
     for device in recompile(context, original, touched=True).devices:

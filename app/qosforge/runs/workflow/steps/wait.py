@@ -40,10 +40,10 @@ LOCK_SECONDS = 3600
 
 def scope(context: Context) -> list[str]:
     """The devices that a run may touch; known before any of them is read."""
-    if context.documents.undo_of is not None:
-        return sorted(originals(context.store, context.documents.undo_of))
+    if context.resolved.rollback_of is not None:
+        return sorted(originals(context.store, context.resolved.rollback_of))
     requests, _ = resolve(context.intent, context.network)
-    only = context.documents.only
+    only = context.resolved.only
     return sorted(request.device for request in requests if not only or request.device in only)
 
 
@@ -178,12 +178,12 @@ def gate(context: Context, candidate: str) -> Json:
     found = waits(
         run,
         candidate,
-        rules=context.rules.effective(run.network, context.documents.approval, context.network.changes),
+        rules=context.rules.effective(run.network, context.resolved.approval, context.network.changes),
         emulated=context.lab is not None,
         decisions=decisions,
         hands=lambda: contributors(store.database, run.id, candidate),
         distrust=find_distrust(
-            store.database, context.documents.policy_name, context.documents.policy_number, run.network
+            store.database, context.resolved.policy_name, context.resolved.policy_number, run.network
         ),
         now=store.now(),
     )
