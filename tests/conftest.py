@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -12,6 +13,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from qosforge.compute import preload, start_server
 from tests import counted, sqlite_template
 from tests.parts import SAMPLES, why_not
 from tests.postgres import empty_postgres_url, postgres, postgres_url
@@ -47,6 +49,17 @@ def pytest_collection(session: pytest.Session) -> Iterator[object]:
         gc.freeze()
         gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
         gc.enable()
+
+
+def pytest_collection_finish() -> None:
+    """Have the fork server, of which a process has one, import what the collected tests begin with it."""
+    if begun := sys.modules.get("tests.forkserver"):
+        preload(begun.PRELOADED)
+    if executor := sys.modules.get("qosforge.executor.executor"):
+        preload((*executor.COMPUTED, *executor.FINISHING))
+    if backend := sys.modules.get("qosforge.api.backend"):
+        preload(backend._PRELOAD)
+        start_server()  # a request has so many seconds, and on a busy machine this may take as many
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -45,10 +45,17 @@ def broken() -> None:
     raise ZeroDivisionError("deep inside")
 
 
+def begin(compute: Compute) -> tuple[int, ...]:
+    """Begin every process now: their ids."""
+    for slot in compute._slots:
+        slot.process()
+    return compute.pids
+
+
 @pytest.fixture(scope="module")
 def compute() -> Iterator[Compute]:
     made = Compute(2)
-    made.start()
+    begin(made)
     yield made
     made.close()
 
@@ -81,8 +88,7 @@ def test_a_dead_or_slow_process_is_replaced_and_others_go_on(compute: Compute) -
         with pytest.raises(TookTooLong):
             compute.call(wait, 60, timeout=0.2)
         assert going_on.result() in before
-    compute.start()
-    assert len(compute.pids) == 2
+    assert len(begin(compute)) == 2
     assert compute.call(square, 7, timeout=60)[0] == 49
 
 
@@ -112,8 +118,7 @@ def test_more_than_the_bound_are_reported_to_come_again() -> None:
 
 def test_no_process_is_left_behind() -> None:
     made = Compute(1)
-    made.start()
-    (pid,) = made.pids
+    (pid,) = begin(made)
     made.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
@@ -129,7 +134,8 @@ def ask(compute, caller):
     compute.call({computation}, timeout=60, caller=caller)
 
 compute = Compute(2)
-compute.start()
+for slot in compute._slots:
+    slot.process()
 threading.Thread(target=ask, args=(compute, "a"), daemon=True).start()
 time.sleep(1.5)
 print(*compute.pids, flush=True)
@@ -173,7 +179,10 @@ def test_no_computation_outlives_its_service(ending: str, computation: str) -> N
 
 
 def test_no_process_outlives_a_killed_service() -> None:
-    program = "from qosforge.compute import Compute; c = Compute(1); c.start(); print(*c.pids, flush=True); input()"
+    program = (
+        "import os; from qosforge.compute import Compute; c = Compute(1); c.call(os.getpid, timeout=60); "
+        "print(*c.pids, flush=True); input()"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as service:
@@ -185,6 +194,66 @@ def test_no_process_outlives_a_killed_service() -> None:
         while Path(f"/proc/{child}").exists():
             assert time.monotonic() < deadline
             time.sleep(0.05)
+
+
+SERVER = """
+import os, signal, threading, time
+from pathlib import Path
+from qosforge.compute import Compute, ComputeDied
+from where_imported import imported_in
+
+def parent(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+compute = Compute(1, ("where_imported",))
+imported_by, process = compute.call(imported_in, timeout=60)
+server = parent(process)
+print(imported_by == server, parent(server) == os.getpid())
+
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+threading.Timer(0.5, os.killpg, (0, signal.SIGTERM)).start()
+threading.Timer(0.5, os.killpg, (0, signal.SIGINT)).start()
+try:
+    compute.call(time.sleep, 1.5, timeout=60)
+except KeyboardInterrupt:
+    print("interrupted")
+print(parent(compute.call(os.getpid, timeout=60)) == server)
+
+threading.Timer(0.5, os.kill, (server, signal.SIGKILL)).start()
+try:
+    compute.call(time.sleep, 60, timeout=60)
+except ComputeDied:
+    print("died")
+imported_by, process = compute.call(imported_in, timeout=60)
+print(imported_by == parent(process) != server)
+"""
+
+
+def test_processes_are_forks_of_a_server_that_only_its_own_death_ends(tmp_path: Path) -> None:
+    (tmp_path / "where_imported.py").write_text(
+        "import os\n\nPROCESS = os.getpid()\n\n\ndef imported_in():\n    return PROCESS, os.getpid()\n"
+    )
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", SERVER],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        start_new_session=True,
+    )
+    assert done.stdout.splitlines() == ["True True", "interrupted", "True", "died", "True"], done.stderr
+
+
+def test_a_process_has_the_environment_in_which_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in ("one", "two"):
+        monkeypatch.setenv("QOSFORGE_NAME_OF_A_TEST", value)
+        with closing(Compute(1)) as compute:
+            assert compute.call(os.getenv, "QOSFORGE_NAME_OF_A_TEST", timeout=60) == value
+    monkeypatch.delenv("QOSFORGE_NAME_OF_A_TEST")
+    with closing(Compute(1)) as compute:
+        assert compute.call(os.getenv, "QOSFORGE_NAME_OF_A_TEST", timeout=60) is None
 
 
 def hoard(megabytes: int) -> int:
@@ -275,8 +344,7 @@ def test_with_one_process_callers_take_turns() -> None:
 def test_closing_in_the_midst_of_calls_ends_them_and_every_process() -> None:
     for _ in range(5):
         made = Compute(2)
-        made.start()
-        pids = made.pids
+        pids = begin(made)
         with ThreadPoolExecutor(2) as threads:
             calls = [threads.submit(made.call, wait, 60, timeout=60, caller=str(n)) for n in range(2)]
             time.sleep(0.2)
@@ -388,8 +456,7 @@ def test_processes_begin_and_are_stopped_by_many_threads_at_once() -> None:
 
 def test_closing_goes_on_whatever_one_process_does(monkeypatch: pytest.MonkeyPatch) -> None:
     compute = Compute(3)
-    compute.start()
-    pids = compute.pids
+    pids = begin(compute)
     stop = _Process.stop
 
     def failing(process: _Process) -> None:

@@ -1,7 +1,9 @@
 """Processes that compute for requests and runs: within bounds of time and memory, and with a fair turn for all.
 
 Compiling holds the interpreter, so it gets interpreters of its own; and whatever a text makes of it, no more than
-one of these processes is lost.
+one of these processes is lost. They are forks of a server that has imported what they need, so one begins within
+milliseconds. The pool of ``pebble`` does not replace this module: its workers share one pipe, so that an argument
+larger than the memory limit of one breaks the pool for all, and turns by caller would stay ours.
 """
 
 from __future__ import annotations
@@ -12,12 +14,12 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from multiprocessing import connection
-from multiprocessing.context import SpawnProcess
+from multiprocessing import connection, forkserver
+from multiprocessing.context import ForkServerProcess
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, ParamSpec, TypeVar
 
@@ -33,13 +35,15 @@ _LOOK_SECONDS = 1.0
 """How often it is asked whether a call is still wanted."""
 _STOP_SECONDS = 5.0
 """How long it is waited for a killed process to be gone; one that the kernel holds is left to itself."""
-_CONTEXT = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
+_CONTEXT = multiprocessing.get_context("forkserver")  # a fork of this process, with its threads, may hang
 _STARTER = ThreadPoolExecutor(1, "qosforge-compute-starter")
-"""Begins every process: a process dies with the thread that began it, and this one lasts as long as ours."""
+"""Begins the fork server: it dies with the thread that began it, and this one lasts as long as ours."""
 _CHILDREN = threading.Lock()
 """Held to begin a process and to ask whether one ended: to begin one, the library asks that of all others, and of
 two who ask at once one is told that there is no such process.
 """
+_PRELOADED: set[str] = set()
+"""What the fork server imports when it begins."""
 
 
 @dataclass(eq=False)
@@ -73,15 +77,19 @@ class _Process:
     must not find a descriptor that has become something else.
     """
 
-    def __init__(self, preload: tuple[str, ...], limits: Limits) -> None:
+    def __init__(self, imports: tuple[str, ...], limits: Limits) -> None:
         self.pipe, theirs = _CONTEXT.Pipe()
+        # The server keeps the environment in which it began; a computation has that of the call that begins it.
         self._process = _CONTEXT.Process(
-            target=serve, args=(theirs, os.getpid(), preload, limits), name="qosforge-compute", daemon=True
+            target=serve,
+            args=(theirs, os.getpid(), dict(os.environ), imports, limits),
+            name="qosforge-compute",
+            daemon=True,
         )
         try:
             _STARTER.submit(_begin, self._process).result()
-        except OSError as error:
-            raise ComputeDied(f"no computing process could begin: {error.strerror}", hint="come again") from error
+        except (OSError, EOFError) as error:  # the end of file: the server died meanwhile
+            raise ComputeDied(f"no computing process could begin: {error}", hint="come again") from error
         finally:
             theirs.close()
         self.pid = self._process.pid
@@ -96,7 +104,8 @@ class _Process:
     def stop(self) -> None:
         """End it now, whatever it is at."""
         with _CHILDREN:
-            self._process.kill()
+            if self._process.exitcode is None:  # else the server has given its id back
+                self._process.kill()
         self._wait(_STOP_SECONDS)
 
     def _wait(self, seconds: float) -> None:
@@ -106,16 +115,32 @@ class _Process:
                 self._process.join()
 
 
-def _begin(process: SpawnProcess) -> None:
+def preload(modules: Iterable[str]) -> None:
+    """Have the fork server import ``modules``, too, when it begins: what it has is no work of its processes."""
+    _PRELOADED.update(modules)
+
+
+def start_server() -> None:
+    """Begin the fork server, and do not wait for it: the calls that come soon need not wait so long."""
+    _STARTER.submit(_ensure_server)
+
+
+def _ensure_server() -> None:
+    forkserver.set_forkserver_preload(["__main__", "qosforge.compute_server", *sorted(_PRELOADED)])
+    forkserver.ensure_running()
+
+
+def _begin(process: ForkServerProcess) -> None:
+    _ensure_server()
     with _CHILDREN:
         process.start()
 
 
 class _WorkerSlot:
-    """Room for one process: it begins at the first call, or before, and another one takes its place."""
+    """Room for one process: it begins at the first call, and another one takes its place."""
 
-    def __init__(self, preload: tuple[str, ...], limits: Limits) -> None:
-        self._preload = preload
+    def __init__(self, imports: tuple[str, ...], limits: Limits) -> None:
+        self._imports = imports
         self._limits = limits
         self._lock = threading.Lock()
         self._process: _Process | None = None
@@ -126,7 +151,7 @@ class _WorkerSlot:
             if self._closed:
                 raise ComputeDied("the service is being stopped", hint="come again")
             if self._process is None:
-                self._process = _Process(self._preload, self._limits)
+                self._process = _Process(self._imports, self._limits)
             return self._process
 
     @property
@@ -160,18 +185,19 @@ class Compute:
     def __init__(
         self,
         processes: int,
-        preload: tuple[str, ...] = (),
+        imports: tuple[str, ...] = (),
         limits: Limits | None = None,
         waiting: int = WAITING_PER_PROCESS,
     ) -> None:
         """Room for so many processes, and for so many calls ``waiting`` for each.
 
-        Each process imports the modules ``preload`` before its first call.
+        Each process has imported the modules ``imports`` before its first call.
         """
+        preload(imports)
         self._limits = limits or Limits()
         self._most_waiting = processes * waiting
         self._share = max(1, processes - 1)
-        self._slots = tuple(_WorkerSlot(preload, self._limits) for _ in range(processes))
+        self._slots = tuple(_WorkerSlot(imports, self._limits) for _ in range(processes))
         # Last in, first out: the process that was used last has the warmest caches.
         self._free = list(self._slots)
         self._turn = threading.Condition()
@@ -190,17 +216,6 @@ class Compute:
     def pids(self) -> tuple[int, ...]:
         """The ids of the processes that have begun."""
         return tuple(pid for slot in self._slots if (pid := slot.pid) is not None)
-
-    def start(self, most: int | None = None) -> None:
-        """Begin so many of the free processes now, or all of them: the next calls need not wait for that.
-
-        Raises:
-            ComputeDied: one could not begin.
-        """
-        with self._turn:
-            next_ones = self._free[::-1][:most]  # the last one is the first to be given out
-        for slot in next_ones:
-            slot.process()
 
     def call(  # type: ignore[valid-type]
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import resource
 import signal
 import traceback
@@ -13,7 +14,7 @@ from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 from qosforge.errors import QosforgeError, ServiceError
-from qosforge.lifeline import die_with
+from qosforge.lifeline import die_with_server
 
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """More than a preview of ten devices leaves; the interpreter's own 700 mean a search at every other device."""
@@ -72,16 +73,20 @@ def _bound_processor(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
-def serve(pipe: Connection, parent: int, preload: tuple[str, ...], limits: Limits) -> None:
-    """A child's life: answer call after call until the pipe is closed."""
-    die_with(parent)
-    # Signals of a terminal or a supervisor go to the whole group; the parent decides when a child ends.
+def serve(
+    pipe: Connection, service: int, environment: dict[str, str], imports: tuple[str, ...], limits: Limits
+) -> None:
+    """A computing process's life: answer call after call of ``service`` until the pipe is closed."""
+    die_with_server(service)
+    # Signals of a terminal or a supervisor go to the whole group; the service decides when this process ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.environ.clear()
+    os.environ.update(environment)
     # Nearly all that a call, or an import, makes lives until its end: to look for garbage often finds none, and
     # takes long.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-    for module in preload:
+    for module in imports:
         import_module(module)
     gc.freeze()
     idle = _bound_memory(limits)

@@ -20,6 +20,7 @@ from qosforge.api.backend import Backend, open_backend
 from qosforge.api.middleware.header_timeout import HeaderTimeoutProtocol
 from qosforge.cli.entry import look_as_usual
 from qosforge.cli.signals import stop_signals
+from qosforge.compute import start_server
 from qosforge.errors import ServiceError
 from qosforge.executor.executor import Executor
 from qosforge.operations.revision import release
@@ -53,7 +54,7 @@ def serve_at(listening: socket.socket, settings: Settings) -> None:
         backend = opened.enter_context(open_backend(settings))
         if backend.database.is_embedded:
             opened.enter_context(_executing(settings))
-        backend.compute.start()
+        start_server()
         look_as_usual()
         config = uvicorn.Config(
             create_site(backend),

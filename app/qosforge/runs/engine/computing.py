@@ -9,7 +9,7 @@ from functools import partial
 from threading import Event
 from typing import Any, ParamSpec, TypeVar
 
-from qosforge.compute import Compute, ComputeDied, NotWanted
+from qosforge.compute import Compute, ComputeDied, NotWanted, start_server
 from qosforge.deploy.sessions import ProcessEnding
 from qosforge.errors import StoreError
 from qosforge.runs.record.stages import RunStopped
@@ -33,9 +33,9 @@ class Computing:
     _ending: Event = field(default_factory=Event, init=False, repr=False, compare=False)
 
     def warm_up(self) -> None:
-        """Let a process begin that will soon be asked, beside what comes before."""
-        with contextlib.suppress(ComputeDied, OSError, RuntimeError):  # whoever asks then is told
-            self.compute.start(most=1)
+        """Let the server of computing processes begin that will soon be needed, beside what comes before."""
+        with contextlib.suppress(RuntimeError):  # this process ends
+            start_server()
 
     def close(self) -> None:
         """Stop every computation, whatever it is at, and let no other begin: the process ends."""
