@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from qosforge.executor import polling as looks
-from qosforge.runs.engine import dbos_queues as queue_work
+from qosforge.runs.engine import queue_workers as queue_work
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
 from tests.runs.executor_process import SmallExecutor

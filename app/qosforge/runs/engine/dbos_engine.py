@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
 from dbos import DBOS, SetWorkflowID, WorkflowHandle, WorkflowStatus
@@ -23,14 +23,12 @@ from dbos import error as dbos_errors
 from qosforge.database.connections import keep_private
 from qosforge.errors import InputError, Place, QosforgeError, StoreError
 from qosforge.runs.engine import json_records
-from qosforge.runs.engine.dbos_queues import QueueWorkers, disable_pollers, stop_pollers
-from qosforge.runs.engine.dbos_record import (
+from qosforge.runs.engine.dbos_adapter import (
     UNFINISHED,
-    count_recovery,
+    Internals,
     dbos_config,
+    disable_pollers,
     disable_unpickling,
-    move_enqueued,
-    reject_foreign_records,
     silence_console_log,
     unfinished_workflows,
     workflow_state,
@@ -47,6 +45,8 @@ from qosforge.runs.engine.port import (
     WorkflowQueue,
     WorkflowState,
 )
+from qosforge.runs.engine.queue_workers import QueueWorkers
+from qosforge.runs.engine.record_checks import reject_foreign_records
 from qosforge.runs.record.store import EMBEDDED_EXECUTOR
 
 _POLL_SECONDS = 0.1  # how often a waiting caller looks at the record
@@ -99,7 +99,7 @@ class DbosEngine:
         self._version = workflow_version
         self._workflows: dict[str, Workflow] = {}
         self._durable: dict[str, Workflow] = {}
-        self._dbos: DBOS | None = None
+        self._launched: Internals | None = None
         self._work: QueueWorkers | None = None
         self._closing = False
         self._active: Counter[str] = Counter()
@@ -126,7 +126,7 @@ class DbosEngine:
 
     def register(self, name: str, workflow: Workflow) -> None:
         """Make ``workflow`` known by ``name``, before the launch."""
-        if self._dbos is not None:
+        if self._launched is not None:
             raise RuntimeError("workflows are registered before the engine is launched")
         if name in self._workflows:
             raise RuntimeError(f"workflow {name} is registered already")
@@ -155,7 +155,8 @@ class DbosEngine:
             engine = DBOS(config=dbos_config(self._url, self._version, self._executor))
             DBOS.listen_queues([])
             DBOS.launch()
-            stop_pollers(engine)
+            internals = Internals(engine)
+            internals.stop_pollers()
             queues = [
                 DBOS.register_queue(
                     queue.name,
@@ -164,7 +165,8 @@ class DbosEngine:
                 )
                 for queue in self._queues
             ]
-            self._work = QueueWorkers(engine, [*(queues if listen else []), engine._registry.get_internal_queue()])
+            self._work = internals.queue_workers(queues if listen else [])
+            self._launched = internals  # before the first workflow is taken
             self._work.start()
         except (sa.exc.SQLAlchemyError, sqlite3.Error, OSError, dbos_errors.DBOSException) as error:
             self._disown()
@@ -176,7 +178,6 @@ class DbosEngine:
         except BaseException:
             self._disown()
             raise
-        self._dbos = engine
 
     def run(self, workflow: str, run_id: str, params: JsonObject) -> JsonObject:
         """Run a workflow in the calling thread; its error is raised."""
@@ -222,14 +223,14 @@ class DbosEngine:
                 continue
             if entry.executor not in alive or entry.workflow_id in mine:
                 queue = self._queues[0].name if self._queues else _WITHOUT_QUEUE
-                if self._system.reenqueue_for_recovery(entry.workflow_id, [entry.executor], queue):
+                if self._internals.put_back(entry.workflow_id, entry.executor, queue):
                     taken.append(entry.workflow_id)
                     self._look_into(queue)
         return taken
 
     def move(self, workflow_id: str, queue: str) -> None:
         """Put a workflow that waits in a queue into another one; one that runs, or has ended, is left alone."""
-        move_enqueued(self._system, workflow_id, queue)
+        self._internals.move_enqueued(workflow_id, queue)
         self._look_into(queue)
 
     def abandon(self, workflow_id: str) -> None:
@@ -283,11 +284,11 @@ class DbosEngine:
         workflow_id = str(DBOS.workflow_id)
 
         def waiting(*args: P.args, **kwargs: P.kwargs) -> T:
-            count_recovery(self._system, workflow_id, -1)
+            self._internals.count_recovery(workflow_id, -1)
             try:
                 return step(*args, **kwargs)
             finally:
-                count_recovery(self._system, workflow_id, 1)
+                self._internals.count_recovery(workflow_id, 1)
 
         return self.run_step(name, waiting, *args, **kwargs)
 
@@ -302,7 +303,7 @@ class DbosEngine:
         Returns whether the steps in flight ended and were recorded within ``drain_seconds``; if not, they go on,
         and this process owns the engine until they have ended and it is called again.
         """
-        if self._dbos is None:
+        if self._launched is None:
             return True
         self._closing = True
         if self._work is not None:
@@ -310,15 +311,14 @@ class DbosEngine:
         with self._idle:
             if not self._idle.wait_for(lambda: not self._active, timeout=drain_seconds):
                 return False  # letting go now would let another process repeat the step beside us
-        self._dbos = None
         self._disown()
         return True
 
     @property
-    def _system(self) -> Any:
-        if self._dbos is None:
+    def _internals(self) -> Internals:
+        if self._launched is None:
             raise RuntimeError("the engine is not launched")
-        return self._dbos._sys_db
+        return self._launched
 
     def _look_into(self, queue: str) -> None:
         if self._work is not None:
@@ -366,7 +366,7 @@ class DbosEngine:
                 raise
             except BaseException:  # an interrupt, or our own closing: the run stays unfinished
                 self._interrupted.add(workflow_id)
-                count_recovery(self._system, workflow_id, -1)
+                self._internals.count_recovery(workflow_id, -1)
                 raise
             finally:
                 with self._idle:
@@ -376,6 +376,7 @@ class DbosEngine:
         return durable
 
     def _disown(self) -> None:
+        self._launched = None
         try:
             if self._work is not None:
                 self._work.stop()

@@ -1,4 +1,4 @@
-"""Workers that take workflows from DBOS's queues: at once when called, and at no cost while nothing waits.
+"""Workers that take workflows from the engine's queues: at once when called, and at no cost while nothing waits.
 
 The engine's own thread for queues looks each second what queues there are, and has a worker of each look into it,
 whether something waits there or not: some percent of a core for a service with nothing to do. Here the same workers
@@ -8,12 +8,12 @@ look when they are called.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping
 
-import dbos._dbos
 import sqlalchemy as sa
-from dbos import DBOS
-from dbos._queue import Queue, queue_worker_thread
+
+Work = Callable[[threading.Event], None]
+"""Takes what waits in one queue each time its event lets it, until the event is set."""
 
 _LOOK_SECONDS = 2.0
 """How often one query looks whether something waits that another process put in."""
@@ -46,38 +46,16 @@ class _Call(threading.Event):
         return self.is_set()
 
 
-def disable_pollers() -> None:
-    """Let the engine's threads for queues and schedules end as soon as it is launched: no setting does that."""
-    vars(dbos._dbos).update(queue_thread=_nothing, dynamic_scheduler_loop=_nothing)
-
-
-def _nothing(*_: object) -> None:
-    """Instead of a loop."""
-
-
-def stop_pollers(engine: DBOS) -> None:
-    """End the engine's other threads that look at intervals for what we never use.
-
-    Those are delays and time limits of workflows, and messages between them.
-    """
-    engine._background_jobs_stop_event.set()
-    engine._sys_db._run_background_processes = False
-
-
 class QueueWorkers:
     """The workers of some queues in this process, between :meth:`start` and :meth:`stop`."""
 
-    def __init__(self, engine: DBOS, queues: Sequence[Queue]) -> None:
-        self._engine = engine
-        self._calls = {queue.name: _Call() for queue in queues}
+    def __init__(self, works: Mapping[str, Work], waiting: Callable[[], Collection[str]]) -> None:
+        """``works`` by queue; ``waiting`` gives the names of the queues in which something waits."""
+        self._waiting = waiting
+        self._calls = {queue: _Call() for queue in works}
         self._threads = [
-            threading.Thread(
-                target=queue_worker_thread,
-                args=(self._calls[queue.name], engine, queue),
-                name=f"queue-{queue.name}",
-                daemon=True,
-            )
-            for queue in queues
+            threading.Thread(target=work, args=(self._calls[queue],), name=f"queue-{queue}", daemon=True)
+            for queue, work in works.items()
         ]
         self._stopped = threading.Event()
         self._threads.append(threading.Thread(target=self._watch, name="queues", daemon=True))
@@ -101,14 +79,10 @@ class QueueWorkers:
             thread.join(_LAST_SECONDS)
 
     def _watch(self) -> None:
-        system = self._engine._sys_db
-        table = system.tables.workflow_status
-        waiting = sa.select(table.c.queue_name).where(table.c.status == "ENQUEUED").distinct()
-        names = list(self._calls)  # what an earlier process left is put back just now
+        names: Collection[str] = list(self._calls)  # what an earlier process left is put back just now
         while not self._stopped.wait(_WAITING_SECONDS if names else _LOOK_SECONDS):
             try:
-                with system.engine.connect() as connection:
-                    names = list(connection.scalars(waiting))
+                names = self._waiting()
             except sa.exc.SQLAlchemyError:
                 names = list(self._calls)  # the workers say what is wrong
             for name in names:
