@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from multiprocessing import get_context
+import os
+from collections.abc import Callable, Sequence
+from multiprocessing import forkserver, get_context, util
+from multiprocessing.context import ForkServerProcess
+from unittest import mock
 
 PRELOADED = (
     "qosforge.cli.main",
@@ -17,3 +21,29 @@ PRELOADED = (
 )
 FORKSERVER = get_context("forkserver")
 FORKSERVER.set_forkserver_preload(list(PRELOADED))
+
+
+def computing_process(target: Callable[..., None], *arguments: object) -> ForkServerProcess:
+    """A process for ``target``, of which the fork server of computing processes imports nothing again."""
+    return FORKSERVER.Process(target=_begin, args=(target, arguments))
+
+
+def _begin(target: Callable[..., None], arguments: Sequence[object]) -> None:
+    with mock.patch.object(util, "spawnv_passfds", _fork):
+        forkserver.set_forkserver_preload(["qosforge.compute_server"])
+        forkserver.ensure_running()
+    target(*arguments)
+
+
+def _fork(_path: bytes, arguments: Sequence[str], descriptors: Sequence[int]) -> int:
+    """Run the fork server's program in a fork of this process, which has no threads yet."""
+    process = os.fork()
+    if process:
+        return process
+    try:
+        kept = sorted(descriptors)
+        for before, after in zip([2, *kept], [*kept, os.sysconf("SC_OPEN_MAX")], strict=True):
+            os.closerange(before + 1, after)
+        exec(arguments[-1], {})
+    finally:
+        os._exit(0)

@@ -1,4 +1,4 @@
-"""The service as a process of its own."""
+"""The service as a process of its own: begun as usual, or by a fork, which has imported all of it already."""
 
 from __future__ import annotations
 
@@ -9,32 +9,77 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 import httpx2
 
+from qosforge.cli.main import main
 from tests.checkout import PYTHONPATH
+from tests.forkserver import FORKSERVER, computing_process
 
 ROOT = Path(__file__).parents[2]
 QOSFORGE = (sys.executable, "-c", "from qosforge.cli.main import main; main()")
 _START_SECONDS = 60
 
 
+_SERVE = ("serve", "--port", "0", "--json")
+
+
+class _Fork:
+    """The service in a fork, with what tests use of `subprocess.Popen`."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        ours, theirs = FORKSERVER.Pipe(duplex=False)
+        self._process = computing_process(_serve, environment, theirs)
+        self._process.start()
+        theirs.close()
+        self.pid = self._process.pid
+        self.stderr: IO[str] = os.fdopen(os.dup(ours.fileno()))
+        ours.close()
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        code = self._process.exitcode
+        assert code is not None, f"it did not end within {timeout} s"
+        return code
+
+    def send_signal(self, number: int) -> None:
+        assert self.pid is not None
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+
+def _serve(environment: Mapping[str, str], words: Connection) -> None:
+    os.dup2(words.fileno(), 2)
+    words.close()
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["qosforge", *_SERVE]
+    main()
+
+
 @dataclass
 class Served:
     """A process ``qosforge serve`` with its log; its settings are those of ``environment``."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | _Fork
     url: str = ""
     log: list[dict[str, Any]] = field(default_factory=list)
     _reader: threading.Thread = field(init=False)
 
     @classmethod
-    def start(cls, var_dir: Path, **settings: str) -> Self:
+    def start(cls, var_dir: Path, *, fork: bool = False, **settings: str) -> Self:
         """Start it on a free port of the loopback, and wait until it listens."""
         environment = {
             **os.environ,
@@ -43,12 +88,12 @@ class Served:
             "QOSFORGE_COMPUTE_PROCESSES": "1",
             **{f"QOSFORGE_{name.upper()}": value for name, value in settings.items()},
         }
-        process = subprocess.Popen(
-            [*QOSFORGE, "serve", "--port", "0", "--json"],
-            env=environment,
-            cwd=ROOT,
-            stderr=subprocess.PIPE,
-            text=True,
+        process = (
+            _Fork(environment)
+            if fork
+            else subprocess.Popen(
+                [*QOSFORGE, *_SERVE], env=environment, cwd=ROOT, stderr=subprocess.PIPE, text=True
+            )
         )
         made = cls(process)
         listening = threading.Event()
@@ -101,9 +146,9 @@ class Served:
 
 
 @contextmanager
-def serving(var_dir: Path, **settings: str) -> Iterator[Served]:
-    """The service while the block lasts."""
-    made = Served.start(var_dir, **settings)
+def serving(var_dir: Path, *, fork: bool = False, **settings: str) -> Iterator[Served]:
+    """The service while the block lasts; where the process itself is not what a test is about, a fork is enough."""
+    made = Served.start(var_dir, fork=fork, **settings)
     try:
         yield made
     finally:

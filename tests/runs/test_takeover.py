@@ -14,7 +14,7 @@ import pytest
 from qosforge.runs.engine.executor_leases import LEASE_TIMES, LeaseTimes, live_executors
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import RunStatus
-from tests.forkserver import FORKSERVER
+from tests.forkserver import FORKSERVER, computing_process
 from tests.postgres import PostgresServer
 from tests.stopwatch import Stopwatch
 
@@ -37,7 +37,7 @@ def start(tmp_path: Path, postgres_url: str) -> Iterator[Start]:
 
     def begin(version: str = "1", times: LeaseTimes = HASTY) -> ForkServerProcess:
         ours, theirs = FORKSERVER.Pipe()
-        child = FORKSERVER.Process(target=work, args=(tmp_path, postgres_url, version, times, theirs))
+        child = computing_process(work, tmp_path, postgres_url, version, times, theirs)
         child.start()
         children.append(child)
         theirs.close()

@@ -16,7 +16,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.resources import root
 from qosforge.settings import Settings
 from qosforge.sweeps.sweeps import NewSweep, PointOutcome, Sweeps
-from tests.forkserver import FORKSERVER
+from tests.forkserver import FORKSERVER, computing_process
 from tests.runs.executor_process import HASTY
 from tests.runs.support import wait_for
 
@@ -35,7 +35,7 @@ def _work(var: Path, url: str, ready: Connection) -> None:
 
 def _start(var: Path, url: str) -> ForkServerProcess:
     ours, theirs = FORKSERVER.Pipe()
-    child = FORKSERVER.Process(target=_work, args=(var, url, theirs))
+    child = computing_process(_work, var, url, theirs)
     child.start()
     theirs.close()
     assert ours.recv()

@@ -11,7 +11,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from qosforge.cli.main import main
-from tests.forkserver import FORKSERVER
+from tests.forkserver import computing_process
 
 
 def become(arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
@@ -57,7 +57,7 @@ class Command:
         folder.mkdir(parents=True, exist_ok=True)
         self.arguments = tuple(arguments)
         self._folder = folder
-        self._process: ForkServerProcess = FORKSERVER.Process(target=become, args=(arguments, environment, folder))
+        self._process: ForkServerProcess = computing_process(become, arguments, environment, folder)
         self._process.start()
         self.pid = self._process.pid
 

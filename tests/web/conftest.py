@@ -68,7 +68,7 @@ def var_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def site(var_dir: Path) -> Iterator[Site]:
     """One service for all tests of a module."""
-    with serving(var_dir) as served:
+    with serving(var_dir, fork=True) as served:
         yield Site(served, Settings(var_dir=var_dir))
 
 

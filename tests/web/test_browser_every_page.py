@@ -33,7 +33,7 @@ def places(var_dir: Path) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def site(var_dir: Path, places: dict[str, str]) -> Iterator[Site]:
     """The service with all that."""
-    with serving(var_dir) as served:
+    with serving(var_dir, fork=True) as served:
         yield Site(served, Settings(var_dir=var_dir))
 
 

@@ -39,7 +39,7 @@ PLACE = {"scenario": "layer-3", "traffic_class": "voice-video", "path": "vigo1â†
 @pytest.fixture
 def site(var_dir: Path, postgres_url: str) -> Iterator[Site]:
     """A service on PostgreSQL without workers: on SQLite it takes up every run that nothing carries."""
-    with serving(var_dir, database_url=postgres_url) as served:
+    with serving(var_dir, fork=True, database_url=postgres_url) as served:
         yield Site(served, Settings(var_dir=var_dir, database_url=postgres_url))
 
 

@@ -41,7 +41,7 @@ def site(var_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Si
     lab, settings = state_folder(var_dir, "infn-fnal"), Settings(var_dir=var_dir)
     start_lab(load_network(inventory), inventory, lab)
     try:
-        with serving(var_dir, inventories_dir=str(inventories)) as served:
+        with serving(var_dir, fork=True, inventories_dir=str(inventories)) as served:
             made = Site(served, settings)
             for name, role in (("ann", Role.OPERATOR), ("bob", Role.APPROVER)):
                 made.person(name, role)

@@ -45,7 +45,7 @@ def site(var_dir: Path) -> Iterator[Site]:
     settings = Settings(var_dir=var_dir)
     start_lab(load_network(INVENTORY), INVENTORY, lab)
     try:
-        with serving(var_dir, four_eyes="true") as served:
+        with serving(var_dir, fork=True, four_eyes="true") as served:
             made = Site(served, settings)
             for name, role in (("ann", Role.OPERATOR), ("bob", Role.APPROVER), ("vic", Role.VIEWER)):
                 made.person(name, role)
