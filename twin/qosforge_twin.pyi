@@ -19,6 +19,9 @@ def run(scenario: str, seed: int) -> str:
         OverflowError: the seed does not fit 64 bits.
     """
 
+def schema() -> str:
+    """The JSON Schema of scenarios and of results, in the members `scenario` and `result` of an object (JSON)."""
+
 def run_many(scenarios: list[str], seeds: list[int], threads: int | None = None) -> list[str]:
     """Simulate independent scenarios at the same time; results in the order of the scenarios.
 

@@ -43,12 +43,14 @@ mod report;
 mod rng;
 mod scenario;
 mod sched;
+mod schema;
 mod sim;
 mod source;
 mod state;
 
 pub use batch::{Case, CaseError, run_many};
 pub use error::{RunError, ScenarioError};
+pub use schema::schema;
 
 /// Simulates `scenario` (JSON, version 1) and returns the result (JSON).
 ///

@@ -67,6 +67,12 @@ fn run_many(
     }
 }
 
+/// The JSON Schema of scenarios and results: `{"scenario": ..., "result": ...}`.
+#[pyfunction]
+fn schema() -> String {
+    crate::schema()
+}
+
 fn raise(py: Python<'_>, error: &RunError, case: Option<usize>) -> PyErr {
     let refusal = match error {
         RunError::Scenario(refusal) => refusal,
@@ -98,5 +104,6 @@ fn raise(py: Python<'_>, error: &RunError, case: Option<usize>) -> PyErr {
 fn qosforge_twin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(run_many, module)?)
 }

@@ -7,6 +7,7 @@ mod window;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::counters::Counters;
@@ -28,7 +29,7 @@ use window::{FlowWindow, LineReport, QueueWindow, SeriesReport, queue_window};
 const ARRIVAL: &str = "arrival to end of transmission";
 const FIRST_BIT: &str = "first bit to first bit";
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Report<'a> {
     version: u32,
     seed: u64,
@@ -38,7 +39,7 @@ pub struct Report<'a> {
     pools: Vec<PoolReport<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct FlowReport<'a> {
     name: &'a str,
     sent: u64,
@@ -62,7 +63,7 @@ struct FlowReport<'a> {
 }
 
 /// On the first link (offered) or the last one (received).
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct LayerReport {
     ip: f64,
     frame: f64,
@@ -79,7 +80,7 @@ impl LayerReport {
     }
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct DelayReport {
     mean: Option<f64>,
     sd: Option<f64>,
@@ -93,19 +94,19 @@ struct DelayReport {
 }
 
 /// What an empty network would take for the smallest and the largest packet sent.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct MinimumReport {
     smallest: u64,
     largest: u64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct GapReport {
     mean: Option<f64>,
     sd: Option<f64>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PortReport<'a> {
     node: &'a str,
     port: &'a str,
@@ -123,7 +124,7 @@ struct PortReport<'a> {
     class_visits: Option<u64>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct QueueReport<'a> {
     name: &'a str,
     packets_in: u64,
@@ -141,7 +142,7 @@ struct QueueReport<'a> {
 }
 
 /// A buffer that queues share.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PoolReport<'a> {
     node: &'a str,
     port: Option<&'a str>,
@@ -152,7 +153,7 @@ struct PoolReport<'a> {
 }
 
 /// What one flow (its acknowledgements included) offered to a queue and lost there.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ShareReport<'a> {
     flow: &'a str,
     queue: &'a str,

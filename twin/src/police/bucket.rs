@@ -1,11 +1,12 @@
 //! Token buckets in exact integers.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::error::ScenarioError;
 use crate::framing::SECOND_PS;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BucketSpec {
     pub rate_bps: u64,

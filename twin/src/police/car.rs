@@ -5,13 +5,14 @@
 //! debt is the sum of the actual debts after each borrowing since the last drop. While it is
 //! no more than the extended burst, the packet conforms.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Outcome;
 use super::bucket::{earned, positive, tokens};
 use crate::error::ScenarioError;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CarSpec {
     rate_bps: u64,

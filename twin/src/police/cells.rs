@@ -5,6 +5,7 @@
 //! sustainable rate too, a cell must conform to both; its burst tolerance is
 //! (MBS − 1)(1/SCR − 1/PCR), which lets MBS cells through at the peak rate.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Outcome;
@@ -18,7 +19,7 @@ const PAYLOAD: u32 = 48;
 /// One cell in bits × 10^12, the unit of levels.
 const CELL_LEVEL: u128 = CELL as u128 * 8 * SECOND_PS as u128;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellsSpec {
     /// Peak cell rate, in bits of whole cells.
@@ -43,7 +44,7 @@ fn llc_snap() -> u32 {
 }
 
 /// What becomes of the other cells of a packet that lost one; it cannot be reassembled.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Discard {
     /// They are judged each by itself, and use the contract.

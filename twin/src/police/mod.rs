@@ -7,11 +7,14 @@ mod car;
 mod cells;
 #[cfg(test)]
 mod properties;
+mod schema;
 mod three_colour;
 
 pub use bucket::TokenBucket;
 pub use cells::CellLine;
+pub use schema::PolicerSchema;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
@@ -33,9 +36,10 @@ pub enum Outcome {
 const OUTCOMES: [&str; 3] = ["conform", "exceed", "violate"];
 
 /// The bytes a policer counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Layer {
+#[schemars(rename = "PolicedLayer")]
+pub enum Layer {
     #[default]
     Frame,
     Ip,
@@ -157,9 +161,9 @@ impl<'de> Deserialize<'de> for Action {
 }
 
 /// Marks, and what comes after them.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-struct Marked {
+pub struct Marked {
     dscp: Option<u8>,
     precedence: Option<u8>,
     cos: Option<u8>,
@@ -168,9 +172,9 @@ struct Marked {
     then: Then,
 }
 
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Then {
+pub enum Then {
     #[default]
     Transmit,
     Continue,

@@ -1,5 +1,6 @@
 //! Three-colour markers: RFC 2697 (single rate) and RFC 2698 (two rates).
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Outcome;
@@ -7,7 +8,7 @@ use super::bucket::{TokenBucket, positive};
 use crate::error::ScenarioError;
 use crate::scenario::Colour;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SingleRateSpec {
     /// CIR.
@@ -63,7 +64,7 @@ impl SingleRate {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TwoRateSpec {
     /// CIR.

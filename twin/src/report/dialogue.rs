@@ -1,5 +1,6 @@
 //! What is reported of flows that are answered.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{DelayReport, delay_report};
@@ -8,7 +9,7 @@ use crate::source::tcp::Population;
 use crate::state::Flow;
 
 /// Packets on the way back.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ReturnedReport {
     sent: u64,
     delivered: u64,
@@ -17,7 +18,7 @@ pub struct ReturnedReport {
     bytes_delivered: u64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct TcpReport {
     retransmits: u64,
     timeouts: u64,
@@ -30,7 +31,7 @@ pub struct TcpReport {
 }
 
 /// Requests and responses, or probes and answers.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct TransactionReport {
     count: u64,
     failed: u64,
@@ -44,7 +45,7 @@ pub struct TransactionReport {
     total_ps: Option<PopulationReport>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PopulationReport {
     count: u64,
     #[serde(flatten)]

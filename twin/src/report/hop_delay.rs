@@ -1,5 +1,6 @@
 //! What each hop added to the delay of a flow's packets.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{DelayReport, delay_report};
@@ -7,7 +8,7 @@ use crate::hop_delay::{FlowHops, HopMeter};
 use crate::sim::Simulation;
 
 /// A flow's way, hop by hop.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct HopsReport<'a> {
     steps: Vec<HopReport<'a>>,
     /// IP bytes, packets delivered, the least delay of any, and what the way takes without waiting.
@@ -15,7 +16,7 @@ pub struct HopsReport<'a> {
 }
 
 /// One hop. Losses are of all measured packets, delays of those delivered in the end.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct HopReport<'a> {
     node: &'a str,
     port: &'a str,
@@ -27,7 +28,7 @@ struct HopReport<'a> {
     waiting_histogram: Vec<(u64, u64)>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct RangeReport {
     mean: Option<f64>,
     min: Option<u64>,

@@ -1,5 +1,6 @@
 //! What rules and policers of a port met in the whole run.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::counters::Hits;
@@ -7,13 +8,13 @@ use crate::named::PortPolicers;
 use crate::police::Policer;
 
 /// One entry per rule and a last one for `otherwise`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct RuleReports {
     pub ingress: Vec<RuleReport>,
     pub egress: Vec<RuleReport>,
 }
 
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 pub struct RuleReport {
     packets: u64,
     bytes: u64,
@@ -24,7 +25,7 @@ pub struct RuleReport {
 }
 
 /// Packets by a policer's outcome.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct Outcomes {
     conform: u64,
     exceed: u64,
@@ -32,7 +33,7 @@ pub struct Outcomes {
 }
 
 /// Of the interface's own policers, in order.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct PolicerReports {
     ingress: Vec<Outcomes>,
     egress: Vec<Outcomes>,

@@ -1,5 +1,6 @@
 //! What queues and lines did while the measured window was open.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::counters::{FlowCounters, QueueState, Waits};
@@ -8,7 +9,7 @@ use crate::port::{Port, Usage};
 use crate::sim::Simulation;
 
 /// A queue's counters gained in the window.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct QueueWindow {
     packets_in: u64,
     packets_out: u64,
@@ -25,7 +26,7 @@ pub struct QueueWindow {
 }
 
 /// Time from arrival to leaving the queue, of those that left.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct WaitReport {
     mean: Option<f64>,
     max: Option<u64>,
@@ -33,7 +34,7 @@ struct WaitReport {
 }
 
 /// How evenly a queue served the flows that offered it packets.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Fairness {
     flows: usize,
     /// Jain's index of the bytes served: 1 is even.
@@ -43,7 +44,7 @@ struct Fairness {
 }
 
 /// What one flow got from a queue in the window; bytes are IP bytes.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 pub struct FlowWindow {
     packets_in: u64,
     packets_out: u64,
@@ -76,7 +77,7 @@ impl FlowWindow {
 
 /// How the line's capacity was used in the window, in bits per second; `ip` + `framing` +
 /// `idle` make the line rate.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct LineReport {
     rate_bps: u64,
     ip_bps: f64,
@@ -110,7 +111,7 @@ impl LineReport {
 }
 
 /// Frame bytes that left each queue, by interval.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SeriesReport<'a> {
     every_ps: u64,
     bytes_out: &'a [Vec<u64>],

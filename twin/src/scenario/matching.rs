@@ -1,11 +1,12 @@
 //! What a classifier rule may ask of a packet.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Colour;
 
 /// All given terms must hold; a term is a list of alternatives; none given matches everything.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MatchSpec {
     pub dscp: Option<Vec<u8>>,

@@ -18,14 +18,17 @@ pub use queue::{
     FlowOrderSpec, PoolSpec, QueueSpec, RedProfileSpec, RedSpec, RedUnit, Spacing, ThresholdSpec,
 };
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::source::SourceSchema;
 
 /// The version of the contract this crate reads and writes.
 pub const VERSION: u32 = 1;
 
 /// A network, what is sent through it, and for how long.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     pub version: u32,
@@ -49,7 +52,7 @@ pub struct Scenario {
 }
 
 /// Where delays begin and end.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DelayReference {
     /// From arrival in the sender's egress queue to reception of the last bit.
@@ -60,7 +63,7 @@ pub enum DelayReference {
 }
 
 /// A device or host.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeSpec {
     pub name: String,
@@ -89,7 +92,7 @@ pub struct NodeSpec {
 }
 
 /// When a node may begin to forward a frame.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Switching {
     #[default]
@@ -98,7 +101,7 @@ pub enum Switching {
 }
 
 /// A full-duplex link between two ports.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
     pub a: (String, String),
@@ -116,7 +119,7 @@ pub struct LinkSpec {
 }
 
 /// What a link adds to an IP packet; figures in `crate::framing`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FramingSpec {
     None,
@@ -132,7 +135,7 @@ pub enum FramingSpec {
 }
 
 /// A stream of packets along a fixed path.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
     pub name: String,
@@ -144,6 +147,7 @@ pub struct FlowSpec {
     #[serde(default)]
     pub packet: PacketSpec,
     /// Read by `crate::source` according to its `kind`.
+    #[schemars(with = "SourceSchema")]
     pub source: Value,
     /// Report measured packets one by one.
     #[serde(default)]
@@ -172,7 +176,7 @@ fn every_packet() -> u64 {
 }
 
 /// Header fields every packet of a flow leaves its host with.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PacketSpec {
     pub dscp: u8,
@@ -190,7 +194,7 @@ pub struct PacketSpec {
 }
 
 /// What a flow's packets say in the ECN field (RFC 3168).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EcnSpec {
     #[default]

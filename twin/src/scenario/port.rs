@@ -1,12 +1,15 @@
 //! A port as written: classifiers, markers, policers, queues.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{MatchSpec, PoolSpec, QueueSpec};
+use crate::police::PolicerSchema;
+use crate::sched::SchedulerSchema;
 
 /// One port; without `egress` it is a plain FIFO of 1000 packets, without `ingress` marks are kept.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PortSpec {
     pub name: String,
@@ -17,7 +20,7 @@ pub struct PortSpec {
 }
 
 /// Marking and policing of what arrives: the interface's policers, then the first matching rule.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct IngressSpec {
     pub police: Vec<ListedPolice>,
@@ -25,7 +28,7 @@ pub struct IngressSpec {
     pub otherwise: IngressOtherwise,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IngressRule {
     #[serde(rename = "match", default)]
@@ -33,10 +36,11 @@ pub struct IngressRule {
     #[serde(default)]
     pub set: Option<MarkSpec>,
     #[serde(default)]
+    #[schemars(with = "Option<PolicerSchema>")]
     pub police: Option<Value>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct IngressOtherwise {
     pub dscp: Option<u8>,
@@ -44,21 +48,23 @@ pub struct IngressOtherwise {
     pub cos: Option<u8>,
     pub group: Option<u8>,
     pub colour: Option<Colour>,
+    #[schemars(with = "Option<PolicerSchema>")]
     pub police: Option<Value>,
 }
 
 /// One policer of an interface: they are asked in order, before any rule.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListedPolice {
     #[serde(rename = "match", default)]
     pub matching: MatchSpec,
     /// Read by `crate::police` according to its `kind`.
+    #[schemars(with = "PolicerSchema")]
     pub police: Value,
 }
 
 /// Drop precedence inside a node (RFC 2697's colours).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Colour {
     #[default]
@@ -68,7 +74,7 @@ pub enum Colour {
 }
 
 /// New marks; what is absent stays as it was.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MarkSpec {
     pub dscp: Option<u8>,
@@ -82,7 +88,7 @@ pub struct MarkSpec {
 }
 
 /// Queueing of what leaves.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EgressSpec {
     #[serde(default)]
@@ -97,6 +103,7 @@ pub struct EgressSpec {
     #[serde(default)]
     pub pools: Vec<PoolSpec>,
     /// Read by `crate::sched` according to its `kind`.
+    #[schemars(with = "SchedulerSchema")]
     pub scheduler: Value,
     /// Of all queues together.
     #[serde(default)]
@@ -134,7 +141,7 @@ pub struct EgressSpec {
     pub series: Option<SeriesSpec>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeriesSpec {
     pub every_ps: u64,
@@ -152,14 +159,14 @@ fn one() -> u32 {
 }
 
 /// A shaper over frame bytes.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeSpec {
     pub rate_bps: u64,
     pub burst_bytes: u64,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EgressRule {
     #[serde(rename = "match", default)]
@@ -168,13 +175,15 @@ pub struct EgressRule {
     #[serde(default)]
     pub set: Option<MarkSpec>,
     #[serde(default)]
+    #[schemars(with = "Option<PolicerSchema>")]
     pub police: Option<Value>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EgressOtherwise {
     pub queue: usize,
     pub set: Option<MarkSpec>,
+    #[schemars(with = "Option<PolicerSchema>")]
     pub police: Option<Value>,
 }

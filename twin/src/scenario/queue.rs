@@ -1,12 +1,14 @@
 //! Queues, drop profiles and shared buffers as written.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Colour, MatchSpec};
+use crate::police::PolicerSchema;
 
 /// One queue; at least one limit or a pool must be given.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueueSpec {
     pub name: String,
@@ -28,6 +30,7 @@ pub struct QueueSpec {
     pub thresholds: Vec<ThresholdSpec>,
     /// A policer in front of the queue, read by `crate::police`.
     #[serde(default)]
+    #[schemars(with = "Option<PolicerSchema>")]
     pub police: Option<Value>,
     /// Name of the pool its packets lie in.
     #[serde(default)]
@@ -44,7 +47,7 @@ pub struct QueueSpec {
 }
 
 /// Flow-based fair queueing inside one queue.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowOrderSpec {
     /// Hash buckets; flows in one bucket are one conversation.
@@ -58,7 +61,7 @@ fn two_hundred_and_fifty_six() -> u16 {
 }
 
 /// A depth of the queue from which on the packets that match are dropped (WTD).
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ThresholdSpec {
     #[serde(rename = "match", default)]
@@ -74,7 +77,7 @@ pub struct ThresholdSpec {
 }
 
 /// Buffer shared by queues of a port or node; exactly one size.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoolSpec {
     pub name: String,
@@ -86,7 +89,7 @@ pub struct PoolSpec {
 }
 
 /// (Weighted) random early detection.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RedSpec {
     /// The average moves by 2^-this of the difference.
@@ -122,7 +125,7 @@ fn five_hundred() -> u32 {
 }
 
 /// What the average and the thresholds count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RedUnit {
     #[default]
@@ -135,7 +138,7 @@ pub enum RedUnit {
 }
 
 /// How early drops follow each other.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Spacing {
     /// Each packet by itself: geometric gaps.
@@ -145,7 +148,7 @@ pub enum Spacing {
     Uniform,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RedProfileSpec {
     #[serde(default)]

@@ -4,6 +4,7 @@
 //! policed by a token bucket while the port is congested. The others are served by the
 //! smallest finish number, self-clocked (Golestani 1994), over frame bytes.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::weights::Weights;
@@ -12,7 +13,7 @@ use crate::error::ScenarioError;
 use crate::item::Item;
 use crate::police::TokenBucket;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CbwfqSpec {
     #[serde(default)]
@@ -21,7 +22,7 @@ pub struct CbwfqSpec {
     weights: Weights,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PrioritySpec {
     queue: usize,

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Bucket, Context};
@@ -15,7 +16,7 @@ use crate::item::Item;
 /// IOS: weight of a conversation of precedence 0.
 const WEIGHT: u64 = 32_384;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FairSpec {
     /// Hash buckets; flows in one bucket are one conversation.

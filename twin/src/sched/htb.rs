@@ -2,6 +2,7 @@
 //! rate, or borrows from the nearest ancestor below its rate while nobody between is at its
 //! ceiling; the lowest lenders first, then by priority, then deficit round robin.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::hierarchy::{Node, parents};
@@ -22,14 +23,15 @@ const QUANTUM_BOUNDS: (u64, u64) = (1_000, 200_000);
 /// What `tc` gives where timers are exact: one packet of the usual MTU.
 const DEFAULT_BURST: u64 = 1_600;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HtbSpec {
     classes: Vec<ClassSpec>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "HtbClassSpec")]
 struct ClassSpec {
     name: String,
     #[serde(default)]

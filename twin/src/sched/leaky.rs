@@ -1,6 +1,7 @@
 //! Strict priority as some devices really serve it: levels of several queues that share by
 //! weight, and levels that let a packet of a lower one pass now and then.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::round_robin::RoundRobin;
@@ -9,7 +10,7 @@ use super::{Backlog, Context, Pick, Scheduler};
 use crate::error::ScenarioError;
 
 /// A level as written: a queue, or queues with packets per turn.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     expecting = "invalid level: neither a queue number nor a map from queue to weight"
@@ -21,7 +22,7 @@ pub enum LevelSpec {
 
 /// Of `out_of` turns of a level while a lower one waits, `packets` go to the next lower one
 /// that waits. Two numbers, so that one in 16.5 can be said.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeakSpec {
     packets: u64,
@@ -29,7 +30,7 @@ pub struct LeakSpec {
 }
 
 /// One leak for every level but the last, or one per level (null: none).
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     expecting = "invalid leak: neither {packets, out_of} nor a list of those, one per level but the last"

@@ -12,6 +12,7 @@ mod hierarchy;
 mod htb;
 mod leaky;
 mod round_robin;
+mod schema;
 mod shape;
 mod srr;
 #[cfg(test)]
@@ -24,6 +25,7 @@ mod wrr;
 use backlog::{Backlog, Gated};
 use classes::{Classes, Read};
 pub use fair::{FairQueue, Offer};
+pub use schema::SchedulerSchema;
 pub use shape::Bucket;
 use shape::{PortShaper, QueueShaper};
 

@@ -1,6 +1,7 @@
 //! Shared round robin of the Catalyst 2970 family: an optional expedite queue, shaped queues
 //! that get 1/W of the port rate and never more, and byte-weighted sharing of the rest.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::round_robin::{RoundRobin, TURN_BYTES};
@@ -9,7 +10,7 @@ use super::{Backlog, Context, Pick, Scheduler};
 use crate::error::ScenarioError;
 use crate::framing::serialisation_ps;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SrrSpec {
     /// Shares; a shaped or strict queue's entry does not count.

@@ -1,5 +1,6 @@
 //! Strict queues first, the rest by round robin: `fifo`, `strict` and `strict_wrr`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::classes::Read;
@@ -60,7 +61,7 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Tiered {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FifoSpec {}
 
@@ -76,7 +77,7 @@ pub fn fifo(_spec: FifoSpec, context: Context) -> Result<Tiered, ScenarioError> 
     })
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StrictSpec {
     /// Every queue, from first served; the first is the priority queue for interleaving.
@@ -119,7 +120,7 @@ pub fn strict_levels(spec: StrictSpec, context: Context) -> Result<Leaky, Scenar
     Leaky::new(spec.order, spec.leak, context)
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StrictWrrSpec {
     /// From first served.
@@ -128,7 +129,7 @@ pub struct StrictWrrSpec {
     mode: Mode,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     Packets,

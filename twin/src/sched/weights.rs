@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -12,8 +13,9 @@ use crate::error::ScenarioError;
 pub const MAX_WEIGHT: u64 = 1_000_000_000_000;
 
 /// In a list, null or 0 stands for "this queue has none".
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "Value")]
+#[schemars(!try_from, untagged)]
 pub enum Weights {
     List(Vec<Option<u64>>),
     /// Keys are queue numbers, strings as JSON has them.

@@ -1,5 +1,6 @@
 //! Round robin alone: `wrr` by packets or by blocks of bytes, `drr` by bytes.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Context;
@@ -11,7 +12,7 @@ use crate::error::ScenarioError;
 /// An 802.1Q tag.
 const TAG_BYTES: u64 = 4;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WrrSpec {
     /// Packets per turn, or blocks of `quantum_bytes`.
@@ -23,7 +24,7 @@ pub struct WrrSpec {
 }
 
 /// How a frame is counted against a quantum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Counting {
     /// Its bytes.
@@ -58,7 +59,7 @@ pub fn wrr(spec: WrrSpec, context: Context) -> Result<Tiered, ScenarioError> {
     }))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DrrSpec {
     /// Frame bytes per turn.

@@ -1,5 +1,6 @@
 //! Amounts of bytes or time that are fixed or drawn.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -24,18 +25,18 @@ pub enum Amount {
     },
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct UniformSpec {
+pub struct UniformSpec {
     /// Absent: the least that makes sense.
     #[serde(default)]
     min: Option<u64>,
     max: u64,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ExponentialSpec {
+pub struct ExponentialSpec {
     /// Absent: the least that makes sense.
     #[serde(default)]
     min: Option<u64>,

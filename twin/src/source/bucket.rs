@@ -1,5 +1,6 @@
 //! A token bucket behind a source: packets wait until they conform, in order, without loss.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -9,9 +10,9 @@ use crate::framing::SECOND_PS;
 use crate::rng::Stream;
 use crate::scenario::parse_part;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct BucketSpec {
+pub struct BucketSpec {
     /// IP bits.
     rate_bps: u64,
     /// At least the largest packet.

@@ -1,15 +1,17 @@
 //! `udp_echo`: probes that the far end sends back, such as pings.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::amount::Amount;
+use super::schema::AmountSchema;
 use super::tcp::Population;
 use super::{Context, Source};
 use crate::error::ScenarioError;
 use crate::rng::Stream;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EchoSpec {
     ip_bytes: u32,
@@ -17,9 +19,11 @@ pub struct EchoSpec {
     #[serde(default)]
     reply_bytes: Option<u32>,
     /// An amount: from probe to probe.
+    #[schemars(with = "AmountSchema")]
     interval_ps: Value,
     /// An amount: from the probe's arrival to the answer.
     #[serde(default)]
+    #[schemars(with = "Option<AmountSchema>")]
     server_ps: Option<Value>,
     /// Probes to send; null: as many as the time allows.
     #[serde(default)]

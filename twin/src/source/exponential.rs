@@ -1,5 +1,6 @@
 //! Exponential packet sizes: with Poisson arrivals a link is the M/M/1 queue of the textbooks.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -10,9 +11,9 @@ use crate::framing::Framing;
 use crate::rng::Stream;
 use crate::scenario::{parse_kind, parse_part};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Spec {
+pub struct ExponentialSizesSpec {
     mean_bytes: u32,
     #[serde(default = "smallest")]
     min_bytes: u32,
@@ -47,7 +48,7 @@ impl ExponentialSizes {
             let hint = "use exponential, a size in bytes, or a list of [size, weight]";
             return Err(context.error(&format!("{field}.kind"), &problem, hint));
         }
-        let spec: Spec = parse_part(rest, &path)?;
+        let spec: ExponentialSizesSpec = parse_part(rest, &path)?;
         context.packet_size(spec.min_bytes, MIN_IP_BYTES, &format!("{field}.min_bytes"))?;
         let above = spec.min_bytes;
         context.packet_size(spec.max_bytes, above, &format!("{field}.max_bytes"))?;

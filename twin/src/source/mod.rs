@@ -10,6 +10,7 @@ mod onoff;
 mod pace;
 mod phase;
 mod regular;
+pub mod schema;
 mod size;
 pub mod tcp;
 mod trace;
@@ -17,6 +18,7 @@ mod video;
 
 pub use echo::Echo;
 pub use phase::Groups;
+pub use schema::SourceSchema;
 
 use std::cell::{Cell, RefCell};
 

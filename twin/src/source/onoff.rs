@@ -1,15 +1,17 @@
 //! `onoff`: bursts at a peak rate between silences, of random or fixed lengths.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::pace::Pace;
+use super::schema::SizesSchema;
 use super::size::{Layer, Sizes};
 use super::{Context, Open, OpenSource, Source};
 use crate::error::ScenarioError;
 use crate::rng::Stream;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnOffSpec {
     /// While on.
@@ -17,8 +19,10 @@ pub struct OnOffSpec {
     #[serde(default)]
     rate_layer: Layer,
     #[serde(default)]
+    #[schemars(with = "Option<SizesSchema>")]
     ip_bytes: Option<Value>,
     #[serde(default)]
+    #[schemars(with = "Option<SizesSchema>")]
     frame_bytes: Option<Value>,
     /// Mean lengths.
     on_ps: u64,
@@ -34,7 +38,7 @@ pub struct OnOffSpec {
 }
 
 /// How the lengths of bursts and silences spread about their means.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Lengths {
     #[default]

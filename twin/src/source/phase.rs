@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Context;
@@ -13,7 +14,7 @@ use crate::rng::Stream;
 /// Clocks worse than this are broken.
 const MAX_PPM: f64 = 100_000.0;
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(tag = "mode", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PhaseSpec {
     /// All flows of the group send at the same instant of each period, in an order drawn anew.

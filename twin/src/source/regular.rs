@@ -1,26 +1,30 @@
 //! `cbr` and `poisson`: packets at a mean rate.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::exponential::ExponentialSizes;
 use super::pace::Pace;
 use super::phase::{Member, PhaseSpec};
+use super::schema::SizesSchema;
 use super::size::{Layer, Sizes};
 use super::{Context, Open, OpenSource, Source};
 use crate::error::ScenarioError;
 use crate::framing::SECOND_PS;
 use crate::rng::Stream;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegularSpec {
     rate_bps: u64,
     #[serde(default)]
     rate_layer: Layer,
     #[serde(default)]
+    #[schemars(with = "Option<SizesSchema>")]
     ip_bytes: Option<Value>,
     #[serde(default)]
+    #[schemars(with = "Option<SizesSchema>")]
     frame_bytes: Option<Value>,
     #[serde(default)]
     start_ps: u64,

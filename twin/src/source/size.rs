@@ -1,5 +1,6 @@
 //! Packet sizes of a source: one, or several with weights (such as an IMIX).
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -11,8 +12,9 @@ use crate::rng::Stream;
 const MAX_SIZES: usize = 256;
 
 /// What a rate counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "RateLayer")]
 pub enum Layer {
     #[default]
     Ip,

@@ -1,12 +1,13 @@
 //! `trace`: packets as they were recorded.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Context, MIN_IP_BYTES, Open, OpenSource, Source};
 use crate::error::ScenarioError;
 use crate::rng::Stream;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceSpec {
     /// From the start of the trace, not descending.

@@ -1,6 +1,7 @@
 //! `video`: frames of random size at a steady rate, cut into RTP packets that the host sends
 //! back to back.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Context, Open, OpenSource, Source};
@@ -13,7 +14,7 @@ const RTP_HEADERS: u32 = 40;
 /// 16 MB: no codec's frame is larger, and the cut into packets stays short.
 const MAX_FRAME_BYTES: u64 = 1 << 24;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VideoSpec {
     /// Frames per second.
@@ -49,7 +50,7 @@ fn as_large() -> f64 {
 }
 
 /// Of frame sizes.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Distribution {
     #[default]

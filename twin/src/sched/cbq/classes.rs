@@ -1,5 +1,6 @@
 //! The link-sharing structure: classes as written, checked, parents before children.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::estimator::{Estimator, EstimatorSpec};
@@ -12,8 +13,9 @@ use crate::sched::{Backlog, Context};
 /// Shares are rounded in print: children may exceed their parent by this much of the link.
 const SHARE_SLACK: f64 = 1e-9;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "CbqClassSpec")]
 pub struct ClassSpec {
     name: String,
     /// None: a child of the root, which is the link.
@@ -49,7 +51,7 @@ fn yes() -> bool {
     true
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     expecting = "invalid priority: neither high, low nor a number from 0 (first) to 7"
@@ -59,7 +61,7 @@ enum Priority {
     Number(u8),
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Named {
     High,

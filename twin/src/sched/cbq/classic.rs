@@ -1,6 +1,7 @@
 //! CBQ (Floyd and Jacobson 1995): weighted round robin by priority over the classes that the
 //! link-sharing guidelines let send.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::by_priority;
@@ -12,7 +13,7 @@ use crate::error::ScenarioError;
 use crate::item::Item;
 use crate::sched::{Backlog, Context, Pick, Scheduler};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CbqSpec {
     classes: Vec<ClassSpec>,
@@ -36,7 +37,7 @@ pub struct CbqSpec {
 }
 
 /// When may a class above its rate borrow from an ancestor that is not?
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Guideline {
     /// If no class of a lower level than the ancestor is unsatisfied.

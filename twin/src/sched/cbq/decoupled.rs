@@ -4,6 +4,7 @@
 //! A bounded class (one that may not borrow) and every child of the root is the root of a
 //! bounded branch subtree; the nearest of those above a leaf, or itself, is its own root.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::by_priority;
@@ -15,7 +16,7 @@ use crate::error::ScenarioError;
 use crate::framing::SECOND_PS;
 use crate::sched::{Backlog, Context, Pick, Scheduler};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DecoupledSpec {
     classes: Vec<ClassSpec>,

@@ -1,5 +1,6 @@
 //! The CBQ estimator (Floyd and Jacobson 1995): is a class above its rate, and until when?
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::error::ScenarioError;
@@ -7,7 +8,7 @@ use crate::framing::serialisation_ps;
 use crate::sched::Context;
 
 /// The settings of Floyd's "Notes on CBQ: setting parameters" (1995), in packets.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EstimatorSpec {
     /// The average moves by 2^-this of the difference.

@@ -11,8 +11,10 @@ mod tests;
 mod visits;
 
 use classes::Classes;
-use classic::{Cbq, CbqSpec};
-use decoupled::{Decoupled, DecoupledSpec};
+use classic::Cbq;
+pub use classic::CbqSpec;
+use decoupled::Decoupled;
+pub use decoupled::DecoupledSpec;
 use ring::Ring;
 use visits::{Counted, Uncounted, Visits};
 

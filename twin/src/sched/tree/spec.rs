@@ -1,5 +1,6 @@
 //! A tree of policies as written, flattened: parents before children.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Node, Tier};
@@ -14,14 +15,15 @@ const MAX_DEPTH: usize = 16;
 /// One packet of the usual MTU.
 const DEFAULT_BURST: u64 = 1_600;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TreeSpec {
     children: Vec<NodeSpec>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "TreeNodeSpec")]
 struct NodeSpec {
     /// For the reader only.
     #[serde(default, rename = "name")]

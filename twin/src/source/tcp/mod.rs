@@ -37,7 +37,7 @@ use crate::rng::Stream;
 use crate::scenario::parse_part;
 use connection::Application;
 use session::{Pattern, Session};
-use spec::{BulkSpec, Options, SessionSpec};
+pub use spec::{BulkSpec, Options, SessionSpec};
 
 /// More sessions than this in one flow are a mistake.
 const MAX_SESSIONS: u32 = 100_000;

@@ -1,18 +1,20 @@
 //! `tcp` and `tcp_session` as written: the stack's options, and what is transferred.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::error::ScenarioError;
 use crate::framing::SECOND_PS;
 use crate::scenario::parse_part;
+use crate::source::schema::AmountSchema;
 use crate::source::{ACK_BYTES, Context};
 
 /// Two NOPs and the 10 bytes of RFC 7323.
 pub const TIMESTAMP_BYTES: u32 = 12;
 
 /// How a window grows and how losses are repaired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Control {
     /// RFC 5681: the first new acknowledgement ends fast recovery.
@@ -24,7 +26,7 @@ pub enum Control {
 }
 
 /// What both ends of a connection run; the defaults are a common stack of today, by segments.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
     /// Payload of a full segment, TCP options included (RFC 6691).
@@ -216,7 +218,7 @@ impl Options {
 }
 
 /// A bulk transfer.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BulkSpec {
     /// To transfer; null: as much as the time allows.
@@ -231,7 +233,7 @@ pub struct BulkSpec {
 }
 
 /// Whether a connection serves one transaction or all.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Life {
     #[default]
@@ -240,20 +242,25 @@ pub enum Life {
 }
 
 /// Requests and responses.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionSpec {
     /// Amounts, see `crate::source::amount`.
+    #[schemars(with = "AmountSchema")]
     pub request_bytes: Value,
+    #[schemars(with = "AmountSchema")]
     pub response_bytes: Value,
     /// From a response to the next request.
     #[serde(default)]
+    #[schemars(with = "Option<AmountSchema>")]
     pub think_ps: Option<Value>,
     /// From a request to the next, or later if its response is late.
     #[serde(default)]
+    #[schemars(with = "Option<AmountSchema>")]
     pub period_ps: Option<Value>,
     /// From the whole request to the response.
     #[serde(default)]
+    #[schemars(with = "Option<AmountSchema>")]
     pub server_ps: Option<Value>,
     #[serde(default)]
     pub connection: Life,
