@@ -14,6 +14,7 @@ from qosforge.experiments.compare import compare_claims
 from qosforge.experiments.model import Experiment
 from qosforge.experiments.running import LoadPoint
 from qosforge.experiments.testbeds import find_testbed
+from tests.twin.scenarios import wire
 
 NAMES = ("itesm-layer2", "itesm-layer3", "itesm-link-efficiency")
 NOT_HELD = {
@@ -45,7 +46,7 @@ def cases(experiment: Experiment) -> dict[str, Case]:
 
 def node(case: Case, name: str) -> Mapping[str, Any]:
     assert case.document is not None
-    found: Mapping[str, Any] = next(n for n in case.document["nodes"] if n["name"] == name)
+    found: Mapping[str, Any] = wire(next(n for n in case.document.nodes if n.name == name))
     return found
 
 
@@ -83,7 +84,7 @@ def test_before_and_after_have_the_same_sources() -> None:
     before, after = (made[name].document for name in ("no-qos", "qos"))
     assert before is not None
     assert after is not None
-    assert before["flows"] == after["flows"]
+    assert before.flows == after.flows
 
 
 def test_voice_takes_at_least_its_own_time_on_both_lines(session: ExperimentSession) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-import qosforge_twin
 
 from qosforge.experiments.cases import Case, SubjectSelection
 from qosforge.experiments.rows import rows_of
+from qosforge.twin.scenario import TwinScenario
+from qosforge.twin.simulation import simulate
+from tests.twin.scenarios import part
 
 PS = 10**12
 
@@ -25,14 +25,17 @@ def test_loss_of_round_trips_is_of_the_packets_of_both_ways() -> None:
     }
     room = {"queues": [{"name": "all", "limit_packets": 5}], "scheduler": {"kind": "fifo"}}
     document["nodes"][1]["ports"][0]["egress"] = room  # type: ignore[index]
-    answer = json.loads(qosforge_twin.run(json.dumps(document), 1))
-    probes, answers = answer["flows"][0], answer["flows"][0]["returned"]
-    assert probes["lost"] == 0
-    assert answers["lost"] > 0.6 * answers["sent"]
+    scenario = part(document, TwinScenario)
+    answer = simulate(scenario, 1)
+    probes = answer.flows[0]
+    answers = probes.returned
+    assert answers is not None
+    assert probes.lost == 0
+    assert answers.lost > 0.6 * answers.sent
 
-    case = Case(("s",), document, {"there": SubjectSelection(flows=("probe",))})
+    case = Case(("s",), scenario, {"there": SubjectSelection(flows=("probe",))})
     assert rows_of(case, [answer], "frame")["there"].loss_ratio == 0
 
-    case = Case(("s",), document, {"both": SubjectSelection(flows=("probe",), round_trip=True)})
+    case = Case(("s",), scenario, {"both": SubjectSelection(flows=("probe",), round_trip=True)})
     lost = rows_of(case, [answer], "frame")["both"].loss_ratio
-    assert lost == pytest.approx(answers["lost"] / (2 * probes["sent"]))
+    assert lost == pytest.approx(answers.lost / (2 * probes.sent))

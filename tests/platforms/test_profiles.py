@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from qosforge.platforms.base import installed, platform
 from qosforge.platforms.profile import BufferSize, DeviceProfile, DisciplineProfile, platform_profile
+from qosforge.twin.scenario import QueueSpec, RedSpec
 
 
 @pytest.mark.parametrize("name", sorted(installed()))
@@ -24,9 +25,12 @@ def test_a_figure_without_a_source_is_refused() -> None:
 
 def test_room_in_packets_and_bytes_gives_both_limits_queue_by_queue() -> None:
     room = BufferSize(packets=(5, 7), bytes=9000, early={"weight_exponent": 0})
-    assert room.of(1) == {"limit_packets": 7, "limit_bytes": 9000, "red": {"weight_exponent": 0}}
+    red = RedSpec(weight_exponent=0)
+    assert room.queue("q", 1) == QueueSpec(name="q", limit_packets=7, limit_bytes=9000, red=red)
     with pytest.raises(ValidationError, match="packets or in bytes"):
         BufferSize()
+    with pytest.raises(ValidationError, match="unknown field `weight`"):
+        BufferSize(packets=5, early={"weight": 0})
 
 
 def test_a_discipline_replaces_the_latency_that_it_states_only() -> None:
@@ -38,6 +42,6 @@ def test_a_discipline_replaces_the_latency_that_it_states_only() -> None:
         disciplines={"fifo": slow},
         sources=dict.fromkeys(("latency", "latency_jitter", "disciplines"), "made up"),
     )
-    assert profile.forwarding() == {"latency_ps": 1_000_000, "latency_jitter_ps": 2_000_000}
-    assert profile.forwarding("fifo") == {"latency_ps": 3_000_000, "latency_jitter_ps": 2_000_000}
-    assert profile.forwarding("strict") == profile.forwarding()
+    assert profile.latencies_ps() == (1_000_000, 2_000_000)
+    assert profile.latencies_ps("fifo") == (3_000_000, 2_000_000)
+    assert profile.latencies_ps("strict") == profile.latencies_ps()

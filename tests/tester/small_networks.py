@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 from qosforge.calculus.delay_bounds import delay_bounds
-from qosforge.calculus.encapsulation import PS
 from qosforge.calculus.stages import TrafficStream
 from qosforge.inventory.models import (
     Circuit,
@@ -24,6 +23,7 @@ from qosforge.inventory.models import (
 from qosforge.plan.model import Efficiency, Egress, Ingress, InterfacePlan, Plan
 from qosforge.tester.scenario.streams import find_streams
 from qosforge.tester.twin import TwinTester
+from qosforge.twin.scenario import PS
 
 ACCESS = 100_000_000
 _CIRCUITS = {Framing.ATM: Circuit(vpi=1, vci=100), Framing.FRAME_RELAY: Circuit(dlci=100)}
@@ -147,11 +147,11 @@ def run(
     found = find_streams(network, plans, described, document, tester._run)
     bounds = delay_bounds(found)
     by_flow = {name: bounds[stream.name] for stream in found for name in stream.flows}
-    arrived = [entry for entry in answer["flows"] if entry["delivered"]]
+    arrived = [entry for entry in answer.flows if entry.delivered]
     return Run(
         streams={stream.name: stream for stream in found},
-        worst={entry["name"]: Fraction(entry["delay_ps"]["max"], PS) for entry in arrived},
+        worst={entry.name: Fraction(entry.delay_ps.max or 0, PS) for entry in arrived},
         bounds=by_flow,
-        throughput={entry["name"]: entry["throughput_bps"] for entry in answer["flows"]},
-        packet_bytes={entry["name"]: entry["bytes_delivered"] / entry["delivered"] for entry in arrived},
+        throughput={entry.name: entry.throughput_bps for entry in answer.flows},
+        packet_bytes={entry.name: entry.bytes_delivered / entry.delivered for entry in arrived},
     )

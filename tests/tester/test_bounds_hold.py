@@ -10,8 +10,10 @@ import pytest
 import qosforge_twin
 
 from qosforge.calculus.delay_bounds import delay_bounds
-from qosforge.calculus.encapsulation import PS, Carried
+from qosforge.calculus.encapsulation import Carried
 from qosforge.calculus.stages import EgressLine, Passage, TrafficStream
+from qosforge.twin.described import read_scheduler
+from qosforge.twin.scenario import PS
 
 Json = dict[str, Any]
 
@@ -40,8 +42,18 @@ def tightness(random: Random, discipline: Json, limits: list[int]) -> list[float
     """Largest delays over their bounds of streams at random through a device that serves so."""
     rate, jitter = random.choice([10**6, 2 * 10**6]), random.choice([0, 10**9, 10**10])
     ring, count = random.choice([1, 2, 3]), random.randint(1, 5)
+    served = read_scheduler(discipline)
     out = EgressLine(
-        "box", "out", rate, rate, ring, tuple(limits), 0, LATENCY, discipline=discipline, jitter_ps=jitter
+        "box",
+        "out",
+        rate,
+        rate,
+        ring,
+        tuple(limits),
+        0,
+        LATENCY,
+        discipline=served,
+        jitter_ps=jitter,
     )
     streams, flows = [], []
     for n in range(count):

@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 import qosforge_twin
 
-from qosforge.calculus.encapsulation import PS, Encapsulation
+from qosforge.calculus.encapsulation import Encapsulation
 from qosforge.calculus.stages import EgressLine, Meter, Passage
 from qosforge.tester.scenario.path_stages import PathStages
+from qosforge.twin.scenario import PS, EgressSpec, LinkSpec
+from tests.twin.scenarios import part
 
 Json = dict[str, Any]
 PACKETS = 5
-WIDE = {"rate_bps": 10**9, "burst_bytes": 10**7}
+WIDE = {"kind": "token_bucket", "rate_bps": 10**9, "burst_bytes": 10**7}
 
 LINKS: dict[str, tuple[Json, list[Json]]] = {
     "none": ({"framing": "none"}, [{}]),
@@ -95,11 +97,12 @@ def test_packets_of_every_size_are_on_the_line_what_the_twin_makes_of_them(
             next(p for p in answer["ports"] if (p["node"], p["port"]) == at) for at in (("a", "out"), ("b", "in"))
         )
 
-        carries = Encapsulation.of(between, egress, rtp=rtp)
+        described = part(egress, EgressSpec)
+        carries = Encapsulation.of(part(between, LinkSpec), described, rtp=rtp)
         way = PathStages([size], {})
         way.cut(carries)
         way.police(("a", "out", "egress", 0), 1, 1, carries.policed_bytes)
-        line = EgressLine("a", "out", rate, rate, 1, (1000, 1000), 0, 0, discipline=egress["scheduler"])
+        line = EgressLine("a", "out", rate, rate, 1, (1000, 1000), 0, 0, discipline=described.scheduler)
         way.pass_line(line, queue, carries)
         way.police(("b", "in", "ingress", 0), 1, 1, carries.received_bytes)
         before, passage, behind = way.stages()

@@ -18,7 +18,9 @@ from qosforge.plan.model import DROP, TRANSMIT, Ingress, InterfacePlan, Interfac
 from qosforge.platforms.base import platform
 from qosforge.tester.expectation import throughput_ranges
 from qosforge.tester.scenario.streams import find_streams
-from qosforge.tester.twin import PS, Json, TwinTester
+from qosforge.tester.twin import TwinTester
+from qosforge.twin.report import FlowReport
+from qosforge.twin.scenario import PS
 
 ROOT = Path(__file__).parents[2]
 INVENTORY = ROOT / "inventories" / "campus"
@@ -34,14 +36,14 @@ class Run:
     """One scenario on the twin: its streams, and what the flows of each saw."""
 
     streams: dict[str, TrafficStream]
-    flows: dict[str, list[Json]]
+    flows: dict[str, list[FlowReport]]
 
     def throughput(self, name: str) -> float:
         flows = self.flows[name]
-        return sum(flow["throughput_bps"] for flow in flows) / len(flows)
+        return sum(flow.throughput_bps for flow in flows) / len(flows)
 
     def worst(self, name: str) -> int:
-        return max(flow["delay_ps"]["max"] or 0 for flow in self.flows[name])
+        return max(flow.delay_ps.max or 0 for flow in self.flows[name])
 
 
 @cache
@@ -63,7 +65,7 @@ def run(intent: str | None, scenario: str) -> Run:
         name: {name} if stream.count == 1 else {f"{name}-{n + 1}" for n in range(stream.count)}
         for name, stream in found.items()
     }
-    return Run(found, {n: [f for f in answer["flows"] if f["name"] in own] for n, own in names.items()})
+    return Run(found, {n: [f for f in answer.flows if f.name in own] for n, own in names.items()})
 
 
 CASES = [

@@ -11,7 +11,7 @@ from qosforge.calculus.stages import EgressLine, Passage, TrafficStream
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.tester.expectation import expectations, throughput_ranges
 from qosforge.tester.scenario.schedulers import twin_scheduler
-from tests.twin.scenarios import egress, flow, flows_of, one_port, run
+from tests.twin.scenarios import egress, flow, flows_of, one_port, run, wire
 
 RATE = 10_000_000
 NEAR = 0.015
@@ -70,7 +70,7 @@ def ranges(*classes: Offered) -> list[tuple[float, float]]:
 
 def seen(*classes: Offered) -> list[float]:
     """What each class gets on the twin, in parts of the line."""
-    port = egress(len(classes), line_of(classes).discipline)
+    port = egress(len(classes), wire(line_of(classes).discipline))
     flows = [
         flow(f"q{n}", n, kind=each.kind, rate_bps=round(each.load * RATE), ip_bytes=each.size)
         for n, each in enumerate(classes)

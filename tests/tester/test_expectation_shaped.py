@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from qosforge.calculus.delay_bounds import delay_bounds
-from qosforge.calculus.encapsulation import PS
 from qosforge.calculus.stages import Passage
 from qosforge.compiler.compile import compile_intent
 from qosforge.intent.loader import load_intent
@@ -18,6 +17,7 @@ from qosforge.platforms.base import platform
 from qosforge.tester.expectation import throughput_ranges
 from qosforge.tester.scenario.streams import find_streams
 from qosforge.tester.twin import TwinTester
+from qosforge.twin.scenario import PS
 
 ROOT = Path(__file__).parents[2]
 INVENTORY = ROOT / "inventories" / "campus"
@@ -112,8 +112,8 @@ def test_streams_get_what_is_expected_of_them(made: Callable[[Egress], Egress]) 
     seen, late, bounds = {}, {}, delay_bounds(found)
     for stream in passing:
         own = {stream.name} if stream.count == 1 else {f"{stream.name}-{n + 1}" for n in range(stream.count)}
-        seen[stream.name] = sum(flow["throughput_bps"] for flow in answer["flows"] if flow["name"] in own)
-        worst = max(flow["delay_ps"]["max"] or 0 for flow in answer["flows"] if flow["name"] in own)
+        seen[stream.name] = sum(flow.throughput_bps for flow in answer.flows if flow.name in own)
+        worst = max(flow.delay_ps.max or 0 for flow in answer.flows if flow.name in own)
         bound = bounds[stream.name]
         if bound is not None and worst > bound * PS:
             late[stream.name] = (worst, bound)

@@ -24,6 +24,7 @@ from qosforge.tester.measurement.document import FlowResult, Measurement
 from qosforge.tester.measurement.path_delay import ATOMS, HopDelay, PathDelay, condense
 from qosforge.tester.policer_memory import PolicerMemory
 from qosforge.tester.twin import TwinTester
+from qosforge.twin.report import read_report
 from tests.tester.test_replications import made
 from tests.twin.scenarios import MILLISECOND, SECOND, chain, flow
 
@@ -37,21 +38,21 @@ def told(scenario: dict[str, Any], seeds: range = range(1)) -> PathDelay:
     """Where the delay of all flows of a scenario of the twin arises."""
     for each in scenario["flows"]:
         each |= {"hops": True, "samples": True}
-    answers = [json.loads(qosforge_twin.run(json.dumps(scenario), seed)) for seed in seeds]
+    answers = [read_report(qosforge_twin.run(json.dumps(scenario), seed)) for seed in seeds]
     flows = [
         FlowResult(
-            name=entry["name"],
+            name=entry.name,
             replication=number,
             traffic_class="c",
             path="a→b",
-            sent=entry["sent"],
-            delivered=entry["delivered"],
-            lost=entry["lost"],
-            mean_delay_ps=round(entry["delay_ps"]["mean"]),
-            samples=tuple(map(tuple, entry["samples"])),
+            sent=entry.sent,
+            delivered=entry.delivered,
+            lost=entry.lost,
+            mean_delay_ps=round(entry.delay_ps.mean or 0),
+            samples=entry.samples or (),
         )
         for number, answer in enumerate(answers)
-        for entry in answer["flows"]
+        for entry in answer.flows
     ]
     (found,) = path_delays([JudgedPath("c", frozenset({"c"}), "a→b")], flows, answers, (), PolicerMemory((), {}))
     return found

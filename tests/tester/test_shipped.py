@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 import qosforge_twin
@@ -13,10 +14,13 @@ from qosforge.inventory.models import Framing, Interface, Link
 from qosforge.plan.model import InterfacePlan
 from qosforge.platforms.base import platform
 from qosforge.tester.scenario.ports import framing_name, twin_port
-from qosforge.tester.twin import PS, Json
+from qosforge.twin.scenario import PS
 from tests.compiler.goldens import LIBRARY, every_platform, findings_of, library
+from tests.twin.scenarios import wire
 
 from .measured import Load, measure
+
+Json = dict[str, Any]
 
 
 def compiled(policy: str) -> list[CompiledDevice]:
@@ -42,7 +46,7 @@ def scenario(device: CompiledDevice) -> Json:
     for number, interface in enumerate(described.interfaces):
         held = device.plan.interface(interface.name) or InterfacePlan(name=interface.name)
         link = line(interface, number)
-        ports.append(twin_port(device.plan, held, link, interface.usable, profile, far=held.efficiency))
+        ports.append(wire(twin_port(device.plan, held, link, interface.usable, profile, far=held.efficiency)))
         nodes.append({"name": f"far{number}", "ports": [{"name": "1"}]})
         links.append(
             {

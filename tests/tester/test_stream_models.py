@@ -11,13 +11,19 @@ import pytest
 import qosforge_twin
 
 from qosforge.calculus.delay_bounds import delay_bounds
-from qosforge.calculus.encapsulation import PS, Carried
+from qosforge.calculus.encapsulation import Carried
 from qosforge.calculus.stages import EgressLine, Meter, Passage, TrafficStream
 from qosforge.inventory.models import TrafficFlow
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.tester.expectation import expectations, throughput_ranges
 from qosforge.tester.scenario.policers import find_policers, policer_limit
 from qosforge.tester.scenario.streams import offered_load
+from qosforge.twin.described import read_scheduler
+from qosforge.twin.report import read_report
+from qosforge.twin.scenario import PS, PortSpec
+from qosforge.twin.schedulers import StrictScheduler
+from qosforge.twin.sources import TraceSource, VideoSource
+from tests.twin.scenarios import part
 
 RATE = 1_000_000
 
@@ -186,7 +192,7 @@ def test_a_full_queue_bounds_who_sends_all_it_can() -> None:
 
 
 def test_behind_an_unbounded_priority_nothing_is_bounded() -> None:
-    strict = line("a", limits=2, discipline={"kind": "strict", "order": [0, 1]})
+    strict = line("a", limits=2, discipline=StrictScheduler(order=(0, 1)))
     found = delay_bounds([stream("first", math.inf, (strict, 0)), stream("last", 1000, (strict, 1))])
 
     assert found["first"] is not None
@@ -195,7 +201,7 @@ def test_behind_an_unbounded_priority_nothing_is_bounded() -> None:
 
 def test_what_a_policer_lets_through_bounds_a_priority() -> None:
     wide = line("a", 100 * RATE)
-    strict = line("b", limits=2, discipline={"kind": "strict", "order": [0, 1]})
+    strict = line("b", limits=2, discipline=StrictScheduler(order=(0, 1)))
     meter = Meter(("b", "in", "ingress", 0), 300_000, 4000, 500)
     found = expectations(
         [
@@ -214,7 +220,7 @@ def test_what_a_policer_lets_through_bounds_a_priority() -> None:
 
 def test_round_robin_by_bytes_is_bounded_and_what_has_no_curve_is_not() -> None:
     def bounds(scheduler: dict[str, object], **more: object) -> set[float | None]:
-        one = line("a", limits=2, discipline=scheduler, **more)
+        one = line("a", limits=2, discipline=read_scheduler(scheduler), **more)
         found = delay_bounds([stream("s", 100_000, (one, 0)), stream("t", 100_000, (one, 1))])
         return set(found.values())
 
@@ -231,7 +237,7 @@ def test_a_recording_offers_what_it_holds_of_the_time_measured() -> None:
     flow = TrafficFlow.model_validate(
         {"name": "r", "from": "a", "to": "b", "dst_port": 1, "source": {"kind": "trace", "file": "r.csv"}}
     )
-    source = {"times_ps": [0, 10**12, 3 * 10**12], "ip_bytes": [100, 300, 1500]}
+    source = TraceSource(times_ps=(0, 10**12, 3 * 10**12), ip_bytes=(100, 300, 1500))
 
     assert offered_load(flow, source, 2 * 10**12) == (8 * 400 / 2, [200, 100, 300, 1500])
 
@@ -240,12 +246,13 @@ def test_a_video_offers_its_frames_and_their_headers() -> None:
     source = {"kind": "video", "frames_per_second": 10, "frame_bytes": 2400, "ip_bytes": 1000}
     flow = TrafficFlow.model_validate({"name": "v", "from": "a", "to": "b", "dst_port": 1, "source": source})
 
-    assert offered_load(flow, {}, 10**12) == (10 * (2400 + 3 * 40) * 8, [840, *range(41, 840), *range(841, 1001)])
+    sent = VideoSource(frame_rate=10, frame_bytes_mean=2400, ip_bytes=1000)
+    assert offered_load(flow, sent, 10**12) == (10 * (2400 + 3 * 40) * 8, [840, *range(41, 840), *range(841, 1001)])
 
 
 def test_every_policer_that_drops_is_a_meter() -> None:
     """Listed, in a rule and before a queue: rate and burst of what they let through; none if they lose nothing."""
-    bucket = {"rate_bps": 64_000, "burst_bytes": 1_000}
+    bucket = {"kind": "token_bucket", "rate_bps": 64_000, "burst_bytes": 1_000}
     car = {"kind": "car", "rate_bps": 96_000, "burst_bytes": 2_000, "extended_burst_bytes": 3_000}
     remark = bucket | {"exceed": {"dscp": 12}}
     srtcm = bucket | {"kind": "srtcm", "excess_burst_bytes": 500, "exceed": "transmit", "violate": "drop"}
@@ -271,10 +278,11 @@ def test_every_policer_that_drops_is_a_meter() -> None:
             }
         ],
     }
-    report = json.loads(qosforge_twin.run(json.dumps(document), 1))["ports"][0]
+    report = read_report(qosforge_twin.run(json.dumps(document), 1)).ports[0]
 
     found = [
-        (place, policer_limit(police)) for place, police in find_policers(port, report, "egress", ("a", "out"))
+        (place, policer_limit(police))
+        for place, police in find_policers(part(port, PortSpec), report, "egress", ("a", "out"))
     ]
 
     assert [(place, *passes) for place, passes in found if passes is not None] == [

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import qosforge_twin
+from msgspec.structs import replace
 
 from qosforge.errors import InputError
 from qosforge.inventory.loader import load_network
@@ -18,6 +19,9 @@ from qosforge.resources import root
 from qosforge.runs.workflow.live import running_plans
 from qosforge.tester.scenario.traces import read_traces
 from qosforge.tester.twin import TwinTester
+from qosforge.twin.simulation import simulate
+from qosforge.twin.sources import TraceSource
+from tests.twin.scenarios import wire
 
 EPOCH = 1_700_000_000
 """Capture times count from 1970: a float would lose nanoseconds."""
@@ -118,7 +122,7 @@ def test_the_twin_sends_what_was_recorded(tmp_path: Path) -> None:
         "duration_ps": 10**12,
         "nodes": [{"name": n, "ports": [{"name": "p"}]} for n in "ab"],
         "links": [{"a": ["a", "p"], "b": ["b", "p"], "rate_bps": 10**9, "framing": "none"}],
-        "flows": [{"name": "f", "path": [["a", "p"]], "source": trace.source(6 * 10**11), "samples": True}],
+        "flows": [{"name": "f", "path": [["a", "p"]], "source": wire(trace.source(6 * 10**11)), "samples": True}],
     }
     result = json.loads(qosforge_twin.run(json.dumps(scenario), 1))["flows"][0]
     sent = [0, 25 * 10**10, 5 * 10**11, 6 * 10**11, 85 * 10**10]
@@ -207,10 +211,9 @@ CALLS = "time,bytes,flow\n10,200,a\n10.5,60,b\n11,100,a\n"
 def test_a_network_sends_its_recordings(tmp_path: Path) -> None:
     tester = with_recording(tmp_path, CALLS, "{kind: trace, file: calls.csv, flow: a}")
     document = tester.scenario(tester.network.traffic[0], 1, set())
-    source = {"kind": "trace", "start_ps": 0, "times_ps": [0, 10**12], "ip_bytes": [200, 100]}
-    assert document["flows"][0]["source"] == source
-    voice = json.loads(qosforge_twin.run(json.dumps(document | {"warmup_ps": 0}), 1))["flows"][0]
-    assert (voice["name"], voice["sent"]) == ("voice", 2)
+    assert document.flows[0].source == TraceSource(times_ps=(0, 10**12), ip_bytes=(200, 100))
+    voice = simulate(replace(document, warmup_ps=0), 1).flows[0]
+    assert (voice.name, voice.sent) == ("voice", 2)
 
 
 @pytest.mark.parametrize(("flow", "count"), [("", 2), (", flow: c", 0)])

@@ -2,13 +2,26 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 import pytest
 import qosforge_twin
 
 SECOND = 10**12
 MILLISECOND = 10**9
+
+Part = TypeVar("Part")
+
+
+def wire(described: msgspec.Struct) -> dict[str, Any]:
+    """A part of a scenario as the twin reads it."""
+    return json.loads(msgspec.json.encode(described))
+
+
+def part(described: dict[str, Any], kind: type[Part]) -> Part:
+    """A part of a scenario from its JSON."""
+    return msgspec.json.decode(json.dumps(described), type=kind)
 
 
 def run(scenario: dict[str, Any], seed: int = 1) -> dict[str, Any]:

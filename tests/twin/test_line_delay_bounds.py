@@ -12,8 +12,10 @@ import pytest
 import qosforge_twin
 
 from qosforge.calculus.delay_bounds import delay_bounds
-from qosforge.calculus.encapsulation import PS, Carried
+from qosforge.calculus.encapsulation import Carried
 from qosforge.calculus.stages import EgressLine, Passage, TrafficStream
+from qosforge.twin.described import read_scheduler
+from qosforge.twin.scenario import PS
 
 Json = dict[str, Any]
 RATE = 10_000_000
@@ -148,7 +150,7 @@ def modelled(scheduler: Json, flows: list[Json], kinds: list[tuple[int, bool]], 
         limits=(LIMIT,) * QUEUES,
         delay_ps=0,
         latency_ps=0,
-        discipline={key: value for key, value in scheduler.items() if key not in {"port", "fair"}},
+        discipline=read_scheduler({key: value for key, value in scheduler.items() if key not in {"port", "fair"}}),
         shaped=(scheduler.get("port") or {}).get("rate_bps"),
         fair=frozenset(scheduler.get("fair", ())),
     )

@@ -47,7 +47,7 @@ def delivered(intent: str, of: Network) -> int:
     plans = {device.name: device.plan for device in compiled(intent, of).devices}
     tester = TwinTester(of, plans)
     answer = tester._run(tester.scenario(of.traffic[0], 20, set()))
-    return sum(flow["delivered"] for flow in answer["flows"] if flow["name"] == "call")
+    return sum(flow.delivered for flow in answer.flows if flow.name == "call")
 
 
 def test_a_packet_larger_than_the_burst_is_told_with_its_hint() -> None:

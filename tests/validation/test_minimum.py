@@ -64,8 +64,9 @@ def alone(known: ValidationContext, name: str) -> float:
     }
     plans |= {device.name: device.plan for device in compilation.devices}
     tester = TwinTester(network, plans)
-    (flow,) = tester._run(tester.scenario(only, 5, set()))["flows"]
-    return float(flow["delay_ps"]["min"]) / 1e12
+    (flow,) = tester._run(tester.scenario(only, 5, set())).flows
+    assert flow.delay_ps.min is not None
+    return flow.delay_ps.min / 1e12
 
 
 def test_what_a_key_of_the_intent_would_keep_is_said_with_the_key() -> None:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from qosforge.calculus.bounds import NOTHING, TokenBucket
-from qosforge.calculus.encapsulation import PS
 from qosforge.calculus.line_delay import largest_delay
 from qosforge.calculus.line_traffic import QueueTraffic, offered, together
 from qosforge.calculus.stages import EgressLine, Meter, Passage, TrafficStream
+from qosforge.twin.scenario import PS
 
 _LEAST_ROUNDS = 12
 _GRAIN = 2**10

@@ -10,17 +10,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-Json = dict[str, Any]
+from qosforge.twin.scenario import PS, EgressSpec, FramingSpec, LinkSpec
 
-PS = 10**12
 _IP_HEADER = 20
 _OFFSET_UNIT = 8
 _RTP_HEADERS = 40
-_COMPRESSED_HEADER = 4
-"""What RTP header compression leaves unless the port says otherwise: with the UDP checksum (RFC 2508)."""
-_ADDED = {
+_ADDED: dict[FramingSpec, int] = {
     "none": 0,
     "ethernet": 18,
     "hdlc": 7,
@@ -73,7 +69,7 @@ class Encapsulation:
     ``fragment`` is the most IP bytes of a fragment of the link, ``saved`` what the headers lose to compression.
     """
 
-    framing: str
+    framing: FramingSpec
     rate: int
     tagged: bool = False
     short_sequence: bool = False
@@ -84,21 +80,20 @@ class Encapsulation:
     saved: int = 0
 
     @classmethod
-    def of(cls, link: Json, egress: Json, *, rtp: bool) -> Encapsulation:
+    def of(cls, link: LinkSpec, egress: EgressSpec, *, rtp: bool) -> Encapsulation:
         """Of a link and the egress of a port at its end, as the twin's scenario has them, for packets with ``rtp``
         headers or others.
         """
-        left = egress.get("compressed_header_bytes", _COMPRESSED_HEADER)
         return cls(
-            framing=link["framing"],
-            rate=link["rate_bps"],
-            tagged=link.get("tagged", False),
-            short_sequence=link.get("short_sequence", False),
-            ip_mtu=egress.get("ip_mtu"),
-            fragment=egress.get("fragment_bytes"),
-            interleave=egress.get("interleave", False),
-            multiclass=egress.get("multiclass", False),
-            saved=_RTP_HEADERS - left if rtp and egress.get("header_compression") else 0,
+            framing=link.framing,
+            rate=link.rate_bps,
+            tagged=link.tagged,
+            short_sequence=link.short_sequence,
+            ip_mtu=egress.ip_mtu,
+            fragment=egress.fragment_bytes,
+            interleave=egress.interleave,
+            multiclass=egress.multiclass,
+            saved=_RTP_HEADERS - egress.compressed_header_bytes if rtp and egress.header_compression else 0,
         )
 
     def cut(self, part: PacketPart) -> Iterator[PacketPart]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 from qosforge.calculus.bounds import NOTHING, RateLatency, TokenBucket, delay_bound, strict_priority, weighted_fair
 from qosforge.calculus.line_traffic import QueueTraffic, together
@@ -12,11 +11,8 @@ from qosforge.calculus.priority_curves import admitted
 from qosforge.calculus.queue_curves import Curves, behind_own_bucket, bucket_of, leaves_bucket
 from qosforge.calculus.shaping_bounds import guaranteed_by_rate
 from qosforge.calculus.stages import EgressLine
+from qosforge.twin.schedulers import HtbClassSpec, HtbScheduler, ShapeSpec, TreeNodeSpec, TreeScheduler
 
-Json = dict[str, Any]
-
-_BURST_BYTES = 1600
-"""What the twin gives a shaper of a class that names no burst."""
 _LAST = 1 << 16
 """Priority of a class that has none."""
 
@@ -31,11 +27,16 @@ def tree_curves(
     bucket in front of the node; children of a better priority are bounded by their ceilings, or by what leaves
     their leaves.
     """
-    return _descend(line, line.discipline["children"], queue, queues, root)
+    assert isinstance(line.discipline, TreeScheduler)
+    return _descend(line, line.discipline.children, queue, queues, root)
 
 
 def _descend(
-    line: EgressLine, children: list[Json], queue: int, queues: Mapping[int, QueueTraffic], service: RateLatency
+    line: EgressLine,
+    children: Sequence[TreeNodeSpec],
+    queue: int,
+    queues: Mapping[int, QueueTraffic],
+    service: RateLatency,
 ) -> Curves | None:
     node = next((child for child in children if queue in _leaves(child)), None)
     if node is None:
@@ -44,17 +45,20 @@ def _descend(
     if inner is None:
         return None
     strict = in_order = inner
-    if node.get("ceil_bps"):
+    if node.ceil_bps:
         # Its children are one queue to the ceiling.
-        burst = node.get("burst_bytes", _BURST_BYTES)
-        in_order, strict = behind_own_bucket(inner, node["ceil_bps"], burst, _all(node, queues))
-    if "children" in node and node.get("queue") is None:
-        return _descend(line, node["children"], queue, queues, strict)
-    return Curves(in_order, strict, _arriving(line, node, queues))
+        in_order, strict = behind_own_bucket(inner, node.ceil_bps, node.burst_bytes, _all(node, queues))
+    if node.queue is None:
+        return _descend(line, node.children, queue, queues, strict)
+    return Curves(in_order, strict, _arriving(line, node.police, queues[node.queue]))
 
 
 def _of_node(
-    line: EgressLine, siblings: list[Json], node: Json, queues: Mapping[int, QueueTraffic], service: RateLatency
+    line: EgressLine,
+    siblings: Sequence[TreeNodeSpec],
+    node: TreeNodeSpec,
+    queues: Mapping[int, QueueTraffic],
+    service: RateLatency,
 ) -> RateLatency | None:
     """What a node is served of its parent's ``service``, its own ceiling apart."""
     here = [child for child in siblings if any(queue in queues for queue in _leaves(child))]
@@ -75,19 +79,22 @@ def _of_node(
     traffic = [_all(child, queues) for child in equal]
     at = next(place for place, child in enumerate(equal) if child is node)
     weights = [
-        Fraction(child.get("weight") or child.get("rate_bps") or 1) * (each.lean if place == at else each.ratio)
+        Fraction(child.weight or child.rate_bps or 1) * (each.lean if place == at else each.ratio)
         for place, (child, each) in enumerate(zip(equal, traffic, strict=True))
     ]
     return weighted_fair(left, weights, [each.largest for each in traffic], at)
 
 
 def _leaving(
-    line: EgressLine, siblings: list[Json], node: Json, queues: Mapping[int, QueueTraffic], service: RateLatency
+    line: EgressLine,
+    siblings: Sequence[TreeNodeSpec],
+    node: TreeNodeSpec,
+    queues: Mapping[int, QueueTraffic],
+    service: RateLatency,
 ) -> TokenBucket | None:
     """What a node sends in any time: no more than its ceiling, or what came in that time and its delay before."""
-    if node.get("ceil_bps"):
-        burst = node.get("burst_bytes", _BURST_BYTES)
-        return leaves_bucket(node["ceil_bps"], burst, _all(node, queues))
+    if node.ceil_bps:
+        return leaves_bucket(node.ceil_bps, node.burst_bytes, _all(node, queues))
     total = NOTHING
     for queue in _leaves(node):
         if queue not in queues:
@@ -102,24 +109,22 @@ def _leaving(
     return total
 
 
-def _arriving(line: EgressLine, leaf: Json, queues: Mapping[int, QueueTraffic]) -> TokenBucket | None:
-    traffic = queues[leaf["queue"]]
-    return admitted(leaf["police"], traffic, line) if leaf.get("police") else traffic.arrivals
+def _arriving(line: EgressLine, police: ShapeSpec | None, traffic: QueueTraffic) -> TokenBucket | None:
+    return traffic.arrivals if police is None else admitted(police, traffic, line)
 
 
-def _order(node: Json) -> int:
-    priority = node.get("priority")
-    return _LAST if priority is None else int(priority)
+def _order(node: TreeNodeSpec) -> int:
+    return _LAST if node.priority is None else node.priority
 
 
-def _leaves(node: Json) -> Iterator[int]:
-    if node.get("queue") is not None:
-        yield node["queue"]
-    for child in node.get("children", ()):
+def _leaves(node: TreeNodeSpec) -> Iterator[int]:
+    if node.queue is not None:
+        yield node.queue
+    for child in node.children:
         yield from _leaves(child)
 
 
-def _all(node: Json, queues: Mapping[int, QueueTraffic]) -> QueueTraffic:
+def _all(node: TreeNodeSpec, queues: Mapping[int, QueueTraffic]) -> QueueTraffic:
     found = [queues[queue] for queue in _leaves(node) if queue in queues]
     total = found[0]
     for each in found[1:]:
@@ -135,11 +140,12 @@ def htb_curves(
     While a leaf is within its rate only those compete that are within theirs, of whatever priority and quantum; the
     ceilings above it do not count.
     """
-    leaves = {leaf["queue"]: leaf for leaf in line.discipline["classes"] if leaf.get("queue") is not None}
+    assert isinstance(line.discipline, HtbScheduler)
+    leaves = {leaf.queue: leaf for leaf in line.discipline.classes if leaf.queue is not None}
     own, traffic = leaves[queue], queues[queue]
     others = sum((_within_rate(leaves[n], each) for n, each in queues.items() if n != queue), NOTHING)
-    ceiling, ceiling_burst = own.get("ceil_bps") or own["rate_bps"], own.get("cburst_bytes", _BURST_BYTES)
-    rate, burst = own["rate_bps"], own.get("burst_bytes", _BURST_BYTES)
+    ceiling, ceiling_burst = own.ceil_bps or own.rate_bps, own.cburst_bytes
+    rate, burst = own.rate_bps, own.burst_bytes
     # A ceiling like the rate is in debt only when that is.
     apart = (ceiling, ceiling_burst) != (rate, burst)
     inner = guaranteed_by_rate(
@@ -154,5 +160,5 @@ def htb_curves(
     return Curves(*behind_own_bucket(inner, rate, burst, traffic), traffic.arrivals)
 
 
-def _within_rate(leaf: Json, traffic: QueueTraffic) -> TokenBucket:
-    return leaves_bucket(leaf["rate_bps"], leaf.get("burst_bytes", _BURST_BYTES), traffic)
+def _within_rate(leaf: HtbClassSpec, traffic: QueueTraffic) -> TokenBucket:
+    return leaves_bucket(leaf.rate_bps, leaf.burst_bytes, traffic)

@@ -13,15 +13,25 @@ from qosforge.calculus.queue_curves import Curves, shaped_queue
 from qosforge.calculus.shaping_bounds import busy_period
 from qosforge.calculus.share_curves import shaped_share, weighted
 from qosforge.calculus.stages import EgressLine
+from qosforge.twin.schedulers import (
+    CbqScheduler,
+    DcbqeScheduler,
+    DcbqScheduler,
+    FairScheduler,
+    FifoScheduler,
+    HtbScheduler,
+    SrrScheduler,
+    TreeScheduler,
+    queue_shapes,
+)
 
-_SUSPENDING = frozenset({"cbq", "dcbq", "dcbqe"})
+_SUSPENDING = (CbqScheduler, DcbqScheduler, DcbqeScheduler)
 
 
 def largest_delay(line: EgressLine, queue: int, queues: Mapping[int, QueueTraffic]) -> Fraction | None:
     """Largest stay in a queue in seconds, the packet's own transmission included; None where no bound is known."""
-    kind = line.discipline["kind"]
     bounds = [_of_any_order(line, queues)]
-    curves = None if kind == "wfq" else _curves(line, queue, queues)
+    curves = None if isinstance(line.discipline, FairScheduler) else _curves(line, queue, queues)
     if curves is not None:
         arrivals = curves.arrivals
         if queue in line.fair:
@@ -51,7 +61,9 @@ def _of_any_order(line: EgressLine, queues: Mapping[int, QueueTraffic]) -> Fract
     """
     discipline = line.discipline
     idles = (
-        discipline["kind"] in {"htb", "tree", *_SUSPENDING} or discipline.get("shapes") or discipline.get("shape")
+        isinstance(discipline, (HtbScheduler, TreeScheduler, *_SUSPENDING))
+        or queue_shapes(discipline)
+        or (isinstance(discipline, SrrScheduler) and discipline.shape)
     )
     total = NOTHING
     for traffic in queues.values():
@@ -71,14 +83,14 @@ def _curves(line: EgressLine, queue: int, queues: Mapping[int, QueueTraffic]) ->
     whole = _whole(line, queues)
     largest = max(traffic.largest for traffic in queues.values())
     rest = held_back(whole, (line.ring - 1) * largest)
-    match discipline["kind"]:
-        case "fifo":
+    match discipline:
+        case FifoScheduler():
             return shaped_queue(Curves(whole, whole, queues[queue].arrivals), line, queue, queues)
-        case "tree" if not discipline.get("shapes"):
+        case TreeScheduler() if not discipline.shapes:
             return tree_curves(line, queue, queues, rest)
-        case "htb" if not discipline.get("shapes"):
+        case HtbScheduler() if not discipline.shapes:
             return htb_curves(line, queue, queues, rest)
-        case "tree" | "htb" | "cbq" | "dcbq" | "dcbqe":
+        case TreeScheduler() | HtbScheduler() | CbqScheduler() | DcbqScheduler() | DcbqeScheduler():
             return None
     first = first_served(line, queues)
     if any(queue in level.members for level in first):
@@ -86,7 +98,7 @@ def _curves(line: EgressLine, queue: int, queues: Mapping[int, QueueTraffic]) ->
     left = rest_of(line, queues, first, rest)
     if left is None:
         return None
-    if discipline["kind"] == "srr" and (found := shaped_share(line, queue, queues, left)) is not None:
+    if (found := shaped_share(line, queue, queues, left)) is not None:
         return found
     apart = {number for level in first for number in level.members}
     service = weighted(line, queue, queues, left, apart)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from qosforge.calculus.bounds import RateLatency, TokenBucket
-from qosforge.calculus.encapsulation import PS
 from qosforge.calculus.stages import EgressLine, Passage, TrafficStream
+from qosforge.twin.scenario import PS
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from qosforge.calculus.bounds import (
     NOTHING,
@@ -21,8 +20,18 @@ from qosforge.calculus.bounds import (
 from qosforge.calculus.line_traffic import QueueTraffic
 from qosforge.calculus.queue_curves import Curves, leaves_bucket
 from qosforge.calculus.stages import EgressLine
-
-Json = dict[str, Any]
+from qosforge.twin.schedulers import (
+    CbwfqScheduler,
+    LeakSpec,
+    LevelSpec,
+    PrioritySpec,
+    SchedulerSpec,
+    ShapeSpec,
+    SrrScheduler,
+    StrictScheduler,
+    StrictWrrScheduler,
+    queue_shapes,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,7 @@ class PriorityLevel:
     arrivals: TokenBucket | None
     leaving: TokenBucket = NOTHING
     turns: Mapping[int, int] | None = None
-    leak: Json | None = None
+    leak: LeakSpec | None = None
 
 
 def first_served(line: EgressLine, queues: Mapping[int, QueueTraffic]) -> list[PriorityLevel]:
@@ -46,23 +55,17 @@ def first_served(line: EgressLine, queues: Mapping[int, QueueTraffic]) -> list[P
     Of a strict order with leaks those from the first that leaks on have no strict place: only that one is given.
     """
     discipline = line.discipline
-    if discipline["kind"] == "cbwfq":
-        levels: dict[int, list[Json]] = {}
-        for entry in discipline["priority"]:
-            if entry["queue"] in queues:
-                levels.setdefault(entry.get("level", 1), []).append(entry)
-        return [_level(line, {e["queue"]: e for e in entries}, queues) for _, entries in sorted(levels.items())]
-    order: Sequence[Any] = {
-        "strict": discipline.get("order", ()),
-        "strict_wrr": discipline.get("strict", ()),
-        "srr": [discipline["strict"]] if discipline.get("strict") is not None else [],
-    }.get(discipline["kind"], [])
-    leaks = discipline.get("leak") or []
+    if isinstance(discipline, CbwfqScheduler):
+        levels: dict[int, list[PrioritySpec]] = {}
+        for entry in discipline.priority:
+            if entry.queue in queues:
+                levels.setdefault(entry.level, []).append(entry)
+        return [_level(line, {e.queue: e for e in entries}, queues) for _, entries in sorted(levels.items())]
+    order = _order(discipline)
     found = []
     for place, described in enumerate(order):
-        turns = described if isinstance(described, dict) else {str(described): 1}
-        present = {int(n): weight for n, weight in turns.items() if int(n) in queues and weight}
-        leak = (leaks if isinstance(leaks, dict) else leaks[place]) if leaks and place + 1 < len(order) else None
+        present = {n: weight for n, weight in _turns(described).items() if n in queues and weight}
+        leak = _leak(discipline, place) if place + 1 < len(order) else None
         if present:
             found.append(_level(line, dict.fromkeys(present), queues, present if len(present) > 1 else None, leak))
             if leak:
@@ -70,32 +73,56 @@ def first_served(line: EgressLine, queues: Mapping[int, QueueTraffic]) -> list[P
     return found
 
 
+def _order(discipline: SchedulerSpec) -> Sequence[LevelSpec]:
+    match discipline:
+        case StrictScheduler():
+            return discipline.order
+        case StrictWrrScheduler():
+            return discipline.strict
+        case SrrScheduler():
+            return () if discipline.strict is None else (discipline.strict,)
+    return ()
+
+
+def _turns(level: LevelSpec) -> dict[int, int]:
+    if isinstance(level, int):
+        return {level: 1}
+    return level if isinstance(level, dict) else {number: turns or 0 for number, turns in enumerate(level)}
+
+
+def _leak(discipline: SchedulerSpec, place: int) -> LeakSpec | None:
+    leaks = discipline.leak if isinstance(discipline, StrictScheduler) else None
+    if isinstance(leaks, tuple):
+        return leaks[place] if leaks else None
+    return leaks
+
+
 def _level(
     line: EgressLine,
-    members: Mapping[int, Json | None],
+    members: Mapping[int, PrioritySpec | None],
     queues: Mapping[int, QueueTraffic],
     turns: Mapping[int, int] | None = None,
-    leak: Json | None = None,
+    leak: LeakSpec | None = None,
 ) -> PriorityLevel:
-    shapes = line.discipline.get("shapes") or {}
+    shapes = queue_shapes(line.discipline)
     arrivals: TokenBucket | None = NOTHING
     leaving = NOTHING
     for number, police in members.items():
         traffic = queues[number]
-        shape = shapes.get(str(number))
+        shape = shapes.get(number)
         if shape is not None:
-            leaving += leaves_bucket(shape["rate_bps"], shape["burst_bytes"], traffic)
+            leaving += leaves_bucket(shape.rate_bps, shape.burst_bytes, traffic)
             continue
         own = traffic.arrivals if police is None else admitted(police, traffic, line)
         arrivals = None if arrivals is None or own is None else arrivals + own
     return PriorityLevel(frozenset(members), arrivals, leaving, turns, leak)
 
 
-def admitted(police: Json, traffic: QueueTraffic, line: EgressLine) -> TokenBucket:
+def admitted(police: PrioritySpec | ShapeSpec, traffic: QueueTraffic, line: EgressLine) -> TokenBucket:
     """What a priority class comes to behind its policer, which sees what finds the hardware full or held."""
     unmetered = line.ring + (line.shaped is not None)
     limit = policed(
-        8 * police["burst_bytes"] * traffic.ratio, police["rate_bps"] * traffic.ratio, traffic.largest, unmetered
+        8 * police.burst_bytes * traffic.ratio, police.rate_bps * traffic.ratio, traffic.largest, unmetered
     )
     own = traffic.arrivals
     return limit if own is None or own.rate > limit.rate or own.burst > limit.burst else own
@@ -119,13 +146,13 @@ def behind_first(
     if strict is None:
         return None
     own = level.arrivals
-    if str(queue) in (line.discipline.get("shapes") or {}):
+    if queue in queue_shapes(line.discipline):
         # Whoever shares its place may go first, whatever the order in it.
         own = queues[queue].arrivals
         if len(level.members) > 1:
             return None
     in_order = strict
-    if not line.discipline.get("shapes") and queue not in line.fair:
+    if not queue_shapes(line.discipline) and queue not in line.fair:
         ahead = _sum([each.arrivals for each in before])
         tight = None if ahead is None else strict_priority(waiting, ahead, max(below, default=0))
         in_order = strict if tight is None else tight
@@ -133,7 +160,7 @@ def behind_first(
         leaked = [t.largest for n, t in queues.items() if n not in upper | level.members]
         if leaked:
             strict = leaking_priority(
-                strict, level.leak["packets"], level.leak["out_of"], _smallest(level, queues), max(leaked)
+                strict, level.leak.packets, level.leak.out_of, _smallest(level, queues), max(leaked)
             )
             in_order = strict
     if level.turns:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from qosforge.calculus.bounds import Number, RateLatency, TokenBucket, held_back
-from qosforge.calculus.encapsulation import PS
 from qosforge.calculus.line_traffic import QueueTraffic
 from qosforge.calculus.shaping_bounds import behind_bucket, bucket_departures, bucket_server
 from qosforge.calculus.stages import EgressLine
+from qosforge.twin.scenario import PS
+from qosforge.twin.schedulers import queue_shapes
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,8 @@ def shaped_queue(
     curves: Curves | None, line: EgressLine, queue: int, queues: Mapping[int, QueueTraffic]
 ) -> Curves | None:
     """The curves of a queue that the scheduler's ``shapes`` may hold back."""
-    shape = (line.discipline.get("shapes") or {}).get(str(queue))
+    shape = queue_shapes(line.discipline).get(queue)
     if curves is None or shape is None:
         return curves
-    found = behind_own_bucket(curves.strict, shape["rate_bps"], shape["burst_bytes"], queues[queue])
+    found = behind_own_bucket(curves.strict, shape.rate_bps, shape.burst_bytes, queues[queue])
     return Curves(*found, curves.arrivals)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 from qosforge.calculus.bounds import (
     NOTHING,
@@ -15,13 +14,22 @@ from qosforge.calculus.bounds import (
     weighted_fair,
     weighted_round_robin,
 )
-from qosforge.calculus.encapsulation import PS
 from qosforge.calculus.line_traffic import QueueTraffic
 from qosforge.calculus.queue_curves import Curves, behind_own_bucket, leaves_bucket
 from qosforge.calculus.shaping_bounds import blocks_round_robin
 from qosforge.calculus.stages import EgressLine
-
-Json = dict[str, Any]
+from qosforge.twin.scenario import PS
+from qosforge.twin.schedulers import (
+    CbwfqScheduler,
+    DrrScheduler,
+    SchedulerSpec,
+    SrrScheduler,
+    StrictWrrScheduler,
+    Weights,
+    WrrScheduler,
+    queue_shapes,
+    weight_of,
+)
 
 _TURN_BYTES = 1600
 """Bytes that the twin lets the heaviest queue of a round robin by bytes send in a turn, and that it makes good to a
@@ -45,10 +53,7 @@ def weighted(
         rest = left
     at = members.index(queue)
     packets = [queues[number].largest for number in members]
-    by_turn = discipline.get("quantum_bytes")
-    weights = [
-        _weight(by_turn if discipline["kind"] == "drr" else discipline.get("weights"), number) for number in members
-    ]
+    weights = [_weight(_weights(discipline), number) for number in members]
     if any(weight <= 0 for weight in weights):
         return None
     # Weights are of frame bytes: others may take more line time for each than this queue.
@@ -56,33 +61,42 @@ def weighted(
         weight * (queues[number].lean if number == queue else queues[number].ratio)
         for weight, number in zip(weights, members, strict=True)
     ]
-    match discipline["kind"]:
-        case "cbwfq":
+    match discipline:
+        case CbwfqScheduler():
             return weighted_fair(rest, scaled, packets, at)
-        case "drr":
+        case DrrScheduler():
             return deficit_round_robin(rest, [8 * quantum for quantum in scaled], packets, at)
-        case "wrr" if by_turn and discipline.get("counting") == "rounded_up":
+        case WrrScheduler(quantum_bytes=int(by_turn), counting="rounded_up"):
             blocks = [_Blocks.of(queues[n], by_turn, 0 if line.tagged else _TAG_BYTES) for n in members]
             gained = [b.least if n == queue else b.most for n, b in zip(members, blocks, strict=True)]
             return blocks_round_robin(rest, weights, [b.dearest for b in blocks], gained, at)
-        case "wrr" if by_turn:
+        case WrrScheduler(quantum_bytes=int(by_turn)):
             return deficit_round_robin(rest, [8 * by_turn * weight for weight in scaled], packets, at)
-        case "wrr":
+        case WrrScheduler() | StrictWrrScheduler(mode="packets"):
             return weighted_round_robin(rest, weights, packets, queues[queue].smallest, at)
-        case "strict_wrr" if discipline["mode"] == "packets":
-            return weighted_round_robin(rest, weights, packets, queues[queue].smallest, at)
-        case "strict_wrr" | "srr":
+        case StrictWrrScheduler() | SrrScheduler():
             heaviest = _heaviest(discipline)
             return deficit_round_robin(rest, [8 * _TURN_BYTES * w / heaviest for w in scaled], packets, at)
     return None
 
 
-def _heaviest(discipline: Json) -> Fraction:
+def _weights(discipline: SchedulerSpec) -> Weights | None:
+    match discipline:
+        case DrrScheduler():
+            return discipline.quantum_bytes
+        case WrrScheduler() | StrictWrrScheduler() | SrrScheduler() | CbwfqScheduler():
+            return discipline.weights
+    return None
+
+
+def _heaviest(discipline: StrictWrrScheduler | SrrScheduler) -> Fraction:
     """Of all queues that share, silent ones too."""
-    weights, strict = discipline["weights"], discipline.get("strict")
-    apart = set(strict if isinstance(strict, list) else [strict])
-    shape = discipline.get("shape")
-    numbers = [int(n) for n in weights] if isinstance(weights, dict) else range(len(weights))
+    weights = discipline.weights
+    if isinstance(discipline, SrrScheduler):
+        apart, shape = {discipline.strict}, discipline.shape
+    else:
+        apart, shape = {*discipline.strict}, None
+    numbers = list(weights) if isinstance(weights, dict) else range(len(weights))
     return max(_weight(weights, n) for n in numbers if n not in apart and not _weight(shape, n))
 
 
@@ -115,7 +129,8 @@ def shaped_share(
     others are due.
     """
     shares = _shaped(line, queues)
-    if queue not in shares or line.discipline.get("shapes"):
+    discipline = line.discipline
+    if not isinstance(discipline, SrrScheduler) or queue not in shares or queue_shapes(discipline):
         return None
     others = {number: rate for number, rate in shares.items() if number != queue}
     inner = _behind_shaped(line, others, queues, rest)
@@ -124,7 +139,7 @@ def shaped_share(
     own = queues[queue]
     # W times the time of a frame on the line, which is a whole number of picoseconds.
     bits = 8 * own.frames[0]
-    rate = bits / (bits / shares[queue] + _weight(line.discipline["shape"], queue) / PS)
+    rate = bits / (bits / shares[queue] + _weight(discipline.shape, queue) / PS)
     return Curves(*behind_own_bucket(inner, rate, _TURN_BYTES, own), own.arrivals)
 
 
@@ -140,15 +155,11 @@ def _shaped(line: EgressLine, queues: Mapping[int, QueueTraffic]) -> dict[int, F
     """Rates in frame bits per second of the shaped queues of shared round robin: parts of the line, not of what its
     port is shaped to."""
     discipline = line.discipline
-    shape: Mapping[str, int] | Sequence[int | None] | None = discipline.get("shape")
-    if discipline["kind"] != "srr" or not shape:
+    if not isinstance(discipline, SrrScheduler) or not discipline.shape:
         return {}
-    divisors = {number: _weight(shape, number) for number in queues if number != discipline.get("strict")}
+    divisors = {number: _weight(discipline.shape, number) for number in queues if number != discipline.strict}
     return {number: line.rate / divisor for number, divisor in divisors.items() if divisor}
 
 
-def _weight(weights: Mapping[str, int] | Sequence[int | None] | None, number: int) -> Fraction:
-    if weights is None:
-        return Fraction(0)
-    found = weights.get(str(number)) if isinstance(weights, Mapping) else weights[number]
-    return Fraction(found or 0)
+def _weight(weights: Weights | None, number: int) -> Fraction:
+    return Fraction(weight_of(weights, number))

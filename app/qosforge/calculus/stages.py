@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from qosforge.calculus.encapsulation import Carried
 from qosforge.plan.model import Scheduler
+from qosforge.twin.schedulers import FIFO, SchedulerSpec
 
-Json = dict[str, Any]
 _Number = float | Fraction
 _NEAR = 1 - 1e-9
 """Quotients of floats that are not as near as this to the largest are not it."""
@@ -42,7 +41,7 @@ class EgressLine:
     delay_ps: int
     latency_ps: int
     scheduler: Scheduler | None = None
-    discipline: Json = field(default_factory=lambda: {"kind": "fifo"})
+    discipline: SchedulerSpec = FIFO
     fair: frozenset[int] = frozenset()
     tagged: bool = False
     shaped: int | None = None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+from qosforge.errors import ServiceError
 from qosforge.experiments.model import Experiment
+from qosforge.twin.scenario import TwinScenario
 
-Json = dict[str, Any]
+_Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Case:
     """
 
     scenarios: tuple[str, ...]
-    document: Json | None
+    document: TwinScenario | None
     subjects: Mapping[str, SubjectSelection]
     load: float | None = None
     trials: int = 1
@@ -63,3 +65,17 @@ class Testbed(Protocol):
             ServiceError: the data asks for what the testbed does not know.
         """
         ...
+
+
+def read_described(read: Callable[[Mapping[str, Any]], _Part], described: Mapping[str, Any]) -> _Part:
+    """A part of the twin's scenario that an experiment's data describe by the twin's keys.
+
+    Raises:
+        ServiceError: the twin has no such part.
+    """
+    try:
+        return read(described)
+    except ValueError as error:
+        raise ServiceError(
+            f"the data of an experiment are no part of a scenario: {error}", hint="see twin/SCENARIO.md"
+        ) from None

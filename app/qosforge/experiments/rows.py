@@ -10,9 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qosforge.experiments.cases import Case, Json, SubjectSelection
+from qosforge.experiments.cases import Case, SubjectSelection
+from qosforge.twin.report import (
+    DelayReport,
+    FlowReport,
+    GapReport,
+    LayerReport,
+    LineReport,
+    PopulationReport,
+    PortReport,
+    QueueReport,
+    TwinReport,
+)
 
 PS_PER_US = 1e6
+_Moments = DelayReport | PopulationReport
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
@@ -43,13 +55,13 @@ class ResultRow:
     unused_mbps: Mapping[str, float] | None = None
     values: Mapping[str, float] = field(default_factory=dict)
     per_flow_mbps: tuple[float, ...] = ()
-    queues: tuple[Mapping[str, Any], ...] = ()
+    queues: tuple[QueueReport, ...] = ()
     delays: NDArray[np.int64] | None = None
     series: tuple[NDArray[np.int64], ...] = ()
     arrivals_ps: tuple[NDArray[np.int64], ...] = ()
 
 
-def rows_of(case: Case, answers: Sequence[Json], layer: str) -> dict[str, ResultRow]:
+def rows_of(case: Case, answers: Sequence[TwinReport], layer: str) -> dict[str, ResultRow]:
     """The rows of a case by subject, ``answers`` (one per trial) taken as one sample.
 
     Moments are pooled over flows and trials, histograms added; ``layer`` is ``ip``, ``frame``, ``wire``, or
@@ -59,25 +71,28 @@ def rows_of(case: Case, answers: Sequence[Json], layer: str) -> dict[str, Result
     return {subject: _row(subject, case, selection, answers, layer) for subject, selection in case.subjects.items()}
 
 
-def _row(subject: str, case: Case, selection: SubjectSelection, answers: Sequence[Json], layer: str) -> ResultRow:
+def _row(
+    subject: str, case: Case, selection: SubjectSelection, answers: Sequence[TwinReport], layer: str
+) -> ResultRow:
     values = case.values.get(subject, {})
-    chosen = [flow for answer in answers for flow in answer["flows"] if flow["name"] in set(selection.flows)]
+    chosen = [flow for answer in answers for flow in answer.flows if flow.name in set(selection.flows)]
     if not chosen:
         return ResultRow(subject, case.load, selection, values=values, **_port(selection, answers, layer))
-    sent = sum(flow["sent"] for flow in chosen)
-    delivered = sum(flow["delivered"] for flow in chosen)
-    ways = [*chosen, *(flow["returned"] for flow in chosen)] if selection.round_trip else chosen
-    lost, arrived = (sum(way[figure] for way in ways) for figure in ("lost", "delivered"))
+    sent = sum(flow.sent for flow in chosen)
+    delivered = sum(flow.delivered for flow in chosen)
+    back = [flow.returned for flow in chosen if flow.returned is not None] if selection.round_trip else []
+    lost = sum(flow.lost for flow in chosen) + sum(way.lost for way in back)
+    arrived = delivered + sum(way.delivered for way in back)
     per_flow = _per_flow(selection, chosen, len(answers), layer)
     measured = [_times(selection, flow) for flow in chosen]
     mean, sd = _pooled([(count, part) for count, part, _ in measured])
     bins = _added([bins for count, _, bins in measured if count])
-    _, gap = _pooled([(max(flow["delivered"] - 1, 0), flow["interarrival_ps"]) for flow in chosen])
+    _, gap = _pooled([(max(flow.delivered - 1, 0), flow.interarrival_ps) for flow in chosen])
     return ResultRow(
         subject=subject,
         load=case.load,
         selection=selection,
-        offered_mbps=sum(flow["offered_by_layer_bps"][layer] for flow in chosen) / len(answers) / 1e6,
+        offered_mbps=sum(_of_layer(flow.offered_by_layer_bps, layer) for flow in chosen) / len(answers) / 1e6,
         throughput_mbps=sum(per_flow),
         delay_us=None if bins is None else _delays([part for count, part, _ in measured if count], mean, bins),
         delay_sd_us=None if sd is None else sd / PS_PER_US,
@@ -95,17 +110,27 @@ def _row(subject: str, case: Case, selection: SubjectSelection, answers: Sequenc
     )
 
 
-def _per_flow(selection: SubjectSelection, chosen: Sequence[Json], trials: int, layer: str) -> tuple[float, ...]:
+def _per_flow(
+    selection: SubjectSelection, chosen: Sequence[FlowReport], trials: int, layer: str
+) -> tuple[float, ...]:
     """Throughput of each flow in the order of the selection, mean of the trials, Mb/s."""
     sums = dict.fromkeys(selection.flows, 0.0)
     for flow in chosen:
-        sums[flow["name"]] += flow["throughput_by_layer_bps"][layer]
+        sums[flow.name] += _of_layer(flow.throughput_by_layer_bps, layer)
     return tuple(total / trials / 1e6 for total in sums.values())
 
 
-def _pooled(parts: Sequence[tuple[int, Json]]) -> tuple[float | None, float | None]:
+def _of_layer(rates: LayerReport, layer: str) -> float:
+    return {"ip": rates.ip, "frame": rates.frame, "wire": rates.wire}[layer]
+
+
+def _pooled(parts: Sequence[tuple[int, _Moments | GapReport]]) -> tuple[float | None, float | None]:
     """Mean and standard deviation (divisor n) of several populations of known size, taken together."""
-    known = [(count, part["mean"], part["sd"]) for count, part in parts if count and part["mean"] is not None]
+    known = [
+        (count, part.mean, part.sd)
+        for count, part in parts
+        if count and part.mean is not None and part.sd is not None
+    ]
     total = sum(count for count, _, _ in known)
     if not total:
         return None, None
@@ -114,29 +139,24 @@ def _pooled(parts: Sequence[tuple[int, Json]]) -> tuple[float | None, float | No
     return mean, math.sqrt(variance)
 
 
-def _times(selection: SubjectSelection, flow: Json) -> tuple[int, Json, NDArray[np.int64]]:
+def _times(selection: SubjectSelection, flow: FlowReport) -> tuple[int, _Moments, NDArray[np.int64]]:
     """How many times were measured of a flow, their moments and their histogram: one way, or round trips."""
     if not selection.round_trip:
-        return flow["delivered"], flow["delay_ps"], _bins(flow)
-    times = flow["transactions"]["rtt_without_timeout_ps" if selection.without_timeouts else "rtt_ps"]
-    return times["count"], times, _bins(times)
+        return flow.delivered, flow.delay_ps, flow.bins
+    answered = flow.transactions
+    assert answered is not None
+    times = answered.rtt_without_timeout_ps if selection.without_timeouts else answered.rtt_ps
+    assert times is not None
+    return times.count, times, times.bins
 
 
-def _delays(parts: Sequence[Json], mean: float | None, bins: NDArray[np.int64]) -> dict[str, float]:
+def _delays(parts: Sequence[_Moments], mean: float | None, bins: NDArray[np.int64]) -> dict[str, float]:
     return {
         "mean": (mean or 0.0) / PS_PER_US,
-        "min": min(part["min"] for part in parts) / PS_PER_US,
-        "max": max(part["max"] for part in parts) / PS_PER_US,
+        "min": min(part.min for part in parts if part.min is not None) / PS_PER_US,
+        "max": max(part.max for part in parts if part.max is not None) / PS_PER_US,
         **_quantiles(bins),
     }
-
-
-def _bins(holder: Json) -> NDArray[np.int64]:
-    """A histogram as rows of upper edge and count; kept in the answer, for several subjects read it."""
-    if not isinstance(holder["histogram"], np.ndarray):
-        holder["histogram"] = np.array(holder["histogram"], dtype=np.int64).reshape(-1, 2)
-    bins: NDArray[np.int64] = holder["histogram"]
-    return bins
 
 
 def _added(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64] | None:
@@ -156,8 +176,8 @@ def _quantiles(bins: NDArray[np.int64]) -> dict[str, float]:
     return dict(zip(QUANTILES, found.tolist(), strict=True))
 
 
-def _arrivals(chosen: Sequence[Json]) -> tuple[NDArray[np.int64], ...]:
-    samples = [np.array(flow["samples"], dtype=np.int64) for flow in chosen if flow.get("samples")]
+def _arrivals(chosen: Sequence[FlowReport]) -> tuple[NDArray[np.int64], ...]:
+    samples = [np.array(flow.samples, dtype=np.int64) for flow in chosen if flow.samples]
     # A lost packet's delay is -1.
     return tuple(np.sort(np.sum(sample[sample[:, 1] >= 0], axis=1)) for sample in samples)
 
@@ -168,27 +188,32 @@ def _jain(rates: Sequence[float]) -> float | None:
     return sum(rates) ** 2 / (len(rates) * squares) if squares else None
 
 
-def _port(selection: SubjectSelection, answers: Sequence[Json], layer: str) -> dict[str, Any]:
+def _port(selection: SubjectSelection, answers: Sequence[TwinReport], layer: str) -> dict[str, Any]:
     """The port's unused capacity and the entries of the subject's queues."""
     if selection.port is None:
         return {}
     node, name = selection.port
-    ports = [p for answer in answers for p in answer["ports"] if (p["node"], p["port"]) == (node, name)]
-    carried, idle = _mean(ports, f"{layer}_bps"), _mean(ports, "idle_bps")
-    unused = {"framing": _mean(ports, "rate_bps") - carried - idle, "idle": idle}
-    queues = tuple(q for p in ports for q in p["queues"] if q["name"] in set(selection.queues))
+    ports = [p for answer in answers for p in answer.ports if (p.node, p.port) == (node, name)]
+    lines = [port.line for port in ports]
+    carried, idle = _mean([_carried_bps(line, layer) for line in lines]), _mean([line.idle_bps for line in lines])
+    unused = {"framing": _mean([line.rate_bps for line in lines]) - carried - idle, "idle": idle}
+    queues = tuple(q for p in ports for q in p.queues if q.name in set(selection.queues))
     return {"unused_mbps": unused, "queues": queues, "series": _series(ports, selection.queues)}
 
 
-def _series(ports: Sequence[Json], names: Sequence[str]) -> tuple[NDArray[np.int64], ...]:
+def _series(ports: Sequence[PortReport], names: Sequence[str]) -> tuple[NDArray[np.int64], ...]:
     sums: list[NDArray[np.int64]] = []
     for port in ports:
-        if found := port.get("series"):
-            chosen = [n for n, queue in enumerate(port["queues"]) if not names or queue["name"] in set(names)]
-            sums.append(np.array(found["bytes_out"], dtype=np.int64)[:, chosen].sum(axis=1))
+        if port.series is not None:
+            chosen = [n for n, queue in enumerate(port.queues) if not names or queue.name in set(names)]
+            sums.append(np.array(port.series.bytes_out, dtype=np.int64)[:, chosen].sum(axis=1))
     return tuple(sums)
 
 
-def _mean(ports: Sequence[Json], figure: str) -> float:
+def _carried_bps(line: LineReport, layer: str) -> float:
+    return {"ip": line.ip_bps, "frame": line.frame_bps, "wire": line.wire_bps}[layer]
+
+
+def _mean(rates_bps: Sequence[float]) -> float:
     """A figure of the line over the measured time, mean of the trials, Mb/s."""
-    return float(sum(port["line"][figure] for port in ports)) / len(ports) / 1e6
+    return float(sum(rates_bps)) / len(rates_bps) / 1e6

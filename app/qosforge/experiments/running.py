@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import qosforge_twin
-from pydantic_core import from_json
-
 from qosforge.errors import ServiceError
-from qosforge.experiments.cases import Case, Json
+from qosforge.experiments.cases import Case
 from qosforge.experiments.catalogue import load_experiment
 from qosforge.experiments.model import Experiment
 from qosforge.experiments.rows import ResultRow, rows_of
 from qosforge.experiments.testbeds import find_testbed
+from qosforge.twin.report import TwinReport
+from qosforge.twin.simulation import ScenarioError, simulate_all
 
 _SEEDS = 2**64
 """The twin's seeds; trials of the last ones go on with the first."""
@@ -73,7 +71,7 @@ class ExperimentSession:
         return ExperimentOutcome(experiment, self.seed, {name: _beside(found) for name, found in points.items()})
 
 
-def _trials(case: Case, answers: Sequence[Json], layer: str) -> tuple[Mapping[str, ResultRow], ...]:
+def _trials(case: Case, answers: Sequence[TwinReport], layer: str) -> tuple[Mapping[str, ResultRow], ...]:
     if case.repeats:
         return tuple(rows_of(replace(case, values=values), (), layer) for values in case.repeats)
     return tuple(rows_of(case, [answer], layer) for answer in answers) if len(answers) > 1 else ()
@@ -110,7 +108,7 @@ def _cases(experiment: Experiment) -> Iterator[Case]:
         ) from None
 
 
-def _answers(cases: Iterable[Case], seed: int) -> Iterable[tuple[Case, list[Json]]]:
+def _answers(cases: Iterable[Case], seed: int) -> Iterable[tuple[Case, list[TwinReport]]]:
     batch: list[Case] = []
     for case in cases:
         batch.append(case)
@@ -120,18 +118,18 @@ def _answers(cases: Iterable[Case], seed: int) -> Iterable[tuple[Case, list[Json
     yield from _simulate(batch, seed)
 
 
-def _simulate(batch: Sequence[Case], seed: int) -> Iterable[tuple[Case, list[Json]]]:
+def _simulate(batch: Sequence[Case], seed: int) -> Iterable[tuple[Case, list[TwinReport]]]:
     """Trial ``n`` of a case runs under the session's seed plus ``n``."""
     runs = [
-        (json.dumps(case.document), (seed + trial) % _SEEDS)
+        (case.document, (seed + trial) % _SEEDS)
         for case in batch
         if case.document is not None
         for trial in range(case.trials)
     ]
     try:
-        texts = iter(qosforge_twin.run_many([text for text, _ in runs], [seed for _, seed in runs]))
-    except qosforge_twin.ScenarioError as error:
+        answers = simulate_all([document for document, _ in runs], [seed for _, seed in runs])
+    except ScenarioError as error:
         raise ServiceError(f"the twin refuses a case: {error}") from None
     for case in batch:
         trials = case.trials if case.document is not None else 0
-        yield case, [from_json(next(texts)) for _ in range(trials)]
+        yield case, [next(answers) for _ in range(trials)]

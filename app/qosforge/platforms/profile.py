@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
 from ruamel.yaml import YAML
 
 from qosforge.errors import Place, ServiceError
 from qosforge.resources import read_text
-
-_PS = 10**12
+from qosforge.twin.described import read_red
+from qosforge.twin.scenario import PS, QueueSpec, RedSpec
 
 
 class _Model(BaseModel):
@@ -28,7 +28,7 @@ class BufferSize(_Model):
 
     packets: int | tuple[int, ...] | None = None
     bytes: int | tuple[int, ...] | None = None
-    early: Mapping[str, Any] | None = None
+    early: Annotated[RedSpec, PlainValidator(read_red)] | None = None
 
     @model_validator(mode="after")
     def _some_unit(self) -> Self:
@@ -36,14 +36,22 @@ class BufferSize(_Model):
             raise ValueError("give the room in packets or in bytes")
         return self
 
-    def of(self, queue: int) -> dict[str, Any]:
-        """The limits of a queue, counted from 0, as the twin takes them."""
-        limits: dict[str, Any] = {
-            unit: value if isinstance(value, int) else value[queue]
-            for unit, value in (("limit_packets", self.packets), ("limit_bytes", self.bytes))
-            if value is not None
-        }
-        return limits if self.early is None else {**limits, "red": dict(self.early)}
+    def queue(self, name: str, number: int) -> QueueSpec:
+        """The twin's queue of this name and room, ``number`` being counted from 0."""
+        return QueueSpec(
+            name=name,
+            limit_packets=self.packets_of(number),
+            limit_bytes=_of(self.bytes, number),
+            red=self.early,
+        )
+
+    def packets_of(self, number: int) -> int | None:
+        """The packets that a queue takes."""
+        return _of(self.packets, number)
+
+
+def _of(room: int | tuple[int, ...] | None, number: int) -> int | None:
+    return room[number] if isinstance(room, tuple) else room
 
 
 class DisciplineProfile(_Model):
@@ -90,14 +98,14 @@ class DeviceProfile(_Model):
             raise ValueError(f"no source is given for {', '.join(missing)}")
         return self
 
-    def forwarding(self, discipline: str | None = None) -> dict[str, int]:
-        """How a twin's node of this kind forwards, served by ``discipline`` where that makes a difference."""
+    def latencies_ps(self, discipline: str | None = None) -> tuple[int, int]:
+        """Latency and the longest jitter of a device, served by ``discipline`` where that makes a difference."""
         own = self.disciplines.get(discipline or "")
         latency, jitter = self.latency, self.latency_jitter
         if own is not None:
             latency = latency if own.latency is None else own.latency
             jitter = jitter if own.latency_jitter is None else own.latency_jitter
-        return {"latency_ps": round(latency * _PS), "latency_jitter_ps": round(jitter * _PS)}
+        return round(latency * PS), round(jitter * PS)
 
 
 def platform_profile(platform: str) -> DeviceProfile:

@@ -7,12 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from qosforge.calculus.delay_bounds import delay_bounds
-from qosforge.calculus.encapsulation import PS
 from qosforge.calculus.stages import EgressLine, Meter, Passage, Stage, TrafficStream, with_acknowledgements
 from qosforge.plan.fluid import FluidClass, in_proportion, policed, throughput
 from qosforge.plan.model import Discipline, Scheduler
 from qosforge.plan.shares import Load, Path, leaf_paths, oversize_name, path_name, scheduler_tree
 from qosforge.tester.scenario.schedulers import leaf_queues, priority_bursts
+from qosforge.twin.scenario import PS
 
 ROUNDS = 40
 _SETTLED = 1e-6

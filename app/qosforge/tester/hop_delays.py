@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from qosforge.deltaq.gsv import lower_hull
 from qosforge.tester.measurement.document import FlowResult, quantiles_ps
 from qosforge.tester.measurement.path_delay import MOST_SIZES, HopDelay, PathDelay, compose, condense, hop_deltaq
 from qosforge.tester.measurement.pooling import counted_mean_ps, summarise
 from qosforge.tester.policer_memory import PolicerMemory
+from qosforge.twin.report import FlowReport, HopReport, HopsReport, TwinReport
 
-Json = dict[str, Any]
+_FlowHops = tuple[FlowReport, HopsReport]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +43,17 @@ class _HopTotals:
     waiting_ps: float = 0.0
     waiting: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
 
-    def add(self, step: Mapping[str, Any], delivered: int) -> None:
+    def add(self, step: HopReport, delivered: int) -> None:
         """Add what the twin says of it for a flow."""
-        self.lost += step["lost"]
-        self.lost_input += step["lost_input"]
+        self.lost += step.lost
+        self.lost_input += step.lost_input
         if delivered:
-            self.fixed_ps = step["fixed_ps"]
-            self.serialisation_ps += step["serialisation_ps"]["mean"] * delivered
-            self.longest_ps = max(self.longest_ps, step["serialisation_ps"]["max"])
-            self.waiting_ps += step["waiting_ps"]["mean"] * delivered
-            self._wait(step["waiting_histogram"])
+            serialisation = step.serialisation_ps
+            self.fixed_ps = step.fixed_ps
+            self.serialisation_ps += (serialisation.mean or 0.0) * delivered
+            self.longest_ps = max(self.longest_ps, serialisation.max or 0)
+            self.waiting_ps += (step.waiting_ps.mean or 0.0) * delivered
+            self._wait(step.waiting_histogram)
 
     def add_earlier(self, hop: HopDelay, delivered: int) -> None:
         """Add what was measured before."""
@@ -87,7 +88,7 @@ class _HopTotals:
 def path_delays(
     judged: Iterable[JudgedPath],
     flows: Sequence[FlowResult],
-    answers: Sequence[Json],
+    answers: Sequence[TwinReport],
     earlier: Collection[PathDelay],
     policers: PolicerMemory,
 ) -> tuple[PathDelay, ...]:
@@ -102,7 +103,8 @@ def path_delays(
         own = [flow for flow in flows if one.takes(flow)]
         names = {flow.name for flow in own}
         told = [
-            [entry for entry in answer["flows"] if entry["name"] in names and entry["hops"]] for answer in answers
+            [(entry, entry.hops) for entry in answer.flows if entry.name in names and entry.hops is not None]
+            for answer in answers
         ]
         before = next((e for e in earlier if (e.traffic_class, e.path) == (one.traffic_class, one.path)), None)
         if any(told):
@@ -113,11 +115,11 @@ def path_delays(
 
 
 def _path_delay(
-    one: JudgedPath, flows: Sequence[FlowResult], told: Sequence[Sequence[Json]], before: PathDelay | None
+    one: JudgedPath, flows: Sequence[FlowResult], told: Sequence[Sequence[_FlowHops]], before: PathDelay | None
 ) -> PathDelay:
     """Of the flows ``told`` in each replication."""
     every = [entry for entries in told for entry in entries]
-    hops = [_HopTotals(step["node"], step["port"]) for step in every[0]["hops"]["steps"]]
+    hops = [_HopTotals(step.node, step.port) for step in every[0][1].steps]
     unloaded: Counter[int] = Counter()
     least = _two_least([*map(_least, told)], before)
     sent, delivered = 0, 0
@@ -126,12 +128,12 @@ def _path_delay(
         unloaded.update(dict(before.unloaded))
         for total, hop in zip(hops, before.hops, strict=True):
             total.add_earlier(hop, before.delivered)
-    for entry in every:
-        sent += entry["sent"]
-        delivered += entry["delivered"]
-        for total, step in zip(hops, entry["hops"]["steps"], strict=True):
-            total.add(step, entry["delivered"])
-        for _, count, _, empty in entry["hops"]["sizes"]:
+    for entry, way in every:
+        sent += entry.sent
+        delivered += entry.delivered
+        for total, step in zip(hops, way.steps, strict=True):
+            total.add(step, entry.delivered)
+        for _, count, _, empty in way.sizes:
             unloaded[round(empty)] += count
     measured = summarise(flows)
     ends = [hop.node for hop in hops[1:]] + [one.path.rpartition("→")[2]]
@@ -158,11 +160,11 @@ def _path_delay(
     )
 
 
-def _least(entries: Sequence[Json]) -> dict[int, int]:
+def _least(entries: Sequence[_FlowHops]) -> dict[int, int]:
     """The least delay of each size in one replication."""
     least: dict[int, int] = {}
-    for entry in entries:
-        for size, _, delay, _ in entry["hops"]["sizes"]:
+    for _, way in entries:
+        for size, _, delay, _ in way.sizes:
             least[size] = min(delay, least.get(size, delay))
     return least
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import qosforge_twin
 
 from qosforge.deltaq.error_spending import LOOKS
 from qosforge.deltaq.warm_up import START_DOMINATES
@@ -37,12 +33,23 @@ from qosforge.tester.scenario.ports import framing_name, twin_port
 from qosforge.tester.scenario.sources import twin_source, with_own_clock
 from qosforge.tester.scenario.streams import find_streams
 from qosforge.tester.scenario.traffic import flow_classes, flow_names, sample_every, scenario_of
-
-Json = dict[str, Any]
+from qosforge.twin.part import VERSION
+from qosforge.twin.report import FlowReport, TwinReport
+from qosforge.twin.scenario import (
+    PS,
+    FlowSpec,
+    LinkSpec,
+    NodeSpec,
+    PacketSpec,
+    PortName,
+    PortSpec,
+    TwinScenario,
+)
+from qosforge.twin.simulation import ScenarioError, simulate, simulate_all
 
 TESTER = "twin"
 STATION_PORT = "nic"
-PS = 10**12
+_PROTOCOLS = {"tcp": 6, "udp": 17}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,36 +64,33 @@ class _ScenarioRun:
     expected: Mapping[str, Expectation]
     policers: PolicerMemory
 
-    def result(self, entry: Json, timing: Timing, replication: int) -> FlowResult:
+    def result(self, entry: FlowReport, timing: Timing, replication: int) -> FlowResult:
         """The result of one flow in one replication, from the twin's report."""
-        flow = self.described[entry["name"]]
-        expected = self.expected[entry["name"]]
-        delay = entry["delay_ps"]
-        pace = entry["interarrival_ps"]
-        heard = entry["delivered"] > 0
-        samples = tuple((sent, delay) for sent, delay in entry.get("samples") or ())
+        flow = self.described[entry.name]
+        expected = self.expected[entry.name]
+        delay, pace = entry.delay_ps, entry.interarrival_ps
         return FlowResult(
-            name=entry["name"],
+            name=entry.name,
             replication=replication,
-            traffic_class=self.classes[entry["name"]],
+            traffic_class=self.classes[entry.name],
             kind=flow.application or "other",
             path=f"{flow.from_}→{flow.to}",
-            sent=entry["sent"],
-            delivered=entry["delivered"],
-            lost=entry["lost"],
-            mean_delay_ps=round(delay["mean"]) if heard else None,
-            sd_delay_ps=round(delay["sd"]) if heard else None,
-            min_delay_ps=delay["min"] if heard else None,
-            max_delay_ps=delay["max"] if heard else None,
-            interarrival_sd_ps=round(pace["sd"]) if entry["delivered"] > 2 else None,
-            throughput_bps=round(entry["throughput_bps"]),
+            sent=entry.sent,
+            delivered=entry.delivered,
+            lost=entry.lost,
+            mean_delay_ps=None if delay.mean is None else round(delay.mean),
+            sd_delay_ps=None if delay.sd is None else round(delay.sd),
+            min_delay_ps=delay.min,
+            max_delay_ps=delay.max,
+            interarrival_sd_ps=round(pace.sd) if pace.sd is not None and entry.delivered > 2 else None,
+            throughput_bps=round(entry.throughput_bps),
             offered_bps=expected.offered_bps,
             expected_bps=expected.expected_bps,
             expected_most_bps=expected.expected_most_bps,
             delay_bound_ps=expected.delay_bound_ps,
-            samples=samples,
+            samples=entry.samples or (),
             sample_every=sample_every(flow, timing.seconds * REPLICATIONS[0]),
-            histogram=tuple((edge, count) for edge, count in entry["histogram"] or ()),
+            histogram=entry.histogram or (),
         )
 
 
@@ -138,7 +142,7 @@ class TwinTester:
             if start_effect > MAX_START_EFFECT:
                 timing = timing.longer(start_effect)
                 flows, answers = self._flow_results(run, timing, numbers)
-            reference = answers[0]["delay_reference"]
+            reference = answers[0].delay_reference
             every = [*(previous.flows if previous else ()), *flows]
             results.append(
                 ScenarioResult(
@@ -181,12 +185,11 @@ class TwinTester:
             judged.add((check.from_, check.to))
         return scenarios, judged
 
-    def _run(self, document: Json) -> Json:
+    def _run(self, document: TwinScenario) -> TwinReport:
         try:
-            answer: Json = json.loads(qosforge_twin.run(json.dumps(document), self.seed))
-        except qosforge_twin.ScenarioError as error:
+            return simulate(document, self.seed)
+        except ScenarioError as error:
             raise TesterError(f"the twin refuses the scenario: {error}") from None
-        return answer
 
     def _scenario_run(
         self, intent: Intent, scenario: TrafficScenario, judged: set[tuple[str, str]], timing: Timing
@@ -206,7 +209,7 @@ class TwinTester:
         intent: Intent,
         run: _ScenarioRun,
         flows: list[FlowResult],
-        answers: list[Json],
+        answers: list[TwinReport],
         previous: ScenarioResult | None,
     ) -> tuple[PathDelay, ...] | None:
         """Delay by hop; ``None`` where the ``previous`` replications did not record it."""
@@ -223,23 +226,20 @@ class TwinTester:
 
     def _flow_results(
         self, run: _ScenarioRun, timing: Timing, numbers: range
-    ) -> tuple[list[FlowResult], list[Json]]:
+    ) -> tuple[list[FlowResult], list[TwinReport]]:
         """The results of every flow in these replications, and the twin's reports."""
         documents = [
-            json.dumps(
-                self.scenario(run.scenario, timing.seconds, run.judged, warm_up=timing.warm_up, replication=number)
-            )
+            self.scenario(run.scenario, timing.seconds, run.judged, warm_up=timing.warm_up, replication=number)
             for number in numbers
         ]
         try:
-            texts = qosforge_twin.run_many(documents, [replication_seed(self.seed, number) for number in numbers])
-        except qosforge_twin.ScenarioError as error:
+            answers = list(simulate_all(documents, [replication_seed(self.seed, number) for number in numbers]))
+        except ScenarioError as error:
             raise TesterError(f"the twin refuses the scenario: {error}") from None
-        answers = [json.loads(text) for text in texts]
         results = [
             run.result(entry, timing, number)
             for number, answer in zip(numbers, answers, strict=True)
-            for entry in answer["flows"]
+            for entry in answer.flows
         ]
         return results, answers
 
@@ -251,45 +251,44 @@ class TwinTester:
         *,
         warm_up: int = WARM_UP_SECONDS,
         replication: int | None = None,
-    ) -> Json:
-        """The twin's scenario document; for a ``replication`` with its sender clocks and cool-down."""
+    ) -> TwinScenario:
+        """The twin's scenario; for a ``replication`` with its sender clocks and cool-down."""
         flows = [
             document
             for flow in scenario.flows
             for document in self._flows(flow, (flow.from_, flow.to) in judged, seconds, replication)
         ]
-        return {
-            "version": 1,
-            "duration_ps": round((seconds + warm_up) * PS),
-            "warmup_ps": warm_up * PS,
+        nodes, links = self._topology
+        return TwinScenario(
+            version=VERSION,
+            duration_ps=round((seconds + warm_up) * PS),
+            warmup_ps=warm_up * PS,
             # As long as the warm-up: the last packets measured are to meet what the first ones did.
-            "cool_down_ps": 0 if replication is None else warm_up * PS,
-            **self._topology,
-            "flows": flows,
-        }
+            cool_down_ps=0 if replication is None else warm_up * PS,
+            nodes=nodes,
+            links=links,
+            flows=tuple(flows),
+        )
 
-    def topology(self) -> Json:
-        """The network without traffic: ``nodes`` and ``links`` of the twin's scenario.
+    def topology(self) -> tuple[tuple[NodeSpec, ...], tuple[LinkSpec, ...]]:
+        """The network without traffic: nodes and links of the twin's scenario.
 
         Raises:
             TesterError: a device was not read back, or does what the twin does not model.
         """
-        return {
-            "nodes": [*self._devices(), *self._stations()],
-            "links": [*self._links(), *self._access_links()],
-        }
+        return (*self._devices(), *self._stations()), (*self._links(), *self._access_links())
 
     @cached_property
-    def _topology(self) -> Json:
-        """The same for all replications; nobody changes it."""
+    def _topology(self) -> tuple[tuple[NodeSpec, ...], tuple[LinkSpec, ...]]:
+        """The same for all replications."""
         return self.topology()
 
-    def path(self, source: Station, target: Station) -> list[list[str]]:
+    def path(self, source: Station, target: Station) -> tuple[PortName, ...]:
         """The egress ports from one station to another."""
         hops = self.network.path(source.name, target.name)
-        return [[source.name, STATION_PORT], *(list(hop) for hop in hops)]
+        return ((source.name, STATION_PORT), *hops)
 
-    def _devices(self) -> list[Json]:
+    def _devices(self) -> list[NodeSpec]:
         nodes = []
         for device in self.network.devices:
             plan = self.plans.get(device.name)
@@ -302,7 +301,10 @@ class TwinTester:
                 end = self.network.neighbour((device.name, interface.name))
                 link, far = (end[0], self._efficiency(end[1])) if end else (None, None)
                 ports.append(twin_port(plan, previous, link, interface.usable, profile, far=far))
-            nodes.append({"name": device.name, **profile.forwarding(), "ports": ports})
+            latency, jitter = profile.latencies_ps()
+            nodes.append(
+                NodeSpec(name=device.name, latency_ps=latency, latency_jitter_ps=jitter, ports=tuple(ports))
+            )
         return nodes
 
     def _efficiency(self, end: tuple[str, str]) -> Efficiency | None:
@@ -310,66 +312,60 @@ class TwinTester:
         previous = plan.interface(end[1]) if plan else None
         return previous.efficiency if previous else None
 
-    def _stations(self) -> list[Json]:
-        return [{"name": s.name, "latency_ps": 0, "ports": [{"name": STATION_PORT}]} for s in self.network.stations]
+    def _stations(self) -> list[NodeSpec]:
+        return [NodeSpec(name=s.name, ports=(PortSpec(name=STATION_PORT),)) for s in self.network.stations]
 
-    def _links(self) -> list[Json]:
+    def _links(self) -> list[LinkSpec]:
         return [
-            {
-                "a": list(link.a),
-                "b": list(link.b),
-                "rate_bps": link.rate,
-                "delay_ps": round(link.delay * PS),
-                "framing": framing_name(link.framing),
-                "tagged": link.tagged,
-            }
+            LinkSpec(
+                a=link.a,
+                b=link.b,
+                rate_bps=link.rate,
+                delay_ps=round(link.delay * PS),
+                framing=framing_name(link.framing),
+                tagged=link.tagged,
+            )
             for link in self.network.links
         ]
 
-    def _access_links(self) -> list[Json]:
+    def _access_links(self) -> list[LinkSpec]:
         return [
-            {
-                "a": [s.name, STATION_PORT],
-                "b": list(s.attach),
-                "rate_bps": s.rate,
-                "delay_ps": 0,
-                "framing": "ethernet",
-                "tagged": False,
-            }
+            LinkSpec(a=(s.name, STATION_PORT), b=s.attach, rate_bps=s.rate, framing="ethernet")
             for s in self.network.stations
         ]
 
-    def _flows(self, flow: TrafficFlow, samples: bool, seconds: float, replication: int | None) -> list[Json]:
+    def _flows(self, flow: TrafficFlow, samples: bool, seconds: float, replication: int | None) -> list[FlowSpec]:
         source, target = self.network.station(flow.from_), self.network.station(flow.to)
         path = self.path(source, target)
-        documents = []
+        back = self.path(target, source) if flow.source.kind == "tcp" else None
+        flows = []
         for number, name in enumerate(flow_names(flow)):
             sending = twin_source(flow)
             if replication is not None:
-                sending |= with_own_clock(sending, clock_factor(self.seed, replication, name))
-            document: Json = {
-                "name": name,
-                "path": path,
-                "packet": {
-                    "dscp": flow.dscp,
-                    "cos": flow.cos,
-                    "protocol": {"tcp": 6, "udp": 17}[flow.protocol],
-                    "src": source.address,
-                    "dst": target.address,
-                    "src_port": flow.src_port + number,
-                    "dst_port": flow.dst_port,
-                    "application": flow.application,
-                },
-                "source": sending,
-                "samples": samples,
-                "histogram": not samples,
-                "hops": samples and replication is not None,
-                "sample_every": sample_every(flow, seconds * REPLICATIONS[0]),
-            }
-            if flow.source.kind == "tcp":
-                document["return_path"] = self.path(target, source)
-            documents.append(document)
-        return documents
+                sending = with_own_clock(sending, clock_factor(self.seed, replication, name))
+            flows.append(
+                FlowSpec(
+                    name=name,
+                    path=path,
+                    return_path=back,
+                    packet=PacketSpec(
+                        dscp=flow.dscp,
+                        cos=flow.cos,
+                        protocol=_PROTOCOLS[flow.protocol],
+                        src=source.address,
+                        dst=target.address,
+                        src_port=flow.src_port + number,
+                        dst_port=flow.dst_port,
+                        application=flow.application,
+                    ),
+                    source=sending,
+                    samples=samples,
+                    histogram=not samples,
+                    hops=samples and replication is not None,
+                    sample_every=sample_every(flow, seconds * REPLICATIONS[0]),
+                )
+            )
+        return flows
 
 
 def _timing(previous: ScenarioResult) -> Timing:

@@ -113,15 +113,15 @@ def utilisation(row: ResultRow, _: Siblings) -> float:
 @metric("drop_ratio")
 def drop_ratio(row: ResultRow, _: Siblings) -> float:
     """Dropped over arrived packets of the subject's queues, 0 to 1."""
-    arrived = sum(queue["packets_in"] for queue in row.queues)
-    left = sum(float(queue["packets_out"]) for queue in row.queues)
+    arrived = sum(queue.packets_in for queue in row.queues)
+    left = sum(float(queue.packets_out) for queue in row.queues)
     return 1 - left / require(float(arrived) or None, "queue", row)
 
 
 @metric("buffer_frames", over=LoadAggregate.LARGEST)
 def buffer_frames(row: ResultRow, _: Siblings) -> float:
     """Frames that the subject's queue held at most."""
-    depth = max((float(queue["max_depth"]) for queue in row.queues), default=None)
+    depth = max((float(queue.max_depth) for queue in row.queues), default=None)
     return require(depth, "queue", row)
 
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from msgspec.structs import replace
+
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.configtree.tree_text import tree_text
 from qosforge.errors import InputError, InputErrors, Place, ServiceError
-from qosforge.experiments.cases import Case, Json, SubjectSelection
+from qosforge.experiments.cases import Case, SubjectSelection, read_described
 from qosforge.experiments.model import Claim, ClaimKind, Experiment, Relation
 from qosforge.findings import Severity
 from qosforge.intent.loader import load_intent
@@ -25,7 +27,10 @@ from qosforge.plan.shares import expected_shares
 from qosforge.platforms.base import platform
 from qosforge.resources import path_of, read_text
 from qosforge.tester.scenario.sources import PHASE_SECONDS
-from qosforge.tester.twin import PS, TwinTester
+from qosforge.tester.twin import TwinTester
+from qosforge.twin.described import read_source
+from qosforge.twin.part import VERSION
+from qosforge.twin.scenario import PS, FlowSpec, LinkSpec, NodeSpec, PacketSpec, PortSpec, TwinScenario
 from qosforge.validation.rendering import merged_tree, running_tree
 
 PUBLISHED = "published"
@@ -45,15 +50,17 @@ def cases(experiment: Experiment) -> Iterator[Case]:
         tester = TwinTester(held.network, plans)
         for load in setup.get("loads", [None]):
             flows = _flows(experiment, tester, setup, load)
+            nodes, links = _topology(tester, setup)
             yield Case(
                 scenarios=(name,),
-                document={
-                    "version": 1,
-                    "duration_ps": round((setup["warm_up"] + setup["seconds"]) * PS),
-                    "warmup_ps": round(setup["warm_up"] * PS),
-                    **_topology(tester, setup),
-                    "flows": [flow for group in flows.values() for flow in group],
-                },
+                document=TwinScenario(
+                    version=VERSION,
+                    duration_ps=round((setup["warm_up"] + setup["seconds"]) * PS),
+                    warmup_ps=round(setup["warm_up"] * PS),
+                    nodes=nodes,
+                    links=links,
+                    flows=tuple(flow for group in flows.values() for flow in group),
+                ),
                 subjects=_subjects(experiment, setup, plans, flows),
                 load=load,
                 trials=setup["trials"],
@@ -61,18 +68,24 @@ def cases(experiment: Experiment) -> Iterator[Case]:
     yield from _published(experiment)
 
 
-def _topology(tester: TwinTester, setup: Mapping[str, Any]) -> Json:
+def _topology(tester: TwinTester, setup: Mapping[str, Any]) -> tuple[tuple[NodeSpec, ...], tuple[LinkSpec, ...]]:
     """The network; ``switching`` is how devices forward, ``transmit_ring`` what waits in hardware at the wire."""
-    topology = tester.topology()
-    for node in topology["nodes"]:
-        if node["name"] not in tester.plans:
-            continue
-        if "switching" in setup:
-            node["switching"] = setup["switching"]
-        if "transmit_ring" in setup:
-            for port in node["ports"]:
-                port["egress"]["tx_fifo_packets"] = 1 + setup["transmit_ring"]
-    return topology
+    nodes, links = tester.topology()
+    ring = setup.get("transmit_ring")
+    return tuple(
+        replace(
+            node,
+            switching=setup.get("switching", node.switching),
+            ports=node.ports if ring is None else tuple(_with_ring(port, 1 + ring) for port in node.ports),
+        )
+        if node.name in tester.plans
+        else node
+        for node in nodes
+    ), links
+
+
+def _with_ring(port: PortSpec, packets: int) -> PortSpec:
+    return port if port.egress is None else replace(port, egress=replace(port.egress, tx_fifo_packets=packets))
 
 
 @dataclass(frozen=True)
@@ -135,7 +148,7 @@ def _compiled(folder: str, policy: str) -> Mapping[str, CompiledDevice]:
 
 def _flows(
     experiment: Experiment, tester: TwinTester, setup: Mapping[str, Any], load: float | None
-) -> dict[str, list[Json]]:
+) -> dict[str, list[FlowSpec]]:
     """The twin's flows by the name of their description.
 
     ``injected`` multiplies those that may be; of those ``swept`` there are as many as the load says.
@@ -155,13 +168,13 @@ def _flows(
     return flows
 
 
-def _numbered(flow: Json, number: int, count: int) -> Json:
+def _numbered(flow: FlowSpec, number: int, count: int) -> FlowSpec:
     """One of ``count`` flows like ``flow``, from a port of its own."""
-    packet = {**flow["packet"], "src_port": FIRST_PORT + number}
-    return {**flow, "name": flow["name"] if count == 1 else f"{flow['name']}-{number + 1}", "packet": packet}
+    packet = replace(flow.packet, src_port=FIRST_PORT + number)
+    return replace(flow, name=flow.name if count == 1 else f"{flow.name}-{number + 1}", packet=packet)
 
 
-def _flow(experiment: Experiment, tester: TwinTester, name: str, said: Mapping[str, Any]) -> Json:
+def _flow(experiment: Experiment, tester: TwinTester, name: str, said: Mapping[str, Any]) -> FlowSpec:
     try:
         source, target = (tester.network.station(said[end]) for end in ("from", "to"))
     except KeyError as error:
@@ -173,33 +186,33 @@ def _flow(experiment: Experiment, tester: TwinTester, name: str, said: Mapping[s
     path = tester.path(source, target)
     if "until" in said:
         # Measured at the far end of this line.
-        if said["until"] not in path:
+        end = tuple(said["until"])
+        if end not in path:
             raise ServiceError(f"experiment {experiment.name}: flow {name}: until: not on its way")
-        path = path[: path.index(said["until"]) + 1]
-    flow: Json = {
-        "name": name,
-        "path": path,
-        "packet": {
-            "dscp": said.get("dscp", 0),
-            "cos": said.get("cos", 0),
-            "protocol": _PROTOCOLS.get(sending["kind"], said.get("protocol", 17)),
-            "src": source.address,
-            "dst": target.address,
-            "dst_port": said["dst_port"],
-            "application": said.get("application"),
-        },
-        "source": sending,
-    }
-    if sending["kind"] in _PROTOCOLS:
-        flow["return_path"] = tester.path(target, source)
-    return flow
+        path = path[: path.index(end) + 1]
+    back = tester.path(target, source) if sending["kind"] in _PROTOCOLS else None
+    return FlowSpec(
+        name=name,
+        path=path,
+        return_path=back,
+        packet=PacketSpec(
+            dscp=said.get("dscp", 0),
+            cos=said.get("cos", 0),
+            protocol=_PROTOCOLS.get(sending["kind"], said.get("protocol", 17)),
+            src=source.address,
+            dst=target.address,
+            dst_port=said["dst_port"],
+            application=said.get("application"),
+        ),
+        source=read_described(read_source, sending),
+    )
 
 
 def _subjects(
     experiment: Experiment,
     setup: Mapping[str, Any],
     plans: Mapping[str, Plan],
-    flows: Mapping[str, Sequence[Json]],
+    flows: Mapping[str, Sequence[FlowSpec]],
 ) -> dict[str, SubjectSelection]:
     """Subjects of the scenario: those that have a flow in it."""
     named: Mapping[str, Sequence[str]] = setup["subjects"]
@@ -210,7 +223,7 @@ def _subjects(
     whole = setup.get("whole")
     found = {}
     for subject, parts in named.items():
-        names = tuple(flow["name"] for part in parts for flow in flows.get(part, ()))
+        names = tuple(flow.name for part in parts for flow in flows.get(part, ()))
         if names:
             expected = {"throughput_ratio": shares[subject.lower()]} if subject.lower() in shares else {}
             found[subject] = SubjectSelection(

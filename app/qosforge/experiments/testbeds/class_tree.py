@@ -11,9 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec.structs import replace
+
 from qosforge.errors import ServiceError
-from qosforge.experiments.cases import Json
+from qosforge.experiments.cases import read_described
 from qosforge.plan.fluid import FluidClass, throughput
+from qosforge.twin.described import read_scheduler
+from qosforge.twin.schedulers import CbqClassSpec, CbqScheduler, DcbqeScheduler, DcbqScheduler, SchedulerSpec
 
 _KEYS = {"share", "parent", "priority", "borrow", "traffic"}
 _PRIORITIES = {"high": 0, "middle": 1, "low": 2}
@@ -47,21 +51,28 @@ class ClassTree:
         """The leaves that have traffic."""
         return tuple(leaf for leaf in self.leaves if leaf.traffic is not None)
 
-    def scheduler(self, kind: Mapping[str, Any]) -> Json:
-        """The twin's scheduler of this tree; the leaves' queues are numbered in their order."""
+    def scheduler(self, kind: Mapping[str, Any]) -> SchedulerSpec:
+        """The twin's scheduler of this tree; the leaves' queues are numbered in their order.
+
+        Raises:
+            ServiceError: the twin has no such scheduler of classes.
+        """
         queue = {leaf.name: number for number, leaf in enumerate(self.leaves)}
-        classes = [
-            {
-                "name": one.name,
-                "parent": one.parent,
-                "share": one.share,
-                "priority": _PRIORITIES[one.priority],
-                "borrow": one.borrow,
-                **({"queue": queue[one.name]} if one.name in queue else {}),
-            }
+        bare = read_described(read_scheduler, {**kind, "classes": ()})
+        if not isinstance(bare, CbqScheduler | DcbqScheduler | DcbqeScheduler):
+            raise ServiceError(f"{kind['kind']!r} serves no tree of classes", hint="use cbq, dcbq or dcbqe")
+        classes = tuple(
+            CbqClassSpec(
+                name=one.name,
+                parent=one.parent,
+                share=one.share,
+                priority=_PRIORITIES[one.priority],
+                borrow=one.borrow,
+                queue=queue.get(one.name),
+            )
             for one in self.classes
-        ]
-        return {**kind, "classes": classes}
+        )
+        return replace(bare, classes=classes)
 
     def fluid(self, offered: Mapping[str, float], link: float) -> dict[str, float]:
         """Long-run throughput of every leaf, excess by share whatever the priority; in the unit of ``link``.

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from qosforge.errors import ServiceError
-from qosforge.experiments.cases import Case, Json, SubjectSelection
+from qosforge.experiments.cases import Case, SubjectSelection, read_described
 from qosforge.experiments.devices import device_profile
 from qosforge.experiments.model import Experiment
 from qosforge.experiments.testbeds.fan_in_expected import (
@@ -25,8 +25,26 @@ from qosforge.experiments.testbeds.fan_in_expected import (
 )
 from qosforge.experiments.testbeds.fan_in_setup import LoadSweep, Setup, read_setup, read_sweep
 from qosforge.platforms.profile import BufferSize
+from qosforge.twin.described import read_scheduler
+from qosforge.twin.filters import MatchSpec
+from qosforge.twin.part import VERSION
+from qosforge.twin.scenario import (
+    PS,
+    EgressRule,
+    EgressSpec,
+    FlowSpec,
+    FramingSpec,
+    LinkSpec,
+    NodeSpec,
+    PacketSpec,
+    PortName,
+    PortSpec,
+    SeriesSpec,
+    TwinScenario,
+)
+from qosforge.twin.schedulers import SchedulerSpec
+from qosforge.twin.sources import CbrSource, IndependentPhase, OnOffSource, PoissonSource, SourceSpec
 
-PS = 10**12
 ETHERNET = 18
 """Header and FCS of an Ethernet frame without tag, bytes."""
 _SWITCH = "box"
@@ -83,39 +101,40 @@ def _case(experiment: Experiment, run: _Run, names: list[str]) -> Case:
     framing = setup.framing
     # One queue for all classes, or one for each.
     queues = ["all"] if setup.discipline == "fifo" else setup.queues
-    hops = [(_SWITCH, "out"), ("second", "out")][: setup.hops]
-    egress: Json = {
-        "queues": [{"name": queue, **service.room.of(number)} for number, queue in enumerate(queues)],
-        "rules": [{"match": {"cos": [number]}, "queue": number} for number in range(1, len(queues))],
-        "scheduler": service.scheduler,
-        "extra_gap_ps": round(service.gap * PS),
-    }
-    if setup.series_us is not None:
-        egress["series"] = {"every_ps": round(setup.series_us * PS / 1e6)}
-    ends = [*hops, ("receiver", "in")]
-    document = {
-        "version": 1,
-        "duration_ps": round((setup.warm_up + setup.seconds) * PS),
-        "drain": False,
-        "warmup_ps": round(setup.warm_up * PS),
-        "nodes": [
-            *({"name": node, "ports": [{"name": "in"}, {"name": "out", "egress": egress}]} for node, _ in hops),
-            {"name": "receiver", "ports": [{"name": "in"}]},
-        ],
-        "links": [
-            {"a": list(near), "b": [far[0], "in"], "rate_bps": round(setup.link_mbps * 1e6), "framing": framing}
+    hops: list[PortName] = [(_SWITCH, "out"), ("second", "out")][: setup.hops]
+    every_ps = None if setup.series_us is None else round(setup.series_us * PS / 1e6)
+    egress = EgressSpec(
+        queues=tuple(service.room.queue(queue, number) for number, queue in enumerate(queues)),
+        rules=tuple(EgressRule(match=MatchSpec(cos=(number,)), queue=number) for number in range(1, len(queues))),
+        scheduler=service.scheduler,
+        extra_gap_ps=round(service.gap * PS),
+        series=None if every_ps is None else SeriesSpec(every_ps=every_ps),
+    )
+    ends: list[PortName] = [*hops, ("receiver", "in")]
+    into = PortSpec(name="in")
+    document = TwinScenario(
+        version=VERSION,
+        duration_ps=round((setup.warm_up + setup.seconds) * PS),
+        drain=False,
+        warmup_ps=round(setup.warm_up * PS),
+        nodes=(
+            *(NodeSpec(name=node, ports=(into, PortSpec(name="out", egress=egress))) for node, _ in hops),
+            NodeSpec(name="receiver", ports=(into,)),
+        ),
+        links=tuple(
+            LinkSpec(a=near, b=(far[0], into.name), rate_bps=round(setup.link_mbps * 1e6), framing=framing)
             for near, far in pairwise(ends)
-        ],
-        "flows": [
-            {
-                "name": f"priority{number}",
-                "path": [list(hop) for hop in hops],
-                "packet": {"cos": setup.queue_of(number)},
-                "source": _source(setup, run.load, framing, setup.queue_of(number)),
-            }
+        ),
+        flows=tuple(
+            FlowSpec(
+                name=f"priority{number}",
+                path=tuple(hops),
+                packet=PacketSpec(cos=setup.queue_of(number)),
+                source=_source(setup, run.load, framing, setup.queue_of(number)),
+            )
             for number in range(setup.senders)
-        ],
-    }
+        ),
+    )
     subjects = _subjects(setup, run, service)
     if run.between is not None:
         # Only queues for which this load counts.
@@ -124,26 +143,26 @@ def _case(experiment: Experiment, run: _Run, names: list[str]) -> Case:
     return Case(tuple(names), document, subjects, run.load, setup.trials)
 
 
-def _source(setup: Setup, load_mbps: float, framing: str, queue: int) -> Json:
+def _source(setup: Setup, load_mbps: float, framing: FramingSpec, queue: int) -> SourceSpec:
     frame = setup.frame(queue)
     ip_bytes = frame - (ETHERNET if framing == "ethernet" else 0)
-    common: Json = {"rate_bps": round(load_mbps * 1e6 * ip_bytes / frame), "ip_bytes": ip_bytes}
+    rate = round(load_mbps * 1e6 * ip_bytes / frame)
     traffic = setup.traffic
     if traffic == "constant":
         # Independent clocks: every sender drifts against the others.
-        return {"kind": "cbr", **common, "phase": {"mode": "independent", "ppm_within": setup.clock_ppm}}
+        return CbrSource(rate_bps=rate, ip_bytes=ip_bytes, phase=IndependentPhase(ppm_within=setup.clock_ppm))
     if traffic == "poisson":
-        return {"kind": "poisson", **common}
+        return PoissonSource(rate_bps=rate, ip_bytes=ip_bytes)
     assert setup.bursts_us is not None
     on, off = (round(length * PS / 1e6) for length in (setup.bursts_us.on, setup.bursts_us.off))
-    return {"kind": "onoff", **common, "on_ps": on, "off_ps": off}
+    return OnOffSource(rate_bps=rate, ip_bytes=ip_bytes, on_ps=on, off_ps=off)
 
 
 @dataclass(frozen=True)
 class _Service:
     """How a device serves: scheduler, room of the queues, configured weights, gap between frames in seconds."""
 
-    scheduler: Json
+    scheduler: SchedulerSpec
     room: BufferSize
     weights: tuple[float, ...]
     gap: float
@@ -158,16 +177,16 @@ def _service(setup: Setup) -> _Service:
         if name not in profile.disciplines:
             raise ServiceError(f"{profile.title} has no discipline {name!r}", hint="add it to the profile")
         discipline = profile.disciplines[name]
-        scheduler, room, gap = dict(discipline.scheduler), discipline.room or profile.room, profile.per_packet
+        described, room, gap = dict(discipline.scheduler), discipline.room or profile.room, profile.per_packet
         slots = discipline.slots
     else:
-        scheduler, room, slots = dict(setup.schedulers[name]), setup.room, None
+        described, room, slots = dict(setup.schedulers[name]), setup.room, None
     if room is None:
         raise ServiceError(f"nothing says what the queues hold under {name!r}", hint="give the profile a room")
     if name == "wrr":
         # The least turns in which the weights are whole numbers.
-        scheduler["weights"] = [max(1, round(weight * (slots or setup.turn_packets))) for weight in weights]
-    return _Service(scheduler, room, weights, gap)
+        described["weights"] = [max(1, round(weight * (slots or setup.turn_packets))) for weight in weights]
+    return _Service(read_described(read_scheduler, described), room, weights, gap)
 
 
 def _subjects(setup: Setup, run: _Run, service: _Service) -> dict[str, SubjectSelection]:
@@ -221,10 +240,10 @@ def _facts(setup: Setup, load_mbps: float, service: _Service, number: int) -> di
         share = facts["weight"] = service.weights[number]
         offered = load_mbps * setup.senders / len(setup.queues)
         facts["guaranteed_mbps"] = min(offered, share * link)
-    if service.room.packets is not None:
+    packets = service.room.packets_of(number)
+    if packets is not None:
         # One frame more than wait: the one in transmission.
-        frames = service.room.of(number)["limit_packets"] + 1
-        facts["full_queue_us"] = frames * setup.frame(number) * 8 / (share * link)
+        facts["full_queue_us"] = (packets + 1) * setup.frame(number) * 8 / (share * link)
     return facts
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from qosforge.calculus.bounds import RateLatency, full_queue_delay, held_back, weighted_round_robin
 from qosforge.experiments.testbeds.fan_in_setup import Setup
 from qosforge.plan.fluid import Division, FluidClass, throughput
 from qosforge.platforms.profile import BufferSize
+from qosforge.twin.schedulers import SchedulerSpec, StrictScheduler, WrrScheduler
 
 WIRE = 20
 """Preamble and gap of an Ethernet frame, bytes (IEEE 802.3)."""
@@ -58,7 +58,7 @@ def _normalised(values: Sequence[float]) -> list[float]:
 
 
 def delay_bounds_us(
-    setup: Setup, scheduler: Mapping[str, Any], room: BufferSize, line_bytes: int, gap_s: float
+    setup: Setup, scheduler: SchedulerSpec, room: BufferSize, line_bytes: int, gap_s: float
 ) -> dict[int, float]:
     """Largest delay of each queue whatever arrives (network calculus), microseconds; none of what may starve.
 
@@ -72,9 +72,10 @@ def delay_bounds_us(
     line = RateLatency.of(round(rate))
     curves: dict[int, RateLatency] = {}
     match scheduler:
-        case {"kind": "strict", "order": [int(first), *_], **rest} if "leak" not in rest:
+        case StrictScheduler(order=(int(first), *_), leak=None):
             curves = {first: held_back(line, max(bits))}
-        case {"kind": "wrr", "weights": list(turns), **rest} if "quantum_bytes" not in rest:
+        case WrrScheduler(weights=tuple(weights), quantum_bytes=None):
+            turns = [weight or 0 for weight in weights]
             # One frame may be on the line that the turn does not count.
             curves = {
                 number: held_back(weighted_round_robin(line, turns, bits, bits[number], number), max(bits))
@@ -83,6 +84,6 @@ def delay_bounds_us(
         case _:
             pass
     return {
-        number: float(full_queue_delay(room.of(number)["limit_packets"] * bits[number], curve)) * 1e6
+        number: float(full_queue_delay((room.packets_of(number) or 0) * bits[number], curve)) * 1e6
         for number, curve in curves.items()
     }

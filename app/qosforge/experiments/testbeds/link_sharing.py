@@ -13,15 +13,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from qosforge.errors import ServiceError
-from qosforge.experiments.cases import Case, Json, SubjectSelection
+from qosforge.experiments.cases import Case, SubjectSelection
 from qosforge.experiments.model import Experiment
-from qosforge.experiments.testbeds.class_traffic import PS, flows, offered_kbps, silent
+from qosforge.experiments.testbeds.class_traffic import flows, offered_kbps, silent
 from qosforge.experiments.testbeds.class_tree import ClassTree, tree
+from qosforge.twin.filters import MatchSpec
+from qosforge.twin.part import VERSION
+from qosforge.twin.scenario import (
+    PS,
+    EgressRule,
+    EgressSpec,
+    FlowSpec,
+    LinkSpec,
+    NodeSpec,
+    PortName,
+    PortSpec,
+    QueueSpec,
+    TwinScenario,
+)
 
 MODEL = "fluid"
 """The subject that is computed and not run."""
-_PORT = ("scheduler", "out")
-_ROOM = {"name": "in"}
+_PORT: PortName = ("scheduler", "out")
+_RECEIVER: PortName = ("receiver", "in")
 
 
 @dataclass(frozen=True)
@@ -72,7 +86,7 @@ def simulated_cases(experiment: Experiment, chosen: Sequence[str]) -> Iterator[C
                 yield _case(simulation, kind, names, number)
 
 
-def documents(experiment: Experiment, name: str) -> Iterator[tuple[str, Json]]:
+def documents(experiment: Experiment, name: str) -> Iterator[tuple[str, TwinScenario]]:
     """The twin's scenario under each scheduler, of every simulation of one scenario of the experiment."""
     for simulation in _simulations(experiment, name, experiment.scenarios[name]):
         for kind in simulation.setup["schedulers"]:
@@ -132,15 +146,13 @@ def _case(simulation: _Simulation, kind: str, names: tuple[str, ...], number: in
     return Case(
         scenarios=names,
         document=_document(simulation, kind, sent),
-        subjects=_subjects(
-            simulation, kind, {name: tuple(f["name"] for f in found) for name, found in sent.items()}
-        ),
+        subjects=_subjects(simulation, kind, {name: tuple(f.name for f in found) for name, found in sent.items()}),
         load=float(number),
         trials=simulation.setup["trials"],
     )
 
 
-def _source_flows(simulation: _Simulation) -> dict[str, list[Json]]:
+def _source_flows(simulation: _Simulation) -> dict[str, list[FlowSpec]]:
     """The flows of every leaf."""
     setup = simulation.setup
     return {
@@ -155,34 +167,27 @@ def _end_ps(setup: Mapping[str, Any]) -> int:
     return round(float(setup["warm_up"] + setup["seconds"]) * PS)
 
 
-def _document(simulation: _Simulation, kind: str, sent: Mapping[str, list[Json]]) -> Json:
+def _document(simulation: _Simulation, kind: str, sent: Mapping[str, list[FlowSpec]]) -> TwinScenario:
     setup, leaves = simulation.setup, simulation.tree.leaves
     scheduler = simulation.tree.scheduler({**setup["schedulers"][kind], "estimator": setup["estimator"]})
-    egress = {
-        "queues": [{"name": leaf.name, "limit_packets": setup["queue_packets"]} for leaf in leaves],
-        "rules": [{"match": {"cos": [queue]}, "queue": queue} for queue in range(1, len(leaves))],
-        "scheduler": scheduler,
-    }
-    node, port = _PORT
-    return {
-        "version": 1,
-        "duration_ps": _end_ps(setup),
-        "warmup_ps": round(setup["warm_up"] * PS),
-        "drain": False,
-        "nodes": [
-            {"name": node, "ports": [{"name": port, "egress": egress}]},
-            {"name": "receiver", "ports": [_ROOM]},
-        ],
-        "links": [
-            {
-                "a": list(_PORT),
-                "b": ["receiver", "in"],
-                "rate_bps": round(simulation.link_kbps * 1000),
-                "framing": "none",
-            }
-        ],
-        "flows": [flow for found in sent.values() for flow in found],
-    }
+    egress = EgressSpec(
+        queues=tuple(QueueSpec(name=leaf.name, limit_packets=setup["queue_packets"]) for leaf in leaves),
+        rules=tuple(EgressRule(match=MatchSpec(cos=(queue,)), queue=queue) for queue in range(1, len(leaves))),
+        scheduler=scheduler,
+    )
+    (node, port), (receiver, end) = _PORT, _RECEIVER
+    return TwinScenario(
+        version=VERSION,
+        duration_ps=_end_ps(setup),
+        warmup_ps=round(setup["warm_up"] * PS),
+        drain=False,
+        nodes=(
+            NodeSpec(name=node, ports=(PortSpec(name=port, egress=egress),)),
+            NodeSpec(name=receiver, ports=(PortSpec(name=end),)),
+        ),
+        links=(LinkSpec(a=_PORT, b=_RECEIVER, rate_bps=round(simulation.link_kbps * 1000), framing="none"),),
+        flows=tuple(flow for found in sent.values() for flow in found),
+    )
 
 
 def _subjects(

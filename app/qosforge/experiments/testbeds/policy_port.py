@@ -6,12 +6,12 @@ from functools import cache
 
 from qosforge.compiler.compile import Compilation, compile_intent
 from qosforge.errors import ServiceError
-from qosforge.experiments.cases import Json
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.platforms.base import platform
 from qosforge.resources import root
 from qosforge.tester.scenario.ports import twin_port
+from qosforge.twin.scenario import PortSpec
 
 
 @cache
@@ -20,7 +20,7 @@ def _compile(policy: str, inventory: str) -> Compilation:
     return compile_intent(loaded, load_network(root() / "inventories" / inventory))
 
 
-def policy_port(policy: str, inventory: str, device: str, interface: str, rate: int) -> Json:
+def policy_port(policy: str, inventory: str, device: str, interface: str, rate: int) -> PortSpec:
     """The twin's port of one interface under a policy; ``rate`` is the line's in bits per second.
 
     Raises:

@@ -8,15 +8,17 @@ machine.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from statistics import median
 
-import qosforge_twin
+from msgspec.structs import replace
 
-from qosforge.experiments.cases import Case, Json, SubjectSelection
+from qosforge.experiments.cases import Case, SubjectSelection
 from qosforge.experiments.model import Experiment
 from qosforge.experiments.testbeds.link_sharing import documents, simulated_cases
+from qosforge.twin.scenario import NodeSpec, PortSpec, TwinScenario
+from qosforge.twin.schedulers import CbqScheduler, DcbqeScheduler, DcbqScheduler
+from qosforge.twin.simulation import simulate
 
 _METRIC = "packets_per_second"
 
@@ -33,7 +35,7 @@ def _counted(experiment: Experiment, name: str) -> Case:
     steps = float(experiment.setup["visits_per_second"])
     chosen = {kind: _counting(document) for kind, document in documents(experiment, name)}
     repeats = tuple(
-        {kind: {_METRIC: steps / _visits_per_packet(text, seed)} for kind, text in chosen.items()}
+        {kind: {_METRIC: steps / _visits_per_packet(document, seed)} for kind, document in chosen.items()}
         for seed in range(1, experiment.setup["trials"] + 1)
     )
     values = {kind: {_METRIC: median(one[kind][_METRIC] for one in repeats)} for kind in chosen}
@@ -41,16 +43,22 @@ def _counted(experiment: Experiment, name: str) -> Case:
     return Case(scenarios=(name,), document=None, subjects=subjects, values=values, repeats=repeats)
 
 
-def _counting(document: Json) -> str:
-    """The scenario whose scheduler counts."""
-    for node in document["nodes"]:
-        for port in node["ports"]:
-            if "egress" in port:
-                port["egress"]["scheduler"]["count_visits"] = True
-    return json.dumps(document)
+def _counting(document: TwinScenario) -> TwinScenario:
+    """The scenario with a scheduler that counts."""
+    return replace(document, nodes=tuple(map(_counting_node, document.nodes)))
 
 
-def _visits_per_packet(text: str, seed: int) -> float:
-    answer: Json = json.loads(qosforge_twin.run(text, seed))
-    (port,) = (port for port in answer["ports"] if "class_visits" in port)
-    return float(port["class_visits"] / sum(queue["packets_out"] for queue in port["queues"]))
+def _counting_node(node: NodeSpec) -> NodeSpec:
+    return replace(node, ports=tuple(map(_counting_port, node.ports)))
+
+
+def _counting_port(port: PortSpec) -> PortSpec:
+    scheduler = None if port.egress is None else port.egress.scheduler
+    if port.egress is None or not isinstance(scheduler, CbqScheduler | DcbqScheduler | DcbqeScheduler):
+        return port
+    return replace(port, egress=replace(port.egress, scheduler=replace(scheduler, count_visits=True)))
+
+
+def _visits_per_packet(document: TwinScenario, seed: int) -> float:
+    (port,) = (port for port in simulate(document, seed).ports if port.class_visits is not None)
+    return float((port.class_visits or 0) / sum(queue.packets_out for queue in port.queues))

@@ -10,15 +10,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from qosforge.errors import Place, ServiceError
-from qosforge.experiments.cases import Case, Json, SubjectSelection
+from qosforge.experiments.cases import Case, SubjectSelection, read_described
 from qosforge.experiments.devices import device_profile
 from qosforge.experiments.model import Experiment
 from qosforge.experiments.testbeds.policy_port import policy_port
 from qosforge.plan.fluid import Division, FluidClass, throughput
 from qosforge.platforms.profile import BufferSize, DeviceProfile, DisciplineProfile
+from qosforge.twin.described import read_scheduler
+from qosforge.twin.filters import MatchSpec
+from qosforge.twin.part import VERSION
+from qosforge.twin.scenario import (
+    PS,
+    EgressRule,
+    EgressSpec,
+    FlowSpec,
+    LinkSpec,
+    NodeSpec,
+    PacketSpec,
+    PortSpec,
+    TwinScenario,
+)
+from qosforge.twin.sources import CbrSource, SynchronisedPhase
 
-PS = 10**12
 WIRE = 20
 """Preamble and gap of an Ethernet frame, bytes."""
 ALL = "all"
@@ -95,7 +111,7 @@ def _classes(experiment: Experiment) -> Mapping[str, Sequence[int]]:
     return classes
 
 
-def _document(experiment: Experiment, size: int, percent: int) -> Json:
+def _document(experiment: Experiment, size: int, percent: int) -> TwinScenario:
     setup = experiment.setup
     rate = round(setup["link_mbps"] * 1e6)
     slot = (size + WIRE) * 8 * PS // rate
@@ -105,39 +121,39 @@ def _document(experiment: Experiment, size: int, percent: int) -> Json:
     measured = int(setup["runs"][size]["periods"]) * period
     # The paper's switches tell classes by source address; without a policy the sender's mark stands for that.
     marks = {station: number for number, on in enumerate(_classes(experiment).values()) for station in on}
-    nodes: list[Json] = []
-    links: list[Json] = []
-    flows: list[Json] = []
-    line = {"rate_bps": rate, "framing": "ethernet"}
+    nodes: list[NodeSpec] = []
+    links: list[LinkSpec] = []
+    flows: list[FlowSpec] = []
+    nic = PortSpec(name="nic")
     for device in _devices(experiment, size):
         receiver = f"{device}.receiver"
-        nodes += [_device(experiment, device), {"name": receiver, "ports": [{"name": "nic"}]}]
-        links.append({"a": [device, "out"], "b": [receiver, "nic"], **line})
+        nodes += [_device(experiment, device), NodeSpec(name=receiver, ports=(nic,))]
+        links.append(LinkSpec(a=(device, "out"), b=(receiver, nic.name), rate_bps=rate, framing="ethernet"))
         for station in range(setup["senders"]):
             name = _station(device, station)
-            nodes.append({"name": name, "ports": [{"name": "nic"}]})
-            links.append({"a": [name, "nic"], "b": [device, f"in{station}"], **line})
-            source = {
-                "kind": "cbr",
-                "rate_bps": rate * percent // 100,
-                "rate_layer": "wire",
-                "frame_bytes": size,
-                "phase": {"mode": "synchronised", "group": device},
-                "jitter_ps": round(setup["late_slots"] * slot),
-            }
-            packet = {"dscp": marks[station], "src": f"192.0.2.{station + 1}"}
-            flows.append(
-                {"name": name, "path": [[name, "nic"], [device, "out"]], "packet": packet, "source": source}
+            nodes.append(NodeSpec(name=name, ports=(nic,)))
+            links.append(
+                LinkSpec(a=(name, nic.name), b=(device, f"in{station}"), rate_bps=rate, framing="ethernet")
             )
-    return {
-        "version": 1,
-        "duration_ps": warm_up + measured,
-        "warmup_ps": warm_up,
-        "delay_reference": "first_bit",
-        "nodes": nodes,
-        "links": links,
-        "flows": flows,
-    }
+            source = CbrSource(
+                rate_bps=rate * percent // 100,
+                rate_layer="wire",
+                frame_bytes=size,
+                phase=SynchronisedPhase(group=device),
+                jitter_ps=round(setup["late_slots"] * slot),
+            )
+            packet = PacketSpec(dscp=marks[station], src=f"192.0.2.{station + 1}")
+            path = ((name, nic.name), (device, "out"))
+            flows.append(FlowSpec(name=name, path=path, packet=packet, source=source))
+    return TwinScenario(
+        version=VERSION,
+        duration_ps=warm_up + measured,
+        warmup_ps=warm_up,
+        delay_reference="first_bit",
+        nodes=tuple(nodes),
+        links=tuple(links),
+        flows=tuple(flows),
+    )
 
 
 def _filling(setup: Mapping[str, Any], percent: int) -> int:
@@ -156,33 +172,43 @@ def _station(device: str, number: int) -> str:
     return f"{device}.station{number}"
 
 
-def _device(experiment: Experiment, name: str) -> Json:
+def _device(experiment: Experiment, name: str) -> NodeSpec:
     """A switch as a node of the twin, served by the experiment's discipline as the device really does it."""
     senders, discipline = experiment.setup["senders"], str(experiment.setup["discipline"])
     classes = list(_classes(experiment))
     profile, served = _profile_service(experiment, name, discipline)
     room = served.room or profile.room
     assert room is not None
-    ports: list[Json] = [{"name": f"in{number}"} for number in range(senders)]
+    ingress = None
     if "policy" in experiment.setup:
-        made = _policy_port(experiment, name)
+        port = _policy_port(experiment, name)
+        assert port.egress is not None
         # The policy's ingress classifies on every port; what queues hold is the device's, not the policy's.
-        ports = [{**port, "ingress": made["ingress"]} for port in ports]
-        egress: Json = made["egress"]
-        egress["queues"] = [
-            {"name": queue["name"], **room.of(number)} for number, queue in enumerate(egress["queues"])
-        ]
+        ingress = port.ingress
+        queues = tuple(room.queue(queue.name, number) for number, queue in enumerate(port.egress.queues))
+        egress = replace(port.egress, queues=queues)
     else:
-        egress = {
-            "queues": [{"name": queue, **room.of(number)} for number, queue in enumerate(classes)],
-            "rules": [{"match": {"dscp": [number]}, "queue": number} for number in range(1, len(classes))],
-            "scheduler": dict(served.scheduler),
-            "tx_fifo_packets": profile.transmit_fifo,
-        }
-    return {"name": name, **profile.forwarding(discipline), "ports": [*ports, {"name": "out", "egress": egress}]}
+        egress = EgressSpec(
+            queues=tuple(room.queue(queue, number) for number, queue in enumerate(classes)),
+            rules=tuple(
+                EgressRule(match=MatchSpec(dscp=(number,)), queue=number) for number in range(1, len(classes))
+            ),
+            scheduler=read_described(read_scheduler, served.scheduler),
+            tx_fifo_packets=profile.transmit_fifo,
+        )
+    latency, jitter = profile.latencies_ps(discipline)
+    return NodeSpec(
+        name=name,
+        latency_ps=latency,
+        latency_jitter_ps=jitter,
+        ports=(
+            *(PortSpec(name=f"in{number}", ingress=ingress) for number in range(senders)),
+            PortSpec(name="out", egress=egress),
+        ),
+    )
 
 
-def _policy_port(experiment: Experiment, name: str) -> Json:
+def _policy_port(experiment: Experiment, name: str) -> PortSpec:
     """The device's port as the experiment's policy configures it."""
     setup, device = experiment.setup, experiment.devices[name]
     rate = round(setup["link_mbps"] * 1e6)

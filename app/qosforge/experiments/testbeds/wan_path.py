@@ -10,20 +10,38 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from msgspec.structs import replace
 from ruamel.yaml import YAML
 
 from qosforge.errors import ServiceError
-from qosforge.experiments.cases import Case, Json
+from qosforge.experiments.cases import Case, read_described
 from qosforge.experiments.model import Experiment
 from qosforge.experiments.testbeds.wan_routers import router_ports
 from qosforge.experiments.testbeds.wan_subjects import subjects
-from qosforge.experiments.testbeds.wan_traffic import PS, WanTraffic, cell_bits, flows
+from qosforge.experiments.testbeds.wan_traffic import WanTraffic, cell_bits, flows
 from qosforge.resources import SOURCES, read_text
+from qosforge.twin.described import read_policer
+from qosforge.twin.filters import MatchSpec
+from qosforge.twin.part import VERSION
+from qosforge.twin.scenario import (
+    PS,
+    EgressRule,
+    EgressSpec,
+    IngressOtherwise,
+    IngressSpec,
+    LinkSpec,
+    NodeSpec,
+    PortSpec,
+    QueueSpec,
+    SeriesSpec,
+    TwinScenario,
+)
+from qosforge.twin.schedulers import FIFO, StrictScheduler
 
 _FOLDER = "qosforge/experiments/data/paths"
-LAN_QUEUE: Json = {"queues": [{"name": "lan", "limit_packets": 20000}], "scheduler": {"kind": "fifo"}}
+LAN_QUEUE = EgressSpec(queues=(QueueSpec(name="lan", limit_packets=20000),), scheduler=FIFO)
 """Stations and LAN ports hold whatever TCP windows allow."""
-SERIES: Json = {"every_ps": PS // 10}
+SERIES = SeriesSpec(every_ps=PS // 10)
 KNOWN = frozenset(
     {
         "tcp_forward",
@@ -89,14 +107,14 @@ def _case(experiment: Experiment, scenario: Mapping[str, Any], names: list[str])
     route = path(setup["path"])
     traffic = WanTraffic(route, setup, scenario, lines=scenario.get("lines", route["lines"]))
     sent = flows(traffic)
-    document = {
-        "version": 1,
-        "duration_ps": round((setup["warm_up"] + setup["seconds"]) * PS),
-        "warmup_ps": round(setup["warm_up"] * PS),
-        "nodes": [*_routers(experiment, traffic), *_stations(traffic)],
-        "links": _links(traffic),
-        "flows": sent,
-    }
+    document = TwinScenario(
+        version=VERSION,
+        duration_ps=round((setup["warm_up"] + setup["seconds"]) * PS),
+        warmup_ps=round(setup["warm_up"] * PS),
+        nodes=(*_routers(experiment, traffic), *_stations(traffic)),
+        links=tuple(_links(traffic)),
+        flows=tuple(sent),
+    )
     return Case(
         scenarios=tuple(names),
         document=document,
@@ -106,76 +124,88 @@ def _case(experiment: Experiment, scenario: Mapping[str, Any], names: list[str])
     )
 
 
-def _routers(experiment: Experiment, traffic: WanTraffic) -> list[Json]:
+def _routers(experiment: Experiment, traffic: WanTraffic) -> list[NodeSpec]:
     """Routers in a chain: ``up`` leads to FNAL, ``down`` to INFN, and every station has a port."""
-    nodes: list[Json] = []
-    route = traffic.route
+    nodes: list[NodeSpec] = []
     for number in range(1, traffic.lines + 2):
         name = f"router{number}"
-        plain = {
-            "queues": [{"name": "all", "limit_packets": route["queue_packets"]}],
-            "scheduler": {"kind": "fifo"},
-        }
-        wan: Json = {"egress": plain}
-        lan: Json = {"egress": LAN_QUEUE}
-        if name in traffic.scenario.get("routers", {}):
-            device = experiment.devices.get(traffic.scenario["routers"][name])
-            if device is None:
-                wanted = traffic.scenario["routers"][name]
-                problem = f"{experiment.name}: {name}: {wanted} is no device of the experiment"
-                raise ServiceError(problem, hint="add it to devices")
-            wan, lan = router_ports({**device, "mirrored": number > 1}, name, route)
-            lan = {**lan, "egress": LAN_QUEUE}
-        elif name in traffic.scenario.get("priority_at", ()):
-            wan = {"egress": _probe_first(route)}
-        wan["egress"]["series"] = SERIES
-        ports: list[Json] = []
+        line, lan = _service(experiment, traffic, name, mirrored=number > 1)
+        line = replace(line, series=SERIES)
+        ports: list[PortSpec] = []
         if number <= traffic.lines:
-            ports.append({"name": "up", "egress": wan["egress"]})
+            ports.append(PortSpec(name="up", egress=line))
         if number > 1:
             policed = number - 1 in traffic.scenario.get("policed", [1])
-            ingress = {"otherwise": {"police": dict(route["policer"])}} if policed and route["policer"] else {}
-            ports.append({"name": "down", "egress": wan["egress"], "ingress": ingress})
-        ports += [{"name": station, **lan} for station, at in traffic.stations.items() if at == number]
-        nodes.append({"name": name, "ports": ports})
+            ingress = _carrier(traffic.route) if policed else IngressSpec()
+            ports.append(PortSpec(name="down", egress=line, ingress=ingress))
+        ports += [replace(lan, name=station) for station, at in traffic.stations.items() if at == number]
+        nodes.append(NodeSpec(name=name, ports=tuple(ports)))
     return nodes
 
 
-def _probe_first(route: Mapping[str, Any]) -> Json:
+def _service(
+    experiment: Experiment, traffic: WanTraffic, name: str, *, mirrored: bool
+) -> tuple[EgressSpec, PortSpec]:
+    """How a router serves its lines, and its ports to stations."""
+    route = traffic.route
+    lan = PortSpec(name="lan", egress=LAN_QUEUE)
+    if name in traffic.scenario.get("routers", {}):
+        device = experiment.devices.get(traffic.scenario["routers"][name])
+        if device is None:
+            wanted = traffic.scenario["routers"][name]
+            problem = f"{experiment.name}: {name}: {wanted} is no device of the experiment"
+            raise ServiceError(problem, hint="add it to devices")
+        line, lan = router_ports({**device, "mirrored": mirrored}, name, route)
+        assert line.egress is not None
+        return line.egress, replace(lan, egress=LAN_QUEUE)
+    if name in traffic.scenario.get("priority_at", ()):
+        return _probe_first(route), lan
+    only = QueueSpec(name="all", limit_packets=route["queue_packets"])
+    return EgressSpec(queues=(only,), scheduler=FIFO), lan
+
+
+def _carrier(route: Mapping[str, Any]) -> IngressSpec:
+    """What the carrier polices, if it does."""
+    if not route["policer"]:
+        return IngressSpec()
+    return IngressSpec(otherwise=IngressOtherwise(police=read_described(read_policer, route["policer"])))
+
+
+def _probe_first(route: Mapping[str, Any]) -> EgressSpec:
     """A line that sends remote control before everything else."""
     room = route["queue_packets"]
-    return {
-        "rules": [{"match": {"application": ["robin"]}, "queue": 1}],
-        "queues": [{"name": "all", "limit_packets": room}, {"name": "robin", "limit_packets": room}],
-        "scheduler": {"kind": "strict", "order": [1, 0]},
-    }
+    return EgressSpec(
+        rules=(EgressRule(match=MatchSpec(application=("robin",)), queue=1),),
+        queues=(QueueSpec(name="all", limit_packets=room), QueueSpec(name="robin", limit_packets=room)),
+        scheduler=StrictScheduler(order=(1, 0)),
+    )
 
 
-def _stations(traffic: WanTraffic) -> list[Json]:
-    nic: Json = {"name": "nic", "egress": {**LAN_QUEUE, "series": SERIES}}
-    return [{"name": station, "ports": [nic]} for station in traffic.stations]
+def _stations(traffic: WanTraffic) -> list[NodeSpec]:
+    nic = PortSpec(name="nic", egress=replace(LAN_QUEUE, series=SERIES))
+    return [NodeSpec(name=station, ports=(nic,)) for station in traffic.stations]
 
 
-def _links(traffic: WanTraffic) -> list[Json]:
+def _links(traffic: WanTraffic) -> list[LinkSpec]:
     route = traffic.route
     delay = propagation_ps(route, traffic.lines)
     lines = [
-        {
-            "a": [f"router{number}", "up"],
-            "b": [f"router{number + 1}", "down"],
-            "rate_bps": round(route["line_mbps"] * 1e6),
-            "delay_ps": delay,
-            "framing": "atm",
-        }
+        LinkSpec(
+            a=(f"router{number}", "up"),
+            b=(f"router{number + 1}", "down"),
+            rate_bps=round(route["line_mbps"] * 1e6),
+            delay_ps=delay,
+            framing="atm",
+        )
         for number in range(1, traffic.lines + 1)
     ]
     access = [
-        {
-            "a": [station, "nic"],
-            "b": [f"router{at}", station],
-            "rate_bps": round(route["access_mbps"] * 1e6),
-            "framing": "atm",
-        }
+        LinkSpec(
+            a=(station, "nic"),
+            b=(f"router{at}", station),
+            rate_bps=round(route["access_mbps"] * 1e6),
+            framing="atm",
+        )
         for station, at in traffic.stations.items()
     ]
     return [*lines, *access]

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from qosforge.errors import ServiceError
-from qosforge.experiments.cases import Json
 from qosforge.inventory.models import Framing, Link
 from qosforge.platforms.base import platform
 from qosforge.resources import read_text
 from qosforge.tester.scenario.ports import twin_port
+from qosforge.twin.scenario import PortSpec
 
 _ANY_TO_HOST = re.compile(r"^(access-list \d+ permit \w+) any (host \S+.*)$", re.MULTILINE)
 
 
-def router_ports(device: Mapping[str, Any], name: str, route: Mapping[str, Any]) -> tuple[Json, Json]:
-    """The line's port and that of the stations' LAN, without names.
+def router_ports(device: Mapping[str, Any], name: str, route: Mapping[str, Any]) -> tuple[PortSpec, PortSpec]:
+    """The line's port and that of the stations' LAN.
 
     ``device`` has ``configuration`` (file), ``platform``, ``image``, the interfaces ``line`` and ``lan``, and
     ``mirrored``: its access lists match the other way, as the router at the far end needs them.
@@ -33,7 +33,7 @@ def router_ports(device: Mapping[str, Any], name: str, route: Mapping[str, Any])
     plan = adapter.parse(text, name, device["image"])
     rate = round(route["line_mbps"] * 1e6)
     circuit = Link(a=(name, device["line"]), b=("far", "line"), rate=rate, framing=Framing.ATM)
-    ends: list[Json] = []
+    ends: list[PortSpec] = []
     for interface, link, speed in (
         (device["line"], circuit, rate),
         (device["lan"], None, round(route["access_mbps"] * 1e6)),
@@ -43,5 +43,5 @@ def router_ports(device: Mapping[str, Any], name: str, route: Mapping[str, Any])
             raise ServiceError(
                 f"{device['configuration']}: no interface {interface}", hint="correct the experiment's device"
             )
-        ends.append({k: v for k, v in twin_port(plan, held, link, speed, adapter.profile).items() if k != "name"})
+        ends.append(twin_port(plan, held, link, speed, adapter.profile))
     return ends[0], ends[1]

@@ -6,21 +6,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from qosforge.experiments.cases import Json, SubjectSelection
+from qosforge.experiments.cases import SubjectSelection
 from qosforge.experiments.testbeds.wan_traffic import WanTraffic, cell_bits
 from qosforge.plan.fluid import FluidClass, throughput
+from qosforge.twin.scenario import FlowSpec
+from qosforge.twin.sources import CbrSource
 
 FULL_PACKET = 1500
 """IP bytes of a full TCP segment on Ethernet."""
 
 
-def subjects(traffic: WanTraffic, sent: Sequence[Json]) -> dict[str, SubjectSelection]:
+def subjects(traffic: WanTraffic, sent: Sequence[FlowSpec]) -> dict[str, SubjectSelection]:
     """The subjects of one scenario by name."""
     link = {"link_mbps": float(traffic.route["line_mbps"])}
     last = f"router{traffic.lines + 1}"
     # Behind the carrier's policer.
     line = (f"router{min(2, traffic.lines)}", "up")
-    names = [flow["name"] for flow in sent]
+    names = [flow.name for flow in sent]
 
     def named(*starts: str) -> tuple[str, ...]:
         return tuple(name for name in names if name.startswith(starts))
@@ -56,11 +58,13 @@ def subjects(traffic: WanTraffic, sent: Sequence[Json]) -> dict[str, SubjectSele
     return found
 
 
-def _carried(traffic: WanTraffic, sent: Sequence[Json]) -> float:
+def _carried(traffic: WanTraffic, sent: Sequence[FlowSpec]) -> float:
     """What the line carries of constant streams in the fluid model, Mb/s of cells."""
-    sources = [flow["source"] for flow in sent if flow["source"]["kind"] == "cbr"]
+    sources = [flow.source for flow in sent if isinstance(flow.source, CbrSource)]
     offered = math.fsum(
-        source["rate_bps"] / source["ip_bytes"] / 8 * cell_bits(source["ip_bytes"]) for source in sources
+        source.rate_bps / source.ip_bytes / 8 * cell_bits(source.ip_bytes)
+        for source in sources
+        if isinstance(source.ip_bytes, int)
     )
     line = FluidClass("line", children=(FluidClass("udp", offered=offered / 1e6),))
     return throughput(line, float(traffic.route["line_mbps"]))["udp"]

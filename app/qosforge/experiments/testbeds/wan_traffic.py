@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from qosforge.experiments.cases import Json
+from qosforge.experiments.cases import read_described
+from qosforge.twin.described import read_source
+from qosforge.twin.scenario import PS, FlowSpec, PacketSpec, PortName
+from qosforge.twin.sources import CbrSource, IndependentPhase
 
-PS = 10**12
 HEADERS = 28
 """IP and UDP, bytes."""
 CELL_BYTES, CELL_PAYLOAD = 53, 48
@@ -41,18 +43,25 @@ class WanTraffic:
         """How long a line sends an IP packet."""
         return cell_bits(ip_bytes) / (float(self.route["line_mbps"]) * 1e6)
 
-    def way(self, source: str, target: str) -> list[list[str]]:
+    def way(self, source: str, target: str) -> tuple[PortName, ...]:
         """Egress ports from one station to another."""
         start, end = self.stations[source], self.stations[target]
         if start <= end:
-            between = [[f"router{number}", "up"] for number in range(start, end)]
+            between = [(f"router{number}", "up") for number in range(start, end)]
         else:
-            between = [[f"router{number}", "down"] for number in range(start, end, -1)]
-        return [[source, "nic"], *between, [f"router{end}", target]]
+            between = [(f"router{number}", "down") for number in range(start, end, -1)]
+        return ((source, "nic"), *between, (f"router{end}", target))
 
-    def there_and_back(self, source: str, target: str) -> Json:
-        """Both paths of a flow that is answered."""
-        return {"path": self.way(source, target), "return_path": self.way(target, source)}
+    def answered(self, name: str, ends: tuple[str, str], packet: PacketSpec, source: Mapping[str, Any]) -> FlowSpec:
+        """A flow from one station to another that is answered; ``source`` has the twin's keys."""
+        start, end = ends
+        return FlowSpec(
+            name=name,
+            path=self.way(start, end),
+            return_path=self.way(end, start),
+            packet=packet,
+            source=read_described(read_source, source),
+        )
 
 
 def cell_bits(ip_bytes: int) -> int:
@@ -60,7 +69,7 @@ def cell_bits(ip_bytes: int) -> int:
     return math.ceil((ip_bytes + AAL5_SNAP) / CELL_PAYLOAD) * CELL_BYTES * 8
 
 
-def flows(traffic: WanTraffic) -> list[Json]:
+def flows(traffic: WanTraffic) -> list[FlowSpec]:
     """All flows of the scenario: probes and remote control first."""
     scenario = traffic.scenario
     sent = [
@@ -77,26 +86,26 @@ def flows(traffic: WanTraffic) -> list[Json]:
     return sent
 
 
-def _pings(traffic: WanTraffic) -> Json:
-    return {
-        "name": "probe",
-        **traffic.there_and_back("robin", "vme"),
-        "packet": {"src": LOAD_CLIENT, "dst": ROBIN_SERVER, "dst_port": 7},
-        "source": {
+def _pings(traffic: WanTraffic) -> FlowSpec:
+    return traffic.answered(
+        "probe",
+        ("robin", "vme"),
+        PacketSpec(src=LOAD_CLIENT, dst=ROBIN_SERVER, dst_port=7),
+        {
             "kind": "udp_echo",
             "ip_bytes": traffic.route["idle_rtt_bytes"],
             **_asking(traffic, "interval_ps"),
         },
-    }
+    )
 
 
-def _remote_control(traffic: WanTraffic) -> Json:
+def _remote_control(traffic: WanTraffic) -> FlowSpec:
     robin = traffic.route["robin"]
-    return {
-        "name": "robin",
-        **traffic.there_and_back("robin", "vme"),
-        "packet": {"src": LOAD_CLIENT, "dst": ROBIN_SERVER, "dst_port": 5000, "application": "robin"},
-        "source": {
+    return traffic.answered(
+        "robin",
+        ("robin", "vme"),
+        PacketSpec(src=LOAD_CLIENT, dst=ROBIN_SERVER, dst_port=5000, application="robin"),
+        {
             "kind": "tcp_session",
             "request_bytes": robin["request_bytes"],
             "response_bytes": robin["response_bytes"],
@@ -105,10 +114,10 @@ def _remote_control(traffic: WanTraffic) -> Json:
             **_asking(traffic, "period_ps"),
             **traffic.route["tcp"],
         },
-    }
+    )
 
 
-def _asking(traffic: WanTraffic, spacing: str) -> Json:
+def _asking(traffic: WanTraffic, spacing: str) -> dict[str, Any]:
     """When it is asked, in the measured time only, and how soon the host answers."""
     every = traffic.route["robin"]["every_s"] * PS
     return {
@@ -118,32 +127,33 @@ def _asking(traffic: WanTraffic, spacing: str) -> Json:
     }
 
 
-def _greedy(traffic: WanTraffic, name: str, source: str, target: str, count: int) -> list[Json]:
+def _greedy(traffic: WanTraffic, name: str, source: str, target: str, count: int) -> list[FlowSpec]:
     greedy = traffic.route["greedy"]
     back = name == "reverse"
+    described = {
+        "kind": "tcp",
+        "receive_window_bytes": greedy["socket_bytes"],
+        "send_buffer_bytes": greedy["socket_bytes"],
+        "phase_ps": round(greedy["start_within_s"] * PS),
+        **traffic.route["tcp"],
+    }
     return [
-        {
-            "name": f"{name}{number}",
-            **traffic.there_and_back(source, target),
-            "packet": {
-                "src": LOAD_SERVER if back else LOAD_CLIENT,
-                "dst": LOAD_CLIENT if back else LOAD_SERVER,
-                "src_port": 1024 + number,
-                "dst_port": 40000 + number,
-            },
-            "source": {
-                "kind": "tcp",
-                "receive_window_bytes": greedy["socket_bytes"],
-                "send_buffer_bytes": greedy["socket_bytes"],
-                "phase_ps": round(greedy["start_within_s"] * PS),
-                **traffic.route["tcp"],
-            },
-        }
+        traffic.answered(
+            f"{name}{number}",
+            (source, target),
+            PacketSpec(
+                src=LOAD_SERVER if back else LOAD_CLIENT,
+                dst=LOAD_CLIENT if back else LOAD_SERVER,
+                src_port=1024 + number,
+                dst_port=40000 + number,
+            ),
+            described,
+        )
         for number in range(count)
     ]
 
 
-def _udp(traffic: WanTraffic) -> list[Json]:
+def _udp(traffic: WanTraffic) -> list[FlowSpec]:
     """Constant streams, each with a clock of its own."""
     udp = traffic.scenario.get("udp", {})
     streams = [
@@ -152,16 +162,15 @@ def _udp(traffic: WanTraffic) -> list[Json]:
         for number in range(stream.get("count", 1))
     ]
     return [
-        {
-            "name": f"udp{stream['port']}",
-            "path": traffic.way("infn-udp", "fnal"),
-            "packet": {"src": LOAD_CLIENT, "dst": LOAD_SERVER, "dst_port": stream["port"]},
-            "source": {
-                "kind": "cbr",
-                "ip_bytes": stream["payload_bytes"] + HEADERS,
-                "rate_bps": round(stream["packets_per_second"] * (stream["payload_bytes"] + HEADERS) * 8),
-                "phase": {"mode": "independent", "ppm_within": traffic.setup["clock_ppm"]},
-            },
-        }
+        FlowSpec(
+            name=f"udp{stream['port']}",
+            path=traffic.way("infn-udp", "fnal"),
+            packet=PacketSpec(src=LOAD_CLIENT, dst=LOAD_SERVER, dst_port=stream["port"]),
+            source=CbrSource(
+                ip_bytes=stream["payload_bytes"] + HEADERS,
+                rate_bps=round(stream["packets_per_second"] * (stream["payload_bytes"] + HEADERS) * 8),
+                phase=IndependentPhase(ppm_within=traffic.setup["clock_ppm"]),
+            ),
+        )
         for stream in streams
     ]

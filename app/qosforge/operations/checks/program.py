@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterator
@@ -17,6 +16,10 @@ from qosforge.operations.checks.model import CheckContext, CheckResult, CheckSta
 from qosforge.platforms.base import installed, platform
 from qosforge.resources import read_text, root
 from qosforge.system_packages import install_command, parts
+from qosforge.twin.part import VERSION
+from qosforge.twin.report import read_report
+from qosforge.twin.scenario import FlowSpec, LinkSpec, NodeSpec, PortSpec, TwinScenario
+from qosforge.twin.sources import TraceSource
 
 LOCK = "requirements-runtime.lock"
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^ ;\\]+)(?: *; *([^\\]+))?", re.MULTILINE)
@@ -60,20 +63,14 @@ def check_packages(_around: CheckContext) -> Iterator[CheckResult]:
 
 def check_twin(_around: CheckContext) -> Iterator[CheckResult]:
     """The simulator loads, and carries one packet over one link in the time that its size takes."""
-    one = {
-        "version": 1,
-        "duration_ps": 10**9,
-        "nodes": [{"name": name, "ports": [{"name": "p"}]} for name in ("a", "b")],
-        "links": [{"a": ["a", "p"], "b": ["b", "p"], "rate_bps": 8_000_000, "framing": "none"}],
-        "flows": [
-            {
-                "name": "one",
-                "path": [["a", "p"]],
-                "packet": {},
-                "source": {"kind": "trace", "times_ps": [0], "ip_bytes": [1000]},
-            }
-        ],
-    }
+    near, far = ("a", "p"), ("b", "p")
+    one = TwinScenario(
+        version=VERSION,
+        duration_ps=10**9,
+        nodes=tuple(NodeSpec(name=node, ports=(PortSpec(name=port),)) for node, port in (near, far)),
+        links=(LinkSpec(a=near, b=far, rate_bps=8_000_000, framing="none"),),
+        flows=(FlowSpec(name="one", path=(near,), source=TraceSource(times_ps=(0,), ip_bytes=(1000,))),),
+    )
     hint = "install qosforge-twin of this release"
     try:
         twin = import_module("qosforge_twin")
@@ -81,11 +78,11 @@ def check_twin(_around: CheckContext) -> Iterator[CheckResult]:
         yield CheckResult("twin", CheckState.FAILED, f"cannot be loaded: {error}", hint)
         return
     try:
-        flow = json.loads(twin.run(json.dumps(one), 1))["flows"][0]
+        flow = read_report(twin.run(one.json(), 1)).flows[0]
     except ValueError as error:  # its ScenarioError is one
         yield CheckResult("twin", CheckState.FAILED, f"refuses a packet: {error}", hint)
         return
-    took = flow["delay_ps"]["min"] if flow["delivered"] == 1 else None
+    took = flow.delay_ps.min if flow.delivered == 1 else None
     good = took == 10**9
     yield CheckResult(
         "twin",

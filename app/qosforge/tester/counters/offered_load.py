@@ -6,26 +6,26 @@ made with.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import qosforge_twin
 
 from qosforge.errors import Place, TesterError
 from qosforge.inventory.models import Framing, Network
 from qosforge.plan.model import Discipline, InterfacePlan, Plan
 from qosforge.platforms.base import Direction, platform
-from qosforge.tester.scenario.ports import twin_port
-
-Json = dict[str, Any]
+from qosforge.tester.scenario.ports import framing_name, twin_port
+from qosforge.twin.part import VERSION
+from qosforge.twin.report import RuleReport
+from qosforge.twin.scenario import PS, FlowSpec, LinkSpec, NodeSpec, PacketSpec, PortSpec, TwinScenario
+from qosforge.twin.simulation import ScenarioError, simulate
+from qosforge.twin.sources import CbrSource
 
 CLASS_DEFAULT = "class-default"
 """The class of a policy that takes what no other class matches."""
 
-PS = 10**12
+_FROM, _TO = "from", "to"
+_NIC = PortSpec(name="nic")
 _SECONDS = 2
 _PROBE_BITS_PER_SECOND = 8_000
 _PROBE_BYTES = 100
@@ -105,12 +105,12 @@ def _keys(network: Network, plan: Plan, offer: OfferedPackets) -> Iterable[Count
     """The counters that one offer moves: of the rule that takes it on the way in, and of its way out."""
     document = _document(network, plan, offer)
     try:
-        answer = json.loads(qosforge_twin.run(json.dumps(document), 1))
-    except qosforge_twin.ScenarioError as error:
+        answer = simulate(document, 1)
+    except ScenarioError as error:
         raise TesterError(f"the twin refuses the configuration: {error}", Place(device=plan.device)) from None
-    ports = {entry["port"]: entry for entry in answer["ports"] if entry["node"] == plan.device}
+    ports = {entry.port: entry for entry in answer.ports if entry.node == plan.device}
     ingress = _interface_plan(plan, offer.into).ingress
-    hit = _first_hit(ports[offer.into]["rules"]["ingress"])
+    hit = _first_hit(ports[offer.into].rules.ingress)
     names = [rule.name for rule in ingress.rules if rule.any_of]
     if hit < len(names):
         yield CounterKey(offer.into, "input", names[hit])
@@ -122,64 +122,63 @@ def _keys(network: Network, plan: Plan, offer: OfferedPackets) -> Iterable[Count
         return
     if scheduler.discipline is Discipline.LLQ_CBWFQ:
         classes = [rule.name for rule in egress.rules if rule.queue is not None and rule.any_of]
-        taken = _first_hit(ports[offer.out]["rules"]["egress"])
+        taken = _first_hit(ports[offer.out].rules.egress)
         yield CounterKey(offer.out, "output", classes[taken] if taken < len(classes) else CLASS_DEFAULT)
     else:
-        position = next(at for at, entry in enumerate(ports[offer.out]["queues"]) if entry["packets_in"])
+        position = next(at for at, entry in enumerate(ports[offer.out].queues) if entry.packets_in)
         yield CounterKey(offer.out, "output", str(scheduler.queues[position].number))
 
 
-def _first_hit(rules: list[Json]) -> int:
-    return next(at for at, entry in enumerate(rules) if entry["packets"])
+def _first_hit(rules: Sequence[RuleReport]) -> int:
+    return next(at for at, entry in enumerate(rules) if entry.packets)
 
 
 def _interface_plan(plan: Plan, name: str) -> InterfacePlan:
     return plan.interface(name) or InterfacePlan(name=name)
 
 
-def _document(network: Network, plan: Plan, offer: OfferedPackets) -> Json:
+def _document(network: Network, plan: Plan, offer: OfferedPackets) -> TwinScenario:
     """One device between two stations."""
     device = network.device(plan.device)
     profile = platform(plan.platform, plan.device).profile
     ports, links = [], []
-    for name, station in ((offer.into, "from"), (offer.out, "to")):
+    for name, station in ((offer.into, _FROM), (offer.out, _TO)):
         end = network.neighbour((device.name, name))
         link = end[0] if end else None
         rate = device.interface(name).usable
         ports.append(twin_port(plan, _interface_plan(plan, name), link, rate, profile))
         links.append(
-            {
-                "a": [station, "nic"],
-                "b": [device.name, name],
-                "rate_bps": link.rate if link else rate,
-                "framing": (link.framing if link else Framing.ETHERNET).value,
-                "tagged": offer.tagged if station == "from" else bool(link and link.tagged),
-            }
+            LinkSpec(
+                a=(station, _NIC.name),
+                b=(device.name, name),
+                rate_bps=link.rate if link else rate,
+                framing=framing_name(link.framing if link else Framing.ETHERNET),
+                tagged=offer.tagged if station == _FROM else bool(link and link.tagged),
+            )
         )
-    return {
-        "version": 1,
-        "duration_ps": _SECONDS * PS,
-        "nodes": [
-            {"name": "from", "ports": [{"name": "nic"}]},
-            {"name": device.name, "ports": ports},
-            {"name": "to", "ports": [{"name": "nic"}]},
-        ],
-        "links": links,
-        "flows": [
-            {
-                "name": "offer",
-                "path": [["from", "nic"], [device.name, offer.out]],
-                "packet": {
-                    "dscp": offer.dscp,
-                    "cos": offer.cos,
-                    "protocol": offer.protocol,
-                    "src": offer.source,
-                    "dst": offer.destination,
-                    "src_port": offer.source_port,
-                    "dst_port": offer.destination_port,
-                    "application": offer.application,
-                },
-                "source": {"kind": "cbr", "rate_bps": _PROBE_BITS_PER_SECOND, "ip_bytes": _PROBE_BYTES},
-            }
-        ],
-    }
+    flow = FlowSpec(
+        name="offer",
+        path=((_FROM, _NIC.name), (device.name, offer.out)),
+        packet=PacketSpec(
+            dscp=offer.dscp,
+            cos=offer.cos,
+            protocol=offer.protocol,
+            src=offer.source,
+            dst=offer.destination,
+            src_port=offer.source_port,
+            dst_port=offer.destination_port,
+            application=offer.application,
+        ),
+        source=CbrSource(rate_bps=_PROBE_BITS_PER_SECOND, ip_bytes=_PROBE_BYTES),
+    )
+    return TwinScenario(
+        version=VERSION,
+        duration_ps=_SECONDS * PS,
+        nodes=(
+            NodeSpec(name=_FROM, ports=(_NIC,)),
+            NodeSpec(name=device.name, ports=tuple(ports)),
+            NodeSpec(name=_TO, ports=(_NIC,)),
+        ),
+        links=tuple(links),
+        flows=(flow,),
+    )

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from qosforge.calculus.encapsulation import Carried, Encapsulation, PacketPart
 from qosforge.calculus.stages import EgressLine, Meter, Passage, Place, Stage, largest_ratio
+from qosforge.twin.schedulers import (
+    CbwfqScheduler,
+    SchedulerSpec,
+    SrrScheduler,
+    StrictScheduler,
+    StrictWrrScheduler,
+    TreeNodeSpec,
+    TreeScheduler,
+)
 
-Json = dict[str, Any]
 _Carry = Callable[[PacketPart], Carried]
 _Bits = Callable[[PacketPart], Fraction]
 PartCache = dict[tuple[Encapsulation, bool], dict[PacketPart, Carried]]
@@ -117,24 +124,24 @@ def _packet(ip_bytes: int, parts: Sequence[Carried]) -> Carried:
     return Carried(ip_bytes, frames, bits, tuple(parts))
 
 
-def _urgent(discipline: Json, queue: int) -> bool:
+def _urgent(discipline: SchedulerSpec, queue: int) -> bool:
     """Whether a queue is one of priority, whose packets go between the fragments of others and are not cut."""
-    match discipline["kind"]:
-        case "cbwfq":
-            return any(entry["queue"] == queue for entry in discipline["priority"])
-        case "strict":
-            first = discipline["order"][0]
-            return str(queue) in first if isinstance(first, dict) else bool(first == queue)
-        case "strict_wrr":
-            return queue in discipline["strict"]
-        case "srr":
-            return bool(discipline.get("strict") == queue)
-        case "tree":
-            return any(_urgent_leaf(child, queue) for child in discipline["children"])
+    match discipline:
+        case CbwfqScheduler():
+            return any(entry.queue == queue for entry in discipline.priority)
+        case StrictScheduler():
+            first = discipline.order[0]
+            return queue in first if isinstance(first, dict) else first == queue
+        case StrictWrrScheduler():
+            return queue in discipline.strict
+        case SrrScheduler():
+            return discipline.strict == queue
+        case TreeScheduler():
+            return any(_urgent_leaf(child, queue) for child in discipline.children)
     return False
 
 
-def _urgent_leaf(node: Json, queue: int) -> bool:
-    if node.get("queue") == queue:
-        return node.get("priority") is not None
-    return any(_urgent_leaf(child, queue) for child in node.get("children", ()))
+def _urgent_leaf(node: TreeNodeSpec, queue: int) -> bool:
+    if node.queue == queue:
+        return node.priority is not None
+    return any(_urgent_leaf(child, queue) for child in node.children)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from msgspec.structs import replace
 
 from qosforge.inventory.models import Framing, Link
-from qosforge.plan.model import Discipline, Efficiency, Ingress, InterfacePlan, Plan, Queue, Rule, System, Trust
+from qosforge.plan.model import Discipline, Efficiency, Ingress, InterfacePlan, Plan, Queue, System, Trust
 from qosforge.platforms.profile import DeviceProfile
 from qosforge.tester.scenario.queue_selection import queue_rules
 from qosforge.tester.scenario.queues import twin_queue
-from qosforge.tester.scenario.rules import input_marks, interface_policers, twin_match, twin_policer
+from qosforge.tester.scenario.rules import input_marks, interface_policers, over, twin_match, twin_policer
 from qosforge.tester.scenario.schedulers import (
-    FIFO,
     PortService,
     conversations,
     drain_rates,
@@ -20,11 +19,27 @@ from qosforge.tester.scenario.schedulers import (
     twin_scheduler,
 )
 from qosforge.tester.scenario.twin_support import check_twin_support
-
-Json = dict[str, Any]
+from qosforge.twin.filters import MarkSpec, MatchSpec
+from qosforge.twin.scenario import (
+    EgressSpec,
+    FramingSpec,
+    IngressOtherwise,
+    IngressRule,
+    IngressSpec,
+    PortSpec,
+)
+from qosforge.twin.schedulers import FIFO
 
 DSCPS = range(64)
 COSES = range(8)
+_FRAMINGS: dict[Framing, FramingSpec] = {
+    Framing.ETHERNET: "ethernet",
+    Framing.HDLC: "hdlc",
+    Framing.PPP: "ppp",
+    Framing.MLPPP: "mlppp",
+    Framing.FRAME_RELAY: "frame_relay",
+    Framing.ATM: "atm",
+}
 
 
 def twin_port(
@@ -35,7 +50,7 @@ def twin_port(
     profile: DeviceProfile,
     *,
     far: Efficiency | None = None,
-) -> Json:
+) -> PortSpec:
     """One interface as a twin port; ``rate`` is the line's, ``far`` the link efficiency of its other end.
 
     Raises:
@@ -43,105 +58,119 @@ def twin_port(
     """
     efficiency = interface.efficiency
     check_twin_support(plan, interface, link)
-    egress = _egress(plan, interface, port_service(plan, interface, rate, link.rate if link else rate))
-    egress["tx_fifo_packets"] = interface.egress.transmit_ring or profile.transmit_fifo
+    egress = replace(
+        _egress(plan, interface, port_service(plan, interface, rate, link.rate if link else rate)),
+        tx_fifo_packets=interface.egress.transmit_ring or profile.transmit_fifo,
+        # Both ends have to hold the context; where one is not configured they agree on none.
+        header_compression=efficiency.header_compression and far is not None and far.header_compression,
+    )
     if link is not None:
-        egress |= _fragments(efficiency, link.framing, profile)
-    # Both ends have to hold the context; where one is not configured they agree on none.
-    egress["header_compression"] = efficiency.header_compression and far is not None and far.header_compression
+        egress = _fragmented(egress, efficiency, link.framing, profile)
     tagged = link is not None and link.tagged
-    return {"name": interface.name, "ingress": _ingress(plan.system, interface.ingress, tagged), "egress": egress}
+    return PortSpec(name=interface.name, ingress=_ingress(plan.system, interface.ingress, tagged), egress=egress)
 
 
-def framing_name(framing: Framing) -> str:
+def framing_name(framing: Framing) -> FramingSpec:
     """The twin's name of a link's framing."""
-    return framing.value.replace("-", "_")
+    return _FRAMINGS[framing]
 
 
-def _fragments(efficiency: Efficiency, framing: Framing, profile: DeviceProfile) -> Json:
+def _fragmented(egress: EgressSpec, efficiency: Efficiency, framing: Framing, profile: DeviceProfile) -> EgressSpec:
     """How packets are cut: by the link where its framing has fragments, by IP on any."""
-    fragments: Json = {"ip_mtu": efficiency.ip_mtu}
     if efficiency.multilink:
         size = efficiency.fragment_bytes
-        # The twin's fragments are counted without headers, the device's with them.
-        fragments["fragment_bytes"] = None if size is None else max(1, size - profile.fragment_header)
-        fragments["interleave"] = efficiency.interleave
-        fragments["multiclass"] = efficiency.interleave and efficiency.multiclass
-    elif framing is Framing.FRAME_RELAY and efficiency.frame_relay_fragment is not None:
-        fragments["fragment_bytes"] = efficiency.frame_relay_fragment
-        fragments["interleave"] = True  # FRF.12 is there for nothing else
-    return fragments
+        return replace(
+            egress,
+            ip_mtu=efficiency.ip_mtu,
+            # The twin's fragments are counted without headers, the device's with them.
+            fragment_bytes=None if size is None else max(1, size - profile.fragment_header),
+            interleave=efficiency.interleave,
+            multiclass=efficiency.interleave and efficiency.multiclass,
+        )
+    if framing is Framing.FRAME_RELAY and efficiency.frame_relay_fragment is not None:
+        return replace(
+            egress,
+            ip_mtu=efficiency.ip_mtu,
+            fragment_bytes=efficiency.frame_relay_fragment,
+            interleave=True,  # FRF.12 is there for nothing else
+        )
+    return replace(egress, ip_mtu=efficiency.ip_mtu)
 
 
-def _ingress(system: System, ingress: Ingress, tagged: bool) -> Json:
+def _ingress(system: System, ingress: Ingress, tagged: bool) -> IngressSpec:
     """Rules of the policy first, then what trust makes of everything else.
 
     A port that trusts no mark clears what a rule does not set too; one that trusts a phone has one.
     """
     by_cos = ingress.trust in (Trust.COS, Trust.PHONE)
-    otherwise: Json = {"dscp": None, "cos": None}
-    cleared: Json = {}
+    otherwise = cleared = MarkSpec()
     if ingress.trust is Trust.NONE:
         cos = ingress.port_cos
-        otherwise = {"dscp": system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0, "cos": cos}
-        cleared = otherwise
+        dscp = system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0
+        otherwise = cleared = MarkSpec(dscp=dscp, cos=cos)
     rules = [
-        {"match": twin_match(rule), "set": cleared | input_marks(system, rule)} | _police(rule)
+        IngressRule(
+            match=twin_match(rule),
+            set=over(cleared, input_marks(system, rule)),
+            police=None if rule.police is None else twin_policer(rule.police),
+        )
         for rule in ingress.rules
         if rule.any_of
     ]
     if by_cos and not tagged:
         cos = ingress.port_cos  # what has no tag has the port's own CoS
-        otherwise = {"cos": cos} | _trusted(system, "cos", cos)
+        otherwise = replace(_trusted_cos(system, cos), cos=cos)
     elif by_cos:
-        rules += [{"match": {"cos": [cos]}, "set": _trusted(system, "cos", cos)} for cos in COSES]
+        rules += [IngressRule(match=MatchSpec(cos=(cos,)), set=_trusted_cos(system, cos)) for cos in COSES]
     elif ingress.trust is Trust.DSCP:
-        rules += [{"match": {"dscp": [dscp]}, "set": _trusted(system, "dscp", dscp)} for dscp in DSCPS]
-    return {"police": interface_policers(ingress.policers), "rules": rules, "otherwise": otherwise}
-
-
-def _trusted(system: System, field: str, value: int) -> Json:
-    """Marks of a packet whose ``field`` is trusted: the other one is derived, and the queue where it is chosen
-    on input.
-    """
-    other, derived, queue = (
-        ("dscp", system.cos_to_dscp, system.cos_to_queue)
-        if field == "cos"
-        else ("cos", system.dscp_to_cos, system.dscp_to_queue)
+        rules += [IngressRule(match=MatchSpec(dscp=(dscp,)), set=_trusted_dscp(system, dscp)) for dscp in DSCPS]
+    return IngressSpec(
+        police=interface_policers(ingress.policers),
+        rules=tuple(rules),
+        otherwise=IngressOtherwise(dscp=otherwise.dscp, cos=otherwise.cos, group=otherwise.group),
     )
-    marks: Json = {other: derived[value]} if derived else {}
-    if system.queue_on_input and queue:
-        marks["group"] = queue[value]
-    return marks
 
 
-def _police(rule: Rule) -> Json:
-    return {} if rule.police is None else {"police": twin_policer(rule.police)}
+def _trusted_cos(system: System, cos: int) -> MarkSpec:
+    """Marks of a packet whose CoS is trusted: its DSCP follows, and the queue where it is chosen on input."""
+    return MarkSpec(
+        dscp=system.cos_to_dscp[cos] if system.cos_to_dscp else None,
+        group=system.cos_to_queue[cos] if system.queue_on_input and system.cos_to_queue else None,
+    )
 
 
-def _egress(plan: Plan, interface: InterfacePlan, service: PortService) -> Json:
+def _trusted_dscp(system: System, dscp: int) -> MarkSpec:
+    """Marks of a packet whose DSCP is trusted: its CoS follows, and the queue where it is chosen on input."""
+    return MarkSpec(
+        cos=system.dscp_to_cos[dscp] if system.dscp_to_cos else None,
+        group=system.dscp_to_queue[dscp] if system.queue_on_input and system.dscp_to_queue else None,
+    )
+
+
+def _egress(plan: Plan, interface: InterfacePlan, service: PortService) -> EgressSpec:
     listed = interface_policers(interface.egress.policers)
-    common: Json = {"police": listed} if service.shape is None else {"police": listed, "shape": service.shape}
     scheduler = service.scheduler
     if scheduler is None:
         only = twin_queue(Queue(number=0), "q0")
-        return common | {"rules": [], "otherwise": {"queue": 0}, "queues": [only], "scheduler": FIFO}
+        return EgressSpec(police=listed, shape=service.shape, queues=(only,), scheduler=FIFO)
+    discipline = twin_scheduler(scheduler, service.assumed_rate)
     if scheduler.discipline is Discipline.FLOW_WFQ:
-        discipline = twin_scheduler(scheduler, service.assumed_rate)
-        return common | {"rules": [], "otherwise": {"queue": 0}, "queues": [], "scheduler": discipline}
+        return EgressSpec(police=listed, shape=service.shape, scheduler=discipline)
     rules, otherwise = queue_rules(plan, service.egress, scheduler)
     served = leaf_queues(scheduler)
     drains = drain_rates(scheduler, service.assumed_rate)
     fair = conversations(service.assumed_rate)
-    return common | {
-        "rules": rules,
-        "otherwise": otherwise,
-        "queues": [
+    return EgressSpec(
+        police=listed,
+        shape=service.shape,
+        rules=tuple(rules),
+        otherwise=otherwise,
+        queues=tuple(
             twin_queue(queue, _queue_name(served, position), drain, fair)
             for position, (queue, drain) in enumerate(zip(served, drains, strict=True))
-        ],
-        "scheduler": twin_scheduler(scheduler, service.assumed_rate),
-    }
+        ),
+        scheduler=discipline,
+    )
 
 
 def _queue_name(queues: list[Queue], position: int) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+
+from msgspec.structs import replace
 
 from qosforge.plan.model import Egress, Plan, Rule, Scheduler
-from qosforge.tester.scenario.rules import output_marks, twin_match, twin_policer
+from qosforge.tester.scenario.rules import output_marks, over, twin_match, twin_policer
 from qosforge.tester.scenario.schedulers import leaf_queues
+from qosforge.twin.filters import MarkSpec, MatchSpec
+from qosforge.twin.scenario import EgressOtherwise, EgressRule
 
-Json = dict[str, Any]
+_UNMARKED = MarkSpec()
 
 
-def queue_rules(plan: Plan, egress: Egress, scheduler: Scheduler) -> tuple[list[Json], Json]:
+def queue_rules(plan: Plan, egress: Egress, scheduler: Scheduler) -> tuple[list[EgressRule], EgressOtherwise]:
     """Rules in order and what holds otherwise: by the egress policy, a choice made on input, or the device's maps.
 
     Queues are numbered in the order of `leaf_paths`.
@@ -19,20 +23,20 @@ def queue_rules(plan: Plan, egress: Egress, scheduler: Scheduler) -> tuple[list[
     system = plan.system
     if egress.rules or any(queue.child for queue in scheduler.queues):
         rules, default = _policy(egress, scheduler, 0)
-        return rules, {"queue": default}
+        return rules, EgressOtherwise(queue=default)
     positions = {queue.number: position for position, queue in enumerate(scheduler.queues)}
     default = positions.get(egress.default_queue, 0) if egress.default_queue is not None else 0
     rules = []
     if system.queue_on_input:
-        rules = [{"match": {"group": [n]}, "queue": position} for n, position in positions.items()]
+        rules = [EgressRule(match=MatchSpec(group=(n,)), queue=position) for n, position in positions.items()]
     elif system.dscp_to_queue:
-        rules = _by_map("dscp", system.dscp_to_queue, positions)
+        rules = _by_map(lambda values: MatchSpec(dscp=values), system.dscp_to_queue, positions)
     elif system.cos_to_queue:
-        rules = _by_map("cos", system.cos_to_queue, positions)
-    return rules, {"queue": default}
+        rules = _by_map(lambda values: MatchSpec(cos=values), system.cos_to_queue, positions)
+    return rules, EgressOtherwise(queue=default)
 
 
-def _policy(egress: Egress, scheduler: Scheduler, first: int) -> tuple[list[Json], int]:
+def _policy(egress: Egress, scheduler: Scheduler, first: int) -> tuple[list[EgressRule], int]:
     """Rules of a policy whose first innermost queue is ``first``, and the queue of what none of them takes."""
     firsts: dict[int, int] = {}
     for queue in scheduler.queues:
@@ -44,7 +48,7 @@ def _policy(egress: Egress, scheduler: Scheduler, first: int) -> tuple[list[Json
         for queue in scheduler.queues
         if queue.child and queue.child.scheduler and queue.child.scheduler.queues
     }
-    rules: list[Json] = []
+    rules: list[EgressRule] = []
     for rule in egress.rules:
         if rule.queue is None or not rule.any_of:
             continue
@@ -58,26 +62,31 @@ def _policy(egress: Egress, scheduler: Scheduler, first: int) -> tuple[list[Json
     return [*rules, *inside], rest
 
 
-def _rule_into(rule: Rule, queue: int) -> Json:
-    chosen: Json = {"match": twin_match(rule), "queue": queue}
-    if marks := output_marks(rule):
-        chosen["set"] = marks
-    return chosen if rule.police is None else chosen | {"police": twin_policer(rule.police)}
+def _rule_into(rule: Rule, queue: int) -> EgressRule:
+    marks = output_marks(rule)
+    return EgressRule(
+        match=twin_match(rule),
+        queue=queue,
+        set=None if marks == _UNMARKED else marks,
+        police=None if rule.police is None else twin_policer(rule.police),
+    )
 
 
-def _both(rule: Rule, within: Json) -> Json:
+def _both(rule: Rule, within: EgressRule) -> EgressRule:
     """A rule of a class's own policy: it holds for packets of the class, with whose marks it begins."""
-    chosen = within | {"match": {"any": [twin_match(rule)], "not": {"not": within["match"]}}}
-    marks = output_marks(rule) | within.get("set", {})
-    return chosen | {"set": marks} if marks else chosen
+    match = MatchSpec(any=(twin_match(rule),), not_=MatchSpec(not_=within.match))
+    marks = over(output_marks(rule), within.set or _UNMARKED)
+    return replace(within, match=match, set=None if marks == _UNMARKED else marks)
 
 
-def _by_map(field: str, table: tuple[int, ...], positions: dict[int, int]) -> list[Json]:
+def _by_map(
+    match: Callable[[tuple[int, ...]], MatchSpec], table: tuple[int, ...], positions: dict[int, int]
+) -> list[EgressRule]:
     by_queue: dict[int, list[int]] = {}
     for value, queue in enumerate(table):
         by_queue.setdefault(queue, []).append(value)
     return [
-        {"match": {field: values}, "queue": positions[queue]}
+        EgressRule(match=match(tuple(values)), queue=positions[queue])
         for queue, values in sorted(by_queue.items())
         if queue in positions
     ]

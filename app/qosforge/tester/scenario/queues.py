@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from qosforge.plan.model import Queue, Red, RedProfile, TailThreshold
 from qosforge.tester.scenario.rules import COLOURS, twin_policer
-
-Json = dict[str, Any]
+from qosforge.twin.filters import Colour, MatchSpec
+from qosforge.twin.scenario import FlowOrderSpec, QueueSpec, RedProfileSpec, RedSpec, RedUnit, ThresholdSpec
 
 DEFAULT_LIMIT = 64
 """Packets of a queue whose length no plan states."""
 _PS_PER_MS = 10**9
 
 
-def twin_queue(queue: Queue, name: str, drain_bps: int = 0, conversations: int | None = None) -> Json:
+def twin_queue(queue: Queue, name: str, drain_bps: int = 0, conversations: int | None = None) -> QueueSpec:
     """One queue; ``drain_bps`` is its share of the rate, which times are taken of (0: the line's).
 
     ``conversations`` are what a queue that is fair among flows tells apart; the twin's usual number unless given.
@@ -22,56 +20,73 @@ def twin_queue(queue: Queue, name: str, drain_bps: int = 0, conversations: int |
     limit = queue.limit_packets
     if limit is None and queue.limit_ms is None:
         limit = DEFAULT_LIMIT
-    result: Json = {"name": name, "limit_packets": limit, "limit_bytes": queue.limit_bytes}
-    if queue.limit_ms is not None:
-        result["limit_ps"] = queue.limit_ms * _PS_PER_MS
     timed = queue.limit_ms is not None or (queue.red is not None and queue.red.unit == "ms")
-    if timed and drain_bps:
-        result["drain_bps"] = drain_bps
-    if queue.red is not None:
-        result["red"] = _red(queue.red)
-    if thresholds := [each for t in queue.thresholds if (each := _threshold(queue, t)) is not None]:
-        result["thresholds"] = thresholds
-    if queue.police is not None:
-        result["police"] = twin_policer(queue.police)
+    fair = None
     if queue.fair:
-        result["fair_queue"] = {} if conversations is None else {"dynamic_queues": conversations}
-    return result
+        fair = FlowOrderSpec() if conversations is None else FlowOrderSpec(dynamic_queues=conversations)
+    return QueueSpec(
+        name=name,
+        limit_packets=limit,
+        limit_bytes=queue.limit_bytes,
+        limit_ps=None if queue.limit_ms is None else queue.limit_ms * _PS_PER_MS,
+        drain_bps=drain_bps if timed and drain_bps else None,
+        red=None if queue.red is None else _red(queue.red),
+        thresholds=tuple(each for t in queue.thresholds if (each := _threshold(queue, t)) is not None),
+        police=None if queue.police is None else twin_policer(queue.police),
+        fair_queue=fair,
+    )
 
 
-def _threshold(queue: Queue, threshold: TailThreshold) -> Json | None:
+def _threshold(queue: Queue, threshold: TailThreshold) -> ThresholdSpec | None:
     """Weighted tail drop; none where nothing is dropped before the queue is full."""
-    marks = [{field: list(values)} for field in ("dscp", "cos") if (values := getattr(threshold, field))]
+    marks = (
+        *([MatchSpec(dscp=threshold.dscp)] if threshold.dscp else ()),
+        *([MatchSpec(cos=threshold.cos)] if threshold.cos else ()),
+    )
     if not marks or threshold.percent >= 100:
         return None
-    depth: Json = {}
+    packets, in_bytes = None, None
     if queue.limit_packets is not None or queue.limit_bytes is None:
         # A queue always holds one.
-        depth["packets"] = max(1, (queue.limit_packets or DEFAULT_LIMIT) * threshold.percent // 100)
+        packets = max(1, (queue.limit_packets or DEFAULT_LIMIT) * threshold.percent // 100)
     if queue.limit_bytes is not None:
-        depth["bytes"] = queue.limit_bytes * threshold.percent // 100
-    return {"match": {"any": marks}, **depth}
+        in_bytes = queue.limit_bytes * threshold.percent // 100
+    return ThresholdSpec(match=MatchSpec(any=marks), packets=packets, bytes=in_bytes)
 
 
-def _red(red: Red) -> Json:
-    unit, factor = ("ps", _PS_PER_MS) if red.unit == "ms" else (red.unit, 1)
-
-    def thresholds(profile: RedProfile) -> Json:
-        # A profile that drops everything has 0 as its maximum; the least the twin takes is one.
-        low, high = profile.minimum * factor, max(1, profile.maximum * factor)
-        return {"min": low, "max": high, "mark_denominator": profile.denominator}
-
-    result: Json = {"weight_exponent": red.weight_exponent, "unit": unit, "ecn": red.ecn, "profiles": []}
+def _red(red: Red) -> RedSpec:
+    unit: RedUnit = "ps" if red.unit == "ms" else red.unit
+    profiles: list[RedProfileSpec] = []
+    default = None
     for profile in red.profiles:
-        wanted: Json = {}
         if profile.dscp:
-            wanted["match_dscp"] = list(profile.dscp)
+            profiles.append(_profile(red, profile, match_dscp=profile.dscp))
         elif profile.precedence:
-            wanted["precedence"] = list(profile.precedence)
+            profiles.append(_profile(red, profile, precedence=profile.precedence))
         elif profile.colour is not None:
-            wanted["colour"] = [COLOURS[profile.colour]]
-        if wanted:
-            result["profiles"].append(wanted | thresholds(profile))
-        else:
-            result.setdefault("default", thresholds(profile))
-    return result
+            profiles.append(_profile(red, profile, colour=(COLOURS[profile.colour],)))
+        elif default is None:
+            default = _profile(red, profile)
+    return RedSpec(
+        weight_exponent=red.weight_exponent, unit=unit, ecn=red.ecn, profiles=tuple(profiles), default=default
+    )
+
+
+def _profile(
+    red: Red,
+    profile: RedProfile,
+    *,
+    match_dscp: tuple[int, ...] | None = None,
+    precedence: tuple[int, ...] | None = None,
+    colour: tuple[Colour, ...] | None = None,
+) -> RedProfileSpec:
+    factor = _PS_PER_MS if red.unit == "ms" else 1
+    return RedProfileSpec(
+        match_dscp=match_dscp,
+        precedence=precedence,
+        colour=colour,
+        min=profile.minimum * factor,
+        # A profile that drops everything has 0 as its maximum; the least the twin takes is one.
+        max=max(1, profile.maximum * factor),
+        mark_denominator=profile.denominator,
+    )

@@ -2,111 +2,146 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TypeVar
+
+from msgspec.structs import replace
 
 from qosforge.plan.model import Action, DropPrecedence, InterfacePolicer, Policer, Rule, System, Term
+from qosforge.twin import filters
+from qosforge.twin.filters import (
+    EVERYTHING,
+    CarPolicer,
+    Colour,
+    ListedPolice,
+    Marked,
+    MarkSpec,
+    MatchSpec,
+    PolicerSpec,
+    SingleRatePolicer,
+    TokenBucketPolicer,
+    TwoRatePolicer,
+)
 
-Json = dict[str, Any]
+_Value = TypeVar("_Value")
 
-COLOURS: dict[DropPrecedence, str] = {"low": "green", "medium": "yellow", "high": "red"}
+COLOURS: dict[DropPrecedence, Colour] = {"low": "green", "medium": "yellow", "high": "red"}
 
 
-def twin_term(term: Term) -> Json:
+def twin_term(term: Term) -> MatchSpec:
     """One alternative of a classifier."""
-    fields: Json = {}
-    for name in ("dscp", "cos", "precedence"):
-        if values := getattr(term, name):
-            fields[name] = list(values)
-    for name, value in (
-        ("application", term.application),
-        ("protocol", term.protocol),
-        ("src", term.source),
-        ("dst", term.destination),
-        ("src_mac", term.source_mac),
-        ("dst_mac", term.destination_mac),
-        ("input", term.input_interface),
-    ):
-        if value is not None:
-            fields[name] = [value]
-    if term.vlan:
-        fields["vlan"] = list(term.vlan)
-    if term.source_ports:
-        fields["src_ports"] = [[r.first, r.last] for r in term.source_ports]
-    if term.destination_ports:
-        fields["dst_ports"] = [[r.first, r.last] for r in term.destination_ports]
-    return fields
+    return MatchSpec(
+        dscp=term.dscp or None,
+        cos=term.cos or None,
+        precedence=term.precedence or None,
+        application=_alone(term.application),
+        protocol=_alone(term.protocol),
+        src=_alone(term.source),
+        dst=_alone(term.destination),
+        src_mac=_alone(term.source_mac),
+        dst_mac=_alone(term.destination_mac),
+        input=_alone(term.input_interface),
+        vlan=term.vlan or None,
+        src_ports=tuple((r.first, r.last) for r in term.source_ports) or None,
+        dst_ports=tuple((r.first, r.last) for r in term.destination_ports) or None,
+    )
 
 
-def twin_match(rule: Rule) -> Json:
+def _alone(value: _Value | None) -> tuple[_Value] | None:
+    return None if value is None else (value,)
+
+
+def _any(alternatives: Iterable[Term]) -> MatchSpec:
+    return MatchSpec(any=tuple(twin_term(alternative) for alternative in alternatives))
+
+
+def twin_match(rule: Rule) -> MatchSpec:
     """The packets that a rule matches."""
-    packets: Json = {"any": [twin_term(alternative) for alternative in rule.any_of]}
-    if rule.none_of:
-        packets["not"] = {"any": [twin_term(alternative) for alternative in rule.none_of]}
-    return packets
+    excluded = _any(rule.none_of) if rule.none_of else None
+    return MatchSpec(any=tuple(twin_term(alternative) for alternative in rule.any_of), not_=excluded)
 
 
-def input_marks(system: System, rule: Rule) -> Json:
+def input_marks(system: System, rule: Rule) -> MarkSpec:
     """Marks that a rule sets on input, and the queue it chooses there."""
-    result = output_marks(rule)
-    if "dscp" in result and "cos" not in result and system.dscp_to_cos:
-        result["cos"] = system.dscp_to_cos[result["dscp"]]
-    if rule.queue is not None:
-        result["group"] = rule.queue
-    return result
+    marks = output_marks(rule)
+    if marks.dscp is not None and marks.cos is None and system.dscp_to_cos:
+        marks = replace(marks, cos=system.dscp_to_cos[marks.dscp])
+    return marks if rule.queue is None else replace(marks, group=rule.queue)
 
 
-def output_marks(rule: Rule) -> Json:
+def output_marks(rule: Rule) -> MarkSpec:
     """Marks that a rule sets on output, and on input beside what follows from them there."""
-    result: Json = {}
     dscp = rule.set_dscp
     if dscp is None and rule.set_precedence is not None:
         dscp = rule.set_precedence << 3
-    if dscp is not None:
-        result["dscp"] = dscp
-    if rule.set_cos is not None:
-        result["cos"] = rule.set_cos
-    if rule.set_drop_precedence is not None:
-        result["colour"] = COLOURS[rule.set_drop_precedence]
-    return result
+    colour = None if rule.set_drop_precedence is None else COLOURS[rule.set_drop_precedence]
+    return MarkSpec(dscp=dscp, cos=rule.set_cos, colour=colour)
 
 
-def twin_policer(police: Policer) -> Json:
+def over(first: MarkSpec, then: MarkSpec) -> MarkSpec:
+    """The marks of a packet that is marked twice."""
+    return MarkSpec(
+        dscp=first.dscp if then.dscp is None else then.dscp,
+        precedence=first.precedence if then.precedence is None else then.precedence,
+        cos=first.cos if then.cos is None else then.cos,
+        group=first.group if then.group is None else then.group,
+        colour=first.colour if then.colour is None else then.colour,
+    )
+
+
+def twin_policer(police: Policer) -> PolicerSpec:
     """A policer of a class or queue: one bucket, or a three-colour marker where it has two."""
-    result: Json = {"rate_bps": police.rate, "burst_bytes": police.burst}
+    rate, burst = police.rate, police.burst
+    conform, exceed = _action(police.conform), _action(police.exceed)
+    violate = None if police.violate is None else _action(police.violate)
     if police.peak_rate is not None:
-        peak_burst = police.burst if police.excess_burst is None else police.excess_burst
-        result |= {"kind": "trtcm", "peak_bps": police.peak_rate, "peak_burst_bytes": peak_burst}
-    elif police.excess_burst is not None:
-        result |= {"kind": "srtcm", "excess_burst_bytes": police.excess_burst}
-    result |= {"conform": _action(police.conform), "exceed": _action(police.exceed)}
-    if "kind" in result and police.violate is not None:
-        result["violate"] = _action(police.violate)
-    return result
+        return TwoRatePolicer(
+            rate_bps=rate,
+            burst_bytes=burst,
+            peak_bps=police.peak_rate,
+            peak_burst_bytes=burst if police.excess_burst is None else police.excess_burst,
+            conform=conform,
+            exceed=exceed,
+            violate=violate,
+        )
+    if police.excess_burst is not None:
+        return SingleRatePolicer(
+            rate_bps=rate,
+            burst_bytes=burst,
+            excess_burst_bytes=police.excess_burst,
+            conform=conform,
+            exceed=exceed,
+            violate=violate,
+        )
+    return TokenBucketPolicer(rate_bps=rate, burst_bytes=burst, conform=conform, exceed=exceed)
 
 
-def interface_policers(policers: tuple[InterfacePolicer, ...]) -> list[Json]:
+def interface_policers(policers: tuple[InterfacePolicer, ...]) -> tuple[ListedPolice, ...]:
     """The policers of an interface (CAR), whose second burst is what a packet may borrow."""
-    return [
-        {
-            "match": {"any": [twin_term(alternative) for alternative in listed.any_of]} if listed.any_of else {},
-            "police": {
-                "kind": "car",
-                "rate_bps": listed.police.rate,
-                "burst_bytes": listed.police.burst,
-                "extended_burst_bytes": listed.police.excess_burst or 0,
-                "conform": _action(listed.police.conform),
-                "exceed": _action(listed.police.exceed),
-            },
-        }
+    return tuple(
+        ListedPolice(
+            match=_any(listed.any_of) if listed.any_of else EVERYTHING,
+            police=CarPolicer(
+                rate_bps=listed.police.rate,
+                burst_bytes=listed.police.burst,
+                extended_burst_bytes=listed.police.excess_burst or 0,
+                conform=_action(listed.police.conform),
+                exceed=_action(listed.police.exceed),
+            ),
+        )
         for listed in policers
-    ]
+    )
 
 
-def _action(action: Action) -> Json | str:
+def _action(action: Action) -> filters.Action:
     if action.drop:
         return "drop"
-    fields = {"dscp": action.set_dscp, "precedence": action.set_precedence, "cos": action.set_cos}
-    fields_set: Json = {field: value for field, value in fields.items() if value is not None}
-    if action.proceed:
-        return fields_set | {"then": "continue"} if fields_set else "continue"
-    return fields_set or "transmit"
+    marks = (action.set_dscp, action.set_precedence, action.set_cos)
+    if marks == (None, None, None):
+        return "continue" if action.proceed else "transmit"
+    return Marked(
+        dscp=action.set_dscp,
+        precedence=action.set_precedence,
+        cos=action.set_cos,
+        then="continue" if action.proceed else "transmit",
+    )

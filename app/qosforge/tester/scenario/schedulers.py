@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from msgspec.structs import replace
 
 from qosforge.plan.model import Discipline, Egress, InterfacePlan, Plan, Queue, Scheduler
 from qosforge.plan.shares import expected_shares, priority_burst
 from qosforge.tester.scenario.queues import DEFAULT_LIMIT
+from qosforge.twin.schedulers import (
+    BURST_BYTES,
+    FIFO,
+    CbwfqScheduler,
+    FairScheduler,
+    PrioritySpec,
+    SchedulerSpec,
+    ShapeSpec,
+    SrrScheduler,
+    StrictScheduler,
+    StrictWrrScheduler,
+    TreeNodeSpec,
+    TreeScheduler,
+)
 
-Json = dict[str, Any]
-
-FIFO: Json = {"kind": "fifo"}
 _SHAPE_SECONDS = 0.025
 _SHAPE_BURST_BYTES = 1000
 """Committed burst of a shaper that states none: 25 ms of its rate, and 8000 bits below 320 kb/s (IOS shaping,
@@ -31,7 +43,7 @@ class PortService:
     egress: Egress
     scheduler: Scheduler | None
     assumed_rate: int
-    shape: Json | None
+    shape: ShapeSpec | None
 
 
 def port_service(plan: Plan, interface: InterfacePlan, rate: int, line: int) -> PortService:
@@ -52,16 +64,14 @@ def port_service(plan: Plan, interface: InterfacePlan, rate: int, line: int) -> 
     scheduler = egress.scheduler or plan.system.scheduler
     if scheduler is not None and scheduler.limit_percent is not None:
         shapers.append(twin_shaper(max(1, line * scheduler.limit_percent // 100)))
-    tightest = min(shapers, key=lambda each: int(each["rate_bps"]), default=None)
-    return PortService(
-        egress, scheduler, assumed_rate, tightest if tightest and tightest["rate_bps"] < line else None
-    )
+    tightest = min(shapers, key=lambda each: each.rate_bps, default=None)
+    return PortService(egress, scheduler, assumed_rate, tightest if tightest and tightest.rate_bps < line else None)
 
 
-def twin_shaper(rate: int, burst: int | None = None) -> Json:
+def twin_shaper(rate: int, burst: int | None = None) -> ShapeSpec:
     """A shaper of ``rate`` b/s; ``burst`` in bytes, the usual one unless given."""
     usual = max(_SHAPE_BURST_BYTES, round(rate * _SHAPE_SECONDS / 8))
-    return {"rate_bps": rate, "burst_bytes": burst or usual}
+    return ShapeSpec(rate_bps=rate, burst_bytes=burst or usual)
 
 
 def conversations(rate: int) -> int:
@@ -88,13 +98,14 @@ def leaf_queues(scheduler: Scheduler) -> list[Queue]:
     return found
 
 
-def twin_scheduler(scheduler: Scheduler, rate: int) -> Json:
+def twin_scheduler(scheduler: Scheduler, rate: int) -> SchedulerSpec:
     """The discipline that serves the innermost queues on ``rate`` b/s."""
     if any(_inside(queue) for queue in scheduler.queues):
-        return {"kind": "tree", "children": _nodes(scheduler, rate, 0)}
+        return TreeScheduler(children=_nodes(scheduler, rate, 0))
     found = _flat(scheduler, rate)
-    shapes = {str(i): twin_shaper(q.shape_rate) for i, q in enumerate(scheduler.queues) if q.shape_rate}
-    return found | {"shapes": shapes} if shapes else found
+    shapes = {i: twin_shaper(q.shape_rate) for i, q in enumerate(scheduler.queues) if q.shape_rate}
+    # The twin has no shapers in flow-based fair queueing: such plans are refused before.
+    return replace(found, shapes=shapes) if shapes and not isinstance(found, FairScheduler) else found
 
 
 def _inside(queue: Queue) -> Scheduler | None:
@@ -103,30 +114,30 @@ def _inside(queue: Queue) -> Scheduler | None:
     return scheduler if scheduler and scheduler.queues else None
 
 
-def _nodes(scheduler: Scheduler, rate: int, first: int) -> list[Json]:
+def _nodes(scheduler: Scheduler, rate: int, first: int) -> tuple[TreeNodeSpec, ...]:
     """The classes of a policy as siblings of a tree; ``first`` is the number of its first innermost queue."""
     found = []
     for queue, guaranteed in zip(scheduler.queues, _guarantees(scheduler, rate), strict=True):
-        node: Json = {"name": queue.name or f"q{queue.number}"}
         inside = _inside(queue)
-        if queue.priority:
-            node["priority"] = queue.level or 1
-            if queue.capped and inside is None:
-                node["police"] = {"rate_bps": guaranteed, "burst_bytes": priority_burst(queue, guaranteed)}
-        else:
-            node["weight"] = guaranteed
-        if queue.shape_rate:
-            bucket = twin_shaper(queue.shape_rate)
-            node |= {"ceil_bps": bucket["rate_bps"], "burst_bytes": bucket["burst_bytes"]}
-        if inside is None:
-            node["queue"] = first
-            first += 1
-        else:
-            # Classes inside take their shares of what the class is shaped to, else of its guarantee.
-            node["children"] = _nodes(inside, queue.shape_rate or guaranteed, first)
-            first += len(leaf_queues(inside))
-        found.append(node)
-    return found
+        bucket = twin_shaper(queue.shape_rate) if queue.shape_rate else None
+        police = None
+        if queue.priority and queue.capped and inside is None:
+            police = ShapeSpec(rate_bps=guaranteed, burst_bytes=priority_burst(queue, guaranteed))
+        found.append(
+            TreeNodeSpec(
+                name=queue.name or f"q{queue.number}",
+                priority=(queue.level or 1) if queue.priority else None,
+                weight=None if queue.priority else guaranteed,
+                police=police,
+                ceil_bps=None if bucket is None else bucket.rate_bps,
+                burst_bytes=BURST_BYTES if bucket is None else bucket.burst_bytes,
+                queue=first if inside is None else None,
+                # Classes inside take their shares of what the class is shaped to, else of its guarantee.
+                children=_nodes(inside, queue.shape_rate or guaranteed, first) if inside else (),
+            )
+        )
+        first += len(leaf_queues(inside)) if inside else 1
+    return tuple(found)
 
 
 def _guarantees(scheduler: Scheduler, rate: int) -> list[int]:
@@ -144,19 +155,21 @@ def _guarantees(scheduler: Scheduler, rate: int) -> list[int]:
     ]
 
 
-def priority_bursts(discipline: Json) -> dict[int, int]:
+def priority_bursts(discipline: SchedulerSpec) -> dict[int, int]:
     """Bytes that each policed priority queue of a discipline lets through at once, by the queue's number."""
-    found = {each["queue"]: each["burst_bytes"] for each in discipline.get("priority", ()) if "burst_bytes" in each}
-    waiting = list(discipline.get("children", ()))
+    if isinstance(discipline, CbwfqScheduler):
+        return {each.queue: each.burst_bytes for each in discipline.priority}
+    found = {}
+    waiting = list(discipline.children) if isinstance(discipline, TreeScheduler) else []
     while waiting:
         node = waiting.pop()
-        if "police" in node:
-            found[node["queue"]] = node["police"]["burst_bytes"]
-        waiting.extend(node.get("children", ()))
+        if node.police is not None and node.queue is not None:
+            found[node.queue] = node.police.burst_bytes
+        waiting.extend(node.children)
     return found
 
 
-def _flat(scheduler: Scheduler, rate: int) -> Json:
+def _flat(scheduler: Scheduler, rate: int) -> SchedulerSpec:
     queues = scheduler.queues
     strict = [i for i, q in enumerate(queues) if q.priority]
     match scheduler.discipline:
@@ -164,37 +177,36 @@ def _flat(scheduler: Scheduler, rate: int) -> Json:
             return FIFO
         case Discipline.FLOW_WFQ:
             threshold = queues[0].limit_packets or DEFAULT_LIMIT
-            return {
-                "kind": "wfq",
-                "dynamic_queues": conversations(rate),
-                "congestive_discard_threshold": threshold,
-            }
+            return FairScheduler(dynamic_queues=conversations(rate), congestive_discard_threshold=threshold)
         case Discipline.STRICT:
-            return {"kind": "strict", "order": strict or list(range(len(queues)))}
+            return StrictScheduler(order=tuple(strict or range(len(queues))))
         case Discipline.LLQ_CBWFQ:
             guaranteed = _guarantees(scheduler, rate)
-            return {
-                "kind": "cbwfq",
-                "priority": [
-                    {
-                        "queue": i,
-                        "rate_bps": guaranteed[i],
-                        "level": queues[i].level or 1,
-                        "burst_bytes": priority_burst(queues[i], guaranteed[i]),
-                    }
+            return CbwfqScheduler(
+                priority=tuple(
+                    PrioritySpec(
+                        queue=i,
+                        rate_bps=guaranteed[i],
+                        level=queues[i].level or 1,
+                        burst_bytes=priority_burst(queues[i], guaranteed[i]),
+                    )
                     for i in strict
-                ],
-                "weights": {str(i): guaranteed[i] for i in range(len(queues)) if i not in strict},
-            }
+                ),
+                weights={i: guaranteed[i] for i in range(len(queues)) if i not in strict},
+            )
         case Discipline.SRR if len(strict) <= 1:
-            weights = {str(i): max(q.share.value, 1) if q.share else 1 for i, q in enumerate(queues)}
-            shape = {str(i): q.shape_weight for i, q in enumerate(queues) if q.shape_weight and i not in strict}
-            return {
-                "kind": "srr",
-                "weights": weights,
-                "strict": strict[0] if strict else None,
-                "shape": shape or None,
-            }
-    weights = {str(i): max(q.share.value, 1) if q.share else 1 for i, q in enumerate(queues) if i not in strict}
-    mode = "packets" if scheduler.discipline is Discipline.WRR else "bytes"
-    return {"kind": "strict_wrr", "strict": strict, "weights": weights, "mode": mode}
+            shape = {i: q.shape_weight for i, q in enumerate(queues) if q.shape_weight and i not in strict}
+            return SrrScheduler(
+                weights=dict(enumerate(map(_share, queues))),
+                strict=strict[0] if strict else None,
+                shape=shape or None,
+            )
+    return StrictWrrScheduler(
+        strict=tuple(strict),
+        weights={i: _share(q) for i, q in enumerate(queues) if i not in strict},
+        mode="packets" if scheduler.discipline is Discipline.WRR else "bytes",
+    )
+
+
+def _share(queue: Queue) -> int:
+    return max(queue.share.value, 1) if queue.share else 1

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+
+from msgspec.structs import replace
 
 from qosforge.errors import InputError, Place
 from qosforge.inventory.models import TrafficFlow
 from qosforge.tester.scenario.traces import Trace, read_traces
 from qosforge.tester.scenario.traffic import TCP_HEADERS
+from qosforge.twin.scenario import PS
+from qosforge.twin.sources import CbrSource, PoissonSource, SourceSpec, TcpSource, TraceSource, VideoSource
 
-Json = dict[str, Any]
-
-PS = 10**12
 PHASE_SECONDS = 0.5
 """Flows begin at a random moment within this time, so that they are not in step."""
 RECEIVE_WINDOW_BYTES = 17_520
@@ -25,48 +25,49 @@ CLOCK_PPM = 50
 being 100: drawn anew for each flow and replication."""
 
 
-def with_own_clock(sending: Json, factor: float) -> Json:
-    """What a sender's clock, so many times as fast as it should be, makes of its source; TCP and Poisson have none.
+def with_own_clock(source: SourceSpec, factor: float) -> SourceSpec:
+    """The source by a sender's clock, so many times as fast as it should be; TCP and Poisson have none.
 
     A recording begins at a random moment too: sent at the same one, it would be the same in every replication.
     """
-    match sending["kind"]:
-        case "cbr":
-            return {"rate_bps": round(sending["rate_bps"] * factor)}
-        case "video":
-            return {"frame_rate": sending["frame_rate"] * factor}
-        case "trace":
+    match source:
+        case CbrSource():
+            return replace(source, rate_bps=round(source.rate_bps * factor))
+        case VideoSource():
+            return replace(source, frame_rate=source.frame_rate * factor)
+        case TraceSource():
             slower = Fraction(factor)
-            times = [round(at / slower) for at in sending["times_ps"]]
-            return {"times_ps": times, "phase_ps": round(PHASE_SECONDS * PS)}
-    return {}
+            times = tuple(round(at / slower) for at in source.times_ps)
+            return replace(source, times_ps=times, phase_ps=round(PHASE_SECONDS * PS))
+    return source
 
 
-def twin_source(flow: TrafficFlow) -> Json:
+def twin_source(flow: TrafficFlow) -> SourceSpec:
     """The twin's source of a flow.
 
     Raises:
         InputError: a recording cannot be read, or does not say which of its flows is meant.
     """
     source = flow.source
-    common: Json = {"start_ps": round(flow.start * PS), "phase_ps": round(PHASE_SECONDS * PS)}
+    start, phase = round(flow.start * PS), round(PHASE_SECONDS * PS)
     match source.kind:
         case "tcp":
             mss = source.ip_bytes - TCP_HEADERS
             window = max(RECEIVE_WINDOW_BYTES, _WINDOW_SEGMENTS * mss)
-            return {"kind": "tcp", "mss": mss, "receive_window_bytes": window, **common}
+            return TcpSource(mss=mss, receive_window_bytes=window, start_ps=start, phase_ps=phase)
         case "trace":
-            return {**_trace_of(flow).source(), "start_ps": common["start_ps"]}
+            return _trace_of(flow).source(start_ps=start)
         case "video":
-            return {
-                "kind": "video",
-                "frame_rate": source.frames_per_second,
-                "frame_bytes_mean": source.frame_bytes,
-                "frame_bytes_sd": source.frame_bytes_sd or 0,
-                "ip_bytes": source.ip_bytes,
-                **common,
-            }
-    return {"kind": source.kind, "rate_bps": source.rate, "ip_bytes": source.ip_bytes, **common}
+            return VideoSource(
+                frame_rate=source.frames_per_second or 0,
+                frame_bytes_mean=source.frame_bytes or 0,
+                frame_bytes_sd=source.frame_bytes_sd or 0,
+                ip_bytes=source.ip_bytes,
+                start_ps=start,
+                phase_ps=phase,
+            )
+    regular = CbrSource if source.kind == "cbr" else PoissonSource
+    return regular(rate_bps=source.rate or 0, ip_bytes=source.ip_bytes, start_ps=start, phase_ps=phase)
 
 
 def _trace_of(flow: TrafficFlow) -> Trace:

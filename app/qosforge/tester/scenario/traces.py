@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import dpkt
 
 from qosforge.errors import InputError, Place
+from qosforge.twin.sources import TraceSource
 
 PS = 10**12
 PCAPNG_MAGIC = 0x0A0D0D0A
@@ -43,10 +44,9 @@ class Trace:
     times_ps: tuple[int, ...]
     ip_bytes: tuple[int, ...]
 
-    def source(self, repeat_ps: int | None = None) -> dict[str, Any]:
-        """The twin's source document; with ``repeat_ps`` it starts again after so long."""
-        document = {"kind": "trace", "times_ps": list(self.times_ps), "ip_bytes": list(self.ip_bytes)}
-        return document if repeat_ps is None else {**document, "repeat_ps": repeat_ps}
+    def source(self, repeat_ps: int | None = None, start_ps: int = 0) -> TraceSource:
+        """The twin's source; with ``repeat_ps`` it starts again after so long."""
+        return TraceSource(times_ps=self.times_ps, ip_bytes=self.ip_bytes, repeat_ps=repeat_ps, start_ps=start_ps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""The twin's language: typed scenarios, typed results, and running one into the other."""
