@@ -72,7 +72,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
             finished = service.run(*request_run(network, intent), "ann")
     finally:
         control.stop(lab)
-    assert finished.result["status"] == "kept", finished.result
+    assert finished.result.status == "kept", finished.result
     with open_backend(settings) as backend, TestClient(create_app(backend)) as client:
         people = People(backend)
         operator = people.headers("ann", Role.OPERATOR, "campus")

@@ -18,6 +18,7 @@ from qosforge.api.application import create_app
 from qosforge.api.backend import Backend
 from qosforge.api.routes import run_events
 from qosforge.api.routes.run_events import Streams, watch
+from qosforge.runs.record.summaries import StageSummary
 from qosforge.runs.record.tables import RunStatus, Verdict
 from tests.api.conftest import Headers, People, served
 
@@ -58,7 +59,7 @@ def carry_out(backend: Backend, run_id: str, steps: int = 3, pause: float = 0.0)
     store = backend.run_requests.store
     store.begin_attempt(run_id, 1)
     for number in range(steps):
-        with store.stage(run_id, f"stage-{number}"):
+        with store.stage(run_id, f"stage-{number}", StageSummary()):
             store.events.progress(run_id, f"stage-{number}", "at work\non it")
             time.sleep(pause)
     store.set_status(run_id, RunStatus.KEPT, Verdict.MET)

@@ -16,6 +16,7 @@ from qosforge.access.audit_log import calls_page
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.policy_library.versions import shipped
+from qosforge.runs.record.summaries import PlannedWave, PrepareSummary, PushSummary, RolloutSummary
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
@@ -268,17 +269,17 @@ def test_a_run_whose_last_wave_has_begun_is_not_paused(
 ) -> None:
     run, store = place()["id"], backend.run_requests.store
     store.begin_attempt(run, 1)
-    wave = {"name": "all devices", "devices": ["r1"], "steps": [["r1"]], "revert_seconds": 900}
-    with store.stage(run, "rollout") as summary:
-        summary["waves"] = [wave, wave]
-    with store.stage(run, "push") as summary:
-        summary["wave"] = 1
+    wave = PlannedWave(name="all devices", devices=["r1"], steps=[["r1"]], revert_seconds=900)
+    with store.stage(run, "rollout", RolloutSummary(waves=[wave, wave])):
+        pass
+    with store.stage(run, "push", PushSummary(wave=1)):
+        pass
     assert client.post(f"{RUNS}/{run}/pause", headers=ann).status_code == 202
     assert client.post(f"{RUNS}/{run}/resume", headers=ann).status_code == 202
     store.begin_stage(run, "push")
     assert "no wave left" in problem(client.post(f"{RUNS}/{run}/pause", headers=ann), 409)
-    with store.stage(run, "rollout") as summary:
-        summary["waves"] = [wave]
+    with store.stage(run, "rollout", RolloutSummary(waves=[wave])):
+        pass
     assert "no wave left" in problem(client.post(f"{RUNS}/{run}/pause", headers=ann), 409)
     (shown,) = client.get(f"{RUNS}/{run}", headers=ann).json()["rollout"]
     assert (shown["name"], shown["revert_minutes"], shown["state"]) == ("all devices", 15, "now")
@@ -315,8 +316,8 @@ def waits(place: Place, backend: Backend) -> dict[str, str]:
     run = place()["id"]
     store = backend.run_requests.store
     candidate = backend.artifacts.put_json({"version": 1, "devices": {"r1": "policy-map new\n"}})
-    with store.stage(run, "prepare") as summary:
-        summary |= {"candidate": candidate, "devices": {}}
+    with store.stage(run, "prepare", PrepareSummary(candidate=candidate, devices={})):
+        pass
     store.set_status(run, RunStatus.NEEDS_APPROVAL, waits_for="the approval of an approver")
     return {"run": run, "candidate": candidate}
 

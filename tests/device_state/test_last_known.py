@@ -13,6 +13,7 @@ from qosforge.inventory.models import Network
 from qosforge.resources import root
 from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.summaries import ReadSummary, parse_summary
 from tests.database.migrating import bring_up, take_back
 from tests.device_texts import opened, said, said_by
 from tests.runs.support import Clock
@@ -39,9 +40,9 @@ class Boxes:
 
     def read(self, run: Run, stage: str, texts: dict[str, str], **more: object) -> None:
         self._clock.forward(60)
-        with self._store.stage(run.id, stage) as summary:
-            summary["running"] = {device: self._artifacts.put_text(text) for device, text in texts.items()}
-            summary |= {"errors": [], **more}
+        running = {device: self._artifacts.put_text(text) for device, text in texts.items()}
+        with self._store.stage(run.id, stage, parse_summary(stage, {"running": running, "errors": [], **more})):
+            pass
 
 
 @pytest.fixture
@@ -97,7 +98,7 @@ def test_a_failed_reading_does_not_count(
 ) -> None:
     boxes.read(boxes.run(), "read", {"r1": "one"})
     run = boxes.run()
-    with pytest.raises(OSError, match="gone"), store.stage(run.id, "read"):
+    with pytest.raises(OSError, match="gone"), store.stage(run.id, "read", ReadSummary()):
         raise OSError("gone")
     assert _texts(store, artifacts, network) == {"r1": "one"}
 
@@ -119,8 +120,8 @@ def test_a_missing_artifact_is_told(
     store: RunStore, artifacts: FileArtifacts, network: Network, boxes: Boxes
 ) -> None:
     run = boxes.run()
-    with store.stage(run.id, "read") as summary:
-        summary["running"] = {"r1": "0" * 64}
+    with store.stage(run.id, "read", ReadSummary(running={"r1": "0" * 64})):
+        pass
     with pytest.raises(ArtifactMissing):
         last_known(store, artifacts, network)
 

@@ -184,6 +184,7 @@ import sys, threading, time
 from pathlib import Path
 from qosforge.runs.engine.dbos_engine import DbosEngine
 from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.summaries import StageSummary
 from qosforge.runs.record.tables import JournalAction, RunStatus
 
 STEPS = 8
@@ -193,7 +194,7 @@ engine = DbosEngine(var)
 
 def workflow(run_id, params):
     def step(number):
-        with store.stage(run_id, f"step {number}"):
+        with store.stage(run_id, f"step {number}", StageSummary()):
             store.journal.append(run_id, f"device{number}", JournalAction.TOUCHING)
             time.sleep(0.003)
             store.journal.append(run_id, f"device{number}", JournalAction.CONFIRMED)

@@ -17,6 +17,7 @@ from qosforge.operations.artifact_store import artifact_collection
 from qosforge.operations.retention import retain
 from qosforge.policy_library.tables import POLICIES
 from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.summaries import ReadSummary
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.settings import Settings
 from qosforge.sweeps.tables import SWEEP_POINTS, SWEEPS
@@ -151,8 +152,8 @@ def test_whatever_names_an_artifact_is_asked(installation: Settings, tmp_path: P
         artifacts = open_artifacts(installation, store.database)
         for name in ("stage", "journal", "policy", "included", "sweep", "point", "reading"):
             ids[name] = artifacts.put_text(name)
-        with store.stage(run, "read") as summary:
-            summary["running"] = {"r1": ids["stage"]}
+        with store.stage(run, "read", ReadSummary(running={"r1": ids["stage"]})):
+            pass
         store.journal.append(run, "r1", JournalAction.TOUCHING, before=ids["journal"])
         with store.database.write() as connection:
             connection.execute(

@@ -26,6 +26,7 @@ from qosforge.operations.retention import duration, retain
 from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.status_events import next_attempt_columns
 from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.summaries import ReadSummary
 from qosforge.runs.record.tables import EVENTS, IDEMPOTENCY_KEYS, UNFINISHED, JournalAction, RunStatus
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.runs.views.report import run_report
@@ -62,8 +63,9 @@ class House:
         self.now = NOW - timedelta(days=days)
         ids = [self.put(text) for text in texts]
         run = self.store.create_run(network, "policy", "f" * 64, {"network": ids[0], "more": {"a": ids[1:2]}})
-        with self.store.stage(run.id, "read") as summary:
-            summary["running"] = dict(enumerate(ids[2:]))
+        running = {f"r{number}": artifact for number, artifact in enumerate(ids[2:])}
+        with self.store.stage(run.id, "read", ReadSummary(running=running)):
+            pass
         self.now += timedelta(minutes=5)
         if status is not RunStatus.PENDING:
             self.store.set_status(run.id, status, reason=WHY)

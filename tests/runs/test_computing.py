@@ -19,12 +19,13 @@ from qosforge.compute_process import Limits, TookTooMuch
 from qosforge.deploy.sessions import ProcessEnding
 from qosforge.errors import StoreError
 from qosforge.runs.engine.computing import Computing
-from qosforge.runs.record.stages import RunStopped
+from qosforge.runs.record.stop_signal import RunStopped, StopSignal
+from qosforge.runs.record.tables import RunStatus
 from tests.stopwatch import Stopwatch
 
 from .support import Spawn, finish
 
-STOP = {"status": "cancelled", "reason": "cancelled by ada"}
+STOP = StopSignal(status=RunStatus.CANCELLED, reason="cancelled by ada")
 
 
 def wait(seconds: float) -> float:

@@ -11,7 +11,9 @@ import pytest
 
 from qosforge.errors import DeviceError, Place
 from qosforge.runs.record.reason import REASONED
+from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.summaries import ReadSummary
 from qosforge.runs.record.tables import RunStatus, StageOutcome, Verdict
 from qosforge.telemetry.logs import configure_logs
 
@@ -72,8 +74,8 @@ def test_every_end_is_one_line(
 
 def test_what_a_device_did_is_told_with_its_name(store: RunStore, run: Run, log: io.StringIO) -> None:
     error = DeviceError("cannot be reached", Place(device="r1"), "check its address")
-    with store.stage(run.id, "read") as summary:
-        summary["errors"] = [error.document()]
+    with store.stage(run.id, "read", ReadSummary()) as summary:
+        summary.errors = [StepError.of(error)]
     store.set_status(run.id, RunStatus.ROLLED_BACK, reason=WHY)
     (line,) = ends(log)
     assert line["devices"] == ["r1"]
@@ -82,8 +84,8 @@ def test_what_a_device_did_is_told_with_its_name(store: RunStore, run: Run, log:
 
 
 def test_only_the_last_attempt_counts(store: RunStore, run: Run, log: io.StringIO) -> None:
-    with store.stage(run.id, "read") as summary:
-        summary["errors"] = [DeviceError("away", Place(device="r1")).document()]
+    with store.stage(run.id, "read", ReadSummary()) as summary:
+        summary.errors = [StepError.of(DeviceError("away", Place(device="r1")))]
     store.set_status(run.id, RunStatus.FAILED, reason=WHY)
     assert store.next_attempt(store.get_run(run.id))
     store.set_status(run.id, RunStatus.KEPT)
@@ -93,8 +95,8 @@ def test_only_the_last_attempt_counts(store: RunStore, run: Run, log: io.StringI
 
 
 def test_hundreds_of_devices_are_one_short_line(store: RunStore, run: Run, log: io.StringIO) -> None:
-    errors = [DeviceError("away", Place(device=f"r{number}")).document() for number in range(300)]
-    store.end_stage(store.begin_stage(run.id, "read"), StageOutcome.DONE, {"errors": errors})
+    errors = [StepError.of(DeviceError("away", Place(device=f"r{number}"))) for number in range(300)]
+    store.end_stage(store.begin_stage(run.id, "read"), StageOutcome.DONE, ReadSummary(errors=errors))
     store.set_status(run.id, RunStatus.FAILED, reason=WHY)
     (line,) = ends(log)
     assert "and 296 more" in str(line["reason"])

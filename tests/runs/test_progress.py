@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.summaries import parse_summary
 from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome
 from qosforge.runs.views.progress import DeviceStep, Progress, StepState, progress
 from tests.runs.support import WHY
 
 READ = {"running": {"r1": "0" * 64, "r2": "0" * 64}, "errors": []}
-PREPARED = {"devices": {"r1": {"empty": False}, "r2": {"empty": True}}}
+TEXTS = dict.fromkeys(("configuration", "delta", "inverse"), "0" * 64)
+PREPARED = {"devices": {"r1": {**TEXTS, "empty": False}, "r2": {**TEXTS, "empty": True}}}
 
 
 @pytest.fixture
@@ -30,7 +32,7 @@ def run(store: RunStore) -> Run:
 
 
 def stage(store: RunStore, run: Run, name: str, summary: dict[str, object]) -> None:
-    store.end_stage(store.begin_stage(run.id, name), StageOutcome.DONE, summary)
+    store.end_stage(store.begin_stage(run.id, name), StageOutcome.DONE, parse_summary(name, summary))
 
 
 def states(seen: Progress, device: str) -> dict[DeviceStep, StepState]:
@@ -149,7 +151,7 @@ def test_waves_show_how_far_each_came(store: RunStore, run: Run) -> None:
     pushing = store.begin_stage(run.id, "push")
     assert shown() == ["done", "now", "to come"]
     error = {"device": "r2", "message": "refuses", "hint": ""}
-    store.end_stage(pushing, StageOutcome.DONE, {"wave": 2, "errors": [error]})
+    store.end_stage(pushing, StageOutcome.DONE, parse_summary("push", {"wave": 2, "errors": [error]}))
     assert shown() == ["done", "failed", "to come"]
     stage(store, run, "rollback", {"running": {"r1": "0" * 64, "r2": "0" * 64}})
     assert shown() == ["rolled back", "rolled back", "to come"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from qosforge.runs.record.events import EventKind
 from qosforge.runs.record.idempotency import KeyReused
 from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.store import Run, RunStore, RunUnknown
+from qosforge.runs.record.summaries import ReadSummary, parse_summary
 from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome, Verdict
 from qosforge.runs.requests.allowed_actions import allowed_actions
 from qosforge.runs.requests.requests import RunRequests
@@ -68,8 +69,9 @@ def prepared(run_requests: RunRequests, run: Run, **deltas: str) -> str:
     """Let a run have worked out its candidate, as the loop does."""
     listed = run_requests.artifacts.put_json({"version": 1, "devices": deltas})
     for name in ("read", "prepare", "measure-before"):
-        with run_requests.store.stage(run.id, name) as summary:
-            summary.update({"candidate": listed, "devices": {}} if name == "prepare" else {})
+        made = {"candidate": listed, "devices": {}} if name == "prepare" else {}
+        with run_requests.store.stage(run.id, name, parse_summary(name, made)):
+            pass
     return listed
 
 
@@ -322,7 +324,7 @@ def test_only_what_was_kept_is_rolled_back(run_requests: RunRequests, order: Sub
 def test_events_are_read_on_from_the_last_one_seen(run_requests: RunRequests, order: Submission) -> None:
     run, _ = run_requests.submit(*order, "ada")
     other, _ = run_requests.submit(*order, "ada")
-    with run_requests.store.stage(run.id, "read"):
+    with run_requests.store.stage(run.id, "read", ReadSummary()):
         run_requests.store.events.progress(run.id, "read", "5 of the lab's emulated devices")
     run_requests.store.set_status(other.id, RunStatus.RUNNING)
     told = run_requests.events(run.id)
@@ -469,8 +471,9 @@ def test_an_approval_does_not_count_once_its_approver_has_a_hand_in_the_change(
         NetworkRules(four_eyes.settings),
         3,
     )
-    wait = gate(context, listed)["wait"]
-    assert wait["status"] == "needs_approval"
+    wait = gate(context, listed).wait
+    assert wait is not None
+    assert wait.status is RunStatus.NEEDS_APPROVAL
 
 
 @pytest.fixture
@@ -498,7 +501,7 @@ def at_the_gate(run_requests: RunRequests, run: Run) -> Any:
         NetworkRules(run_requests.settings),
         computing(),
     )
-    return gate(context, "a" * 64)["wait"]
+    return gate(context, "a" * 64).wait
 
 
 def shut_out(run_requests: RunRequests, name: str) -> None:
@@ -521,10 +524,10 @@ def test_a_policy_is_stood_for_when_it_is_entered(
         grant(connection, "root", "*", Role.ADMIN)
         disable(connection, "carl", clock())
     wait = at_the_gate(run_requests, run)
-    assert wait["status"] == "scheduled"
-    assert "version 1 of policy 'gold' was written by carl, who is no operator of campus" in wait["waits_for"]
-    assert "qosforge take-over gold@1 --network campus" in wait["waits_for"]
-    assert datetime.fromisoformat(wait["due"]) == clock() + LOOK_AGAIN
+    assert wait.status is RunStatus.SCHEDULED
+    assert "version 1 of policy 'gold' was written by carl, who is no operator of campus" in wait.waits_for
+    assert "qosforge take-over gold@1 --network campus" in wait.waits_for
+    assert wait.due == clock() + LOOK_AGAIN
     stand_for(run_requests, "grace")
     assert at_the_gate(run_requests, run) is None
 
@@ -534,7 +537,7 @@ def test_a_take_over_is_worth_its_operators_word(run_requests: RunRequests, stor
     shut_out(run_requests, "carl")
     assert stand_for(run_requests, "grace").trusted_on == ("campus",)
     shut_out(run_requests, "grace")
-    assert "by carl" in at_the_gate(run_requests, run)["waits_for"]
+    assert "by carl" in at_the_gate(run_requests, run).waits_for
     assert stand_for(run_requests, "mary").trusted_on == ("campus",)
     assert at_the_gate(run_requests, run) is None
 
@@ -565,7 +568,7 @@ def test_an_intent_that_parameters_named_is_still_its_policys(
     named = replace(stored.intent, intent=stored.intent.intent.model_copy(update={"intent": "silver"}))
     run, _ = run_requests.submit(*stored.having(intent=named), "grace")
     shut_out(run_requests, "carl")
-    assert "policy 'gold' was written by carl" in at_the_gate(run_requests, run)["waits_for"]
+    assert "policy 'gold' was written by carl" in at_the_gate(run_requests, run).waits_for
 
 
 def test_a_retry_takes_somebody_who_stands_for_the_policy(run_requests: RunRequests, stored: Submission) -> None:
@@ -595,6 +598,6 @@ def test_going_back_takes_nobodys_word_and_bringing_it_again_does(
     stand_for(run_requests, "grace")
     again = run_requests.roll_back(back.id, "grace")
     shut_out(run_requests, "grace")
-    assert "by carl" in at_the_gate(run_requests, again)["waits_for"]
+    assert "by carl" in at_the_gate(run_requests, again).waits_for
     run_requests.store.set_status(again.id, RunStatus.KEPT)
     assert run_requests.roll_back(again.id, "mary").resolved.reapplies is False

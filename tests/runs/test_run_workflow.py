@@ -17,7 +17,7 @@ import pytest
 from qosforge import errors
 from qosforge.access.roles import NotAllowed
 from qosforge.emulation import start_lab
-from qosforge.executor.service import Service, open_service
+from qosforge.executor.service import RunEnd, Service, open_service
 from qosforge.intent.loader import parse_intent
 from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.changes import ChangeRules, Freeze
@@ -29,12 +29,15 @@ from qosforge.runs.engine.dispatch import RUNS_QUEUE
 from qosforge.runs.engine.workflow_ids import SETTLE, settling_id
 from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.status_events import ASKS
+from qosforge.runs.record.stop_signal import StopSignal
 from qosforge.runs.record.store import Run
+from qosforge.runs.record.summaries import PlannedWave
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.views.artifact_list import list_artifacts
 from qosforge.runs.workflow import external_tester as outside
 from qosforge.runs.workflow import run_attempt
 from qosforge.runs.workflow.context import Context
+from qosforge.runs.workflow.results import WaveResult
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.runs.workflow.steps import compare, measure, predict, prepare, push
 from qosforge.settings import Settings
@@ -242,13 +245,13 @@ def test_going_back_leaves_what_others_changed(site: Site) -> None:
     held = site.running()
     # The way back on these devices is a reload: it would lose a line that nobody saved.
     refused = site.service.execute(site.run_requests.roll_back(kept.id, "ada").id).result
-    assert refused["status"] == RunStatus.ROLLED_BACK
-    assert "running and startup differ" in str(refused["errors"])
+    assert refused.status == RunStatus.ROLLED_BACK
+    assert "running and startup differ" in str(refused.errors)
     assert site.running() == held
     (site.state / "router1" / "startup-config").write_text(held["router1"])
     undoing = site.run_requests.roll_back(kept.id, "ada")
     result = site.service.execute(undoing.id).result
-    assert (result["status"], result["errors"]) == (RunStatus.KEPT, [])
+    assert (result.status, result.errors) == (RunStatus.KEPT, [])
     now = site.running()
     assert now["router3"] == before["router3"]
     gone, come = (set(a["router1"].splitlines()) - set(b["router1"].splitlines()) for a, b in
@@ -267,7 +270,7 @@ def test_a_freeze_holds_a_run_until_it_is_over(site: Site) -> None:
     assert site.service.recover() == []
     wait_for(lambda: bool(site.store.due_runs()), "the end of the freeze")
     (ended,) = site.service.recover()
-    assert ended == {"run": waiting.id, "status": "kept", "errors": []}
+    assert ended == RunEnd(run=waiting.id, status=RunStatus.KEPT, errors=[])
 
 
 def test_a_freeze_that_is_declared_later_holds_a_run_that_waits(site: Site) -> None:
@@ -310,26 +313,28 @@ def test_a_push_that_is_repeated_asks_again_whether_it_may(site: Site) -> None:
         site.service.executor.computing,
     )
     site.store.leases.acquire(run.id, BOXES, 600)
-    held = prepare.read(context, list(BOXES))["running"]
+    held = prepare.read(context, list(BOXES)).running
     prepared = prepare.prepare_change(context, held)
     names = list(BOXES)
-    wave = {"name": "all devices", "devices": names, "steps": [[name] for name in names], "number": 1, "of": 1}
-    wave |= {"revert_seconds": 900}
-    push_once = partial(push.push_wave, context, held, prepared["devices"], wave, prepared["candidate"])
+    steps = [[name] for name in names]
+    wave = PlannedWave(name="all devices", devices=names, steps=steps, revert_seconds=900)
+    numbered = push.NumberedWave(wave, 1, 1)
+    push_once = partial(push.push_wave, context, held, prepared.devices, numbered, prepared.candidate)
     try:
         site.freeze()  # while nobody was at the run, between its gate and its push
         hindered = push_once()
-        assert (hindered["begun"], "exams" in hindered["wait"]["waits_for"]) == (False, True)
+        assert (hindered.begun, "exams" in hindered.wait.waits_for) == (False, True)
         assert site.running() == before
         site.changes.unlink()
-        assert push_once()["errors"] == []
+        assert push_once().errors == []
         site.freeze()
-        assert "exams" in push_once()["errors"][0]["message"]
+        assert "exams" in push_once().errors[0].message
         site.changes.unlink()
         site.run_requests.cancel(site.store.set_status(run.id, RunStatus.RUNNING).id, "ada")
-        assert push_once() == {"begun": True, "stop": {"status": "cancelled", "reason": "cancelled by ada"}}
+        cancelled = StopSignal(status=RunStatus.CANCELLED, reason="cancelled by ada")
+        assert push_once() == WaveResult(begun=True, stop=cancelled)
     finally:
-        push.roll_back(context, held, prepared["devices"])
+        push.roll_back(context, held, prepared.devices)
         context.close()
         site.store.leases.release(run.id)
         site.store.set_status(run.id, RunStatus.CANCELLED, reason=WHY)
@@ -342,7 +347,7 @@ def test_what_a_service_left_in_its_queues_is_finished_by_recover(site: Site) ->
     sweeps = site.service.executor.sweeps
     sweeps.sweeps.submit(NewSweep(site.network, PolicySource(POLICY, "remote-control.yaml", {}, {}), {}), "ada")
     sweeps.tick()
-    ended = [(entry["run"], entry["status"]) for entry in site.service.recover()]
+    ended = [(entry.run, entry.status) for entry in site.service.recover()]
     # The engine may have taken the settling from its queue before anybody looked.
     assert ended in ([(run.id, "pending"), (run.id, "kept")], [(run.id, "kept")])
     assert site.service.engine.unfinished() == []
@@ -391,7 +396,7 @@ def test_a_cancelled_run_is_undone_and_begins_again_at_its_push(site: Site) -> N
     ended = site.run_requests.run(run.id)
     assert (ended.status, ended.verdict, ended.attempt, ended.start) == ("kept", "met", 2, "measure-before")
     second = [stage for stage in site.store.stages(run.id) if stage.run_attempt == 2]
-    assert {"read", "prepare"} <= {s.name for s in second if "taken over" in s.summary.get("text", "")}
+    assert {"read", "prepare"} <= {s.name for s in second if "taken over" in s.summary.text}
     assert site.run_requests.detail(run.id).outcome_after() == "met"
 
 
@@ -404,10 +409,8 @@ def test_a_retry_does_not_push_to_a_box_that_changed(site: Site) -> None:
     changed = site.running()
     site.run_requests.retry(run.id, "ada", "push")
     result = site.service.execute(run.id).result
-    assert result["status"] == RunStatus.ROLLED_BACK
-    assert [(e["device"], "changed since it was read" in e["message"]) for e in result["errors"]] == [
-        ("router1", True)
-    ]
+    assert result.status == RunStatus.ROLLED_BACK
+    assert [(e.device, "changed since it was read" in e.message) for e in result.errors] == [("router1", True)]
     assert site.running() == changed
 
 
@@ -439,8 +442,8 @@ def test_no_outside_measurement_in_time_takes_the_run_back(site: Site, monkeypat
     monkeypatch.setattr(run_attempt, "EXTERNAL_TESTER_SECONDS", 1.0)
     run = site.place(measure=True, tester="external")
     result = site.service.execute(run.id).result
-    assert result["status"] == RunStatus.ROLLED_BACK
-    assert "no outside measurement after the push" in result["errors"][0]["message"]
+    assert result.status == RunStatus.ROLLED_BACK
+    assert "no outside measurement after the push" in result.errors[0].message
     assert site.running() == before
 
 

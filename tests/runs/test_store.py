@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from qosforge.errors import InputError, StoreError
 from qosforge.runs.record.reason import REASONED, Reason
 from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.summaries import CompileSummary, PushSummary, StageSummary, ValidateSummary
 from qosforge.runs.record.tables import RunStatus, StageOutcome, Verdict
 from qosforge.runs.workflow.external_tester import received
 
@@ -81,35 +82,36 @@ def test_the_status_of_an_unknown_run_is_refused(store: RunStore) -> None:
 
 
 def test_a_stage_keeps_its_time_and_summary(store: RunStore, run: Run, clock: Clock) -> None:
-    with store.stage(run.id, "compile") as summary:
+    with store.stage(run.id, "validate", ValidateSummary()) as summary:
         clock.forward(2.5)
-        summary["findings"] = "a" * 64
+        summary.findings = "a" * 64
     (stage,) = store.stages(run.id)
     assert stage.ended is not None
     assert (stage.ended - stage.started).total_seconds() == 2.5
-    assert (stage.attempt, stage.outcome, stage.summary) == (1, StageOutcome.DONE, {"findings": "a" * 64})
+    assert (stage.attempt, stage.outcome, stage.summary) == (1, StageOutcome.DONE, summary)
+    assert summary.document() == {"findings": "a" * 64}
 
 
 def test_a_failed_stage_keeps_what_it_had_and_why(store: RunStore, run: Run) -> None:
     def fail_half_way() -> None:
-        with store.stage(run.id, "compile") as summary:
-            summary["devices"] = 3
+        with store.stage(run.id, "compile", CompileSummary()) as summary:
+            summary.devices = ["r1"]
             raise InputError("no such class", hint="name it")
 
     with pytest.raises(InputError):
         fail_half_way()
     (stage,) = store.stages(run.id)
     assert stage.outcome is StageOutcome.FAILED
-    assert stage.summary == {"devices": 3, "error": "no such class (name it)"}
+    assert stage.summary == CompileSummary(devices=["r1"], error="no such class (name it)")
 
 
 def test_a_stage_cut_short_is_marked_by_the_next_attempt(store: RunStore, run: Run, clock: Clock) -> None:
-    with pytest.raises(KeyboardInterrupt), store.stage(run.id, "push"):
+    with pytest.raises(KeyboardInterrupt), store.stage(run.id, "push", PushSummary()):
         raise KeyboardInterrupt
     assert store.stages(run.id)[0].outcome is None
     clock.forward(60)
-    with store.stage(run.id, "push") as summary:
-        summary["touched"] = 4
+    with store.stage(run.id, "push", PushSummary()) as summary:
+        summary.wave = 4
     first, second = store.stages(run.id)
     assert (first.attempt, first.outcome) == (1, StageOutcome.INTERRUPTED)
     assert (second.attempt, second.outcome) == (2, StageOutcome.DONE)
@@ -117,9 +119,9 @@ def test_a_stage_cut_short_is_marked_by_the_next_attempt(store: RunStore, run: R
 
 def test_an_attempt_is_closed_once(store: RunStore, run: Run) -> None:
     attempt = store.begin_stage(run.id, "measure")
-    store.end_stage(attempt, StageOutcome.DONE, {})
+    store.end_stage(attempt, StageOutcome.DONE, StageSummary())
     with pytest.raises(StoreError, match="is not open"):
-        store.end_stage(attempt, StageOutcome.FAILED, {})
+        store.end_stage(attempt, StageOutcome.FAILED, StageSummary())
 
 
 def test_stages_belong_to_a_run(store: RunStore) -> None:

@@ -13,10 +13,13 @@ from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
 from qosforge.runs.record.reason import RECOVER
+from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.summaries import ReadSummary
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.runs.workflow.context import Context
+from qosforge.runs.workflow.results import LockResult
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.runs.workflow.run_workflow import RunWorkflow
 from qosforge.runs.workflow.steps import wait
@@ -48,14 +51,13 @@ def waits(run_requests: RunRequests, order: Submission) -> Context:
     run, _ = run_requests.submit(*order, "ada")
     run_requests.store.begin_attempt(run.id, 1)
     rules = NetworkRules(run_requests.settings)
-    documents = run.resolved
     return Context(
-        run.id, documents, run_requests.store, run_requests.artifacts, lambda *_: None, rules, computing()
+        run.id, run.resolved, run_requests.store, run_requests.artifacts, lambda *_: None, rules, computing()
     )
 
 
-def lock(context: Context) -> object:
-    return wait.lock(context, context.store.now().isoformat())
+def lock(context: Context) -> LockResult:
+    return wait.lock(context, context.store.now())
 
 
 @pytest.fixture
@@ -69,20 +71,19 @@ def stopped(run_requests: RunRequests, order: Submission) -> Context:
 
 def refused(context: Context) -> bool:
     found = lock(context)
-    assert isinstance(found, dict)
-    return "errors" in found and "between two states" in found["errors"][0]["message"]
+    return bool(found.errors) and "between two states" in found.errors[0].message
 
 
 def test_what_stopped_between_two_states_is_waited_for_while_it_is_about_to_be_settled(
     run_requests: RunRequests, order: Submission, stopped: Context
 ) -> None:
     behind = waits(run_requests, order)
-    assert lock(behind) == {}
+    assert lock(behind) == LockResult()
     assert "between two states" in run_requests.run(behind.run_id).waits_for
-    with run_requests.store.stage(stopped.run_id, "rollback"):
-        assert lock(behind) == {}
+    with run_requests.store.stage(stopped.run_id, "rollback", ReadSummary()):
+        assert lock(behind) == LockResult()
         run_requests.store.journal.append(stopped.run_id, wait.scope(stopped)[0], JournalAction.UNDONE)
-    assert lock(behind) == {"devices": wait.scope(behind)}
+    assert lock(behind) == LockResult(devices=wait.scope(behind))
 
 
 @pytest.mark.usefixtures("stopped")
@@ -96,13 +97,14 @@ def test_what_nobody_settles_is_not_waited_for(
 def test_what_could_not_be_settled_is_not_waited_for(
     run_requests: RunRequests, order: Submission, stopped: Context
 ) -> None:
-    with run_requests.store.stage(stopped.run_id, "rollback"):
+    with run_requests.store.stage(stopped.run_id, "rollback", ReadSummary()):
         pass
     assert refused(waits(run_requests, order))
 
 
-def failures() -> list[dict[str, object]]:
-    return [DeviceError(f"r{n} refused a line", Place(device=f"r{n}"), "mend the line").document() for n in (1, 2)]
+def failures() -> list[StepError]:
+    refused = [DeviceError(f"r{n} refused a line", Place(device=f"r{n}"), "mend the line") for n in (1, 2)]
+    return [StepError.of(error) for error in refused]
 
 
 def test_what_errors_stopped_says_all_and_that_boxes_are_put_back_first(

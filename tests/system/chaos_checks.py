@@ -166,7 +166,7 @@ def _read_back(store: RunStore, run_id: str) -> dict[str, Any]:
     stages = [
         stage for stage in store.stages(run_id) if (stage.name, stage.outcome) == ("read-back", StageOutcome.DONE)
     ]
-    running: dict[str, Any] = stages[-1].summary["running"]
+    running: dict[str, Any] = stages[-1].summary.running
     return running
 
 

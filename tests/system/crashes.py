@@ -251,7 +251,7 @@ class Crashes(TwoStates):
         if second.status is not (RunStatus.NO_CHANGES if whole else RunStatus.KEPT):
             found.append(f"the second run ended as {second.status}: {second.reason}")
         (read,) = [stage for stage in self.store.stages(second.id) if stage.name == "read"]
-        for name, artifact in read.summary["running"].items():
+        for name, artifact in read.summary.running.items():
             if commands(self.artifacts.get_text(artifact)) != commands(self.held[name][meant[name]].running):
                 found.append(f"{name}: the second run did not read it as {meant[name]}")
         for name, due in self._meant(second).items() if second.status is RunStatus.KEPT else ():

@@ -23,6 +23,7 @@ from pathlib import Path
 from qosforge.emulation import start_lab
 from qosforge.errors import QosforgeError
 from qosforge.executor.service import Service, open_service
+from qosforge.runs.record.summaries import PrepareSummary
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.settings import DeviceLimits, Settings
 from qoslab import control
@@ -305,7 +306,7 @@ class Matrix(TwoStates):
             result = self.service.run(*order, "matrix").result
         except QosforgeError as error:
             return f"{error.message}"
-        return "; ".join(str(error.get("message")) for error in result["errors"])
+        return "; ".join(error.message for error in result.errors)
 
     def _name_back(self) -> None:
         """Whoever renamed a device gives it its name back, where it is saved as well."""
@@ -342,9 +343,9 @@ class Matrix(TwoStates):
         return {
             box
             for stage in self.service.store.stages(run_id)
-            if stage.name == "prepare"
-            for box, entry in stage.summary.get("devices", {}).items()
-            if entry["gaps"]
+            if isinstance(stage.summary, PrepareSummary)
+            for box, entry in stage.summary.devices.items()
+            if entry.gaps
         }
 
     def gaps(self, box: str, since: int) -> list[str]:

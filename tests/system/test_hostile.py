@@ -209,8 +209,8 @@ def test_the_time_of_a_run_ends_an_exchange(site: Site) -> None:
         assert watch.seconds < 8 + LEFT_SECONDS + 2
         assert (asked.status(run), asked.store.get_run(run.id).reason) == (RunStatus.FAILED, "timed out")
         (stage,) = [stage for stage in asked.store.stages(run.id) if stage.name == "read"]
-        assert [error["device"] for error in stage.summary["errors"]] == [BAD.name]
-        assert set(stage.summary["running"]) == {GOOD.name}
+        assert [error.device for error in stage.summary.errors] == [BAD.name]
+        assert set(stage.summary.running) == {GOOD.name}
     assert site.running() == site.delivered
 
 

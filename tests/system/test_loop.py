@@ -216,9 +216,9 @@ def test_runs_lists_and_show_tells_every_stage(campus: Campus, kept: Json) -> No
     assert all(stage["seconds"] > 0 for stage in shown["stages"])
     with campus.store() as store:
         (prepared,) = (stage for stage in store.stages(kept["run"]) if stage.name == "prepare")
-    boxes = prepared.summary["devices"]
+    boxes = prepared.summary.devices
     assert boxes.keys() == set(campus.names)
-    assert [name for name, box in boxes.items() if box["gaps"] != []] == []
+    assert [name for name, box in boxes.items() if box.gaps != []] == []
 
 
 def test_what_was_predicted_is_what_the_boxes_then_did(kept: Json) -> None:

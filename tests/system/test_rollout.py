@@ -175,7 +175,7 @@ def test_waves_follow_each_other_and_both_ends_of_a_link_change_in_one_step(site
     run = site.go(site.place(WAVES))
     assert (run.status, run.reason) == (RunStatus.KEPT, "")
     planned = next(s.summary for s in site.service.store.stages(run.id) if s.name == "rollout")
-    assert [(wave["name"], wave["steps"]) for wave in planned["waves"]] == [
+    assert [(wave.name, wave.steps) for wave in planned.waves] == [
         ("canary", [["s2950"]]),
         ("site vigo", [["r1"]]),
         ("site core", [["r2", "b256"]]),
@@ -303,9 +303,9 @@ def test_a_pause_that_no_timer_outlasts_is_refused_before_the_push_by_name(site:
     before = site.running()
     run = site.place({**WAVES, "pause": 180})
     ended = site.service.execute(run.id).result
-    assert ended["status"] == RunStatus.FAILED
-    assert {error["device"] for error in ended["errors"]} == {"r1", "r2", "b256"}
-    assert "configure terminal revert timer) holds a change for at most 120 min" in ended["reason"]
+    assert ended.status == RunStatus.FAILED
+    assert {error.device for error in ended.errors} == {"r1", "r2", "b256"}
+    assert "configure terminal revert timer) holds a change for at most 120 min" in ended.reason
     assert site.journal(run, JournalAction.TOUCHING) == []
     assert site.running() == before
 
@@ -316,9 +316,9 @@ def test_the_time_of_a_devices_timer_is_the_one_that_was_shown(site: Site) -> No
     with site.beside(run):
         site.waits(run, "paused by grace")
         (planned,) = [s.summary for s in site.service.store.stages(run.id) if s.name == "rollout"]
-        minutes = [wave["revert_seconds"] // 60 for wave in planned["waves"]]
+        minutes = [wave.revert_seconds // 60 for wave in planned.waves]
         assert minutes[0] > 60
-        assert f"go back by themselves after {minutes[0]} min unless confirmed" in planned["text"]
+        assert f"go back by themselves after {minutes[0]} min unless confirmed" in planned.text
         (note,) = [
             entry.note
             for entry in site.service.store.journal.entries(run.id, "s2950")

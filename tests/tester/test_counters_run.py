@@ -63,8 +63,8 @@ def held(context: Context, *names: str) -> dict[str, str]:
 
 def test_a_clean_phase_keeps_every_note_and_a_line_for_the_report(context: Context) -> None:
     result = measure.check_counters(context, held(context, "r1", "s2950"))
-    assert result["errors"] == []
-    notes: list[dict[str, Any]] = context.artifacts.get_json(result["notes"])
+    assert result.errors == []
+    notes: list[dict[str, Any]] = context.artifacts.get_json(result.notes)
     assert {note["device"] for note in notes} == {"r1", "s2950"}
     assert {(n["queue"], n["grew"]) for n in notes if n["device"] == "r1" and n["direction"] == "output"} == {
         ("voice-video", 2000),
@@ -81,8 +81,8 @@ def test_a_contradiction_is_an_error_and_a_row_of_the_journal(context: Context, 
         result = measure.check_counters(context, held(context, "r1", "r2"))
     finally:
         control.plant(campus.state, "r1", "clear")
-    assert [error["device"] for error in result["errors"]] == ["r1"]
-    assert "priority queue took 0" in result["errors"][0]["message"]
+    assert [error.device for error in result.errors] == ["r1"]
+    assert "priority queue took 0" in result.errors[0].message
     (row,) = context.store.journal.entries(context.run_id)
     assert (row.device, row.action) == ("r1", JournalAction.FAILED)
 
@@ -91,8 +91,8 @@ def test_a_device_that_cannot_be_asked_is_an_error(context: Context, campus: Cam
     after = held(context, "r1")
     missing = {"ers5510": context.artifacts.put_text(_with_another_filter(campus))}
     result = measure.check_counters(context, after | missing)
-    assert [error["device"] for error in result["errors"]] == ["ers5510"]
-    assert {note["device"] for note in context.artifacts.get_json(result["notes"])} == {"r1"}
+    assert [error.device for error in result.errors] == ["ers5510"]
+    assert {note["device"] for note in context.artifacts.get_json(result.notes)} == {"r1"}
 
 
 def _with_another_filter(campus: Campus) -> str:

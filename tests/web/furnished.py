@@ -14,6 +14,7 @@ from qosforge.access.tokens import create_token
 from qosforge.access.users import find_user
 from qosforge.api.backend import Backend
 from qosforge.intent.policy_source import load_policy
+from qosforge.runs.record.summaries import parse_summary
 from qosforge.runs.record.tables import RunStatus
 from qosforge.webhooks.deliveries import send_test
 from qosforge.webhooks.messages import EventType
@@ -139,10 +140,11 @@ def furnish(backend: Backend) -> dict[str, str]:
     texts = {
         what: backend.artifacts.put_text(f"{lines}! {what}\n") for what in ("delta", "inverse", "configuration")
     }
-    with store.stage(run, "read") as summary:
-        summary |= {"running": {"r1": backend.artifacts.put_text(lines)}, "errors": []}
+    read = {"running": {"r1": backend.artifacts.put_text(lines)}, "errors": []}
     candidate = backend.artifacts.put_json({"version": 1, "devices": {"r1": lines}})
-    with store.stage(run, "prepare") as summary:
-        summary |= {"candidate": candidate, "devices": {"r1": {**texts, "empty": False}}}
+    prepared = {"candidate": candidate, "devices": {"r1": {**texts, "empty": False}}}
+    for name, made in {"read": read, "prepare": prepared}.items():
+        with store.stage(run, name, parse_summary(name, made)):
+            pass
     store.set_status(run, RunStatus.NEEDS_APPROVAL, waits_for="the approval of an approver")
     return {"run": run}

@@ -11,6 +11,7 @@ from qosforge.intent.loader import load_intent
 from qosforge.inventory.models import Network
 from qosforge.resources import root
 from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.summaries import ReadSummary
 from qosforge.runs.record.tables import RunStatus
 from tests.runs.support import WHY
 
@@ -30,9 +31,9 @@ def configured(network: Network, policy: Path) -> dict[str, str]:
 def record(store: RunStore, artifacts: Artifacts, network: str, texts: Mapping[str, str], status: RunStatus) -> str:
     """A run that ended so, and read these configurations last; returns its id."""
     run = store.create_run(network, "campus-collaboration", "f" * 64, {})
-    with store.stage(run.id, "read") as summary:
-        summary["running"] = {device: artifacts.put_text(text) for device, text in texts.items()}
-        summary["errors"] = []
+    running = {device: artifacts.put_text(text) for device, text in texts.items()}
+    with store.stage(run.id, "read", ReadSummary(running=running, errors=[])):
+        pass
     store.set_status(run.id, RunStatus.RUNNING)
     store.set_status(run.id, status, reason=WHY)
     return run.id

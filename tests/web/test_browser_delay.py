@@ -12,6 +12,7 @@ from qosforge.artifacts.store import open_artifacts
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
 from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.summaries import MeasurementSummary
 from qosforge.runs.record.tables import RunStatus
 from tests.reports.origins import measured, path_delay
 from tests.web.browser import DESKTOP, PHONE, Tab
@@ -31,9 +32,9 @@ def stored(site: Site) -> str:
             "after": measured("after", path_delay(node="a-distribution-switch-7")),
         }
         for when, measurement in sides.items():
-            with store.stage(run.id, f"measure-{when}") as summary:
-                summary["measurement"] = artifacts.put_text(measurement.model_dump_json())
-                summary["verdicts"] = artifacts.put_json([])
+            with store.stage(run.id, f"measure-{when}", MeasurementSummary()) as summary:
+                summary.measurement = artifacts.put_text(measurement.model_dump_json())
+                summary.verdicts = artifacts.put_json([])
         store.set_status(run.id, RunStatus.RUNNING)
         store.set_status(run.id, RunStatus.KEPT)
     return run.id

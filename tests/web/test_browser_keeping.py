@@ -20,6 +20,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.resources import root
 from qosforge.runs.record.status_events import ASKS
 from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.summaries import CompareSummary, MeasurementSummary
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.workflow.steps.compare import STAGE
 from qosforge.settings import Settings
@@ -64,12 +65,12 @@ def asking(site: Site) -> str:
         for side, seen in sides:
             verdict = judge(OBJECTIVE, seen, evidence="emulated")
             told = ClassVerdict(**PLACE, objective=OBJECTIVE, verdict=verdict)
-            with store.stage(run.id, f"measure-{side}") as summary:
-                summary["measurement"] = artifacts.put_text(measured(side, recorded=False).model_dump_json())
-                summary["verdicts"] = artifacts.put_json([told.model_dump(mode="json")])
-        with store.stage(run.id, STAGE) as summary:
-            summary["changes"] = artifacts.put_json([change.model_dump(mode="json")])
-            summary["question"] = artifacts.put_json({"run": run.id})
+            with store.stage(run.id, f"measure-{side}", MeasurementSummary()) as summary:
+                summary.measurement = artifacts.put_text(measured(side, recorded=False).model_dump_json())
+                summary.verdicts = artifacts.put_json([told.model_dump(mode="json")])
+        with store.stage(run.id, STAGE, CompareSummary()) as summary:
+            summary.changes = artifacts.put_json([change.model_dump(mode="json")])
+            summary.question = artifacts.put_json({"run": run.id})
         due = store.now() + timedelta(minutes=9)
         store.change(run.id, lambda _run, _connection: {"waits_for": ASKS, "due": due})
     return run.id

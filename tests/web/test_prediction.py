@@ -17,6 +17,7 @@ from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.prediction.predict import predict
 from qosforge.resources import root
+from qosforge.runs.record.summaries import MeasurementSummary
 from qosforge.runs.record.tables import RunStatus
 from qosforge.settings import Settings
 from tests.web.people import Persons
@@ -114,8 +115,8 @@ def test_the_last_measurement_of_what_devices_hold_stands_beside_it(
     compilation = compile_intent(load_intent(POLICY), load_network(root() / "inventories" / NETWORK))
     measured = predict(compilation).measurement.model_copy(update={"when": "after", "evidence": "emulated"})
     run = store.create_run(NETWORK, "remote-control", "f" * 64, {})
-    with store.stage(run.id, "measure-after") as summary:
-        summary["measurement"] = artifacts.put_text(measured.model_dump_json())
+    with store.stage(run.id, "measure-after", MeasurementSummary()) as summary:
+        summary.measurement = artifacts.put_text(measured.model_dump_json())
     store.set_status(run.id, RunStatus.RUNNING)
     store.set_status(run.id, RunStatus.KEPT)
     session = persons.add("dan", Role.VIEWER, NETWORK).log_in(client)

@@ -19,6 +19,8 @@ from qosforge.access.users import grant
 from qosforge.api.backend import Backend, open_backend
 from qosforge.intent.policy_source import PolicySource
 from qosforge.runs.record.reason import Reason
+from qosforge.runs.record.step_error import StepError
+from qosforge.runs.record.summaries import PreparedDevice, PrepareSummary, ReadSummary, StageSummary
 from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome, Verdict
 from qosforge.runs.workflow.external_tester import waiting_for
 from qosforge.settings import Settings
@@ -68,11 +70,13 @@ def wait_for_approval(backend: Backend, run: str, delta: str = "policy-map new\n
     store, put = backend.run_requests.store, backend.artifacts.put_text
     candidate = backend.artifacts.put_json({"version": 1, "devices": {"router1": delta}})
     held = put("hostname router1\n")
-    entry = {"configuration": put(delta), "delta": put(delta), "inverse": put("no policy-map new"), "empty": False}
-    with store.stage(run, "read") as summary:
-        summary |= {"running": {"router1": held}, "errors": []}
-    with store.stage(run, "prepare") as summary:
-        summary |= {"candidate": candidate, "devices": {"router1": {**entry, "gaps": []}}}
+    prepared = PreparedDevice(
+        configuration=put(delta), delta=put(delta), inverse=put("no policy-map new"), empty=False
+    )
+    with store.stage(run, "read", ReadSummary(running={"router1": held}, errors=[])):
+        pass
+    with store.stage(run, "prepare", PrepareSummary(candidate=candidate, devices={"router1": prepared})):
+        pass
     store.set_status(run, RunStatus.NEEDS_APPROVAL, waits_for=f"approval of candidate {candidate}")
     return candidate
 
@@ -490,8 +494,9 @@ def test_a_step_at_which_devices_failed_is_not_told_as_done(
 ) -> None:
     ann = enter("ann", Role.OPERATOR)
     run, store = place(client, ann), backend.run_requests.store
-    with store.stage(run, "read") as summary:
-        summary |= {"running": {}, "errors": [{"device": "router1", "message": "cannot be reached", "hint": ""}]}
+    refused = StepError(device="router1", message="cannot be reached")
+    with store.stage(run, "read", ReadSummary(running={}, errors=[refused])):
+        pass
     assert "Read what every device holds ✘ failed" in told(client.get(f"/runs/{run}/progress"))
 
 
@@ -560,7 +565,7 @@ def test_a_run_of_long_ago_shows_what_is_left(client: TestClient, enter: Enter, 
     run = place(client, ann)
     wait_for_approval(backend, run)
     client.post(f"/runs/{run}/cancel", headers=ann)
-    with backend.run_requests.store.stage(run, "retention"):
+    with backend.run_requests.store.stage(run, "retention", StageSummary()):
         pass
     page = client.get(f"/runs/{run}")
     assert "given up after its time" in told(page)

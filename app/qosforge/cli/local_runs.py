@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from qosforge.artifacts.store import open_artifacts
 from qosforge.cli.account import account
@@ -36,7 +35,7 @@ from qosforge.cli.run_output import (
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
-from qosforge.executor.service import open_service
+from qosforge.executor.service import RunEnd, open_service
 from qosforge.keep_rule import in_words
 from qosforge.reports.pdf import run_pdf
 from qosforge.reports.run_report import render_run_report
@@ -64,8 +63,8 @@ def start(run_options: RunOptions, reports: Reports, as_json: bool) -> None:
         finished = service.run(request, RunDocuments(network, loaded), account())
     report = finished.report
     reports.run(report)
-    errors = finished.result["errors"]
-    waits_for = finished.result.get("waits_for", "")
+    result = finished.result
+    errors, waits_for = [error.document() for error in result.errors], result.waits_for
     path = finished.page if isinstance(finished.page, Path) else None
     if as_json:
         print_json(run_json(report, errors, str(path) if path else None) | {"waits_for": waits_for})
@@ -77,13 +76,12 @@ def start(run_options: RunOptions, reports: Reports, as_json: bool) -> None:
         approve = f"qosforge approve {finished.run_id}" if report.status == RunStatus.NEEDS_APPROVAL else ""
         progress("waits", f"for {waits_for}")
         progress("next", " and then ".join(filter(None, [approve, "qosforge recover, which goes on with it"])))
-    status, verdict = finished.result["status"], finished.result.get("verdict")
-    sys.exit(exit_code(status, verdict, failed=bool(errors), left_out=bool(report.left_out)))
+    sys.exit(exit_code(result.status, result.verdict, failed=bool(errors), left_out=bool(report.left_out)))
 
 
-def _report_recovered(ended: list[dict[str, Any]]) -> None:
+def _report_recovered(ended: list[RunEnd]) -> None:
     for entry in ended:
-        progress("recover", f"run {entry['run']} was unfinished: {entry['status']}")
+        progress("recover", f"run {entry.run} was unfinished: {entry.status}")
 
 
 def measure(run_options: RunOptions, packets: Path | None, as_json: bool) -> None:
@@ -124,13 +122,13 @@ def recover(as_json: bool) -> None:
     with open_service(load_settings(), progress, recovers=True) as service:
         ended = service.recover()
     if as_json:
-        print_json(ended)
+        print_json([entry.model_dump(mode="json") for entry in ended])
     elif not ended:
         out.print("nothing to recover")
     for entry in ended if not as_json else ():
-        out.print(f"run {entry['run']}: {entry['status'].replace('_', ' ')}")
-        print_problems(entry["errors"])
-    sys.exit(3 if any(entry["status"] in ("needs_recovery", "failed") for entry in ended) else 0)
+        out.print(f"run {entry.run}: {entry.status.replace('_', ' ')}")
+        print_problems(error.document() for error in entry.errors)
+    sys.exit(3 if any(entry.status in (RunStatus.NEEDS_RECOVERY, RunStatus.FAILED) for entry in ended) else 0)
 
 
 def list_runs(limit: int, as_json: bool) -> None:

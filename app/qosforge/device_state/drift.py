@@ -16,6 +16,7 @@ from qosforge.platforms.cached_parse import parse_running as read_plan
 from qosforge.platforms.device_text import DeviceText, DeviceWords
 from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.summaries import ReadSummary
 from qosforge.runs.record.tables import RUNS, STAGES, RunStatus, StageOutcome
 
 _SETTLING = (RunStatus.KEPT.value, RunStatus.NO_CHANGES.value)
@@ -153,7 +154,7 @@ def _find_baselines(connection: sa.Connection, network: Network) -> dict[str, tu
     found: dict[str, tuple[str, str]] = {}
     with connection.execution_options(yield_per=_AT_ONCE).execute(query) as rows:
         for run_id, summary in rows:
-            texts = summary.get("running", {})
+            texts = ReadSummary.model_validate(summary).running
             found |= {device: (run_id, texts[device]) for device in missing & texts.keys()}
             missing -= found.keys()
             if not missing:

@@ -11,23 +11,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import BaseModel
 
 from qosforge.database.connections import is_embedded
 from qosforge.errors import QosforgeError, ServiceError
 from qosforge.executor.executor import Executor
 from qosforge.reports.model import RunReport
 from qosforge.reports.run_report import render_run_report
+from qosforge.runs.engine.port import RecoveredRun
 from qosforge.runs.engine.workflow_ids import WORKFLOW, run_of, settled_by
+from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.runs.requests.resolve import RunDocuments
 from qosforge.runs.requests.run_request import RunRequest
 from qosforge.runs.views.report import run_report
 from qosforge.runs.workflow.context import Observer
+from qosforge.runs.workflow.results import AttemptResult, RestoreResult
 from qosforge.settings import Settings
-
-Json = dict[str, Any]
 
 _AT_WORK = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.NEEDS_RECOVERY})
 _POLL_SECONDS = 0.5
@@ -41,15 +43,23 @@ class RunResult:
     """How a run ended; ``page`` is where its report was written, or why it was not."""
 
     run_id: str
-    result: Json
+    result: AttemptResult
     report: RunReport
     page: Path | ServiceError
 
     @property
     def good(self) -> bool:
         """Kept or no changes, and nothing broken."""
-        status, verdict = self.result["status"], self.result.get("verdict")
-        return status in (RunStatus.KEPT, RunStatus.NO_CHANGES) and verdict in (None, Verdict.MET)
+        kept = self.result.status in (RunStatus.KEPT, RunStatus.NO_CHANGES)
+        return kept and self.result.verdict in (None, Verdict.MET)
+
+
+class RunEnd(BaseModel):
+    """How a run ended that was recovered."""
+
+    run: str
+    status: RunStatus
+    errors: list[StepError]
 
 
 class Service:
@@ -84,7 +94,7 @@ class Service:
         report, page = self.write_report(run_id)
         return RunResult(run_id, result, report, page)
 
-    def recover(self) -> list[Json]:
+    def recover(self) -> list[RunEnd]:
         """Finish every run that may go on, and undo what ended runs left open; how each of them ended.
 
         On PostgreSQL workers do that all the time. This process helps them if it was opened for it, and else leaves
@@ -94,11 +104,11 @@ class Service:
             return self._recover_own()
         return self._recover_shared() if self.executor.dispatches else []
 
-    def _recover_shared(self) -> list[Json]:
+    def _recover_shared(self) -> list[RunEnd]:
         """Work with the others until every run that was unfinished has ended, waits, or cannot be settled now."""
         left = {touch.run_id for touch in self.store.journal.open_touches()}
         left |= {run.id for run in self.store.runs_in(_AT_WORK)}
-        ended: list[Json] = []
+        ended: list[RunEnd] = []
         while left:
             time.sleep(_POLL_SECONDS)
             open_now = {touch.run_id for touch in self.store.journal.open_touches()}
@@ -110,34 +120,27 @@ class Service:
                 if stuck or (run_id not in open_now and run.status not in _AT_WORK):
                     left.discard(run_id)
                     status = RunStatus.NEEDS_RECOVERY if stuck else run.status
-                    ended.append({"run": run_id, "status": status.value, "errors": []})
+                    ended.append(RunEnd(run=run_id, status=status, errors=[]))
                     self.write_report(run_id)
         return ended
 
-    def _recover_own(self) -> list[Json]:
-        ended: list[Json] = []
+    def _recover_own(self) -> list[RunEnd]:
+        ended: list[RunEnd] = []
         self.executor.dispatcher.recover_lost()
         recovered_runs = self.engine.recover()
         self.executor.dispatcher.recover_lost()  # also those that the engine has given up meanwhile
         for recovered in recovered_runs:
-            error = recovered.error
             run_id = settled_by(recovered.run_id)
             if recovered.workflow == WORKFLOW:
                 run_id = run_of(recovered.run_id)[0]
             if run_id is None:
                 continue  # a point of a sweep
-            ended.append(
-                {
-                    "run": run_id,
-                    "status": (recovered.result or {}).get("status", self.store.get_run(run_id).status.value),
-                    "errors": [error.document()] if error else (recovered.result or {}).get("errors", []),
-                }
-            )
+            ended.append(self._end_of(run_id, recovered))
             self.write_report(run_id)
         for run_id in self.run_workflow.unsettled():
             result = self.run_workflow.settle(run_id)
-            status = RunStatus.NEEDS_RECOVERY if result["errors"] else self.store.get_run(run_id).status
-            ended.append({"run": run_id, "status": status.value, "errors": result["errors"]})
+            status = RunStatus.NEEDS_RECOVERY if result.errors else self._status(run_id)
+            ended.append(RunEnd(run=run_id, status=status, errors=result.errors))
             self.write_report(run_id)
         for run in self.store.due_runs():
             self.store.next_attempt(run)
@@ -147,10 +150,22 @@ class Service:
             try:
                 done = self.execute(run.id).result
             except QosforgeError as caught:
-                ended.append({"run": run.id, "status": RunStatus.FAILED.value, "errors": [caught.document()]})
+                ended.append(RunEnd(run=run.id, status=RunStatus.FAILED, errors=[StepError.of(caught)]))
             else:
-                ended.append({"run": run.id, "status": done["status"], "errors": done["errors"]})
+                ended.append(RunEnd(run=run.id, status=done.status, errors=done.errors))
         return ended
+
+    def _end_of(self, run_id: str, recovered: RecoveredRun) -> RunEnd:
+        if recovered.error is not None:
+            return RunEnd(run=run_id, status=self._status(run_id), errors=[StepError.of(recovered.error)])
+        if recovered.workflow == WORKFLOW:
+            result = AttemptResult.model_validate(recovered.result)
+            return RunEnd(run=run_id, status=result.status, errors=result.errors)
+        settled = RestoreResult.model_validate(recovered.result)
+        return RunEnd(run=run_id, status=self._status(run_id), errors=settled.errors)
+
+    def _status(self, run_id: str) -> RunStatus:
+        return self.store.get_run(run_id).status
 
     def write_report(self, run_id: str) -> tuple[RunReport, Path | ServiceError]:
         """Write the HTML report of a run into ``var/reports``; the report, and where it is or why it is not there.

@@ -16,6 +16,7 @@ from qosforge.operations.artifact_store import ArtifactCollection
 from qosforge.operations.references import EXPIRED_SINCE, Expired, mark_sweep, references
 from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.journal import unsettled
+from qosforge.runs.record.summaries import ReadSummary
 from qosforge.runs.record.tables import (
     EVENTS,
     IDEMPOTENCY_KEYS,
@@ -150,7 +151,7 @@ def _standing(connection: sa.Connection) -> set[str]:
     )
     last: dict[tuple[str, str], str] = {}
     for row in connection.execute(query):
-        for device in row.summary.get("running", {}):
+        for device in ReadSummary.model_validate(row.summary).running:
             box = (row.network, device)
             last[box] = max(last.get(box, ""), row.run_id)
     confirmed = (

@@ -7,16 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Event
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from qosforge.compute import Compute, ComputeDied, NotWanted, start_server
 from qosforge.deploy.sessions import ProcessEnding
 from qosforge.errors import StoreError
-from qosforge.runs.record.stages import RunStopped
+from qosforge.runs.record.stop_signal import RunStopped, StopSignal
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Computing:
     def run(
         self,
         run_id: str,
-        stopped: Callable[[], Json | None],
+        stopped: Callable[[], StopSignal | None],
         function: Callable[P, T],
         *args: P.args,
         **kwargs: P.kwargs,
@@ -73,7 +72,7 @@ class Computing:
             ProcessEnding: the process ends.
             TooBusy, TookTooLong, TookTooMuch, ComputeDied: as `Compute.call`.
         """
-        found: list[Json] = []
+        found: list[StopSignal] = []
 
         def unwanted() -> bool:
             try:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.tables import RunStatus
@@ -22,19 +22,12 @@ _FAILED = frozenset({RunStatus.FAILED, RunStatus.NEEDS_RECOVERY})
 _UNKEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.REJECTED})
 
 
-def error_text(error: Mapping[str, Any]) -> str:
-    """An error that a phase returned as a value, in words: its device, what is wrong, the hint."""
-    where = f"{error['device']}: " if error.get("device") else ""
-    hint = f" ({error['hint']})" if error.get("hint") else ""
-    return f"{where}{error['message']}{hint}"
-
-
 def error_texts(stages: Sequence[Stage]) -> Iterator[str]:
     """What stages say went wrong, in their order."""
     for stage in stages:
-        yield from map(error_text, stage.summary.get("errors") or ())
-        if stage.summary.get("error"):
-            yield str(stage.summary["error"])
+        yield from map(str, stage.summary.errors)
+        if stage.summary.error:
+            yield stage.summary.error
 
 
 def is_end(status: RunStatus) -> bool:
@@ -48,7 +41,7 @@ def log_end(run: Run, stages: Sequence[Stage]) -> None:
     ``stages`` are all of the run's; those of its last attempt say why.
     """
     last = [stage for stage in stages if stage.run_attempt == run.attempt]
-    errors = [error for stage in last for error in stage.summary.get("errors") or ()]
+    errors = [error for stage in last for error in stage.summary.errors]
     told = list(dict.fromkeys(filter(None, [run.reason, *error_texts(last)])))
     more = [f"and {len(told) - _MOST_TOLD} more"] if len(told) > _MOST_TOLD else []
     failed = run.status in _FAILED or (run.status in _UNKEPT and errors)
@@ -61,7 +54,7 @@ def log_end(run: Run, stages: Sequence[Stage]) -> None:
         "outcome": run.status.value,
         "verdict": run.verdict.value if run.verdict else None,
         "reason": "; ".join([*told[:_MOST_TOLD], *more])[:_CHARACTERS],
-        "devices": sorted({error["device"] for error in errors if error.get("device")}),
+        "devices": sorted({error.device for error in errors if error.device}),
         "seconds": round((run.updated - run.created).total_seconds(), 3),
     }
     _log.log(level, "run ended", extra=fields)

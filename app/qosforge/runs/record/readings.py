@@ -4,31 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from qosforge.artifacts.store import Artifacts
 from qosforge.database.connections import Database
+from qosforge.runs.record.summaries import ReadSummary, StageSummary
 from qosforge.runs.record.tables import READINGS, RUNS
 
-READING_STAGES = frozenset({"read", "read-back", "rollback"})
-"""Stages that end with what devices said they hold, under ``running`` in their summaries."""
 
-TAKEN_OVER = "taken_over"
-"""In the summary of a stage: the attempt of the run that it was taken over from, where it was not done anew."""
-
-
-def record_stage_readings(
-    connection: sa.Connection, run_id: str, stage: str, summary: Mapping[str, Any], at: datetime
-) -> None:
+def record_stage_readings(connection: sa.Connection, run_id: str, summary: StageSummary, at: datetime) -> None:
     """Remember what devices said in a stage that ended, in its transaction."""
-    texts = summary.get("running") or {}
-    if stage not in READING_STAGES or not texts or TAKEN_OVER in summary:
+    if not isinstance(summary, ReadSummary) or not summary.running or summary.taken_over is not None:
         return
     network = connection.scalar(sa.select(RUNS.c.network).where(RUNS.c.id == run_id))
-    write_readings(connection, str(network), texts, at, run_id)
+    write_readings(connection, str(network), summary.running, at, run_id)
 
 
 def write_readings(

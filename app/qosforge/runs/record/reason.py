@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.tables import RunStatus
 
 REASONED = frozenset(
@@ -35,10 +35,6 @@ class Reason:
         if not (self.message and self.step and self.hint):
             raise ValueError(f"a reason says what happened, at which step, and the way on: {self}")
 
-    def document(self) -> dict[str, str]:
-        """It as plain JSON, as `Reason` takes it again."""
-        return {"message": self.message, "step": self.step, "hint": self.hint, "device": self.device}
-
     def columns(self) -> dict[str, str]:
         """It as columns of a run."""
         return {
@@ -58,16 +54,16 @@ def retry(run_id: str) -> str:
     return f"qosforge retry {run_id} begins it again"
 
 
-def reason_of_errors(errors: Sequence[Mapping[str, Any]], step: str, hint: str) -> Reason:
-    """The reason that errors (see `QosforgeError.document`) give: the first, and how many more there are.
+def reason_of_errors(errors: Sequence[StepError], step: str, hint: str) -> Reason:
+    """The reason that errors give: the first, and how many more there are.
 
     ``hint`` is the way on where the error has none of its own.
     """
     first = errors[0]
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return Reason(
-        f"{first['message']}{more}",
+        f"{first.message}{more}",
         step,
-        str(first.get("hint") or "") or hint,
-        str(first.get("device") or ""),
+        first.hint or hint,
+        first.device,
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -14,24 +14,17 @@ from qosforge.database.connections import Database
 from qosforge.errors import StoreError
 from qosforge.runs.record.events import EventKind, Events
 from qosforge.runs.record.readings import record_stage_readings
+from qosforge.runs.record.stop_signal import RunStopped
+from qosforge.runs.record.summaries import StageSummary, parse_summary
 from qosforge.runs.record.tables import RUNS, STAGES, StageOutcome
 from qosforge.telemetry.traces import span
 
-
-class RunStopped(Exception):
-    """A run has to stop in the midst of a computation; ``stop`` says as what and why."""
-
-    def __init__(self, stop: dict[str, Any]) -> None:
-        super().__init__(stop["reason"])
-        self.stop = stop
+Summary = TypeVar("Summary", bound=StageSummary)
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One attempt at one stage; ``summary`` is small plain JSON, large things are artifact ids in it.
-
-    ``run_attempt`` is the attempt of the run that it belongs to.
-    """
+    """One attempt at one stage; ``run_attempt`` is the attempt of the run that it belongs to."""
 
     run_id: str
     name: str
@@ -39,7 +32,7 @@ class Stage:
     started: datetime
     ended: datetime | None
     outcome: StageOutcome | None
-    summary: dict[str, Any]
+    summary: StageSummary
     run_attempt: int
 
 
@@ -82,7 +75,7 @@ class Stages:
 
         return self._database.transact(work)
 
-    def end(self, stage: Stage, outcome: StageOutcome, summary: Mapping[str, Any]) -> Stage:
+    def end(self, stage: Stage, outcome: StageOutcome, summary: StageSummary) -> Stage:
         """Close an attempt with what came of it; saying the same again changes nothing.
 
         Raises:
@@ -93,33 +86,33 @@ class Stages:
         )
         closed = sa.update(STAGES).where(this, STAGES.c.ended.is_(None))
         now = self._now()
-        values = {"ended": now, "outcome": outcome.value, "summary": dict(summary)}
+        document = summary.document()
+        values = {"ended": now, "outcome": outcome.value, "summary": document}
 
         def work(connection: sa.Connection) -> Stage:
             row = connection.execute(closed.values(values).returning(*STAGES.c)).one_or_none()
             if row is None:
                 held = connection.execute(sa.select(STAGES).where(this)).one_or_none()
-                if held is not None and (held.outcome, held.summary) == (outcome.value, dict(summary)):
+                if held is not None and (held.outcome, held.summary) == (outcome.value, document):
                     return _stage(held)
                 raise StoreError(f"attempt {stage.attempt} at {stage.name} of run {stage.run_id} is not open")
             ended = _stage(row)
             if ended.outcome is StageOutcome.DONE:
-                record_stage_readings(connection, ended.run_id, ended.name, ended.summary, now)
+                record_stage_readings(connection, ended.run_id, ended.summary, now)
             self._tell(connection, ended)
             return ended
 
         return self._database.transact(work)
 
     @contextmanager
-    def stage(self, run_id: str, name: str) -> Iterator[dict[str, Any]]:
-        """One attempt at a stage around a block, which fills the summary it is given.
+    def stage(self, run_id: str, name: str, summary: Summary) -> Iterator[Summary]:
+        """One attempt at a stage around a block, which fills its summary.
 
-        An exception closes it as failed, with its text under ``error``. `RunStopped` closes it as interrupted: the
-        run says why. When the process is stopped the attempt stays open, and the next one marks it
+        An exception closes it as failed, with its text as the summary's ``error``. `RunStopped` closes it as
+        interrupted: the run says why. When the process is stopped the attempt stays open, and the next one marks it
         ``interrupted``.
         """
         attempt = self.begin(run_id, name)
-        summary: dict[str, Any] = {}
         try:
             with span(f"stage {name}", run_id=run_id, attempt=attempt.attempt):
                 yield summary
@@ -127,7 +120,8 @@ class Stages:
             self.end(attempt, StageOutcome.INTERRUPTED, summary)
             raise
         except Exception as error:
-            self.end(attempt, StageOutcome.FAILED, {**summary, "error": str(error)})
+            summary.error = str(error)
+            self.end(attempt, StageOutcome.FAILED, summary)
             raise
         self.end(attempt, StageOutcome.DONE, summary)
 
@@ -149,4 +143,8 @@ class Stages:
 def _stage(row: sa.Row[Any]) -> Stage:
     fields = dict(row._mapping)
     outcome = fields["outcome"]
-    return Stage(**{**fields, "outcome": None if outcome is None else StageOutcome(outcome)})
+    known = {
+        "outcome": None if outcome is None else StageOutcome(outcome),
+        "summary": parse_summary(fields["name"], fields["summary"]),
+    }
+    return Stage(**{**fields, **known})

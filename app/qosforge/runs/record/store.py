@@ -23,8 +23,9 @@ from qosforge.runs.record.leases import Leases
 from qosforge.runs.record.lineage import RunAction, record_action
 from qosforge.runs.record.reason import NO_REASON, REASONED, Reason, retry
 from qosforge.runs.record.resolved_run import ResolvedRun
-from qosforge.runs.record.stages import Stage, Stages
+from qosforge.runs.record.stages import Stage, Stages, Summary
 from qosforge.runs.record.status_events import event_fields, next_attempt_columns, status_event_data
+from qosforge.runs.record.summaries import StageSummary
 from qosforge.runs.record.tables import RUNS, SCHEMA_VERSION, UNFINISHED, WAITING, RunStatus, StageOutcome, Verdict
 from qosforge.runs.record.webhook_notices import write_webhook_notices
 
@@ -374,13 +375,13 @@ class RunStore:
         """Open the next attempt at a stage; see `Stages.begin`."""
         return self._stages.begin(run_id, name)
 
-    def end_stage(self, stage: Stage, outcome: StageOutcome, summary: Mapping[str, Any]) -> Stage:
+    def end_stage(self, stage: Stage, outcome: StageOutcome, summary: StageSummary) -> Stage:
         """Close an attempt with what came of it; see `Stages.end`."""
         return self._stages.end(stage, outcome, summary)
 
-    def stage(self, run_id: str, name: str) -> AbstractContextManager[dict[str, Any]]:
+    def stage(self, run_id: str, name: str, summary: Summary) -> AbstractContextManager[Summary]:
         """One attempt at a stage around a block; see `Stages.stage`."""
-        return self._stages.stage(run_id, name)
+        return self._stages.stage(run_id, name, summary)
 
     def stages(self, run_id: str) -> list[Stage]:
         """Every attempt at every stage of a run, in the order they began."""

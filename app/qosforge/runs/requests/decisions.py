@@ -19,6 +19,7 @@ from qosforge.runs.record.lineage import contributors
 from qosforge.runs.record.reason import Reason, retry
 from qosforge.runs.record.status_events import next_attempt_columns
 from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.summaries import PrepareSummary
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.retry import last_summary
 from qosforge.runs.workflow.rules import EffectiveRules, NetworkRules
@@ -57,10 +58,9 @@ class RunDecisions:
         """What a run would enter into the devices; ``None`` before its last attempt has worked it out."""
         run = self.run(run_id)
         prepared = last_summary(self.store, run, "prepare")
-        if prepared is None or "candidate" not in prepared:
+        if not isinstance(prepared, PrepareSummary) or not prepared.candidate:
             return None
-        artifact: str = prepared["candidate"]
-        return CandidateList(artifact, self.artifacts.get_json(artifact)["devices"])
+        return CandidateList(prepared.candidate, self.artifacts.get_json(prepared.candidate)["devices"])
 
     def decisions(self, run_id: str) -> list[Decision]:
         """Who approved or rejected what the run would do, oldest first."""

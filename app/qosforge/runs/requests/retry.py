@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from qosforge.errors import Place
 from qosforge.runs.record.expired import require_artifacts
 from qosforge.runs.record.invalid_state import FINISH, InvalidState, require_status
 from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.summaries import StageSummary
 from qosforge.runs.record.tables import RunStatus, StageOutcome
 
 STARTS = ("read", "measure-before", "push")
@@ -16,7 +15,7 @@ STARTS = ("read", "measure-before", "push")
 RETRIED = frozenset({RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REJECTED, RunStatus.ROLLED_BACK})
 
 
-def last_summary(store: RunStore, run: Run, name: str) -> dict[str, Any] | None:
+def last_summary(store: RunStore, run: Run, name: str) -> StageSummary | None:
     """What a stage of the run's present attempt gave; ``None`` when it did not come to its end."""
     done = [
         stage.summary

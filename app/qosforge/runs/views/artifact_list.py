@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from qosforge.runs.record.resolved_run import ResolvedRun
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.store import RunStore
-
-Json = Mapping[str, Any]
+from qosforge.runs.record.summaries import (
+    MEASUREMENT_STAGES,
+    CountersSummary,
+    MeasurementSummary,
+    PredictionSummary,
+    PrepareSummary,
+    ReadSummary,
+    ValidateSummary,
+)
 
 
 class ArtifactKind(StrEnum):
@@ -108,27 +114,26 @@ def _documents(resolved: ResolvedRun) -> Iterator[tuple[ArtifactKind, str, str]]
 
 
 def _made(stage: Stage) -> Iterator[tuple[ArtifactKind, str, str]]:
-    summary = stage.summary
-    if stage.name in _CONFIGURATIONS:
-        for device, artifact in summary.get("running", {}).items():
-            yield _CONFIGURATIONS[stage.name], device, artifact
-    elif stage.name == "validate" and "findings" in summary:
-        yield ArtifactKind.FINDINGS, "", summary["findings"]
-    elif stage.name == "prepare":
-        if summary.get("candidate"):
-            yield ArtifactKind.CANDIDATE, "", summary["candidate"]
-        for device, entry in summary.get("devices", {}).items():
-            for kind in (ArtifactKind.CONFIGURATION, ArtifactKind.DELTA, ArtifactKind.INVERSE):
-                yield kind, device, entry[kind.value]
-    elif stage.name.startswith("measure-") and "measurement" in summary:
-        of = stage.name.removeprefix("measure-")
-        yield ArtifactKind.MEASUREMENT, of, summary["measurement"]
-        yield ArtifactKind.VERDICTS, of, summary["verdicts"]
-    elif stage.name == "predict" and "measurement" in summary:
-        yield ArtifactKind.MEASUREMENT, "predicted", summary["measurement"]
-        yield ArtifactKind.VERDICTS, "predicted", summary["verdicts"]
-    elif stage.name == "counters" and "notes" in summary:
-        yield ArtifactKind.COUNTERS, "", summary["notes"]
+    match stage.summary:
+        case ReadSummary(running=running):
+            for device, artifact in running.items():
+                yield _CONFIGURATIONS[stage.name], device, artifact
+        case ValidateSummary(findings=findings) if findings:
+            yield ArtifactKind.FINDINGS, "", findings
+        case PrepareSummary(candidate=candidate, devices=devices):
+            if candidate:
+                yield ArtifactKind.CANDIDATE, "", candidate
+            for device, prepared in devices.items():
+                yield ArtifactKind.CONFIGURATION, device, prepared.configuration
+                yield ArtifactKind.DELTA, device, prepared.delta
+                yield ArtifactKind.INVERSE, device, prepared.inverse
+        case MeasurementSummary(measurement=measurement, verdicts=verdicts) if measurement:
+            predicted = isinstance(stage.summary, PredictionSummary)
+            of = "predicted" if predicted else stage.name.removeprefix(MEASUREMENT_STAGES)
+            yield ArtifactKind.MEASUREMENT, of, measurement
+            yield ArtifactKind.VERDICTS, of, verdicts
+        case CountersSummary(notes=notes) if notes:
+            yield ArtifactKind.COUNTERS, "", notes
 
 
 _CONFIGURATIONS = {

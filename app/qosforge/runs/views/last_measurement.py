@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from qosforge.inventory.models import Network
 from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.summaries import MeasurementSummary
 from qosforge.runs.record.tables import RunStatus, StageOutcome
 
 
@@ -33,9 +34,10 @@ def last_measurement(store: RunStore, network: Network) -> LastMeasurement | Non
     newest = max(settled, key=lambda run: run.id)
     side = "after" if newest.status is RunStatus.KEPT else "before"
     measured = [
-        stage.summary["measurement"]
+        stage.summary.measurement
         for stage in store.stages(newest.id)
-        if stage.outcome is StageOutcome.DONE
+        if isinstance(stage.summary, MeasurementSummary)
+        and stage.outcome is StageOutcome.DONE
         and stage.run_attempt == newest.attempt
         and stage.name.startswith(f"measure-{side}")
     ]

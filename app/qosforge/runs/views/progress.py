@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from qosforge.runs.record.journal import JournalEntry
 from qosforge.runs.record.rollout_record import wave_states
 from qosforge.runs.record.stages import Stage
+from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.summaries import (
+    CountersSummary,
+    PrepareSummary,
+    ReadBackSummary,
+    ReadSummary,
+    StageSummary,
+)
 from qosforge.runs.record.tables import JournalAction, StageOutcome
-
-Json = Mapping[str, Any]
 
 
 class DeviceStep(StrEnum):
@@ -104,7 +109,7 @@ def progress(store: RunStore, run: Run) -> Progress:
         earlier=tuple(stage for stage in every if stage.run_attempt != shown),
         devices=tuple(board.devices[name] for name in sorted(board.devices)),
         waves=tuple(
-            WaveProgress(wave["name"], tuple(wave["devices"]), state) for wave, state in wave_states(every, shown)
+            WaveProgress(wave.name, tuple(wave.devices), state) for wave, state in wave_states(every, shown)
         ),
     )
 
@@ -129,18 +134,17 @@ class _Board:
 
     def stage(self, stage: Stage) -> None:
         """What a stage that ended says of the devices; one that is open, of those that it is at."""
-        summary = stage.summary
-        match stage.name:
-            case "read":
-                self._all(summary.get("running", ()), DeviceStep.READ, StepState.DONE)
-                self._failed(summary, DeviceStep.READ)
-            case "prepare":
-                for device, entry in summary.get("devices", {}).items():
-                    self._mark(device, DeviceStep.PREPARE, StepState.NOTHING if entry["empty"] else StepState.DONE)
-            case "read-back":
-                failed = self._failed(summary, DeviceStep.READ_BACK)
-                self._all(set(summary.get("running", ())) - failed, DeviceStep.READ_BACK, StepState.DONE)
-            case "counters":
+        match stage.summary:
+            case ReadBackSummary(running=running):
+                failed = self._failed(stage.summary, DeviceStep.READ_BACK)
+                self._all(running.keys() - failed, DeviceStep.READ_BACK, StepState.DONE)
+            case ReadSummary(running=running) if stage.name == "read":
+                self._all(running, DeviceStep.READ, StepState.DONE)
+                self._failed(stage.summary, DeviceStep.READ)
+            case PrepareSummary(devices=devices):
+                for name, device in devices.items():
+                    self._mark(name, DeviceStep.PREPARE, StepState.NOTHING if device.empty else StepState.DONE)
+            case CountersSummary():
                 self._counted(stage)
 
     def _counted(self, stage: Stage) -> None:
@@ -151,12 +155,11 @@ class _Board:
         ended = stage.outcome is StageOutcome.DONE
         self._all(pushed - failed, DeviceStep.COUNTERS, StepState.DONE if ended else StepState.BUSY)
 
-    def _failed(self, summary: Json, step: DeviceStep) -> set[str]:
-        errors: Sequence[Json] = summary.get("errors") or summary.get("left_out") or ()
+    def _failed(self, summary: StageSummary, step: DeviceStep) -> set[str]:
+        errors = [error for error in summary.errors or summary.left_out if error.device]
         for error in errors:
-            if error.get("device"):
-                self._mark(error["device"], step, StepState.FAILED, _told(error))
-        return {error["device"] for error in errors if error.get("device")}
+            self._mark(error.device, step, StepState.FAILED, _told(error))
+        return {error.device for error in errors}
 
     def looks(self, stages: Sequence[Stage], seen: Iterable[tuple[str, str]]) -> None:
         """What is known of single devices while a stage that looks at many is under way."""
@@ -199,5 +202,5 @@ class _Board:
         return DeviceStep.KEEP if steps[DeviceStep.READ_BACK].state is StepState.DONE else DeviceStep.READ_BACK
 
 
-def _told(error: Json) -> str:
-    return f"{error['message']} ({error['hint']})" if error.get("hint") else str(error["message"])
+def _told(error: StepError) -> str:
+    return f"{error.message} ({error.hint})" if error.hint else error.message

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from qosforge.artifacts.store import ArtifactMissing, Artifacts
 from qosforge.findings import Finding
@@ -17,14 +18,23 @@ from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.rollout_record import left_out, wave_states
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.store import Run, RunStore
-from qosforge.runs.workflow.steps.compare import STAGE as COMPARE
+from qosforge.runs.record.summaries import (
+    MEASUREMENT_STAGES,
+    CompareSummary,
+    MeasurementSummary,
+    PredictionSummary,
+    PrepareSummary,
+    ReadSummary,
+    StageSummary,
+    ValidateSummary,
+)
 from qosforge.runs.workflow.steps.compare import question
-from qosforge.runs.workflow.steps.predict import STAGE as PREDICT
 from qosforge.tester.measurement.changes import ClassChange
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict
 
 Json = dict[str, Any]
+Kind = TypeVar("Kind", bound=StageSummary)
 
 
 def run_report(store: RunStore, artifacts: Artifacts, run_id: str, *, measurements: bool = True) -> RunReport:
@@ -69,11 +79,12 @@ def _whole(
     begun = min((stage.started for stage in stages if stage.run_attempt == shown), default=run.created)
     network = Network.model_validate_json(artifacts.get_text(run.resolved.network_artifact))
     before, after = _measured(last, "before"), _measured(last, "after")
-    predicted = _predicted(last)
+    predicted = _latest(last, PredictionSummary)
+    prepared = _latest(last, PrepareSummary)
     findings = _findings(artifacts, last)
     return RunReport(
         **_order(store, run, stages),
-        candidate=last.get("prepare", {}).get("candidate"),
+        candidate=prepared.candidate or None if prepared else None,
         finished=run.updated if run.status.final else None,
         stages=tuple(_stage(stage) for stage in stages),
         devices=_devices(store, artifacts, run.id, network=network, last=last, findings=findings, since=begun),
@@ -87,9 +98,9 @@ def _whole(
         changes=_changes(artifacts, last),
         rollout=tuple(
             WaveReport(
-                name=wave["name"],
-                steps=tuple(tuple(step) for step in wave["steps"]),
-                revert_minutes=wave["revert_seconds"] // 60,
+                name=wave.name,
+                steps=tuple(tuple(step) for step in wave.steps),
+                revert_minutes=wave.revert_seconds // 60,
                 state=state,
             )
             for wave, state in wave_states(stages, shown)
@@ -98,18 +109,29 @@ def _whole(
     )
 
 
-def _last_of(stages: list[Stage]) -> dict[str, Json]:
+def _last_of(stages: list[Stage]) -> dict[str, StageSummary]:
     """The last summary of every stage, by name; what devices hold is that of all waves together."""
-    last: dict[str, Json] = {}
+    last: dict[str, StageSummary] = {}
     for stage in stages:
-        running = {**last.get(stage.name, {}).get("running", {}), **stage.summary.get("running", {})}
-        last[stage.name] = {**stage.summary, **({"running": running} if running else {})}
+        summary, earlier = stage.summary, last.get(stage.name)
+        if isinstance(summary, ReadSummary) and isinstance(earlier, ReadSummary):
+            summary = summary.model_copy(update={"running": earlier.running | summary.running})
+        last[stage.name] = summary
     return last
+
+
+def _latest(last: Mapping[str, StageSummary], kind: type[Kind]) -> Kind | None:
+    return next((summary for summary in last.values() if isinstance(summary, kind)), None)
+
+
+def _running(last: Mapping[str, StageSummary], stage: str) -> Mapping[str, str]:
+    summary = last.get(stage)
+    return summary.running if isinstance(summary, ReadSummary) else {}
 
 
 def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:
     """What was asked, by whom, and what people decided."""
-    questions = {stage.summary.get("question") for stage in stages if stage.name == COMPARE}
+    questions = {stage.summary.question for stage in stages if isinstance(stage.summary, CompareSummary)}
     return {
         "id": run.id,
         "network": run.network,
@@ -146,47 +168,47 @@ def _recorded(artifacts: Artifacts, artifact: str) -> list[Json]:
     return documents
 
 
-def _measured(last: dict[str, Json], when: str) -> Json | None:
+def _measured(last: Mapping[str, StageSummary], when: str) -> MeasurementSummary | None:
     """The last measurement on one side of the push: an inconclusive one is followed by longer ones."""
-    names = [name for name in last if name == f"measure-{when}" or name.startswith(f"measure-{when}-")]
-    return last[names[-1]] if names else None
+    first = f"{MEASUREMENT_STAGES}{when}"
+    found = [
+        summary
+        for name, summary in last.items()
+        if isinstance(summary, MeasurementSummary) and (name == first or name.startswith(f"{first}-"))
+    ]
+    return found[-1] if found else None
 
 
-def _predicted(last: dict[str, Json]) -> Json | None:
-    """What was predicted; nothing where that failed, which the stage itself tells."""
-    summary = last.get(PREDICT, {})
-    return summary if "measurement" in summary else None
+def _measurement(artifacts: Artifacts, summary: MeasurementSummary | None) -> Measurement | None:
+    if summary is None or not summary.measurement:  # a prediction may have failed, which its stage tells
+        return None
+    return Measurement.parse_stored(artifacts.get_text(summary.measurement))
 
 
-def _measurement(artifacts: Artifacts, summary: Json | None) -> Measurement | None:
-    return Measurement.parse_stored(artifacts.get_text(summary["measurement"])) if summary else None
+def _verdicts(artifacts: Artifacts, summary: MeasurementSummary | None) -> tuple[ClassVerdict, ...]:
+    if summary is None or not summary.verdicts:
+        return ()
+    return tuple(ClassVerdict.model_validate(entry) for entry in _recorded(artifacts, summary.verdicts))
 
 
-def _verdicts(artifacts: Artifacts, summary: Json | None) -> tuple[ClassVerdict, ...]:
+def _changes(artifacts: Artifacts, last: Mapping[str, StageSummary]) -> tuple[ClassChange, ...]:
+    summary = _latest(last, CompareSummary)
+    if summary is None or not summary.changes:
+        return ()
+    return tuple(ClassChange.model_validate(entry) for entry in _recorded(artifacts, summary.changes))
+
+
+def _findings(artifacts: Artifacts, last: Mapping[str, StageSummary]) -> tuple[Finding, ...]:
+    summary = _latest(last, ValidateSummary)
     if summary is None:
         return ()
-    return tuple(ClassVerdict.model_validate(entry) for entry in _recorded(artifacts, summary["verdicts"]))
-
-
-def _changes(artifacts: Artifacts, last: dict[str, Json]) -> tuple[ClassChange, ...]:
-    summary = last.get(COMPARE, {})
-    if "changes" not in summary:
-        return ()
-    return tuple(ClassChange.model_validate(entry) for entry in _recorded(artifacts, summary["changes"]))
-
-
-def _findings(artifacts: Artifacts, last: dict[str, Json]) -> tuple[Finding, ...]:
-    summary = last.get("validate")
-    if summary is None:
-        return ()
-    return tuple(Finding.model_validate(entry) for entry in _recorded(artifacts, summary["findings"]))
+    return tuple(Finding.model_validate(entry) for entry in _recorded(artifacts, summary.findings))
 
 
 def _stage(stage: Stage) -> StageReport:
     seconds = (stage.ended - stage.started).total_seconds() if stage.ended else 0.0
-    errors = stage.summary.get("errors") or []
-    text = "; ".join(f"{e['device']}: {e['message']}" for e in errors)
-    text = text or str(stage.summary.get("error") or stage.summary.get("text") or "")
+    summary = stage.summary
+    text = "; ".join(error.told for error in summary.errors) or summary.error or summary.text
     return StageReport(
         name=stage.name,
         started=stage.started,
@@ -202,13 +224,13 @@ def _devices(
     run_id: str,
     *,
     network: Network,
-    last: dict[str, Json],
+    last: Mapping[str, StageSummary],
     findings: tuple[Finding, ...],
     since: datetime,
 ) -> tuple[DeviceReport, ...]:
-    held = last.get("read", {}).get("running", {})
-    prepared = last.get("prepare", {}).get("devices", {})
-    pushed = last.get("read-back", {}).get("running", {})
+    held, pushed = _running(last, "read"), _running(last, "read-back")
+    summary = _latest(last, PrepareSummary)
+    prepared = summary.devices if summary else {}
     actions: dict[str, list[str]] = defaultdict(list)
     for row in store.journal.entries(run_id):
         if row.at >= since:
@@ -230,11 +252,11 @@ def _devices(
             DeviceReport(
                 name=device.name,
                 platform=device.platform,
-                outcome=_outcome(actions[device.name], entry["empty"]),
-                candidate=shown(artifacts.get_text(entry["delta"])),
-                inverse=shown(artifacts.get_text(entry["inverse"])),
+                outcome=_outcome(actions[device.name], entry.empty),
+                candidate=shown(artifacts.get_text(entry.delta)),
+                inverse=shown(artifacts.get_text(entry.inverse)),
                 diff=shown(difference),
-                configuration=shown(artifacts.get_text(entry["configuration"])),
+                configuration=shown(artifacts.get_text(entry.configuration)),
                 findings=tuple(found[device.name]),
             )
         )

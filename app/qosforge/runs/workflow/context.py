@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from qosforge.artifacts.store import Artifacts
 from qosforge.compiler.compile import Compilation
@@ -22,6 +22,7 @@ from qosforge.platforms.device_text import DeviceText
 from qosforge.runs.engine.computing import Computing
 from qosforge.runs.record.readings import last_text
 from qosforge.runs.record.resolved_run import ResolvedRun
+from qosforge.runs.record.stop_signal import StopSignal
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.workflow.rules import NetworkRules
@@ -51,13 +52,13 @@ class Context:
     compiled: tuple[Mapping[str, str], Compilation] | None = field(default=None, repr=False)
     """What `recompile` gave last, behind the configurations that it was for."""
 
-    def stop(self) -> dict[str, Any] | None:
-        """As what the run has to end, and why: somebody cancelled it, or its time is over."""
+    def stop(self) -> StopSignal | None:
+        """Whether the run has to stop: somebody cancelled it, or its time is over."""
         run = self.store.get_run(self.run_id)
         if run.cancelled_by is not None:
-            return {"status": RunStatus.CANCELLED.value, "reason": f"cancelled by {run.cancelled_by}"}
+            return StopSignal(status=RunStatus.CANCELLED, reason=f"cancelled by {run.cancelled_by}")
         if run.deadline is not None and self.store.now() >= run.deadline:
-            return {"status": RunStatus.FAILED.value, "reason": "timed out"}
+            return StopSignal(status=RunStatus.FAILED, reason="timed out")
         return None
 
     def on_devices(
@@ -144,7 +145,7 @@ class Context:
 
     def _stop_reason(self) -> str | None:
         stop = self.stop()
-        return stop["reason"] if stop else None
+        return stop.reason if stop else None
 
     def close(self) -> None:
         """Close what was opened."""

@@ -7,9 +7,10 @@ import sqlalchemy as sa
 from qosforge.database.connections import Database
 from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.lineage import RunAction
-from qosforge.runs.record.rollout_record import STAGE
+from qosforge.runs.record.rollout_record import last_plan
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.summaries import PushSummary
 from qosforge.runs.record.tables import RUN_ACTIONS, RunStatus
 
 _ABOUT = (RunAction.PAUSED, RunAction.RESUMED, RunAction.RETRIED)
@@ -58,8 +59,9 @@ def require_paused(store: RunStore, run: Run) -> None:
 def _waves_left(stages: list[Stage], attempt: int) -> bool:
     """Whether a wave is to come after another; before the waves are planned nobody knows better."""
     mine = [stage for stage in stages if stage.run_attempt == attempt]
-    planned = [stage.summary["waves"] for stage in mine if stage.name == STAGE and "waves" in stage.summary]
+    planned = last_plan(mine)
     # A push that was cut short is another attempt at the same stage, and counts once.
-    begun = {stage.summary["wave"] for stage in mine if stage.name == "push" and "wave" in stage.summary}
-    now = any(stage.name == "push" and stage.outcome is None for stage in mine)
-    return not planned or max(len(begun) + now, 1) < len(planned[-1])
+    pushes = [(stage, stage.summary.wave) for stage in mine if isinstance(stage.summary, PushSummary)]
+    begun = {wave for _, wave in pushes if wave is not None}
+    now = any(stage.outcome is None for stage, _ in pushes)
+    return planned is None or max(len(begun) + now, 1) < len(planned)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from qosforge.compiler.candidate import rollback_lines
 from qosforge.configtree import as_text
@@ -13,11 +12,10 @@ from qosforge.errors import DeviceError, Place
 from qosforge.platforms.device_text import DeviceText
 from qosforge.runs.record.expired import require_artifacts
 from qosforge.runs.record.invalid_state import InvalidState, require_status
+from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.workflow.context import Context
-
-Json = dict[str, Any]
 
 MAX_LATER_RUNS = 1000
 """Later runs that are looked through."""
@@ -132,7 +130,7 @@ def is_restored(target: Target, running: DeviceText) -> bool:
     return not rollback_lines(target.platform, running, target.original)
 
 
-def find_unrestored(context: Context, after: Mapping[str, str]) -> list[Json]:
+def find_unrestored(context: Context, after: Mapping[str, str]) -> list[StepError]:
     """What does not read as it did, as errors; notes of what others changed go into the journal."""
     found = []
     for name, target in rollback_targets(context).items():
@@ -141,7 +139,7 @@ def find_unrestored(context: Context, after: Mapping[str, str]) -> list[Json]:
                 note = require_as_before(target, context.configuration(name, after[name]))
             except DeviceError as error:
                 context.record(name, "failed", note=error.message)
-                found.append(context.fleet.words(name).shown_in(error).document())
+                found.append(StepError.of(context.fleet.words(name).shown_in(error)))
             else:
                 context.record(name, "read_back", note=note or "reads as before")
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
 from qosforge.compiler.waves import Pair, Wave, joined_ends, plan_waves, stranded, without_canary
 from qosforge.deploy.commit_confirm import Lengths, revert_seconds, too_short, too_wide
@@ -12,17 +11,16 @@ from qosforge.plan.model import Plan
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import DeviceText
 from qosforge.runs.record.rollout_record import STAGE, planned_waves
+from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.summaries import PlannedWave, PredictionSummary, PreparedDevice, RolloutSummary
 from qosforge.runs.record.tables import StageOutcome
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.external_tester import EXTERNAL_TESTER_SECONDS
+from qosforge.runs.workflow.results import RolloutPlan
 from qosforge.runs.workflow.steps import compare
-from qosforge.runs.workflow.steps.predict import MEASURING
-from qosforge.runs.workflow.steps.predict import STAGE as PREDICT
 from qosforge.runs.workflow.steps.prepare import load_texts, recompile
 from qosforge.runs.workflow.steps.wait import scope
-
-Json = dict[str, Any]
 
 MEASURING_SECONDS = 600.0
 """How long measuring is taken to last where no prediction says how long the simulations of it take."""
@@ -30,19 +28,17 @@ _SPARE = 2.0
 """A machine may be that much busier after the push than it was at the prediction."""
 
 
-def plan(context: Context, running: Mapping[str, str], prepared: Mapping[str, Json], unread: Sequence[str]) -> Json:
+def plan(
+    context: Context, running: Mapping[str, str], prepared: Mapping[str, PreparedDevice], unread: Sequence[str]
+) -> RolloutPlan:
     """Plan the waves of the devices that are to be changed, and for how long these hold the change unconfirmed.
 
-    ``unread`` are devices that were left out already: what must not change without them is left out, too.
-
-    Returns:
-        ``waves``: each with ``name``, ``steps``, ``devices`` and ``revert_seconds``; ``may_fail``: how many devices
-        may be left out; ``left_out``: an error for each that has to be; ``errors`` of devices that cannot hold the
-        change for so long, that have to change at the same moment as more others than sessions may be open, or
-        without which too many would be left out.
+    ``unread`` are devices that were left out already: what must not change without them is left out, too. There are
+    errors of devices that cannot hold the change for so long, that have to change at the same moment as more others
+    than sessions may be open, or without which too many would be left out.
     """
     rule = context.network.changes.rollout
-    with context.store.stage(context.run_id, STAGE) as summary:
+    with context.store.stage(context.run_id, STAGE, RolloutSummary()) as summary:
         undone = context.resolved.rollback_of
         may_fail, left = 0, frozenset[str]()
         if undone is not None:
@@ -53,34 +49,34 @@ def plan(context: Context, running: Mapping[str, str], prepared: Mapping[str, Js
             waves = plan_waves(context.network, rule, [name for name in prepared if name not in left], joined)
         lengths = Lengths(_measuring(context), _waiting(context, waves))
         seconds = revert_seconds(context.network, waves, lengths)
-        errors = [error.document() for error in too_short(context.network, waves, seconds)]
+        errors = [StepError.of(error) for error in too_short(context.network, waves, seconds)]
         if undone is None:  # going back is never held up: a step that is too wide goes in parts
-            errors += [error.document() for error in too_wide(waves, context.sessions.open.most)]
-        why = {"message": f"changes with {', '.join(sorted(unread))}, which cannot be read", "hint": ""}
-        left_out = [{**why, "device": name} for name in prepared if name in left]
+            errors += [StepError.of(error) for error in too_wide(waves, context.sessions.open.most)]
+        why = f"changes with {', '.join(sorted(unread))}, which cannot be read"
+        left_out = [StepError(message=why, hint="", device=name) for name in prepared if name in left]
         if len(unread) + len(left_out) > may_fail:
             errors += left_out
-        told: list[Json] = [
-            {
-                "name": wave.name,
-                "steps": [list(step) for step in wave.steps],
-                "devices": list(wave.devices),
-                "revert_seconds": needed,
-            }
+        planned = [
+            PlannedWave(
+                name=wave.name,
+                steps=[list(step) for step in wave.steps],
+                devices=list(wave.devices),
+                revert_seconds=needed,
+            )
             for wave, needed in zip(waves, seconds, strict=True)
         ]
         missed = without_canary(rule, waves) if undone is None else ""
-        text = "; ".join(filter(None, [missed, in_words(told)]))
+        text = "; ".join(filter(None, [missed, in_words(planned)]))
         context.observe(STAGE, text)
-        found = {"waves": told, "may_fail": may_fail, "left_out": left_out, "errors": errors}
-        summary |= {**found, "text": text}
-    return found
+        summary.waves, summary.may_fail = planned, may_fail
+        summary.left_out, summary.errors, summary.text = left_out, errors, text
+    return RolloutPlan(waves=planned, may_fail=may_fail, left_out=left_out, errors=errors)
 
 
-def in_words(waves: Sequence[Json]) -> str:
+def in_words(waves: Sequence[PlannedWave]) -> str:
     """The waves of a rollout with their sizes, and when devices go back by themselves."""
-    sizes = ", ".join(f"{wave['name']} ({len(wave['devices'])})" for wave in waves)
-    minutes = max((wave["revert_seconds"] for wave in waves), default=0) // 60
+    sizes = ", ".join(f"{wave.name} ({len(wave.devices)})" for wave in waves)
+    minutes = max((wave.revert_seconds for wave in waves), default=0) // 60
     return f"{sizes}; devices with a timer go back by themselves after {minutes} min unless confirmed"
 
 
@@ -108,9 +104,9 @@ def _back(store: RunStore, undone: str, devices: Sequence[str]) -> tuple[Wave, .
     left = set(devices)
     waves = []
     for wave in reversed(planned_waves(store, undone)):
-        steps = tuple(names for step in wave["steps"] if (names := tuple(name for name in step if name in left)))
+        steps = tuple(names for step in wave.steps if (names := tuple(name for name in step if name in left)))
         if steps:
-            waves.append(Wave(wave["name"], steps))
+            waves.append(Wave(wave.name, steps))
             left.difference_update(*steps)
     rest = tuple((name,) for name in devices if name in left)  # of a run of an earlier release
     return (*waves, Wave("all devices", rest)) if rest else tuple(waves)
@@ -124,9 +120,11 @@ def _measuring(context: Context) -> float:
     if resolved.tester == "external":
         return EXTERNAL_TESTER_SECONDS
     took = [
-        stage.summary[MEASURING]
+        stage.summary.measuring_seconds
         for stage in context.store.stages(context.run_id)
-        if stage.name == PREDICT and stage.outcome is StageOutcome.DONE and MEASURING in stage.summary
+        if isinstance(stage.summary, PredictionSummary)
+        and stage.outcome is StageOutcome.DONE
+        and stage.summary.measuring_seconds is not None
     ]
     return _SPARE * took[-1] if took else MEASURING_SECONDS
 

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from qosforge.runs.engine.port import Engine
 from qosforge.runs.record.reason import Reason, retry
-from qosforge.runs.record.stages import RunStopped
-from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.record.step_error import StepError
+from qosforge.runs.record.stop_signal import RunStopped, StopSignal
 from qosforge.runs.workflow.context import Context
+from qosforge.runs.workflow.results import StepResult, StoppableResult
 
-Json = dict[str, Any]
+P = ParamSpec("P")
+Result = TypeVar("Result", bound=StepResult)
+
+_STOPPED = "stopped"
+"""Key of the record of a step that was stopped while it computed."""
 
 
 class Stop(Exception):
     """Somebody cancelled the run, or its time is over; ``errors`` are of devices left in the midst of it."""
 
-    def __init__(self, stop: Json, step: str, run_id: str, errors: Sequence[Json] = ()) -> None:
-        super().__init__(stop["reason"])
-        self.status = RunStatus(stop["status"])
-        self.reason = Reason(stop["reason"], step, retry(run_id))
+    def __init__(self, stop: StopSignal, step: str, run_id: str, errors: Sequence[StepError] = ()) -> None:
+        super().__init__(stop.reason)
+        self.status = stop.status
+        self.reason = Reason(stop.reason, step, retry(run_id))
         self.errors = list(errors)
 
 
@@ -32,18 +37,18 @@ class StopUntouched(Stop):
 class PushFailed(Exception):
     """The push cannot stand, for ``errors`` at a ``step``."""
 
-    def __init__(self, errors: Sequence[Json], step: str) -> None:
+    def __init__(self, errors: Sequence[StepError], step: str) -> None:
         super().__init__(step)
         self.errors = list(errors)
         self.step = step
 
 
-def _stoppable(phase: Callable[..., Json], *arguments: Any) -> Json:
-    """What a phase gives, or that the run had to stop while it computed: a result, so that it is recorded."""
+def _recorded(phase: Callable[..., StepResult], *arguments: Any, **more: Any) -> dict[str, Any]:
+    """What a phase gives, or that the run had to stop while it computed, as a record."""
     try:
-        return phase(*arguments)
+        return phase(*arguments, **more).document()
     except RunStopped as stopped:
-        return {"stopped": stopped.stop}
+        return {_STOPPED: stopped.stop.model_dump(mode="json")}
 
 
 @dataclass(frozen=True)
@@ -53,23 +58,45 @@ class RunSteps:
     context: Context
     engine: Engine
 
-    def do(self, name: str, phase: Callable[..., Json], *arguments: Any, waits: bool = False) -> Json:
-        """What a phase gives, or gave already; ``waits``: it waits for others.
+    def do(
+        self,
+        name: str,
+        result: type[Result],
+        phase: Callable[Concatenate[Context, P], Result],
+        *arguments: P.args,
+        **more: P.kwargs,
+    ) -> Result:
+        """What a phase gives, or gave already.
 
         Raises:
             Stop: the run had to stop while it computed.
         """
-        step = self.engine.wait_step if waits else self.engine.run_step
-        got = step(name, _stoppable, phase, self.context, *arguments)
-        if "stopped" in got:
-            raise Stop(got["stopped"], name, self.context.run_id)
-        return got
+        return self._read(
+            name, result, self.engine.run_step(name, _recorded, phase, self.context, *arguments, **more)
+        )
 
-    def require_going_on(self, got: Json, step: str) -> None:
+    def wait(
+        self,
+        name: str,
+        result: type[Result],
+        phase: Callable[Concatenate[Context, P], Result],
+        *arguments: P.args,
+        **more: P.kwargs,
+    ) -> Result:
+        """As `do`, for a phase that waits for others."""
+        got = self.engine.wait_step(name, _recorded, phase, self.context, *arguments, **more)
+        return self._read(name, result, got)
+
+    def _read(self, name: str, result: type[Result], got: dict[str, Any]) -> Result:
+        if _STOPPED in got:
+            raise Stop(StopSignal.model_validate(got[_STOPPED]), name, self.context.run_id)
+        return result.model_validate(got)
+
+    def require_going_on(self, got: StoppableResult, step: str) -> None:
         """Make sure that a step was not left because the run has to stop.
 
         Raises:
             Stop: it was.
         """
-        if "stop" in got:
-            raise Stop(got["stop"], step, self.context.run_id)
+        if got.stop is not None:
+            raise Stop(got.stop, step, self.context.run_id)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from structlog.contextvars import bound_contextvars
 
@@ -16,14 +15,15 @@ from qosforge.errors import QosforgeError
 from qosforge.runs.engine.computing import Computing
 from qosforge.runs.engine.port import Engine, JsonObject
 from qosforge.runs.engine.workflow_ids import SETTLE, WORKFLOW, run_of, settling_id, workflow_id
+from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.workflow.context import Context, Observer
+from qosforge.runs.workflow.results import AttemptResult, Done, RestoreResult
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.runs.workflow.run_attempt import RunAttempt
+from qosforge.runs.workflow.run_steps import RunSteps
 from qosforge.runs.workflow.steps import push, wait
 from qosforge.telemetry.traces import span
-
-Json = dict[str, Any]
 
 
 @dataclass
@@ -44,31 +44,28 @@ class RunWorkflow:
         self.engine.register(WORKFLOW, self._workflow)
         self.engine.register(SETTLE, self._settling)
 
-    def execute(self, run_id: str) -> Json:
-        """Do the present attempt at a recorded run to its end, or until it has to wait.
-
-        Returns:
-            ``{"status", "verdict", "errors", "before", "after"}``: see `RunAttempt`.
-        """
+    def execute(self, run_id: str) -> AttemptResult:
+        """Do the present attempt at a recorded run to its end, or until it has to wait."""
         run = self.store.get_run(run_id)
-        return self.engine.run(WORKFLOW, workflow_id(run), run.params)
+        return AttemptResult.model_validate(self.engine.run(WORKFLOW, workflow_id(run), run.params))
 
     def unsettled(self) -> list[str]:
         """Runs that ended with a device between two states."""
         return sorted({touch.run_id for touch in self.store.journal.open_touches()})
 
-    def settle(self, run_id: str) -> Json:
+    def settle(self, run_id: str) -> RestoreResult:
         """Undo what a run left between two states, as a workflow of its own."""
-        return self.engine.run(SETTLE, settling_id(run_id), {"run": run_id})
+        return RestoreResult.model_validate(self.engine.run(SETTLE, settling_id(run_id), {"run": run_id}))
 
     def _settling(self, _workflow_id: str, params: JsonObject) -> JsonObject:
         run = self.store.get_run(params["run"])
         context = self._context(run, run.attempt)
         try:
-            undone = self.engine.run_step("rollback", push.settle, context)
-            if not undone["errors"]:
-                self.engine.run_step("status", wait.set_settled, context)
-            return undone
+            steps = RunSteps(context, self.engine)
+            undone = steps.do("rollback", RestoreResult, push.settle)
+            if not undone.errors:
+                steps.do("status", Done, wait.set_settled)
+            return undone.document()
         finally:
             context.close()
 
@@ -81,10 +78,10 @@ class RunWorkflow:
             span("run", context.resolved.traceparent, run_id=run_id, attempt=attempt),
         ):
             try:
-                return RunAttempt(context, self.engine).run()
+                return RunAttempt(context, self.engine).run().document()
             except Exception as error:
                 # The error goes on to the caller; the store must not say for ever that a process is at it.
-                self.engine.run_step("status-stopped", wait.set_stopped, context, _error_documents(error))
+                RunSteps(context, self.engine).do("status-stopped", Done, wait.set_stopped, _errors(error))
                 raise
             finally:
                 context.close()
@@ -104,7 +101,7 @@ class RunWorkflow:
         )
 
 
-def _error_documents(error: Exception) -> list[Json]:
+def _errors(error: Exception) -> list[StepError]:
     if isinstance(error, QosforgeError):
-        return [problem.document() for problem in error.problems() or [error]]
-    return [{"message": str(error) or type(error).__name__, "hint": "the log of the executor has the error"}]
+        return [StepError.of(problem) for problem in error.problems() or [error]]
+    return [StepError(message=str(error) or type(error).__name__, hint="the log of the executor has the error")]

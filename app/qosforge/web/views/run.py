@@ -18,6 +18,7 @@ from qosforge.reports.verdict_rows import VerdictRow, verdict_rows
 from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.store import Run
+from qosforge.runs.record.summaries import MeasurementSummary
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.allowed_actions import AllowedActions, allowed_actions
 from qosforge.runs.views.artifact_list import RunArtifact, list_artifacts
@@ -133,7 +134,8 @@ class RunView:
     @property
     def measured(self) -> str:
         """Changes with what there is to draw; empty where that is nothing."""
-        given = [s.summary["measurement"] for s in self.progress.stages if "measurement" in s.summary]
+        summaries = (stage.summary for stage in self.progress.stages)
+        given = [s.measurement for s in summaries if isinstance(s, MeasurementSummary) and s.measurement]
         return hashlib.sha256(" ".join(given).encode()).hexdigest()[:16] if given and not self.given_up else ""
 
     @property

@@ -1,1 +1,1 @@
-"""The durable steps of a run attempt. Each reads before it touches, and returns plain JSON."""
+"""The durable steps of a run attempt. Each reads before it touches."""

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from qosforge.keep_rule import KeepRule, strictest
 from qosforge.reports.changes import change_sentence, got_better
 from qosforge.runs.record.decisions import Decision
 from qosforge.runs.record.status_events import ASKS
 from qosforge.runs.record.store import Run, RunStore
-from qosforge.runs.record.tables import RunStatus, Verdict
+from qosforge.runs.record.summaries import CompareSummary
+from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.workflow.context import Context
+from qosforge.runs.workflow.results import ComparisonResult, KeepDecision, SideMeasurement
 from qosforge.runs.workflow.steps.wait import await_external, say
 from qosforge.tester.measurement.changes import ClassChange, class_changes
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict
-
-Json = dict[str, Any]
 
 STAGE = "compare"
 ASK_SECONDS = 600.0
@@ -35,41 +34,37 @@ def effective_rule(context: Context) -> KeepRule:
     return strictest([context.resolved.keep, *(changes.keep for changes in rules.changes)])
 
 
-def compare_sides(context: Context, before: Json | None, after: Json) -> Json:
-    """Say what the change did, and what its rule makes of that.
-
-    Returns:
-        ``keep``: whether it may be kept, or ``None`` where somebody has to be asked; ``why`` in words where not;
-        ``restores``: where going back is going to something worse.
-    """
+def compare_sides(context: Context, before: SideMeasurement | None, after: SideMeasurement) -> ComparisonResult:
+    """Say what the change did, and what its rule makes of that."""
     rule = effective_rule(context)
-    with context.store.stage(context.run_id, STAGE) as summary:
+    with context.store.stage(context.run_id, STAGE, CompareSummary()) as summary:
         context.observe(STAGE, f"before and after the push; the rule is {rule}")
         changes = _changes(context, before, after) if before else ()
-        verdicts = tuple(ClassVerdict.model_validate(v) for v in context.artifacts.get_json(after["verdicts"]))
-        met = after["outcome"] == Verdict.MET
+        verdicts = tuple(ClassVerdict.model_validate(v) for v in context.artifacts.get_json(after.verdicts))
+        met = after.outcome == "met"
         against = () if met else tuple(_against(verdicts, changes))
         better = [told for each in changes if (told := got_better(each))]
         keep: bool | None = met or (rule == "no-worse" and not against)
         if rule == "ask" and not met:
             keep = None
         artifact = context.artifacts.put_json([each.model_dump(mode="json") for each in changes])
-        summary |= {"changes": artifact, "rule": rule, "keep": keep, "text": _text(rule, met, changes, against)}
+        summary.changes, summary.rule, summary.keep = artifact, rule, keep
+        summary.text = _text(rule, met, changes, against)
         if keep is None:
             # A word is about this comparison: what was measured and what came of it.
-            summary["question"] = context.artifacts.put_json(
-                {"measurement": after["measurement"], "changes": artifact, "run": context.run_id}
+            summary.question = context.artifacts.put_json(
+                {"measurement": after.measurement, "changes": artifact, "run": context.run_id}
             )
-    return {
-        "keep": keep,
-        "why": _listed(against) if rule == "no-worse" else "",
-        "restores": _listed(better),
-        "question": summary.get("question"),
-    }
+    return ComparisonResult(
+        keep=keep,
+        why=_listed(against) if rule == "no-worse" else "",
+        restores=_listed(better),
+        question=summary.question,
+    )
 
 
-def _changes(context: Context, before: Json, after: Json) -> tuple[ClassChange, ...]:
-    sides = [Measurement.parse_stored(context.artifacts.get_text(side["measurement"])) for side in (before, after)]
+def _changes(context: Context, before: SideMeasurement, after: SideMeasurement) -> tuple[ClassChange, ...]:
+    sides = [Measurement.parse_stored(context.artifacts.get_text(side.measurement)) for side in (before, after)]
     return context.compute_to_end(class_changes, context.intent.intent, context.network, sides[0], sides[1])
 
 
@@ -103,22 +98,18 @@ def _listed(told: Sequence[str]) -> str:
     return "; ".join(told[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
 
 
-def await_keep_decision(context: Context, question: str, until: str | None) -> Json:
-    """Wait a while for a word of an approver on a comparison.
-
-    Returns:
-        ``until`` (when it is too late), and ``kept`` with ``by``, or ``stop``, ``late``, or none of them.
-    """
-    end = datetime.fromisoformat(until) if until else context.store.now() + timedelta(seconds=ASK_SECONDS)
+def await_keep_decision(context: Context, question: str, until: datetime | None) -> KeepDecision:
+    """Wait a while for a word of an approver on a comparison."""
+    end = until or context.store.now() + timedelta(seconds=ASK_SECONDS)
     if _word(context.store.decisions.on(context.run_id), question) is None:
         # A first step that was cut short has said till when already.
         end = say(context, ASKS, end).due or end
 
-    def given() -> Json | None:
+    def given() -> KeepDecision | None:
         word = _word(context.store.decisions.on(context.run_id), question)
-        return {"kept": word.approved, "by": word.by} if word is not None else None
+        return KeepDecision(until=end, kept=word.approved, by=word.by) if word is not None else None
 
-    return await_external(context, given, end)
+    return await_external(context, KeepDecision, given, end)
 
 
 def _word(decisions: Sequence[Decision], question: str) -> Decision | None:
@@ -129,6 +120,9 @@ def question(store: RunStore, run: Run) -> str | None:
     """The comparison on which a run waits for a word now; ``None`` where it does not."""
     if run.status is not RunStatus.RUNNING or run.waits_for != ASKS:
         return None
-    stages = [s for s in store.stages(run.id) if s.name == STAGE and s.run_attempt == run.attempt]
-    found: str | None = stages[-1].summary.get("question") if stages else None
-    return found
+    compared = [
+        stage.summary
+        for stage in store.stages(run.id)
+        if isinstance(stage.summary, CompareSummary) and stage.run_attempt == run.attempt
+    ]
+    return compared[-1].question if compared else None

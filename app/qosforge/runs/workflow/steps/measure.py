@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.emulation import is_emulated, offer_traffic
 from qosforge.errors import ServiceError
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import QueueCount
+from qosforge.runs.record.step_error import StepError
+from qosforge.runs.record.summaries import CountersSummary, MeasurementSummary
 from qosforge.runs.workflow import live
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.external_tester import judged
-from qosforge.runs.workflow.steps.prepare import errors_of, load_texts
+from qosforge.runs.workflow.results import CountersResult, SideMeasurement
+from qosforge.runs.workflow.steps.prepare import errors_of, load_texts, stop_after
 from qosforge.tester.counters.comparison import CounterNote, compare_counters, read_counters
 from qosforge.tester.counters.offered_load import expected_counts
 from qosforge.tester.measurement.document import Measurement, Side
@@ -22,15 +24,13 @@ from qosforge.tester.measurement.judging import overall_outcome
 from qosforge.tester.network_under_test import network_under_test
 from qosforge.tester.replications import REPLICATIONS, next_look_seconds
 
-Json = dict[str, Any]
-
 
 def measure_with_twin(
     context: Context, running: Mapping[str, str], when: Side, look: int, earlier: str | None
-) -> Json:
+) -> SideMeasurement:
     """Run the twin on the running configurations, and judge; ``earlier`` is the artifact of the look before."""
     name = look_stage(when, look)
-    with context.store.stage(context.run_id, name) as record:
+    with context.store.stage(context.run_id, name, MeasurementSummary()) as summary:
         in_all = f", {REPLICATIONS[look - 1]} simulations in all" * (look > 1)
         context.observe(name, f"twin of the configuration read back{in_all}")
         text = context.artifacts.get_text(earlier) if earlier else None
@@ -46,19 +46,19 @@ def measure_with_twin(
             look=look,
             earlier=Measurement.parse_stored(text) if text else None,
         )
-        result: Json = {
-            "measurement": context.artifacts.put_text(judged.measurement.model_dump_json()),
-            "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in judged.verdicts]),
-            "outcome": judged.outcome,
-        }
+        summary.measurement = context.artifacts.put_text(judged.measurement.model_dump_json())
+        summary.verdicts = context.artifacts.put_json([v.model_dump(mode="json") for v in judged.verdicts])
+        summary.outcome = judged.outcome
         further = next_look_seconds(look, judged.cpu_seconds) if judged.outcome == "inconclusive" else None
         most = context.computing.seconds
         more = further is not None and further <= most
         told = _spent(judged)
         if further is not None and not more:
             told += f", and more would take longer than the {most:,.0f} s that a computation may"
-        record.update(result, text=told)
-    return result | {"more": more}
+        summary.text = told
+    return SideMeasurement(
+        measurement=summary.measurement, verdicts=summary.verdicts, outcome=judged.outcome, more=more
+    )
 
 
 def _spent(judged: live.JudgedMeasurement) -> str:
@@ -73,27 +73,25 @@ def look_stage(when: Side, look: int) -> str:
     return f"measure-{when}" if look == 1 else f"measure-{when}-look-{look}"
 
 
-def judge_external(context: Context, artifact: str, when: Side) -> Json:
+def judge_external(context: Context, artifact: str, when: Side) -> SideMeasurement:
     """Judge a measurement that an external tester gave."""
-    with context.store.stage(context.run_id, f"measure-{when}") as record:
+    with context.store.stage(context.run_id, f"measure-{when}", MeasurementSummary()) as summary:
         measurement = Measurement.model_validate_json(context.artifacts.get_text(artifact))
         context.observe(f"measure-{when}", f"what {measurement.tester} measured")
         found = judged(context.intent, context.network, measurement)
-        result: Json = {
-            "measurement": artifact,
-            "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in found]),
-            "outcome": overall_outcome(found),
-        }
-        record.update(result)
-    return result
+        outcome = overall_outcome(found)
+        summary.measurement = artifact
+        summary.verdicts = context.artifacts.put_json([v.model_dump(mode="json") for v in found])
+        summary.outcome = outcome
+    return SideMeasurement(measurement=artifact, verdicts=summary.verdicts, outcome=outcome)
 
 
-def check_counters(context: Context, after: Mapping[str, str]) -> Json:
+def check_counters(context: Context, after: Mapping[str, str]) -> CountersResult:
     """Read the counters of the pushed devices twice; an emulated network is given traffic between the readings.
 
     A device that counts otherwise than the configuration it gave says is an error, as one that reads back wrong is.
     """
-    with context.store.stage(context.run_id, "counters") as summary:
+    with context.store.stage(context.run_id, "counters", CountersSummary()) as summary:
         context.observe("counters", "each device's own, by class, twice")
         plans = context.compute_to_end(live.running_plans, context.network.part(after), load_texts(context, after))
         notes, errors = _counted(context, plans)
@@ -101,19 +99,18 @@ def check_counters(context: Context, after: Mapping[str, str]) -> Json:
             if note.contradiction:
                 context.record(note.device, "failed", note=note.message)
                 hint = "the device does not do what its configuration says: look at the feature on its image"
-                errors.append({"device": note.device, "message": note.message, "hint": hint})
+                errors.append(StepError(message=note.message, hint=hint, device=note.device))
         silent = sorted({note.device for note in notes if not note.queue})
         told = sum(bool(note.queue) for note in notes)
         text = f"{told} classes and queues of {len(after) - len(silent)} devices counted"
         if silent:
             text += f"; no counters by class: {', '.join(silent)}"
         artifact = context.artifacts.put_json([note.document() for note in notes])
-        summary |= {"notes": artifact, "errors": errors, "text": text}
-    stop = context.stop() if errors else None
-    return {"notes": artifact, "errors": errors, **({"stop": stop} if stop else {})}
+        summary.notes, summary.errors, summary.text = artifact, errors, text
+    return CountersResult(notes=artifact, errors=errors, **stop_after(context, errors))
 
 
-def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterNote], list[Json]]:
+def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterNote], list[StepError]]:
     def reading(name: str, driver: DeviceDriver) -> tuple[QueueCount, ...]:
         return read_counters(driver, plans[name])
 
@@ -138,5 +135,5 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
                 shown = context.fleet.words(name).in_message
                 notes += [replace(n, queue=shown(n.queue), message=shown(n.message)) for n in found]
     except ServiceError as error:
-        return [], [*errors_of(first), error.document()]
+        return [], [*errors_of(first), StepError.of(error)]
     return notes, [*errors_of(first), *errors_of(second)]

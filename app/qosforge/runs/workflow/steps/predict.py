@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import Any
 
 import structlog
 
@@ -12,22 +11,17 @@ from qosforge.errors import QosforgeError
 from qosforge.packed import Packed
 from qosforge.prediction.predict import MOST_SECONDS, Prediction, predict
 from qosforge.prediction.projected_state import project_state
-from qosforge.runs.record.stages import RunStopped
+from qosforge.runs.record.stop_signal import RunStopped
+from qosforge.runs.record.summaries import PredictionSummary
 from qosforge.runs.record.tables import StageOutcome
 from qosforge.runs.workflow.candidates import RunCompilation
 from qosforge.runs.workflow.context import Context
 from qosforge.tester.network_under_test import devices_under_test
 from qosforge.tester.replications import REPLICATIONS
 
-Json = dict[str, Any]
-
 STAGE = "predict"
-MEASURING = "measuring_seconds"
-"""In the summary of the stage: how long the longest measurement of the same scenarios takes on this machine."""
 
 _LOG = structlog.get_logger(__name__)
-
-_RESULT = ("measurement", "verdicts", "outcome")
 
 
 def predicted(context: Context, compiled: Packed[RunCompilation]) -> None:
@@ -36,13 +30,15 @@ def predicted(context: Context, compiled: Packed[RunCompilation]) -> None:
     A prediction that fails stops nothing: the stage says why, and the measurements judge. An attempt that would
     push the same plans as an earlier one, as after an approval, takes over what that one predicted.
     """
-    with context.store.stage(context.run_id, STAGE) as summary:
+    with context.store.stage(context.run_id, STAGE, PredictionSummary()) as summary:
         try:
-            subject = summary["of"] = context.compute(_subject, compiled)
+            subject = summary.of = context.compute(_subject, compiled)
             earlier = _earlier(context, subject)
             if earlier is not None:
                 context.observe(STAGE, "the same as in an earlier attempt")
-                summary.update(earlier, text="the same as in an earlier attempt")
+                summary.measurement, summary.verdicts = earlier.measurement, earlier.verdicts
+                summary.outcome, summary.measuring_seconds = earlier.outcome, earlier.measuring_seconds
+                summary.text = "the same as in an earlier attempt"
                 return
             context.observe(STAGE, "twin of what is to be pushed")
             begun = time.monotonic()
@@ -50,19 +46,17 @@ def predicted(context: Context, compiled: Packed[RunCompilation]) -> None:
         except RunStopped:
             raise
         except QosforgeError as error:
-            summary["text"] = f"nothing is predicted: {error}"
+            summary.text = f"nothing is predicted: {error}"
             return
         except Exception:  # noqa: BLE001  a fault of ours, which the log tells, must not cost the run
             _LOG.exception("prediction failed", run_id=context.run_id)
-            summary["text"] = "nothing is predicted: qosforge has a fault; the log of its executor says which"
+            summary.text = "nothing is predicted: qosforge has a fault; the log of its executor says which"
             return
-        summary |= {
-            "measurement": context.artifacts.put_text(prediction.measurement.model_dump_json()),
-            "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in prediction.verdicts]),
-            "outcome": prediction.outcome,
-            "text": _told(prediction),
-            MEASURING: round(_measuring(prediction, time.monotonic() - begun), 1),
-        }
+        summary.measurement = context.artifacts.put_text(prediction.measurement.model_dump_json())
+        summary.verdicts = context.artifacts.put_json([v.model_dump(mode="json") for v in prediction.verdicts])
+        summary.outcome = prediction.outcome
+        summary.text = _told(prediction)
+        summary.measuring_seconds = round(_measuring(prediction, time.monotonic() - begun), 1)
 
 
 def _measuring(prediction: Prediction, took: float) -> float:
@@ -79,11 +73,13 @@ def _told(prediction: Prediction) -> str:
     return "; ".join([*told, *(f"{f.traffic_class}: {f.message}; {f.hint}" for f in prediction.findings)])
 
 
-def _earlier(context: Context, subject: str) -> Json | None:
+def _earlier(context: Context, subject: str) -> PredictionSummary | None:
     for stage in reversed(context.store.stages(context.run_id)):
-        done = stage.name == STAGE and stage.outcome is StageOutcome.DONE
-        if done and stage.summary.get("of") == subject and "measurement" in stage.summary:
-            return {name: stage.summary[name] for name in (*_RESULT, MEASURING) if name in stage.summary}
+        found = stage.summary
+        if not isinstance(found, PredictionSummary) or stage.outcome is not StageOutcome.DONE:
+            continue
+        if found.of == subject and found.measurement:
+            return found
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from qosforge.compiler.compile import Compilation, compile_intent
 from qosforge.configtree import Gap
@@ -15,11 +15,21 @@ from qosforge.deploy.unsaved import read_in_the_way
 from qosforge.errors import StoreError
 from qosforge.findings import Finding, has_errors
 from qosforge.platforms.device_text import DeviceText
-from qosforge.runs.record.readings import TAKEN_OVER
+from qosforge.runs.record.step_error import StepError
+from qosforge.runs.record.stop_signal import StopSignal
+from qosforge.runs.record.summaries import (
+    CompileSummary,
+    MeasurementSummary,
+    PreparedDevice,
+    PrepareSummary,
+    ReadSummary,
+    ValidateSummary,
+)
 from qosforge.runs.record.tables import StageOutcome
 from qosforge.runs.workflow import rollback
 from qosforge.runs.workflow.candidates import compile_run, validate_run
 from qosforge.runs.workflow.context import Context
+from qosforge.runs.workflow.results import PreparedChange, ReadResult, ReusedAttempt, SideMeasurement
 from qosforge.runs.workflow.steps.predict import STAGE as PREDICT
 from qosforge.runs.workflow.steps.predict import predicted
 from qosforge.runs.workflow.steps.wait import scope
@@ -29,26 +39,29 @@ Json = dict[str, Any]
 _REUSED = ("read", "compile", "validate", "prepare", PREDICT)
 
 
-def errors_of(outcomes: Mapping[str, Outcome[Any]]) -> list[Json]:
-    """The errors of the devices that failed, as documents."""
-    return [{**o.error.document(), "device": o.device} for o in outcomes.values() if o.error is not None]
+def errors_of(outcomes: Mapping[str, Outcome[Any]]) -> list[StepError]:
+    """The errors of the devices that failed."""
+    return [StepError.of(o.error, o.device) for o in outcomes.values() if o.error is not None]
 
 
-def errors_and_stop(context: Context, outcomes: Mapping[str, Outcome[Any]]) -> Json:
-    """``errors`` of the devices that failed, and ``stop`` where they may have been left as the run has to end."""
-    errors = errors_of(outcomes)
+class Stopped(TypedDict, total=False):
+    """The part of a result that says that the run has to stop; empty where it has not."""
+
+    stop: StopSignal
+
+
+def stop_after(context: Context, errors: Sequence[StepError]) -> Stopped:
+    """The signal to stop where there are errors: devices may have been left as the run has to end."""
     stop = context.stop() if errors else None
-    return {"errors": errors, **({"stop": stop} if stop else {})}
+    return {"stop": stop} if stop is not None else {}
 
 
-def read(context: Context, names: list[str]) -> Json:
+def read(context: Context, names: list[str]) -> ReadResult:
     """Read the devices' running configurations.
 
-    Returns:
-        ``running`` and ``errors``; ``stop`` where devices were left because the run has to end. Where the network's
-        rules let so many fail, the errors are ``left_out`` instead.
+    Devices may be left because the run has to stop. Where the network's rules let so many fail, these are left out.
     """
-    with context.store.stage(context.run_id, "read") as summary:
+    with context.store.stage(context.run_id, "read", ReadSummary()) as summary:
         context.observe("read", f"{len(names)} of {context.fleet.told}")
         context.computing.warm_up()
 
@@ -59,23 +72,26 @@ def read(context: Context, names: list[str]) -> Json:
 
         outcomes = context.on_devices(names, text)
         running = store_texts(context, outcomes)
-        found = errors_and_stop(context, outcomes)
+        errors = errors_of(outcomes)
+        result = ReadResult(running=running, errors=errors, **stop_after(context, errors))
         concerned = scope(context)
-        if _may_go_on(context, concerned, found):
-            summary["text"] = "; ".join(f"{each['device']}: {each['message']}" for each in found["errors"])
-            found = {"errors": [], "left_out": [each for each in found["errors"] if each["device"] in concerned]}
-        summary |= {"running": running, **found}
-    return {"running": running, **found}
+        if _may_go_on(context, concerned, result):
+            left_out = [each for each in errors if each.device in concerned]
+            result = ReadResult(running=running, errors=[], left_out=left_out)
+            summary.text = "; ".join(each.told for each in errors)
+            summary.left_out = left_out
+        summary.running, summary.errors = running, result.errors
+    return result
 
 
-def _may_go_on(context: Context, concerned: Sequence[str], found: Json) -> bool:
+def _may_go_on(context: Context, concerned: Sequence[str], found: ReadResult) -> bool:
     """Whether devices that could not be read are left out. A twin is of the whole network, so it misses none."""
-    errors = found["errors"]
+    errors = found.errors
     resolved = context.resolved
     whole = resolved.rollback_of is not None or (resolved.measure and resolved.tester == "twin")
-    if not errors or "stop" in found or whole:
+    if not errors or found.stop is not None or whole:
         return False
-    missing = len({each["device"] for each in errors} & set(concerned))
+    missing = len({each.device for each in errors} & set(concerned))
     return missing < len(concerned) and missing <= context.network.changes.rollout.may_fail(len(concerned))
 
 
@@ -123,14 +139,14 @@ def _shown(context: Context, finding: Finding) -> Json:
     return shown
 
 
-def prepare_change(context: Context, running: Mapping[str, str]) -> Json:
+def prepare_change(context: Context, running: Mapping[str, str]) -> PreparedChange:
     """Compile, validate, make the candidates, and predict what they would do."""
     texts = load_texts(context, running)
-    with context.store.stage(context.run_id, "compile") as summary:
+    with context.store.stage(context.run_id, "compile", CompileSummary()) as summary:
         context.observe("compile", f"{context.intent.intent.intent} for {context.network.name}")
         names, compiled = context.compute(compile_run, context.intent, context.network, texts)
-        summary["devices"] = list(names)
-    with context.store.stage(context.run_id, "validate") as summary:
+        summary.devices = list(names)
+    with context.store.stage(context.run_id, "validate", ValidateSummary()) as validated:
         context.observe("validate", "own checks and Batfish")
         resolved = context.resolved
         checked = context.compute(
@@ -145,66 +161,63 @@ def prepare_change(context: Context, running: Mapping[str, str]) -> Json:
         findings = (*checked.findings, *(_not_saved(context, changed, texts) if changed else ()))
         artifact = context.artifacts.put_json([_shown(context, finding) for finding in findings])
         refused = has_errors(findings, strict=resolved.strict)
-        summary |= {"findings": artifact, "refused": refused}
-    devices: dict[str, Json] = {}
-    with context.store.stage(context.run_id, "prepare") as summary:
+        validated.findings, validated.refused = artifact, refused
+    devices: dict[str, PreparedDevice] = {}
+    with context.store.stage(context.run_id, "prepare", PrepareSummary()) as prepared:
         for name, (text, made) in {} if refused else checked.devices.items():
             if not resolved.only or name in resolved.only:
-                devices[name] = entry(context, text, made.text, made.inverse, made.gaps)
+                devices[name] = prepare_device(context, text, made.text, made.inverse, made.gaps)
         candidate = listed(context, devices)
-        summary |= {"devices": devices, "candidate": candidate}
-    if resolved.measure and not all(entry["empty"] for entry in devices.values()):
+        prepared.devices, prepared.candidate = devices, candidate
+    if resolved.measure and not all(device.empty for device in devices.values()):
         predicted(context, compiled)
     refusal = [_told(f) for f in findings if has_errors((f,), strict=resolved.strict)]
-    told = {"findings": artifact, "refused": refused, "refusal": refusal}
-    return {**told, "devices": devices, "candidate": candidate}
+    return PreparedChange(findings=artifact, refused=refused, refusal=refusal, devices=devices, candidate=candidate)
 
 
-def _told(finding: Finding) -> Json:
+def _told(finding: Finding) -> StepError:
     """A finding that stands against the change, as an error."""
-    device = finding.device or ""
-    return {
-        "message": finding.message,
-        "hint": finding.hint or "correct the policy by its findings",
-        "device": device,
-    }
+    hint = finding.hint or "correct the policy by its findings"
+    return StepError(message=finding.message, hint=hint, device=finding.device or "")
 
 
-def entry(context: Context, text: str, delta: str, inverse: Sequence[str], gaps: Sequence[Gap] = ()) -> Json:
+def prepare_device(
+    context: Context, text: str, delta: str, inverse: Sequence[str], gaps: Sequence[Gap] = ()
+) -> PreparedDevice:
     """What is prepared for one device, with its texts as artifacts."""
-    return {
-        "configuration": context.artifacts.put_text(text),
-        "delta": context.artifacts.put_text(delta),
-        "inverse": context.artifacts.put_text("\n".join(inverse)),
-        "gaps": [vars(gap) for gap in gaps],
-        "empty": not delta,
-    }
+    return PreparedDevice(
+        configuration=context.artifacts.put_text(text),
+        delta=context.artifacts.put_text(delta),
+        inverse=context.artifacts.put_text("\n".join(inverse)),
+        gaps=list(gaps),
+        empty=not delta,
+    )
 
 
-def listed(context: Context, devices: Mapping[str, Json]) -> str:
+def listed(context: Context, devices: Mapping[str, PreparedDevice]) -> str:
     """Artifact that lists every device's delta: what is approved."""
-    deltas = {name: context.artifacts.get_text(prepared["delta"]) for name, prepared in devices.items()}
+    deltas = {name: context.artifacts.get_text(device.delta) for name, device in devices.items()}
     return context.artifacts.put_json({"version": 1, "devices": deltas})
 
 
-def prepare_rollback(context: Context, running: Mapping[str, str]) -> Json:
+def prepare_rollback(context: Context, running: Mapping[str, str]) -> PreparedChange:
     """Work out the rollback of a run: from what the devices hold to what they held before it.
 
     Raises:
         InvalidState: a later run's change stands on a device.
     """
-    devices: dict[str, Json] = {}
-    with context.store.stage(context.run_id, "prepare") as summary:
+    devices: dict[str, PreparedDevice] = {}
+    with context.store.stage(context.run_id, "prepare", PrepareSummary()) as prepared:
         context.observe("prepare", f"the rollback of run {context.resolved.rollback_of}")
         for name, (there, back) in rollback.rollback_changes(context, running).items():
             # What is put back, not all that the device held: viewers read it.
-            devices[name] = entry(context, there, there, back)
+            devices[name] = prepare_device(context, there, there, back)
         candidate = listed(context, devices)
-        summary |= {"devices": devices, "candidate": candidate}
-    return {"refused": False, "devices": devices, "candidate": candidate}
+        prepared.devices, prepared.candidate = devices, candidate
+    return PreparedChange(refused=False, devices=devices, candidate=candidate)
 
 
-def reuse(context: Context, start: str) -> Json:
+def reuse(context: Context, start: str) -> ReusedAttempt:
     """Take over what the last attempt read and prepared (and measured, to begin at the push).
 
     Nothing is assumed of the devices: one that does not read as it did then is refused when it is touched.
@@ -225,17 +238,21 @@ def reuse(context: Context, start: str) -> Json:
     if not {"read", "prepare"} <= taken.keys():
         raise StoreError(f"run {context.run_id} has nothing to begin at {start} with", hint="retry it from read")
     for name, stage in taken.items():
-        with context.store.stage(context.run_id, name) as summary:
+        with context.store.stage(context.run_id, name, stage.summary.model_copy(deep=True)) as summary:
             context.observe(name, f"taken over from attempt {stage.run_attempt}")
-            summary |= {
-                **stage.summary,
-                "text": f"taken over from attempt {stage.run_attempt}",
-                TAKEN_OVER: stage.run_attempt,
-            }
-    prepared = taken["prepare"].summary
+            summary.text = f"taken over from attempt {stage.run_attempt}"
+            summary.taken_over = stage.run_attempt
+    held, prepared = taken["read"].summary, taken["prepare"].summary
+    assert isinstance(held, ReadSummary)
+    assert isinstance(prepared, PrepareSummary)
     before = taken["measure-before"].summary if "measure-before" in taken else None
-    return {
-        "running": taken["read"].summary["running"],
-        "prepared": {"refused": False, "devices": prepared["devices"], "candidate": prepared["candidate"]},
-        "before": {key: before[key] for key in ("measurement", "verdicts", "outcome")} if before else None,
-    }
+    return ReusedAttempt(
+        running=held.running,
+        prepared=PreparedChange(refused=False, devices=prepared.devices, candidate=prepared.candidate),
+        before=_measured(before) if isinstance(before, MeasurementSummary) else None,
+    )
+
+
+def _measured(summary: MeasurementSummary) -> SideMeasurement:
+    assert summary.outcome is not None
+    return SideMeasurement(measurement=summary.measurement, verdicts=summary.verdicts, outcome=summary.outcome)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from qosforge.compiler.candidate import plan_differences
 from qosforge.compiler.compile import CompiledDevice
@@ -18,18 +17,27 @@ from qosforge.errors import DeviceError, Place, ServiceError, StoreError
 from qosforge.platforms.device_text import DeviceText
 from qosforge.runs.record.leases import LeaseLost
 from qosforge.runs.record.rollout_record import LEAVE_OUT, planned_waves
+from qosforge.runs.record.step_error import StepError
+from qosforge.runs.record.summaries import (
+    KeepSummary,
+    PlannedWave,
+    PreparedDevice,
+    PushSummary,
+    ReadBackSummary,
+    ReadSummary,
+    StageSummary,
+)
 from qosforge.runs.workflow import rollback
 from qosforge.runs.workflow.context import Context
-from qosforge.runs.workflow.steps.prepare import errors_and_stop, errors_of, recompile, store_texts
+from qosforge.runs.workflow.results import ConfirmResult, RestoreResult, WaveResult
+from qosforge.runs.workflow.steps.prepare import errors_of, recompile, stop_after, store_texts
 from qosforge.runs.workflow.steps.wait import find_hindrance
-
-Json = dict[str, Any]
 
 
 def _targets(
     context: Context,
     original: Mapping[str, str],
-    prepared: Mapping[str, Json],
+    prepared: Mapping[str, PreparedDevice],
     meets: Mapping[str, Callable[[DeviceText], bool]] | None = None,
 ) -> dict[str, Target]:
     """The devices of a run; what they have to meet is worked out where something is entered or kept: `_goals`."""
@@ -41,7 +49,7 @@ def _targets(
             platform=device.platform,
             capabilities=driver_capabilities(device.driver, name),
             original=context.configuration(name, original[name]),
-            delta=tuple(context.artifacts.get_text(planned["delta"]).splitlines()),
+            delta=tuple(context.artifacts.get_text(planned.delta).splitlines()),
             meets=meets[name] if meets is not None else _nothing_meets,
         )
     return targets
@@ -67,27 +75,41 @@ def _meets(device: CompiledDevice, running: DeviceText) -> bool:
     return not plan_differences(device, running)
 
 
+@dataclass(frozen=True)
+class NumberedWave:
+    """A planned wave with its number, and how many there are."""
+
+    wave: PlannedWave
+    number: int
+    total: int
+
+    def __str__(self) -> str:
+        devices = ", ".join(self.wave.devices)
+        return devices if self.total == 1 else f"wave {self.number} of {self.total}, {self.wave.name}: {devices}"
+
+
 def push_wave(
-    context: Context, original: Mapping[str, str], prepared: Mapping[str, Json], wave: Json, candidate: str | None
-) -> Json:
+    context: Context,
+    original: Mapping[str, str],
+    prepared: Mapping[str, PreparedDevice],
+    numbered: NumberedWave,
+    candidate: str | None,
+) -> WaveResult:
     """Enter the deltas of one wave and read back; what a device holds must be what was meant.
 
-    ``wave`` is one that `rollout.plan` gave, with its ``number`` and ``of`` how many it is. ``candidate`` is what
-    the gate is asked about; a push that nothing holds up has none.
-
-    Returns:
-        ``running`` and ``errors``; or, where a device may not be touched now, ``begun`` and ``stop``, or ``wait``.
-        With ``stop`` come the ``errors`` of devices that were left in the midst of it.
+    ``candidate`` is what the gate is asked about; a push that nothing holds up has none. Where the run has to stop,
+    the errors are of devices that were left in the midst of it.
 
     Raises:
         LeaseLost: another run took a device before one was touched.
     """
-    names = wave["devices"]
+    wave = numbered.wave
+    names = wave.devices
     earlier = {touch.device for touch in context.store.journal.open_touches(context.run_id)}
     begun = bool(earlier)
     try:
-        hindrance = find_hindrance(context, list(prepared), candidate, wave["revert_seconds"])
-        if not hindrance:
+        hindrance = find_hindrance(context, list(prepared), candidate, wave.revert_seconds)
+        if hindrance is None:
             targets = {
                 name: replace(target, touched=name in earlier)
                 for name, target in _targets(
@@ -95,72 +117,72 @@ def push_wave(
                 ).items()
             }
             # Again: that may have taken its time, and what the gate says holds for a moment.
-            hindrance = find_hindrance(context, list(prepared), candidate, wave["revert_seconds"])
+            hindrance = find_hindrance(context, list(prepared), candidate, wave.revert_seconds)
     except LeaseLost as error:
         if not begun:
             raise
-        return {"running": {}, "errors": [error.document()]}
-    if begun and "wait" in hindrance:
+        return WaveResult(running={}, errors=[StepError.of(error)])
+    if begun and hindrance is not None and hindrance.wait is not None:
         # A process died in the midst of it: what was open then is closed by now, and devices do not wait half-way.
         why = ServiceError(
-            f"the push was cut short and may not go on: {hindrance['wait']['waits_for']}", hint="retry the run"
+            f"the push was cut short and may not go on: {hindrance.wait.waits_for}", hint="retry the run"
         )
-        return {"running": {}, "errors": [why.document()]}
-    if hindrance:
-        return {"begun": begun, **hindrance}
-    with context.store.stage(context.run_id, "push") as summary:
-        text = _named(wave)
+        return WaveResult(running={}, errors=[StepError.of(why)])
+    if hindrance is not None:
+        stop = hindrance.stop
+        return WaveResult(begun=begun, wait=hindrance.wait) if stop is None else WaveResult(begun=begun, stop=stop)
+    with context.store.stage(context.run_id, "push", PushSummary()) as pushed:
+        text = str(numbered)
         context.observe("push", text)
 
         def touch(name: str, driver: DeviceDriver) -> DeviceText:
-            return transaction.apply(driver, targets[name], context, wave["revert_seconds"])
+            return transaction.apply(driver, targets[name], context, wave.revert_seconds)
 
-        outcomes = context.on_devices(names, touch, steps=wave["steps"], paced=True)
-        summary |= {"errors": errors_of(outcomes), "devices": names, "wave": wave["number"], "text": text}
-    left = errors_and_stop(context, outcomes)
-    if "stop" in left:
-        return {"begun": bool(context.store.journal.open_touches(context.run_id)), **left}
-    with context.store.stage(context.run_id, "read-back") as summary:
+        outcomes = context.on_devices(names, touch, steps=wave.steps, paced=True)
+        errors = errors_of(outcomes)
+        pushed.errors, pushed.devices, pushed.wave, pushed.text = errors, names, numbered.number, text
+    stopped = stop_after(context, errors)
+    if stopped:
+        touched = bool(context.store.journal.open_touches(context.run_id))
+        return WaveResult(begun=touched, errors=errors, **stopped)
+    with context.store.stage(context.run_id, "read-back", ReadBackSummary()) as summary:
         after = store_texts(context, outcomes)
-        errors = [*errors_of(outcomes), *_compare(context, original, after)]
-        summary |= {"running": after, "errors": errors, "wave": wave["number"]}
-    return {"running": after, "errors": errors}
-
-
-def _named(wave: Json) -> str:
-    devices = ", ".join(wave["devices"])
-    return devices if wave["of"] == 1 else f"wave {wave['number']} of {wave['of']}, {wave['name']}: {devices}"
+        errors = [*errors, *_compare(context, original, after)]
+        summary.running, summary.errors, summary.wave = after, errors, numbered.number
+    return WaveResult(running=after, errors=errors)
 
 
 def leave_out(
     context: Context,
     original: Mapping[str, str],
-    prepared: Mapping[str, Json],
+    prepared: Mapping[str, PreparedDevice],
     names: list[str],
-    errors: list[Json],
-) -> Json:
+    errors: list[StepError],
+) -> RestoreResult:
     """Put devices back that failed, with those that must not be changed without them, and go on without them.
 
-    Returns:
-        ``running`` and ``errors``, as `roll_back`; ``left_out``: an error for each device that could be put back.
+    Left out are those that could be put back.
     """
-    with context.store.stage(context.run_id, LEAVE_OUT) as summary:
-        told = {error["device"]: error for error in errors}
+    with context.store.stage(context.run_id, LEAVE_OUT, StageSummary()) as summary:
+        told = {error.device: error for error in errors}
         context.observe(LEAVE_OUT, ", ".join(names))
         touched = {touch.device for touch in context.store.journal.open_touches(context.run_id)}
         targets = {n: t for n, t in _targets(context, original, prepared).items() if n in names and n in touched}
         undone = _restored(context, targets)
-        failed = {error["device"] for error in undone["errors"]}
-        why = {"message": f"changes with {', '.join(sorted(told))}, which failed", "hint": ""}
-        summary["left_out"] = [told.get(n, {**why, "device": n}) for n in names if n not in failed]
-        summary["text"] = "; ".join(f"{each['device']}: {each['message']}" for each in summary["left_out"])
-    return {**undone, "left_out": summary["left_out"]}
+        failed = {error.device for error in undone.errors}
+        why = f"changes with {', '.join(sorted(told))}, which failed"
+        left_out = [
+            told.get(name) or StepError(message=why, hint="", device=name) for name in names if name not in failed
+        ]
+        summary.left_out = left_out
+        summary.text = "; ".join(each.told for each in left_out)
+    return RestoreResult(running=undone.running, errors=undone.errors, left_out=left_out)
 
 
-def _compare(context: Context, original: Mapping[str, str], after: Mapping[str, str]) -> list[Json]:
+def _compare(context: Context, original: Mapping[str, str], after: Mapping[str, str]) -> list[StepError]:
     if context.resolved.rollback_of is not None:
         return rollback.find_unrestored(context, after)
-    found: list[Json] = []
+    found: list[StepError] = []
     for device in recompile(context, original, touched=True).devices:
         if device.name not in after:
             continue
@@ -173,7 +195,7 @@ def _compare(context: Context, original: Mapping[str, str], after: Mapping[str, 
                 Place(device=device.name),
                 "the device took the lines and did not keep them: compare the read-back with the configuration",
             )
-            found.append(error.document())
+            found.append(StepError.of(error))
         else:
             context.record(device.name, "read_back", note="holds the plan")
     return found
@@ -188,11 +210,11 @@ def _told(differences: tuple[str, ...]) -> str:
     return "; ".join(differences[:MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
 
 
-def confirm(context: Context, original: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
+def confirm(context: Context, original: Mapping[str, str], prepared: Mapping[str, PreparedDevice]) -> ConfirmResult:
     """Confirm on every touched device: disarm and save."""
     touched = [touch.device for touch in context.store.journal.open_touches(context.run_id)]
     targets = _targets(context, original, prepared, _goals(context, original, touched=True))
-    with context.store.stage(context.run_id, "keep") as summary:
+    with context.store.stage(context.run_id, "keep", KeepSummary()) as summary:
         context.observe("keep", ", ".join(touched))
 
         def save(name: str, driver: DeviceDriver) -> str:
@@ -200,11 +222,14 @@ def confirm(context: Context, original: Mapping[str, str], prepared: Mapping[str
             return "saved"
 
         outcomes = context.on_devices(touched, save)
-        summary |= {"devices": touched, "errors": errors_of(outcomes)}
-    return {"devices": touched, **errors_and_stop(context, outcomes)}
+        errors = errors_of(outcomes)
+        summary.devices, summary.errors = touched, errors
+    return ConfirmResult(devices=touched, errors=errors, **stop_after(context, errors))
 
 
-def roll_back(context: Context, original: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
+def roll_back(
+    context: Context, original: Mapping[str, str], prepared: Mapping[str, PreparedDevice]
+) -> RestoreResult:
     """Undo every touched device, a confirmed one too, and prove by reading that it is as before."""
     saved = context.store.journal.saved(context.run_id)
     touched = {touch.device for touch in context.store.journal.open_touches(context.run_id)} | saved
@@ -215,9 +240,9 @@ def roll_back(context: Context, original: Mapping[str, str], prepared: Mapping[s
     )
 
 
-def _restored(context: Context, targets: Mapping[str, Target]) -> Json:
+def _restored(context: Context, targets: Mapping[str, Target]) -> RestoreResult:
     """Restore devices, newest wave first: those of a wave when all of the waves after it are done."""
-    with context.store.stage(context.run_id, "rollback") as summary:
+    with context.store.stage(context.run_id, "rollback", ReadSummary()) as summary:
         context.observe("rollback", ", ".join(targets) or "no device was touched")
 
         def back(name: str, driver: DeviceDriver) -> DeviceText:
@@ -228,8 +253,9 @@ def _restored(context: Context, targets: Mapping[str, Target]) -> Json:
             names = [name for step in steps for name in step]
             outcomes |= context.on_devices(names, back, stoppable=False, steps=steps)
         after = store_texts(context, outcomes)
-        summary |= {"running": after, "errors": errors_of(outcomes)}
-    return {"running": after, "errors": errors_of(outcomes)}
+        errors = errors_of(outcomes)
+        summary.running, summary.errors = after, errors
+    return RestoreResult(running=after, errors=errors)
 
 
 def _newest_first(context: Context, targets: Collection[str]) -> list[list[list[str]]]:
@@ -237,14 +263,14 @@ def _newest_first(context: Context, targets: Collection[str]) -> list[list[list[
     left = set(targets)
     found = []
     for wave in reversed(planned_waves(context.store, context.run_id)):
-        steps = [names for step in reversed(wave["steps"]) if (names := [name for name in step if name in left])]
+        steps = [names for step in reversed(wave.steps) if (names := [name for name in step if name in left])]
         left.difference_update(*steps)
         found.append(steps)
     rest = [[name] for name in targets if name in left]  # of a run of an earlier release
     return [steps for steps in (rest, *found) if steps]
 
 
-def settle(context: Context) -> Json:
+def settle(context: Context) -> RestoreResult:
     """Undo what an ended run left open, from what its journal kept of every device."""
     open_now = {touch.device: touch for touch in context.store.journal.open_touches(context.run_id)}
     saved = context.store.journal.saved(context.run_id)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -17,16 +17,29 @@ from qosforge.runs.record.interruption import interrupted_outcome
 from qosforge.runs.record.leases import DeviceLocked
 from qosforge.runs.record.lineage import contributors
 from qosforge.runs.record.reason import RECOVER, Reason, reason_of_errors, retry
+from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.store import Run, RunStore
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.external_tester import received, waiting_for
 from qosforge.runs.workflow.gate import waits
 from qosforge.runs.workflow.pause import paused_by
+from qosforge.runs.workflow.results import (
+    AwaitedMeasurement,
+    Beginning,
+    CheckpointResult,
+    Done,
+    GateResult,
+    Hindrance,
+    LockResult,
+    WaitResult,
+    WaveTurn,
+)
 from qosforge.runs.workflow.rollback import originals
 from qosforge.tester.measurement.document import Side
 
-Json = dict[str, Any]
+T = TypeVar("T")
+Waited = TypeVar("Waited", bound=WaitResult)
 
 LEASE_SECONDS = 1800
 TRY_SECONDS = 10.0
@@ -47,39 +60,35 @@ def scope(context: Context) -> list[str]:
     return sorted(request.device for request in requests if not only or request.device in only)
 
 
-def begin(context: Context) -> Json:
-    """Take the run up; ``over`` when this attempt at it is not wanted any more."""
+def begin(context: Context) -> Beginning:
+    """Take the run up; it is over when this attempt at it is not wanted any more."""
     run = context.store.begin_attempt(context.run_id, context.attempt)
     if run is None:
         now = context.store.get_run(context.run_id)
-        return {"over": True, "status": now.status.value, "verdict": now.verdict.value if now.verdict else None}
-    return {"over": False, "start": run.start, "since": context.store.now().isoformat()}
+        return Beginning(over=True, status=now.status, verdict=now.verdict)
+    return Beginning(over=False, start=run.start, since=context.store.now())
 
 
-def lock(context: Context, since: str) -> Json:
-    """Take the leases of every device in scope, trying for a while.
-
-    Returns:
-        ``devices`` when it has them; else ``stop``, ``errors``, or neither: then it is to be tried again.
-    """
+def lock(context: Context, since: datetime | None) -> LockResult:
+    """Take the leases of every device in scope, trying for a while."""
     devices = scope(context)
-    give_up = datetime.fromisoformat(since) + timedelta(seconds=LOCK_SECONDS)
+    give_up = (since or context.store.now()) + timedelta(seconds=LOCK_SECONDS)
 
-    def attempt() -> Json | None:
+    def attempt() -> LockResult | None:
         stop = context.stop()
         if stop is not None:
-            return {"stop": stop}
+            return LockResult(stop=stop)
         try:
             context.store.leases.acquire(context.run_id, devices, LEASE_SECONDS)
         except DeviceLocked as error:
             if context.store.now() >= give_up or _left_for_good(context, devices):
-                return {"errors": [error.document()]}
+                return LockResult(errors=[StepError.of(error)])
             say(context, f"devices: {error.message}")
             return None
         say(context, "")
-        return {"devices": devices}
+        return LockResult(devices=devices)
 
-    return poll(attempt) or {}
+    return poll(attempt) or LockResult()
 
 
 def _left_for_good(context: Context, devices: list[str]) -> bool:
@@ -101,44 +110,38 @@ def _soon_settled(store: RunStore, run: Run) -> bool:
     return store.now() < run.updated + timedelta(seconds=SETTLING_SECONDS)
 
 
-def await_measurement(context: Context, when: Side, until: str | None, seconds: float) -> Json:
-    """Wait a while for what an external tester gives; ``seconds`` is how long in all, counted from the first step.
-
-    Returns:
-        ``until`` (when it is too late), and ``measurement`` (an artifact), ``stop``, ``late``, or none of them.
-    """
-    end = datetime.fromisoformat(until) if until else context.store.now() + timedelta(seconds=seconds)
+def await_measurement(context: Context, when: Side, until: datetime | None, seconds: float) -> AwaitedMeasurement:
+    """Wait a while for what an external tester gives, for so many ``seconds`` in all from the first step on."""
+    end = until or context.store.now() + timedelta(seconds=seconds)
     # A first step that was cut short has said till when already, and a measurement may have come since.
     end = say(context, waiting_for(when), end).due or end
     since = end - timedelta(seconds=seconds)
 
-    def given() -> Json | None:
+    def given() -> AwaitedMeasurement | None:
         artifact = received(context.store, context.run_id, when, since)
-        return {"measurement": artifact} if artifact is not None else None
+        return AwaitedMeasurement(until=end, measurement=artifact) if artifact is not None else None
 
-    return await_external(context, given, end)
+    return await_external(context, AwaitedMeasurement, given, end)
 
 
-def await_external(context: Context, given: Callable[[], Json | None], end: datetime) -> Json:
-    """Wait, for the length of one step, for what somebody outside gives before ``end``.
+def await_external(
+    context: Context, result: type[Waited], given: Callable[[], Waited | None], end: datetime
+) -> Waited:
+    """Wait, for the length of one step, for what somebody outside gives before ``end``."""
 
-    Returns:
-        ``until`` (``end``), and what was given, ``stop`` where the run has to stop, ``late``, or none of them.
-    """
-
-    def attempt() -> Json | None:
+    def attempt() -> Waited | None:
         stop = context.stop()
         if stop is not None:
-            return {"stop": stop}
-        return given() or ({"late": True} if context.store.now() >= end else None)
+            return result(until=end, stop=stop)
+        return given() or (result(until=end, late=True) if context.store.now() >= end else None)
 
     found = poll(attempt)
     if found is not None:
         say(context, "")
-    return {"until": end.isoformat(), **(found or {})}
+    return found or result(until=end)
 
 
-def poll(attempt: Callable[[], Json | None]) -> Json | None:
+def poll(attempt: Callable[[], T | None]) -> T | None:
     """What an attempt gives as soon as it gives something, tried for the length of one step that waits."""
     give_up = time.monotonic() + TRY_SECONDS
     while True:
@@ -158,7 +161,7 @@ def say(context: Context, waits_for: str, due: datetime | None = None) -> Run:
     return context.store.change(context.run_id, say)
 
 
-def checkpoint(context: Context, devices: list[str]) -> Json:
+def checkpoint(context: Context, devices: list[str]) -> CheckpointResult:
     """Whether the run has to stop here, and the leases held on if it has not.
 
     Raises:
@@ -167,15 +170,15 @@ def checkpoint(context: Context, devices: list[str]) -> Json:
     stop = context.stop()
     if stop is None:
         context.store.leases.renew(context.run_id, devices, LEASE_SECONDS)
-    return {"stop": stop}
+    return CheckpointResult(stop=stop)
 
 
-def gate(context: Context, candidate: str) -> Json:
+def gate(context: Context, candidate: str) -> GateResult:
     """Whether the candidate may be entered now; if not, as what and for what the run waits."""
     store = context.store
     run = store.get_run(context.run_id)
     decisions = store.decisions.on(run.id)
-    found = waits(
+    wait = waits(
         run,
         candidate,
         rules=context.rules.effective(run.network, context.resolved.approval, context.network.changes),
@@ -187,99 +190,95 @@ def gate(context: Context, candidate: str) -> Json:
         ),
         now=store.now(),
     )
-    if found is None:
-        return {"wait": None}
-    due = found.due.isoformat() if found.due else None
-    return {"wait": {"status": found.status.value, "waits_for": found.waits_for, "due": due}}
+    return GateResult(wait=wait)
 
 
 def find_hindrance(
     context: Context, devices: list[str], candidate: str | None, seconds: int = LEASE_SECONDS
-) -> Json:
-    """What keeps a run from touching devices: it has to ``stop``, or to ``wait`` at the gate of its candidate.
+) -> Hindrance | None:
+    """What keeps a run from touching devices: it has to stop, or to wait at the gate of its candidate.
 
-    Empty when it may, and holds them for so many ``seconds``. It is asked in the step that touches: what an earlier
-    step had found may be long ago where a process died in between.
+    ``None`` when it may, and holds them for so many ``seconds``. It is asked in the step that touches: what an
+    earlier step had found may be long ago where a process died in between.
 
     Raises:
         LeaseLost: another run took a device.
     """
     stop = context.stop()
     if stop is not None:
-        return {"stop": stop}
-    wait = gate(context, candidate)["wait"] if candidate is not None else None
+        return Hindrance(stop=stop)
+    wait = gate(context, candidate).wait if candidate is not None else None
     if wait is not None:
-        return {"wait": wait}
+        return Hindrance(wait=wait)
     context.store.leases.renew(context.run_id, devices, max(seconds, LEASE_SECONDS))
-    return {}
+    return None
 
 
-def between_waves(context: Context, devices: list[str], number: int, until: str | None, used: float) -> Json:
+def between_waves(
+    context: Context, devices: list[str], number: int, until: datetime | None, used: float
+) -> WaveTurn:
     """Whether the next wave may begin, waited for as long as one step lasts; the leases are held on meanwhile.
 
     ``until`` is when a pause that was seen by an earlier step ends, ``used`` the seconds of earlier pauses.
-
-    Returns:
-        ``go`` with ``used`` then; ``stop``; ``late`` where the rollout was paused for too long; or none of them.
-        With ``until`` where it is paused.
 
     Raises:
         LeaseLost: another run took a device.
     """
     most = 60.0 * context.network.changes.rollout.pause - used
-    end = datetime.fromisoformat(until) if until else None
+    end = until
 
-    def attempt() -> Json | None:
+    def attempt() -> WaveTurn | None:
         nonlocal end
         stop = context.stop()
         if stop is not None:
-            return {"stop": stop}
+            return WaveTurn(stop=stop)
         context.store.leases.renew(context.run_id, devices, LEASE_SECONDS)
         by = paused_by(context.store.database, context.run_id)
         now = context.store.now()
         if by is None:
             spent = most - (end - now).total_seconds() if end is not None else 0.0
-            return {"go": True, "used": used + max(spent, 0.0)}
+            return WaveTurn(go=True, used=used + max(spent, 0.0))
         if end is None:
             end = now + timedelta(seconds=most)
             end = say(context, f"qosforge resume before wave {number}: paused by {by}", end).due or end
-        return (
-            {"late": f"paused by {by} for longer than {context.network.changes.rollout.pause} min"}
-            if (now >= end)
-            else None
-        )
+        late = f"paused by {by} for longer than {context.network.changes.rollout.pause} min"
+        return WaveTurn(late=late) if now >= end else None
 
-    found = poll(attempt) or {}
-    if found:
+    found = poll(attempt)
+    if found is not None:
         say(context, "")
-    return {**found, **({"until": end.isoformat()} if end is not None else {})}
+    turn = found or WaveTurn()
+    if end is not None:
+        turn.until = end
+    return turn
 
 
-def release(context: Context) -> Json:
+def release(context: Context) -> Done:
     """Give the leases back."""
     context.store.leases.release(context.run_id)
-    return {}
+    return Done()
 
 
-def set_status(context: Context, status: str, verdict: str | None, told: Json) -> Json:
-    """Write where the run stands, unless a later attempt has begun; ``told``: reason, waits_for, due."""
-    due = told.get("due")
+def set_status(
+    context: Context,
+    status: RunStatus,
+    verdict: Verdict | None,
+    *,
+    reason: Reason | None,
+    waits_for: str,
+    due: datetime | None,
+) -> Done:
+    """Write where the run stands, unless a later attempt has begun."""
     context.store.set_status(
-        context.run_id,
-        RunStatus(status),
-        Verdict(verdict) if verdict else None,
-        attempt=context.attempt,
-        reason=Reason(**told["reason"]) if told.get("reason") else None,
-        waits_for=told.get("waits_for", ""),
-        due=datetime.fromisoformat(due) if due else None,
+        context.run_id, status, verdict, attempt=context.attempt, reason=reason, waits_for=waits_for, due=due
     )
-    return {}
+    return Done()
 
 
 _UNSETTLED = frozenset({RunStatus.RUNNING, RunStatus.NEEDS_RECOVERY})
 
 
-def set_settled(context: Context) -> Json:
+def set_settled(context: Context) -> Done:
     """Write how a run ended whose devices are settled now. One that is to begin again, or is over, stays so."""
 
     saved, touched = context.store.journal.saved(context.run_id), context.store.journal.touched(context.run_id)
@@ -300,11 +299,11 @@ def set_settled(context: Context) -> Json:
     if context.store.get_run(context.run_id).status in _UNSETTLED:
         context.store.leases.release(context.run_id)  # of a run that was given up nobody else does it
     context.store.change(context.run_id, settle)
-    return {}
+    return Done()
 
 
-def set_stopped(context: Context, errors: Sequence[Json]) -> Json:
-    """Write how a run stands that errors (see `QosforgeError.document`) stopped on its way."""
+def set_stopped(context: Context, errors: Sequence[StepError]) -> Done:
+    """Write how a run stands that errors stopped on its way."""
     left = context.store.journal.open_touches(context.run_id)
     status = RunStatus.NEEDS_RECOVERY if left else RunStatus.FAILED
     try:
@@ -316,7 +315,7 @@ def set_stopped(context: Context, errors: Sequence[Json]) -> Json:
         # It was over before: what it ended as stays.
         if not context.store.get_run(context.run_id).status.final:
             raise
-    return {}
+    return Done()
 
 
 def _last_step(context: Context) -> str:
