@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -10,9 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from qosforge.deltaq.objective import Outcome
 from qosforge.keep_rule import KeepRule
-from qosforge.reports.model import RunReport, StageReport, WaveReport
+from qosforge.reports.model import DecisionReport, RunReport, StageReport, WaveReport
 from qosforge.reports.trade_offs import Account, TradeOff, accounts, trade_offs
-from qosforge.runs.record.decisions import Decision as Decided
 from qosforge.runs.record.store import Run
 from qosforge.runs.requests.run_request import Line
 from qosforge.runs.views.artifact_list import ArtifactKind
@@ -47,16 +45,6 @@ class RunDevice(BaseModel):
     inverse: list[str]
 
 
-class DecisionDocument(BaseModel):
-    """An approval or rejection; ``candidate`` is the list of deltas that it was about."""
-
-    candidate: str
-    approved: bool
-    by: str
-    comment: str
-    at: datetime
-
-
 class RunLinks(BaseModel):
     """Paths of what belongs to a run."""
 
@@ -73,7 +61,7 @@ class RunDetail(RunSummary):
     """
 
     candidate: str | None
-    approvals: list[DecisionDocument]
+    approvals: list[DecisionReport]
     stages: list[StageReport]
     devices: list[RunDevice]
     findings: list[dict[str, Any]]
@@ -160,18 +148,13 @@ class MeasurementReceipt(BaseModel):
     tester: str
 
 
-def detail_of(run: Run, report: RunReport, candidate: str | None, decisions: Iterable[Decided]) -> RunDetail:
-    """A run in detail, from its report and the decisions on it."""
+def detail_of(run: Run, report: RunReport, candidate: str | None) -> RunDetail:
+    """A run in detail, from its report."""
     here = f"{RUNS}/{run.id}"
     return RunDetail(
         **dict(summary_of(run)),
         candidate=candidate,
-        approvals=[
-            DecisionDocument(
-                candidate=each.candidate, approved=each.approved, by=each.by, comment=each.comment, at=each.at
-            )
-            for each in decisions
-        ],
+        approvals=list(report.decisions),
         stages=list(report.stages),
         devices=[
             RunDevice(

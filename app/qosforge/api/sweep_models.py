@@ -42,27 +42,10 @@ class SweepRequest(BaseModel):
     seeds: list[Seed] = Field(default=[1], min_length=1, max_length=MOST_VALUES)
 
 
-class SweepSummary(BaseModel):
-    """A sweep with the number of its points, and of those that ended."""
-
-    id: str
-    network: str
-    policy: str
-    created_by: str
-    created: datetime
-    points: int
-    ended: int
-
-    @classmethod
-    def of(cls, sweep: Sweep) -> Self:
-        """A sweep's."""
-        return cls(**vars(sweep))
-
-
 class SweepList(BaseModel):
     """Sweeps, newest first."""
 
-    sweeps: list[SweepSummary]
+    sweeps: list[Sweep]
 
 
 class PointSummary(BaseModel):
@@ -85,7 +68,7 @@ class PointSummary(BaseModel):
         return cls(**{**fields, "result": where})
 
 
-class SweepDetail(SweepSummary):
+class SweepDetail(Sweep):
     """A sweep with its points."""
 
     results: list[PointSummary]
@@ -93,7 +76,7 @@ class SweepDetail(SweepSummary):
     @classmethod
     def of(cls, sweep: Sweep, points: Iterable[SweepPoint] = ()) -> Self:
         """A sweep's."""
-        return cls(**vars(sweep), results=[PointSummary.of(point) for point in points])
+        return cls(**dict(sweep), results=[PointSummary.of(point) for point in points])
 
 
 class PointResult(BaseModel):

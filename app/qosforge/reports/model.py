@@ -67,7 +67,7 @@ class WaveReport(BaseModel):
 
 
 class DecisionReport(BaseModel):
-    """Somebody approved or rejected what the run would have done then: ``candidate`` lists it.
+    """An approval or rejection of what the run would have done then: ``candidate`` lists it.
 
     With ``keeping`` it was about keeping what was measured and not shown to be met.
     """

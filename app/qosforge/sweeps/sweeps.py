@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
+from pydantic import BaseModel, ConfigDict
 
 from qosforge.artifacts.store import Artifacts, canonical_json
 from qosforge.database.connections import Database
@@ -57,9 +58,10 @@ class NewSweep:
     seeds: Sequence[int] = (1,)
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """A sweep, with how many points it has and how many ended."""
+class Sweep(BaseModel):
+    """A sweep with the number of its points, and of those that ended."""
+
+    model_config = ConfigDict(frozen=True)
 
     id: str
     network: str
@@ -246,7 +248,15 @@ class Sweeps:
         query = counted.with_only_columns(*shown)
         with self._database.read() as connection:
             return [
-                Sweep(row.id, row.network, row.policy, row.requested_by, row.created, row.points, row.over)
+                Sweep(
+                    id=row.id,
+                    network=row.network,
+                    policy=row.policy,
+                    created_by=row.requested_by,
+                    created=row.created,
+                    points=row.points,
+                    ended=row.over,
+                )
                 for row in connection.execute(query)
             ]
 

@@ -113,7 +113,6 @@ def get_run(backend: TheBackend, run_id: str) -> RunDetail:
         run_requests.run(run_id),
         run_requests.detail(run_id, measurements=False),
         candidate.id if candidate else None,
-        run_requests.decisions(run_id),
     )
 
 

@@ -11,7 +11,7 @@ from qosforge.access.roles import EVERY_NETWORK, Principal, Role
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
-from qosforge.api.sweep_models import SWEEPS, PointResult, SweepDetail, SweepList, SweepRequest, SweepSummary
+from qosforge.api.sweep_models import SWEEPS, PointResult, SweepDetail, SweepList, SweepRequest
 from qosforge.policy_library.choice import policy_source
 from qosforge.sweeps.sweeps import NewSweep, Sweep, Sweeps, SweepUnknown
 
@@ -28,7 +28,7 @@ _LOCATION = {"Location": {"description": "Path of the sweep.", "schema": {"type"
 )
 def start_sweep(
     *, body: SweepRequest, caller: Caller, backend: TheBackend, audit: TheAuditEntry, response: Response
-) -> SweepSummary:
+) -> Sweep:
     """Start a sweep: every combination of the values, under every seed. No device is read or touched."""
     audit.network = body.network
     caller.require(Role.OPERATOR, body.network)
@@ -41,7 +41,7 @@ def start_sweep(
     sweep = _sweeps(backend).submit(order, caller.name)
     audit.resource = f"{SWEEPS}/{sweep.id}"
     response.headers["Location"] = audit.resource
-    return SweepSummary.of(sweep)
+    return sweep
 
 
 @router.get("/sweeps", dependencies=[Depends(Needs(Role.VIEWER))])
@@ -55,7 +55,7 @@ def list_sweeps(
     """The newest sweeps of the networks that the caller sees."""
     networks = None if caller.may(Role.VIEWER, EVERY_NETWORK) else caller.networks(caller.roles)
     found = _sweeps(backend).newest(networks, before, limit)
-    return SweepList(sweeps=[SweepSummary.of(sweep) for sweep in found])
+    return SweepList(sweeps=list(found))
 
 
 @router.get("/sweeps/{sweep_id}", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
