@@ -72,8 +72,6 @@ class _Worded(_Part):
     def _one_severity(cls, data: Any) -> Any:
         if isinstance(data, Mapping) and isinstance(data.get("severity"), str):
             return {**data, "severity": {USUAL: data["severity"]}}
-        if isinstance(data, Mapping) and isinstance(data.get("severity"), list):
-            return {**data, "severity": {USUAL: data["severity"][0], **{s: s for s in data["severity"][1:]}}}
         return data
 
 

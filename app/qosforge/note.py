@@ -22,20 +22,19 @@ class Reason(NamedTuple):
 
     code: str
     variant: str
-    facts: Mapping[str, Any]
+    facts: tuple[tuple[str, Fact], ...]
 
     def note(
         self, where: Place, *, requested: str | None = None, applied: str | None = None, **facts: Fact
     ) -> Finding:
         """The finding at a place; ``facts`` are those that the place brings."""
-        return note(
-            self.code, where, requested=requested, applied=applied, variant=self.variant, **self.facts, **facts
-        )
+        known: dict[str, Any] = dict(self.facts)
+        return note(self.code, where, requested=requested, applied=applied, variant=self.variant, **known, **facts)
 
 
 def because(code: str, *, variant: str = DEFAULT, **facts: Fact) -> Reason:
     """The reason that a code and the facts of its message give."""
-    return Reason(code, variant, facts)
+    return Reason(code, variant, tuple(facts.items()))
 
 
 def note(

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from qosforge.audit.consistency import check_consistency
 from qosforge.audit.marks import MarkPath, check_marks, mark_paths
 from qosforge.audit.running_plans import RunningPlans
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.inventory.models import Network
+from qosforge.note import note
 from qosforge.plan.model import Plan
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration
@@ -59,28 +61,20 @@ def audit(
 def _unread(network: Network, plans: Mapping[str, Plan], failed: Collection[str]) -> Iterator[Finding]:
     for device in network.devices:
         if device.name not in plans:
-            yield Finding(
-                code="device-not-read",
-                severity=Severity.WARNING,
-                message="there is no configuration of this device: what it does to marks is not known",
-                device=device.name,
-                hint="see its error" if device.name in failed else f"add a file {device.name}.cfg",
-            )
+            place = Place(device=device.name)
+            if device.name in failed:
+                yield note("device-not-read", place, variant="failed")
+            else:
+                yield note("device-not-read", place, name=device.name)
 
 
 def _not_understood(plans: Mapping[str, Plan], files: Mapping[str, str]) -> Iterator[Finding]:
     for name, plan in plans.items():
         for line in plan.unknown:
-            context = f" (in {line.context})" if line.context else ""
-            missing = f": the device has no {line.undefined}" if line.undefined else ""
-            yield Finding(
-                code="access-group-undefined" if line.undefined else "line-not-understood",
-                severity=Severity.WARNING,
-                message=f"{line.text}{context}{missing}",
-                device=name,
-                file=files.get(name, "running configuration"),
-                line=line.line,
-                hint=f"define {line.undefined}, or correct the line"
-                if line.undefined
-                else "look at it by hand: the audit leaves it out",
-            )
+            place = Place(device=name, file=files.get(name, "running configuration"), line=line.line)
+            facts = {"text": line.text} | ({"context": line.context} if line.context else {})
+            variant = "line-in-context" if line.context else "line"
+            if line.undefined:
+                yield note("access-group-undefined", place, variant=variant, undefined=line.undefined, **facts)
+            else:
+                yield note("line-not-understood", place, variant=variant, **facts)

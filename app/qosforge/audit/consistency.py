@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from qosforge.audit.running_plans import ONE_QUEUE, RunningPlans
 from qosforge.dscp import dscp_name
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.inventory.models import Link, Port
+from qosforge.note import note
 from qosforge.plan.model import Discipline, Efficiency, InterfacePlan, Plan, Trust
 from qosforge.validation.links import one_sided
 from qosforge.validation.packets import Packet, marked, queue_of
@@ -24,33 +26,17 @@ def check_consistency(running: RunningPlans) -> Iterator[Finding]:
             port = (device.name, wanted.name)
             interface = running.interface(port)
             if interface is None:
-                yield _at(
-                    port,
-                    "interface-missing",
-                    Severity.ERROR,
-                    "the device has no interface of this name",
-                    "correct the name in the inventory",
-                )
+                yield note("interface-missing", _at(port), name=wanted.name)
                 continue
             yield from _sides(port, interface)
             yield from _rate(port, interface, wanted.usable)
     for link in running.network.links:
         yield from _ends(running, link)
-        yield from one_sided(link, running.interface, "set it at both ends or at neither")
+        yield from one_sided(link, running.interface, audited=True)
 
 
-def _at(
-    port: Port, code: str, severity: Severity, message: str, hint: str, *, direction: str | None = None
-) -> Finding:
-    return Finding(
-        code=code,
-        severity=severity,
-        message=message,
-        device=port[0],
-        interface=port[1],
-        direction=direction,
-        hint=hint,
-    )
+def _at(port: Port, direction: str | None = None) -> Place:
+    return Place(device=port[0], interface=port[1], direction=direction)
 
 
 def _maps(running: RunningPlans, plan: Plan) -> Iterator[Finding]:
@@ -62,13 +48,7 @@ def _maps(running: RunningPlans, plan: Plan) -> Iterator[Finding]:
     if wrong:
         rows = ", ".join(f"{dscp_name(d)} → CoS {to_cos[d]} → {dscp_name(to_dscp[to_cos[d]])}" for d in wrong)
         matters = any(interface.ingress.trust is Trust.COS for interface in plan.interfaces)
-        yield Finding(
-            code="maps-disagree",
-            severity=Severity.WARNING if matters else Severity.INFO,
-            message=f"the maps between CoS and DSCP do not agree both ways: {rows}",
-            device=plan.device,
-            hint="map the CoS of each mark back to that mark, or trust the DSCP everywhere",
-        )
+        yield note("maps-disagree", Place(device=plan.device), rows=rows, trusted=matters)
 
 
 def _sides(port: Port, interface: InterfacePlan) -> Iterator[Finding]:
@@ -76,26 +56,10 @@ def _sides(port: Port, interface: InterfacePlan) -> Iterator[Finding]:
     rules, queues = interface.ingress.rules, interface.egress.scheduler.queues if interface.egress.scheduler else ()
     idle = all(r.set_dscp is None and r.set_cos is None and r.police is None and r.queue is None for r in rules)
     if interface.ingress.policy and rules and idle:
-        message = f"policy {interface.ingress.policy} neither marks, polices nor chooses a queue on input"
-        yield _at(
-            port,
-            "policy-wrong-side",
-            Severity.WARNING,
-            message,
-            "attach it to the output of the link it is meant for",
-            direction="input",
-        )
+        yield note("policy-wrong-side", _at(port, "input"), variant="input", policy=interface.ingress.policy)
     plain = all(q.share is None and not q.priority and q.red is None and not q.fair for q in queues)
     if interface.egress.policy and interface.egress.rules and plain:
-        message = f"no class of policy {interface.egress.policy} has a queue of its own worth on output"
-        yield _at(
-            port,
-            "policy-wrong-side",
-            Severity.WARNING,
-            message,
-            "mark on the input where the traffic enters, and schedule on output",
-            direction="output",
-        )
+        yield note("policy-wrong-side", _at(port, "output"), variant="output", policy=interface.egress.policy)
 
 
 def _rate(port: Port, interface: InterfacePlan, usable: int) -> Iterator[Finding]:
@@ -104,15 +68,7 @@ def _rate(port: Port, interface: InterfacePlan, usable: int) -> Iterator[Finding
     held = interface.bandwidth_kbps
     if held is None or held == kbps or not (interface.egress.policy or interface.efficiency != Efficiency()):
         return
-    message = f"the interface's bandwidth is {held} kb/s and the link's rate {kbps} kb/s: every share is wrong"
-    yield _at(
-        port,
-        "bandwidth-differs",
-        Severity.ERROR,
-        message,
-        f"set 'bandwidth {kbps}' on the interface, or correct the rate in the inventory",
-        direction="output",
-    )
+    yield note("bandwidth-differs", _at(port, "output"), variant="audited", held=held, kbps=kbps)
 
 
 def _ends(running: RunningPlans, link: Link) -> Iterator[Finding]:
@@ -130,13 +86,12 @@ def _ends(running: RunningPlans, link: Link) -> Iterator[Finding]:
             names = ", ".join(dscp_name(dscp) for dscp in sorted(marks))
             beyond = running.scheduler(other)
             plain = beyond is not None and beyond.discipline is Discipline.FIFO
-            yield _at(
-                port,
+            yield note(
                 "ends-treat-marks-differently",
-                Severity.INFO if plain else Severity.WARNING,
-                f"{names} served first here, and not at the other end of the link, {other[0]} {other[1]}",
-                "serve the same marks alike in both directions",
-                direction="output",
+                _at(port, "output"),
+                marks=names,
+                far=f"{other[0]} {other[1]}",
+                plain=plain,
             )
 
 

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from qosforge.audit.running_plans import RunningPlans
 from qosforge.dscp import dscp_name
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.finding_codes import DEFAULT
+from qosforge.findings import Finding
 from qosforge.inventory.models import Port
+from qosforge.note import note
 from qosforge.validation.packets import Packet, matches
 from qosforge.validation.paths import hops
 
@@ -73,25 +76,22 @@ def _inputs(running: RunningPlans, port: Port) -> Iterator[Finding]:
     for by_rule, marks in changed.items():
         cause = f"policy {interface.ingress.policy}" if by_rule else f"trust {interface.ingress.trust.value}"
         if running.faces_station(port):
-            yield Finding(
-                code="mark-not-trusted",
-                severity=Severity.INFO,
-                message=f"marks of the hosts here are not kept ({cause}): {', '.join(marks)}",
-                device=port[0],
-                interface=port[1],
-                direction="input",
-                hint="trust the marks here if the hosts are ours, or recognise their traffic",
+            yield note(
+                "mark-not-trusted",
+                Place(device=port[0], interface=port[1], direction="input"),
+                cause=cause,
+                marks=", ".join(marks),
             )
         else:
-            sender = f"what {end[1][0]} {end[1][1]} sends" if end else "what comes in"
-            yield Finding(
-                code="mark-rewritten",
-                severity=Severity.INFO if by_rule else Severity.WARNING,
-                message=f"{sender} loses its mark here ({cause}): {', '.join(marks)}",
-                device=port[0],
-                interface=port[1],
-                direction="input",
-                hint="trust the DSCP on this port, and make the maps of both devices agree",
+            facts = {"sender": f"{end[1][0]} {end[1][1]}"} if end else {}
+            yield note(
+                "mark-rewritten",
+                Place(device=port[0], interface=port[1], direction="input"),
+                variant=DEFAULT if end else "unknown-sender",
+                cause=cause,
+                marks=", ".join(marks),
+                by_rule=by_rule,
+                **facts,
             )
 
 
@@ -111,12 +111,8 @@ def _outputs(running: RunningPlans, device: str) -> Iterator[Finding]:
             missed.setdefault(hop.exit, {}).setdefault(", ".join(marks), []).append(hop.entry[1])
     for port, entries in missed.items():
         rows = "; ".join(f"{marks} from {', '.join(names)}" for marks, names in entries.items())
-        yield Finding(
-            code="mark-not-served",
-            severity=Severity.INFO,
-            message=f"marks take the queue of unmarked traffic: {rows}",
-            device=port[0],
-            interface=port[1],
-            direction="output",
-            hint="map these marks to a queue of their own, or let them go",
+        yield note(
+            "mark-not-served",
+            Place(device=port[0], interface=port[1], direction="output"),
+            rows=rows,
         )

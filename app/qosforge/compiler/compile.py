@@ -13,10 +13,11 @@ from qosforge.compiler.projected_plan import project_plan
 from qosforge.compiler.resolve import resolve
 from qosforge.compiler.shared_policy_check import find_shared_policies
 from qosforge.compiler.size import find_oversized, without_matches
-from qosforge.errors import QosforgeError
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place, QosforgeError
+from qosforge.findings import Finding
 from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.models import Network
+from qosforge.note import note
 from qosforge.plan.model import Plan
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, ClassFidelity, platform
@@ -210,13 +211,9 @@ def _without_names(request: DeviceRequest, plan: Plan) -> Iterator[Finding]:
             ("output", interface_request.output_policy, made.egress if made else None),
         ):
             if name is not None and side is not None and not (side.policy or "").startswith(name[:NAMED]):
-                yield Finding(
-                    code="policy-name-unused",
-                    severity=Severity.INFO,
-                    message="the device has no policy here that could be called so",
-                    device=request.device,
-                    interface=interface_request.name,
-                    direction=direction,
+                yield note(
+                    "policy-name-unused",
+                    Place(device=request.device, interface=interface_request.name, direction=direction),
                     requested=name,
                     applied="no name",
                 )
@@ -224,32 +221,21 @@ def _without_names(request: DeviceRequest, plan: Plan) -> Iterator[Finding]:
 
 def _find_missing(request: DeviceRequest, running: Plan) -> tuple[Finding, ...]:
     return tuple(
-        Finding(
-            code="interface-missing",
-            severity=Severity.ERROR,
-            message=f"the device has no interface {interface_request.name}",
-            device=request.device,
-            interface=interface_request.name,
-            hint="correct its name in the inventory",
+        note(
+            "interface-missing",
+            Place(device=request.device, interface=interface_request.name),
+            name=interface_request.name,
         )
         for interface_request in request.interfaces
         if running.interface(interface_request.name) is None
     )
 
 
-def _find_unread(running: Plan) -> tuple[Finding, ...]:
-    return tuple(
-        Finding(
-            code="access-group-undefined" if line.undefined else "line-not-understood",
-            severity=Severity.WARNING,
-            message=f"{line.text!r} refers to what the running configuration does not have"
-            if line.undefined
-            else f"the running configuration has a line that is not understood: {line.text!r}",
-            device=running.device,
-            interface=line.context.removeprefix("interface ") if line.context.startswith("interface ") else None,
-            hint=f"define {line.undefined}, or correct the line"
-            if line.undefined
-            else "it is kept as it is; check that it does not work against the intent",
-        )
-        for line in running.unknown
-    )
+def _find_unread(running: Plan) -> Iterator[Finding]:
+    for line in running.unknown:
+        at_port = line.context.startswith("interface ")
+        place = Place(device=running.device, interface=line.context.removeprefix("interface ") if at_port else None)
+        if line.undefined:
+            yield note("access-group-undefined", place, text=line.text, undefined=line.undefined)
+        else:
+            yield note("line-not-understood", place, text=line.text)

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 
 from qosforge.compiler.required_features import ClassRequirement, Side, class_requirements, interface_requirements
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.finding_codes import DEFAULT, explain
+from qosforge.findings import Finding
 from qosforge.inventory.models import DeviceRole
 from qosforge.memoise import memoise
+from qosforge.note import note
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature, InterfaceRequest, TermRequest
 
 CORE_MATCH = frozenset({"application", "dscp", "cos"})
@@ -27,36 +30,6 @@ MATCH_FEATURES = {
     "input_interface": Feature.MATCH_INPUT_INTERFACE,
 }
 """The features that the other fields of a match stand for."""
-_MATCH_HINT = "mark the class at another device and match its dscp here"
-_HINTS = {
-    Feature.MATCH_VLAN: "match the input_interface that the VLAN ends on, or mark the class at another device",
-    Feature.MARK_PRECEDENCE: "mark a dscp (cs0 to cs7 have the precedence alone)",
-    Feature.MARK_DROP_PRECEDENCE: "mark one of the dscps af11 to af43, which say a drop precedence",
-    Feature.QUEUE_LIMIT: "leave the limit out, or say 'prefer: true'",
-    Feature.QUEUE_LIMIT_BYTES: "give the limit in packets, or say 'prefer: true'",
-    Feature.QUEUE_LIMIT_TIME: "give the limit in packets, or say 'prefer: true'",
-    Feature.POLICE_INPUT: "police the class at another device, or say 'prefer: true'",
-    Feature.POLICE_OUTPUT: "police the class on input, or say 'prefer: true'",
-    Feature.POLICE_TWO_BUCKETS: "leave out peak_rate and excess_burst, or say 'prefer: true'",
-    Feature.POLICE_REMARK: "drop what exceeds, or say 'prefer: true'",
-    Feature.POLICE_CONFORM: "mark the class instead of what conforms",
-    Feature.SHAPE: "shape the class at another device, or say 'prefer: true'",
-    Feature.SHAPE_PORT: "shape the port at another device, or say 'prefer: true'",
-    Feature.STRICT: "give the priority a percent or a rate",
-    Feature.PRIORITY_BURST: "leave the burst out",
-    Feature.WEIGHT: "give percent or remaining_percent",
-    Feature.WRED_PROFILES: "leave the profiles out: the device has curves of its own",
-    Feature.WRED_WEIGHT: "leave weight_exponent out",
-    Feature.ECN: "leave ecn out",
-    Feature.BOUNDED: "leave 'bounded' out, or shape the class",
-    Feature.LEVEL: "leave the level out",
-    Feature.CHILDREN: "give the children's classes at the top level",
-    Feature.TRUST: "leave trust out: inputs behind the edge trust what arrives",
-    Feature.TRUST_PHONE: "trust cos, or recognise the phone's classes",
-    Feature.TRANSMIT_RING: "leave transmit_ring out",
-    Feature.HEADER_COMPRESSION: "let the rule concern routers' links only",
-    Feature.FRAGMENTS: "let the rule concern routers' links only",
-}
 
 
 def find_unsupported(request: DeviceRequest, known: frozenset[Feature]) -> Iterator[Finding]:
@@ -118,18 +91,21 @@ def _unsupported_finding(
     interface: str | None = None,
     direction: Side | None = None,
 ) -> Finding:
-    return Finding(
-        code="feature-unsupported",
-        severity=Severity.WARNING if prefer else Severity.ERROR,
-        message=f"{request.platform} does not have this, or not here",
-        device=request.device,
-        interface=interface,
-        direction=direction,
-        traffic_class=class_request.name if class_request else None,
-        line=class_request.line if class_request else None,
+    known = explain("feature-unsupported").variants
+    return note(
+        "feature-unsupported",
+        Place(
+            device=request.device,
+            interface=interface,
+            direction=direction,
+            traffic_class=class_request.name if class_request else None,
+            line=class_request.line if class_request else None,
+        ),
         requested=feature.value,
         applied="left out",
-        hint=_HINTS.get(feature, _MATCH_HINT),
+        variant=feature.value if feature.value in known else DEFAULT,
+        platform=request.platform,
+        preferred=prefer,
     )
 
 

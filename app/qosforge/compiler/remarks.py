@@ -11,10 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from qosforge.dscp import dscp_name
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.finding_codes import DEFAULT
+from qosforge.findings import Finding
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import RESERVED_CLASS, MatchTerm, Police, Remark, TrafficClass
 from qosforge.intent.yaml_source import Path_
+from qosforge.note import note
 
 _CODE_POINTS = range(64)
 _TOP: Path_ = ("classes",)
@@ -78,40 +81,17 @@ def remark_findings(loaded: LoadedIntent) -> Iterator[Finding]:
         for mark in dict.fromkeys(_marks(entry.treatment.police)):
             owners = _owners(mark, path, found)
             for owner in owners:
-                yield _finding(loaded, entry, mark, owner, Severity.INFO)
+                yield _finding(loaded, entry, mark, owner, DEFAULT)
             hidden = [each for each in found if _meet(mark, each.partly) and _behind(each.path, path)]
             for other in hidden if not owners and entry.mark is not None else ():
-                yield _finding(loaded, entry, mark, other, Severity.WARNING)
+                yield _finding(loaded, entry, mark, other, "hidden")
 
 
-def _finding(
-    loaded: LoadedIntent, entry: TrafficClass, mark: Remark, other: MarkClaim, severity: Severity
-) -> Finding:
+def _finding(loaded: LoadedIntent, entry: TrafficClass, mark: Remark, other: MarkClaim, variant: str) -> Finding:
     where = loaded.class_place(entry.name)
-    value = _name(mark)
-    if severity is Severity.INFO:
-        message = (
-            f"what the policer of {entry.name} marks {value} is served as {other.name} from there on, which is "
-            "told by that mark"
-        )
-        hint = f"to keep it in {entry.name}, remark it to a mark that no other class is told by"
-    else:
-        message = (
-            f"the policer of {entry.name} marks packets {value}, and behind the edge all of those are taken for "
-            f"{entry.name}: {other.name}, which matches the mark together with something else, gets none of them"
-        )
-        hint = (
-            f"remark to a mark that no other class matches, put {other.name} before {entry.name}, or give "
-            f"{other.name} a mark of its own"
-        )
-    return Finding(
-        code="remark-of-other-class",
-        severity=severity,
-        message=message,
-        traffic_class=entry.name,
-        file=where.file if where else None,
-        line=where.line if where else None,
-        hint=hint,
+    place = Place(traffic_class=entry.name, file=where.file if where else None, line=where.line if where else None)
+    return note(
+        "remark-of-other-class", place, variant=variant, name=entry.name, mark=_name(mark), other=other.name
     )
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from qosforge.compiler.remarks import MarkClaim, claims, remaining_marks, remark_findings
 from qosforge.compiler.scope_findings import agree_on, find_unknown_names, find_unrecognised, require_few_selections
 from qosforge.compiler.scope_resolution import in_scope, rule_concerns, rule_fits_framing
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.intent.fragments import fragment_size
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import (
@@ -23,6 +24,7 @@ from qosforge.intent.ports import merge_ports
 from qosforge.intent.yaml_source import Path_
 from qosforge.inventory.models import Device, DeviceRole, Interface, Network
 from qosforge.memoise import memoise
+from qosforge.note import note
 from qosforge.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest, TermRequest
 from qosforge.units import format_rate, format_seconds
 
@@ -49,13 +51,11 @@ def resolve(loaded: LoadedIntent, network: Network) -> tuple[tuple[DeviceRequest
             requests.append(_device(loaded, device, interfaces, findings))
     if not requests:
         findings.append(
-            Finding(
-                code="scope-empty",
-                severity=Severity.ERROR,
-                message=f"no interface of network {network.name} is in the scope of {loaded.intent.intent}",
-                file=loaded.document.file,
-                line=loaded.document.place(("apply",)).line,
-                hint="check the roles and tags under 'apply' against hosts.yaml",
+            note(
+                "scope-empty",
+                Place(file=loaded.document.file, line=loaded.document.place(("apply",)).line),
+                network=network.name,
+                policy=loaded.intent.intent,
             )
         )
     else:
@@ -108,15 +108,14 @@ def _names_voice(entry: TrafficClass) -> bool:
 def _no_voice_vlan(loaded: LoadedIntent, device: Device) -> Finding:
     named = next(c for c in every_class(loaded.intent.classes) if _names_voice(c))
     where = loaded.class_place(named.name)
-    return Finding(
-        code="voice-vlan-missing",
-        severity=Severity.ERROR,
-        message="the class matches the voice VLAN, and no interface of the device has one in the inventory",
-        device=device.name,
-        traffic_class=named.name,
-        file=where.file if where else None,
-        line=where.line if where else None,
-        hint="give the interfaces with phones a voice_vlan, or match the VLAN by number",
+    return note(
+        "voice-vlan-missing",
+        Place(
+            device=device.name,
+            traffic_class=named.name,
+            file=where.file if where else None,
+            line=where.line if where else None,
+        ),
     )
 
 
@@ -179,13 +178,9 @@ def _interface(
     shape = said["output shape"]
     if isinstance(shape, PortShape) and shape.rate >= interface.usable:
         findings.append(
-            Finding(
-                code="port-shape-not-needed",
-                severity=Severity.INFO,
-                message="the port sends no more than that anyway",
-                device=device.name,
-                interface=interface.name,
-                direction="output",
+            note(
+                "port-shape-not-needed",
+                Place(device=device.name, interface=interface.name, direction="output"),
                 requested=f"shaped to {format_rate(shape.rate)}",
                 applied=f"{format_rate(interface.usable)}",
             )
@@ -238,16 +233,18 @@ def _efficiency(
         ):
             full = 1500 * 8 / interface.usable
             fast.append(
-                Finding(
-                    code="efficiency-not-needed",
-                    severity=Severity.INFO,
-                    message=f"no fragmentation or header compression: {format_rate(interface.usable)} is not below "
-                    f"{format_rate(rule.when.rate_below)}; a 1500-byte packet blocks it for {format_seconds(full)}",
-                    device=device.name,
-                    interface=interface.name,
-                    direction="output",
-                    file=where.file,
-                    line=where.line,
+                note(
+                    "efficiency-not-needed",
+                    Place(
+                        device=device.name,
+                        interface=interface.name,
+                        direction="output",
+                        file=where.file,
+                        line=where.line,
+                    ),
+                    rate=format_rate(interface.usable),
+                    rate_below=format_rate(rule.when.rate_below),
+                    delay=format_seconds(full),
                 )
             )
     if device.role in (DeviceRole.EDGE, DeviceRole.MIDDLE):

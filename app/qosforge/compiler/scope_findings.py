@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 
 from qosforge.compiler.scope_resolution import in_scope
-from qosforge.errors import InputError
-from qosforge.findings import Finding, Severity
+from qosforge.errors import InputError, Place
+from qosforge.finding_codes import DEFAULT
+from qosforge.findings import Finding
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import PortShape, Scope, every_class
 from qosforge.inventory.models import Device, DeviceRole, Interface, Network
+from qosforge.note import note
 from qosforge.plan.request import DeviceRequest
 from qosforge.units import format_rate
 
@@ -52,32 +55,26 @@ def find_unknown_names(loaded: LoadedIntent, network: Network) -> Iterable[Findi
         for selector, name in missing:
             told += 1
             near = get_close_matches(name, known[selector], n=1) if told <= MOST_LOOKED_UP else []
-            yield _scope_finding(
-                loaded,
-                position,
+            yield note(
                 "scope-unknown-name",
-                f"{selector} {name!r} is not in network {network.name}",
-                f"did you mean {near[0]!r}?" if near else "check it against hosts.yaml",
+                _scope_place(loaded, position),
+                variant="near" if near else DEFAULT,
+                selector=selector,
+                name=name,
+                network=network.name,
+                **({"near": near[0]} if near else {}),
             )
         if not missing and not any(in_scope(scope, d, i) for d in network.devices for i in d.interfaces):
-            yield _scope_finding(
-                loaded,
-                position,
+            yield note(
                 "scope-matches-nothing",
-                f"no interface of network {network.name} is in this scope",
-                f"its {', '.join(scope.selectors)} must hold for one interface: check them against hosts.yaml",
+                _scope_place(loaded, position),
+                network=network.name,
+                selectors=", ".join(scope.selectors),
             )
 
 
-def _scope_finding(loaded: LoadedIntent, position: int, code: str, message: str, hint: str) -> Finding:
-    return Finding(
-        code=code,
-        severity=Severity.WARNING,
-        message=message,
-        file=loaded.document.file,
-        line=loaded.document.place(("apply", position)).line,
-        hint=hint,
-    )
+def _scope_place(loaded: LoadedIntent, position: int) -> Place:
+    return Place(file=loaded.document.file, line=loaded.document.place(("apply", position)).line)
 
 
 def find_unrecognised(loaded: LoadedIntent, requests: Iterable[DeviceRequest]) -> Iterable[Finding]:
@@ -89,15 +86,12 @@ def find_unrecognised(loaded: LoadedIntent, requests: Iterable[DeviceRequest]) -
         policed = police is not None and police.direction == "input"
         if not policed and entry.mark is None:
             continue
-        where, done = loaded.class_place(entry.name), "policed" if policed else "marked"
-        yield Finding(
-            code="input-scope-missing",
-            severity=Severity.ERROR if policed and police and not police.prefer else Severity.WARNING,
-            message=f"no input in scope recognises classes: this one is {done} nowhere",
-            traffic_class=entry.name,
-            file=where.file if where else None,
-            line=where.line if where else None,
-            hint="put interfaces tagged lan under a scope of direction input without trust",
+        where = loaded.class_place(entry.name)
+        yield note(
+            "input-scope-missing",
+            Place(traffic_class=entry.name, file=where.file if where else None, line=where.line if where else None),
+            variant="policed" if policed else "marked",
+            preferred=police is not None and police.prefer,
         )
 
 
@@ -109,12 +103,14 @@ def agree_on(
     if len(said) < 2:
         return (said[0] if said else None), ()
     position = next(n for n, s in enumerate(loaded.intent.apply) if s in scopes and getattr(s, field) == said[1])
-    finding = _scope_finding(
-        loaded, position, "scopes-disagree", f"two scopes give this interface a {field} each", "narrow one of them"
+    place = replace(
+        _scope_place(loaded, position),
+        device=device.name,
+        interface=interface.name,
+        direction=scopes[0].direction,
     )
-    place = {"device": device.name, "interface": interface.name, "direction": scopes[0].direction}
-    words = {"requested": _word(said[1]), "applied": _word(said[0]), "severity": Severity.ERROR}
-    return said[0], (finding.model_copy(update=place | words),)
+    found = note("scopes-disagree", place, requested=_word(said[1]), applied=_word(said[0]), field=field)
+    return said[0], (found,)
 
 
 def _word(value: object) -> str:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from qosforge.compiler.canonical_form import canonical_form
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
+from qosforge.note import note
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Queue
 
 _Side = Ingress | Egress
@@ -44,16 +46,12 @@ def find_shared_policies(plan: Plan, running: Plan, project: Callable[[], Plan])
             if policy is None or name in changed:
                 continue
             if policy in coming and not _alike(coming[policy], there):
-                yield Finding(
-                    code="policy-shared",
-                    severity=Severity.ERROR,
-                    message=f"policy {policy} is on this interface too, which the intent leaves as it is",
-                    device=plan.device,
-                    interface=name,
-                    direction=direction,
+                yield note(
+                    "policy-shared",
+                    Place(device=plan.device, interface=name, direction=direction),
                     requested="no change here",
                     applied="another policy of this name",
-                    hint="give the intent's scopes a 'policy' of another name, or put the interface under them",
+                    policy=policy,
                 )
             else:
                 unchanged.append(_Unchanged(name, side, direction, after.get(name, there)))
@@ -82,17 +80,14 @@ def _find_shared_parts(
             continue
         parts = dict(_parts(becomes))
         names = sorted({key[1] for key, content in _parts(each.side) if parts.get(key) != content})
-        yield Finding(
-            code="policy-shared",
-            severity=Severity.ERROR,
-            message=f"policy {each.side.policy} is on this interface, which the intent leaves as it is, and shares "
-            f"with what the intent changes: {', '.join(names)}",
-            device=device,
-            interface=each.interface,
-            direction=each.direction,
+        yield note(
+            "policy-shared",
+            Place(device=device, interface=each.interface, direction=each.direction),
             requested="no change here",
             applied="other content under these names",
-            hint="put the interface under the intent's scopes, or give the intent's classes other names",
+            variant="parts",
+            policy=each.side.policy or "",
+            names=", ".join(names),
         )
 
 

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from qosforge.compiler.features import recognises
-from qosforge.findings import Finding, Severity
+from qosforge.finding_codes import DEFAULT
+from qosforge.findings import Finding
+from qosforge.note import note
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, TermRequest
 from qosforge.platforms.base import Platform
 
@@ -14,8 +17,6 @@ MOST_OF_A_CLASS = 4_096
 """Conditions that a class may come to where a device tells it by its mark."""
 MOST_OF_A_DEVICE = 16_384
 """Conditions that all classes of a device may come to together, each joined with what stands above it."""
-
-_HINT = "write ranges and prefixes instead of single values, match by dscp, or divide the class"
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,12 @@ def find_oversized(request: DeviceRequest, target: Platform) -> tuple[Finding, .
     sizes = tuple(_sizes(request, target, request.classes, 1))
     beyond = [size for size in sizes if size.conditions > size.most]
     if beyond:
-        return tuple(_of_class(request, size) for size in beyond)
+        return tuple(_finding(request, size, DEFAULT, size.conditions, size.most) for size in beyond)
     total = sum(size.conditions + size.joined for size in sizes)
     if total <= MOST_OF_A_DEVICE:
         return ()
     largest = max(sizes, key=lambda size: size.conditions + size.joined)
-    message = f"the classes come to {total:,} conditions together, at most {MOST_OF_A_DEVICE:,} are compiled"
-    return (_finding(request, largest, message, total, MOST_OF_A_DEVICE),)
+    return (_finding(request, largest, "device", total, MOST_OF_A_DEVICE),)
 
 
 def without_matches(request: DeviceRequest) -> DeviceRequest:
@@ -69,23 +69,16 @@ def _sizes(
         yield from _sizes(request, target, class_request.children, joined)
 
 
-def _of_class(request: DeviceRequest, size: _Size) -> Finding:
-    message = f"the match comes to {size.conditions:,} conditions, at most {size.most:,} are entered for a class"
-    return _finding(request, size, message, size.conditions, size.most)
-
-
-def _finding(request: DeviceRequest, size: _Size, message: str, count: int, most: int) -> Finding:
-    return Finding(
-        code="match-too-large",
-        severity=Severity.ERROR,
-        message=f"{message}: {_largest(request, size.class_request)}",
-        device=request.device,
-        direction="input",
-        traffic_class=size.class_request.name,
-        line=size.class_request.line,
+def _finding(request: DeviceRequest, size: _Size, variant: str, count: int, most: int) -> Finding:
+    return note(
+        "match-too-large",
+        class_place(request, size.class_request, direction="input"),
         requested=f"{count:,} conditions",
         applied=f"{most:,} at most",
-        hint=_HINT,
+        variant=variant,
+        count=count,
+        most=most,
+        largest=_largest(request, size.class_request),
     )
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.deploy.fleet import Fleet, Outcome
-from qosforge.deploy.not_saved import CHOICES, difference
+from qosforge.deploy.not_saved import difference, how_to_agree
 from qosforge.deploy.transaction import comparable
 from qosforge.deploy.unsaved import unsaved
 from qosforge.errors import CommandRefused, EnableRefused, LoginRefused, QosforgeError
@@ -295,4 +295,4 @@ def _startup(device: Device, driver: DeviceDriver, running: DeviceText) -> tuple
     lines = tuple(line.in_message() for line in unsaved(how, startup, running))
     if not lines:
         return (), Check(subject=Subject.STARTUP, state=State.GOOD, text="as running")
-    return lines, Check(subject=Subject.STARTUP, state=State.PROBLEM, text=difference(lines), hint=CHOICES)
+    return lines, Check(subject=Subject.STARTUP, state=State.PROBLEM, text=difference(lines), hint=how_to_agree())

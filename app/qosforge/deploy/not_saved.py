@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.finding_codes import explain
+from qosforge.findings import Finding
+from qosforge.note import note
 from qosforge.platforms.device_text import DeviceText
 
-CHOICES = (
-    "to keep what runs, save it on the device (write memory); to go back to what is saved, reload the device, or "
-    "replace its configuration by startup where it can; then try again"
-)
-"""How the two are made alike. Which of them is right, nobody but the administrator knows."""
 MOST_LINES = 5
 """Of a difference, those that are told."""
 
@@ -33,12 +31,11 @@ def difference(lines: Sequence[str]) -> str:
     return f"running and startup configuration differ in {len(lines)} lines: {'; '.join(lines[:MOST_LINES])}{more}"
 
 
+def how_to_agree() -> str:
+    """How the two are made alike. Which of them is right, nobody but the administrator knows."""
+    return explain("running-not-saved").hint
+
+
 def not_saved(device: str, lines: Sequence[str]) -> Finding:
     """That lines stand in the way of a push to a device: see `qosforge.deploy.unsaved.in_the_way`."""
-    return Finding(
-        code="running-not-saved",
-        severity=Severity.ERROR,
-        message=f"{difference(lines)}; a push would make that permanent, or lose it",
-        device=device,
-        hint=CHOICES,
-    )
+    return note("running-not-saved", Place(device=device), difference=difference(lines))

@@ -18,7 +18,7 @@ from qosforge.compiler.candidate import rollback_lines
 from qosforge.configtree import as_text, unmanaged
 from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.deploy.driver_capabilities import DriverCapabilities
-from qosforge.deploy.not_saved import CHOICES, difference
+from qosforge.deploy.not_saved import difference, how_to_agree
 from qosforge.deploy.unsaved import in_the_way
 from qosforge.errors import ChangeRefused, CommitPending, DeviceError, Place
 from qosforge.platforms.base import platform
@@ -192,7 +192,7 @@ def _require_saved(driver: DeviceDriver, target: Target, held: DeviceText) -> No
     lines = in_the_way(target.capabilities, target.platform, startup, held)
     if lines:
         shown = [line.in_message() for line in lines]
-        raise DeviceError(difference(shown), Place(device=target.device), CHOICES)
+        raise DeviceError(difference(shown), Place(device=target.device), how_to_agree())
 
 
 def _to_save(driver: DeviceDriver, target: Target, held: DeviceText) -> tuple[str, ...]:

@@ -10,10 +10,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from qosforge.configtree import ConfigLine
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.importing.running_configuration import RunningConfiguration
 from qosforge.importing.to_intent import rate
 from qosforge.inventory.models import Circuit, Device, Framing, Interface, Network
+from qosforge.note import note
 from qosforge.plan.model import InterfacePlan
 from qosforge.platforms.base import platform
 
@@ -67,14 +69,11 @@ def host(
                 findings.append(_port_refusal(configuration, plan, error))
     if len(configuration.images) > 1:
         findings.append(
-            Finding(
-                code="import-assumed",
-                severity=Severity.INFO,
-                message="the configuration does not state its image",
-                device=configuration.device,
-                file=configuration.file,
+            note(
+                "import-assumed",
+                Place(device=configuration.device, file=configuration.file),
                 applied=image,
-                hint="give --image, or correct hosts.yaml",
+                variant="image",
             )
         )
     return Host(
@@ -92,14 +91,11 @@ def host(
 
 def _port_refusal(configuration: RunningConfiguration, plan: InterfacePlan, error: ValidationError) -> Finding:
     """An interface that an inventory cannot hold."""
-    return Finding(
-        code="import-not-expressed",
-        severity=Severity.WARNING,
-        message=f"an inventory does not take this interface: {error.errors()[0]['msg']}",
-        device=configuration.device,
-        interface=plan.name,
-        file=configuration.file,
-        hint="configure it on the device by other means",
+    return note(
+        "import-not-expressed",
+        Place(device=configuration.device, interface=plan.name, file=configuration.file),
+        variant="interface",
+        reason=error.errors()[0]["msg"],
     )
 
 
@@ -115,15 +111,11 @@ def _interface(
     if speed is None:
         speed = next((value for family, value in _RATES if plan.name.startswith(family)), _OTHER)
         findings.append(
-            Finding(
-                code="import-assumed",
-                severity=Severity.INFO,
-                message="the configuration does not state the interface's rate",
-                device=configuration.device,
-                interface=plan.name,
-                file=configuration.file,
+            note(
+                "import-assumed",
+                Place(device=configuration.device, interface=plan.name, file=configuration.file),
                 applied=rate(speed),
-                hint="correct it in hosts.yaml",
+                variant="rate",
             )
         )
     return Interface(

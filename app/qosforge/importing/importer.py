@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from qosforge.configtree import ConfigLine
 from qosforge.errors import InputError, Place
-from qosforge.findings import Finding, Severity
+from qosforge.finding_codes import DEFAULT
+from qosforge.findings import Finding
 from qosforge.importing.candidate_intent import (
     CandidateIntent,
     compile_candidate,
@@ -26,6 +27,7 @@ from qosforge.importing.search import NO_INTENT, ScoredCandidate, Search
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.inventory.models import Network
+from qosforge.note import note
 from qosforge.plan.model import System
 from qosforge.platforms.base import platform
 from qosforge.platforms.masked_findings import mask_findings
@@ -72,12 +74,17 @@ def import_configurations(configurations: Sequence[RunningConfiguration], name: 
         by_device[entry.device] = entry
     notes: dict[Finding, None] = {}
 
-    def note(device: str, interface: str, direction: str, traffic_class: str | None, what: str) -> None:
-        finding = _not_expressed(f"the language has no word for {what}")
-        place = {"device": device, "interface": interface, "direction": direction, "traffic_class": traffic_class}
-        notes[finding.model_copy(update={**place, "file": by_device[device].file})] = None
+    def remark(device: str, interface: str, direction: str, traffic_class: str | None, what: str) -> None:
+        place = Place(
+            device=device,
+            interface=interface,
+            direction=direction,
+            traffic_class=traffic_class,
+            file=by_device[device].file,
+        )
+        notes[note("import-not-expressed", place, variant="no-word", what=what)] = None
 
-    found = Search(by_device, note).find_candidates()
+    found = Search(by_device, remark).find_candidates()
     if not found:
         raise InputError(
             "no interface has anything for quality of service",
@@ -141,20 +148,14 @@ def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConf
     """What a candidate does not give; information where a push would leave it as it is."""
     candidate = scored.candidate
     for name in candidate.guessed:
-        yield Finding(
-            code="import-guessed",
-            severity=Severity.WARNING,
-            message="what the class matches is not defined: it is taken for the packets that are given the only "
-            "mark no other class reads",
-            device=candidate.devices[0],
-            traffic_class=name,
-            hint="check the class in the intent",
+        yield note(
+            "import-guessed",
+            Place(device=candidate.devices[0], traffic_class=name),
         )
     for words in every_class(candidate.classes):
         if "match" not in words and words["name"] != RESERVED_CLASS:
-            yield _not_expressed("nothing of what the class matches can be said: it is left out").model_copy(
-                update={"device": candidate.devices[0], "traffic_class": words["name"]}
-            )
+            place = Place(device=candidate.devices[0], traffic_class=words["name"])
+            yield note("import-not-expressed", place, variant="no-match")
     running = {device: configurations[device].text for device in candidate.devices}
     plans = {device: entry.plan for device, entry in configurations.items()}
     left = set(scored.differences)
@@ -166,35 +167,29 @@ def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConf
 
 def _rejection_finding(scored: ScoredCandidate, configurations: Mapping[str, RunningConfiguration]) -> Finding:
     """Sides whose classes are no intent at all."""
-    where = "; ".join(side.where for side in scored.candidate.sides)
-    finding = _not_expressed(
-        f"{where}: its classes are no intent: {explain_refusal(scored.candidate, configurations)}"
+    return note(
+        "import-not-expressed",
+        Place(device=scored.candidate.devices[0]),
+        variant="no-intent",
+        sides="; ".join(side.where for side in scored.candidate.sides),
+        reason=explain_refusal(scored.candidate, configurations),
     )
-    return finding.model_copy(update={"severity": Severity.ERROR, "device": scored.candidate.devices[0]})
 
 
 def _difference_finding(difference: PlanDifference, file: str, *, kept: bool) -> Finding:
-    what = f"{difference.place} is not what the intent compiles to"
-    finding = _not_expressed(what + (": a push leaves it as it is" if kept else ""))
-    return finding.model_copy(
-        update={
-            "severity": Severity.INFO if kept or difference.renamed else Severity.WARNING,
-            "device": difference.device,
-            "interface": difference.interface,
-            "direction": difference.direction,
-            "file": file,
-            "requested": difference.running,
-            "applied": difference.running if kept else difference.compiled,
-        }
-    )
-
-
-def _not_expressed(message: str) -> Finding:
-    return Finding(
-        code="import-not-expressed",
-        severity=Severity.WARNING,
-        message=message,
-        hint="configure it on the device by other means, or give up on it",
+    return note(
+        "import-not-expressed",
+        Place(
+            device=difference.device,
+            interface=difference.interface,
+            direction=difference.direction,
+            file=file,
+        ),
+        requested=difference.running,
+        applied=difference.running if kept else difference.compiled,
+        variant="left-as-it-is" if kept else "differs",
+        part=difference.place,
+        renamed=difference.renamed,
     )
 
 
@@ -203,16 +198,14 @@ def _explain_split(candidates: Sequence[ScoredCandidate], names: Sequence[str]) 
     for position, entry in enumerate(candidates[1:], start=1):
         for other, name in zip(candidates[:position], names, strict=False):
             classes = differing_classes(entry.candidate.classes, other.candidate.classes)
-            which = (
-                f"classes {', '.join(classes)} differ" if classes else "the classes are others, or in another order"
-            )
-            where = "; ".join(side.where for side in entry.candidate.sides)
-            yield Finding(
-                code="import-split",
-                severity=Severity.INFO,
-                message=f"{where}: an intent of its own, {names[position]}, beside {name}: {which}",
-                device=entry.candidate.sides[0].device,
-                hint="name the classes alike on all devices, or keep both intents",
+            yield note(
+                "import-split",
+                Place(device=entry.candidate.sides[0].device),
+                variant=DEFAULT if classes else "other-classes",
+                sides="; ".join(side.where for side in entry.candidate.sides),
+                own=names[position],
+                other=name,
+                **({"classes": ", ".join(classes)} if classes else {}),
             )
 
 
@@ -228,8 +221,12 @@ def _device_wide_findings(
     for name, configuration in configurations.items():
         for setting in changed_system(configuration.plan, configuration.images[0]):
             if setting not in given.get(name, set()) | _NOT_ASKED:
-                finding = _not_expressed(f"the device's {setting.replace('_', ' ')} is not as delivered")
-                yield finding.model_copy(update={"device": name, "file": configuration.file})
+                yield note(
+                    "import-not-expressed",
+                    Place(device=name, file=configuration.file),
+                    variant="device-wide",
+                    setting=setting.replace("_", " "),
+                )
 
 
 def _find_unattached(configuration: RunningConfiguration) -> Iterator[Finding]:
@@ -239,15 +236,11 @@ def _find_unattached(configuration: RunningConfiguration) -> Iterator[Finding]:
     for line in tree:
         found = _POLICY.fullmatch(line.text)
         if found is not None and found[1] not in named:
-            finding = _not_expressed(f"policy {found[1]} is attached to nothing")
-            yield finding.model_copy(
-                update={
-                    "severity": Severity.INFO,
-                    "device": configuration.device,
-                    "file": configuration.file,
-                    "line": line.number,
-                    "hint": "attach it, or remove it from the device",
-                }
+            yield note(
+                "import-not-expressed",
+                Place(device=configuration.device, file=configuration.file, line=line.number),
+                variant="unattached",
+                policy=found[1],
             )
 
 
@@ -260,15 +253,10 @@ def _walk_lines(tree: Iterable[ConfigLine]) -> Iterator[ConfigLine]:
 def _find_unread(configuration: RunningConfiguration) -> Iterator[Finding]:
     """Every line that is not understood, with its number."""
     for line in configuration.plan.unknown:
-        context = f" (in {line.context})" if line.context else ""
-        place = {"device": configuration.device, "file": configuration.file, "line": line.line}
+        place = Place(device=configuration.device, file=configuration.file, line=line.line)
+        facts = {"text": line.text} | ({"context": line.context} if line.context else {})
+        variant = "line-in-context" if line.context else "line"
         if line.undefined:
-            finding = Finding(
-                code="access-group-undefined",
-                severity=Severity.WARNING,
-                message=f"{line.text}{context}: the device has no {line.undefined}",
-                hint=f"define {line.undefined}, or correct the line",
-            )
+            yield note("access-group-undefined", place, variant=variant, undefined=line.undefined, **facts)
         else:
-            finding = _not_expressed(f"{line.text!r}{context} is not understood")
-        yield finding.model_copy(update=place)
+            yield note("import-not-expressed", place, variant=variant, **facts)

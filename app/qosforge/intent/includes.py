@@ -11,14 +11,15 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from qosforge.errors import InputError
-from qosforge.findings import Finding, Severity
+from qosforge.errors import InputError, Place
+from qosforge.findings import Finding
 from qosforge.intent.applications import OwnApplication
 from qosforge.intent.base import IntentModel, Many, Name
 from qosforge.intent.models import Intent, LinkEfficiencyRule, TrafficClass
 from qosforge.intent.parameters import Parameter, Resolution, Value
 from qosforge.intent.problems import as_problem
 from qosforge.intent.yaml_source import MAX_BYTES, MAX_NODES, Path_, YamlDocument, parse_document, read_document
+from qosforge.note import note
 from qosforge.resources import root
 from qosforge.units import shortened
 
@@ -319,11 +320,8 @@ def _classes(resolved: Iterable[tuple[YamlDocument, dict[str, Any]]], findings: 
 
 def _replaced(name: Any, part: _Part, earlier: _Part) -> Finding:
     where, before = part.document.place(part.path), earlier.document.place(earlier.path)
-    return Finding(
-        code="class-replaced",
-        severity=Severity.INFO,
-        message=f"takes the place of the class in {before.file}:{before.line}",
-        traffic_class=name,
-        file=where.file,
-        line=where.line,
+    return note(
+        "class-replaced",
+        Place(traffic_class=name, file=where.file, line=where.line),
+        earlier=f"{before.file}:{before.line}",
     )

@@ -11,9 +11,10 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, WithJsonSchema
 
 from qosforge.errors import InputError, Place
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.intent.base import is_name
 from qosforge.intent.yaml_source import MAX_BYTES, Path_, YamlDocument, parse_document
+from qosforge.note import note
 from qosforge.units import shortened
 
 LONGEST_TEXT = 200
@@ -159,13 +160,10 @@ class Resolution:
         """``parameter-unused`` for every parameter of a file that nothing refers to."""
         for name, parameter in declared.items():
             if name not in self.used:
-                yield Finding(
-                    code="parameter-unused",
-                    severity=Severity.WARNING,
-                    message=f"nothing refers to parameter {name!r}",
-                    file=parameter.where.file,
-                    line=parameter.where.line,
-                    hint=f"refer to it as ${{{name}}}, or take it away",
+                yield note(
+                    "parameter-unused",
+                    Place(file=parameter.where.file, line=parameter.where.line),
+                    name=name,
                 )
 
 

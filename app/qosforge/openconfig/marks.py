@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from qosforge.findings import Severity
 from qosforge.openconfig.unmapped_fields import UnmappedFields
 from qosforge.plan.model import Ingress, Rule, Scheduler, System, Term, Trust
 
@@ -12,11 +11,8 @@ DSCPS = range(64)
 def note_maps(system: System, unmapped: UnmappedFields) -> None:
     """Tell that the device's maps are no part of the document."""
     if any((system.cos_to_dscp, system.dscp_to_cos, system.cos_to_queue, system.dscp_to_queue)):
-        unmapped.add(
+        unmapped.note(
             "openconfig-map-as-rules",
-            Severity.INFO,
-            "the maps between marks and queues are not in the document: what they make of DSCPs stands as rules, "
-            "the CoS that follows from a DSCP is left to the device",
         )
 
 
@@ -27,30 +23,26 @@ def carried_input(system: System, ingress: Ingress, unmapped: UnmappedFields, in
     match ingress.trust:
         case Trust.NONE:
             rules = _untrusted(system, ingress)
-            _as_rules(unmapped, interface, "an untrusted port gives packets the marks of the port")
+            _as_rules(unmapped, interface, "untrusted")
         case Trust.DSCP:
             if system.queue_on_input and system.dscp_to_queue:
                 rules = (*rules, *_by_dscp(system.dscp_to_queue, None))
-            _as_rules(unmapped, interface, "a trusted DSCP is one that no rule sets")
+            _as_rules(unmapped, interface, "dscp")
         case Trust.COS:
-            unmapped.add(
+            unmapped.note(
                 "openconfig-trust-not-carried",
-                Severity.WARNING,
-                "trust in the CoS is left out: the model does not match it",
                 interface=interface,
                 direction="input",
-                hint="trust the DSCP",
             )
         case Trust.KEEP:
             pass
     if ingress.port_cos and ingress.trust is not Trust.NONE:
-        unmapped.add(
+        unmapped.note(
             "openconfig-trust-not-carried",
-            Severity.WARNING,
-            f"the port's own CoS {ingress.port_cos} is left out",
             interface=interface,
             direction="input",
-            hint="remove the port's CoS",
+            variant="port-cos",
+            cos=ingress.port_cos,
         )
     return ingress.model_copy(update={"rules": rules})
 
@@ -70,8 +62,8 @@ def _untrusted(system: System, ingress: Ingress) -> tuple[Rule, ...]:
     return (*marked, Rule(name="untrusted", any_of=(Term(),), set_dscp=dscp, set_cos=cos))
 
 
-def _as_rules(unmapped: UnmappedFields, interface: str, message: str) -> None:
-    unmapped.add("openconfig-trust-as-rules", Severity.INFO, message, interface=interface, direction="input")
+def _as_rules(unmapped: UnmappedFields, interface: str, variant: str) -> None:
+    unmapped.note("openconfig-trust-as-rules", interface=interface, direction="input", variant=variant)
 
 
 def output_by_marks(
@@ -87,13 +79,10 @@ def output_by_marks(
         table = tuple(system.cos_to_queue[cos] for cos in system.dscp_to_cos)
     if table is None:
         if system.cos_to_queue is not None:
-            unmapped.add(
+            unmapped.note(
                 "openconfig-map-not-carried",
-                Severity.WARNING,
-                "the map from CoS to queue is left out: the model does not match the CoS",
                 interface=interface,
                 direction="output",
-                hint="map DSCPs to queues",
             )
         return ()
     return _by_dscp(table, {q.number for q in scheduler.queues})

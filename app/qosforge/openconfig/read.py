@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qosforge.errors import InputError, InputErrors, Place
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.openconfig.document import JsonNode, leftovers
 from qosforge.openconfig.read_queues import QueueName, read_groups, read_policies, read_profiles, read_queues
 from qosforge.openconfig.read_terms import VERSIONS, OpenConfigClassifier, read_classifiers, rules_of
@@ -76,11 +76,9 @@ def import_document(text: str, *, device: str, platform: str = PLATFORM, file: s
     plan = Plan(device=device, platform=platform, interfaces=reader.interfaces())
     reader.unused()
     for path in leftovers(document, ""):
-        unmapped.add(
+        unmapped.note(
             "openconfig-part-not-read",
-            Severity.WARNING,
-            f"{path} has no place in a plan",
-            hint="configure it on the device by other means",
+            part=path,
         )
     if len(top.problems) == 1:
         raise top.problems[0]
@@ -198,8 +196,8 @@ class _Reader:
         for kind, entries in defined.items():
             for name in entries:
                 if f"{kind} {name}" not in self.attached:
-                    self.unmapped.add(
+                    self.unmapped.note(
                         "openconfig-not-attached",
-                        Severity.INFO,
-                        f"{kind} {name} stands at no interface and is not in the plan",
+                        kind=kind,
+                        name=name,
                     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from qosforge.findings import Severity
 from qosforge.openconfig.document import JsonNode
 from qosforge.openconfig.names import queue_key
 from qosforge.openconfig.restrict import LAST_QUEUE
@@ -35,11 +34,10 @@ def read_queues(qos: JsonNode, unmapped: UnmappedFields) -> dict[str, QueueName]
         if number is None:
             number = next(n for n in range(len(rows) + len(used) + 1) if n not in used)
             used.add(number)
-            unmapped.add(
+            unmapped.note(
                 "openconfig-queue-number-chosen",
-                Severity.INFO,
-                f"queue {key} has no queue-id and is counted as {number}",
-                hint="give it its queue-id",
+                queue=key,
+                number=number,
             )
         found[key] = QueueName(number, None if key == queue_key(number, None) else key)
     return found
@@ -80,13 +78,12 @@ def read_profiles(qos: JsonNode, unmapped: UnmappedFields) -> dict[str, Red | No
             continue
         denominator = drop_denominator(percent)
         if drop_percent(denominator) != percent:
-            unmapped.add(
+            unmapped.note(
                 "openconfig-value-approximate",
-                Severity.WARNING,
-                f"drop profile {name}: a plan holds drop probabilities as one in a whole number",
                 requested=f"{percent} %",
                 applied=f"1 in {denominator}",
-                hint="use a probability such as 100, 50, 33, 25, 20 or 10 %",
+                variant="drop-probability",
+                name=name,
             )
         profile = RedProfile(minimum=minimum, maximum=maximum, denominator=denominator)
         exponent = {} if weight is None else {"weight_exponent": weight}
@@ -103,11 +100,10 @@ def read_policies(qos: JsonNode, queues: dict[str, QueueName], unmapped: Unmappe
         ordered = [row for _, row in sorted(numbered, key=lambda pair: pair[0] or 0)]
         strict = [_is_strict(row) for row in ordered]
         if strict != sorted(strict, reverse=True):
-            unmapped.add(
+            unmapped.note(
                 "openconfig-value-approximate",
-                Severity.WARNING,
-                f"scheduler policy {name}: a strict scheduler after one with weights is served before it in a plan",
-                hint="give strict schedulers the lowest sequence numbers",
+                variant="order",
+                name=name,
             )
         served = [q for row, first in zip(ordered, strict, strict=True) for q in _scheduler(row, first, queues)]
         listed = tuple(sorted(served, key=lambda q: not q.priority))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from qosforge.errors import InputError, Place
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding
 from qosforge.intent.applications import Application
 from qosforge.openconfig.marks import carried_input, note_maps, output_by_marks
 from qosforge.openconfig.names import AssignedNames, queue_names
@@ -48,11 +48,9 @@ def restrict(plan: Plan, applications: Mapping[str, Application]) -> RestrictedP
     unmapped.others(plan.system, _SYSTEM_USED, "the device")
     note_maps(plan.system, unmapped)
     if plan.unknown:
-        unmapped.add(
+        unmapped.note(
             "openconfig-lines-not-carried",
-            Severity.WARNING,
-            f"{len(plan.unknown)} lines of the configuration are not understood and not in the document",
-            hint="look at them with `qosforge validate --live`",
+            count=len(plan.unknown),
         )
     plain = [_interface(plan, entry, applications, unmapped) for entry in plan.interfaces]
     return RestrictedPlan(plan.model_copy(update=_named(plain)), unmapped.findings())
@@ -65,19 +63,14 @@ def _interface(
         entry, ("name", "bandwidth_kbps", "ingress", "egress", "efficiency"), "the interface", entry.name
     )
     if entry.efficiency != type(entry.efficiency)():
-        unmapped.add(
+        unmapped.note(
             "openconfig-link-efficiency-not-carried",
-            Severity.WARNING,
-            "header compression, multilink and fragmentation have no place in the model",
             interface=entry.name,
             direction="output",
-            hint="configure them on the device by other means",
         )
     if entry.bandwidth_kbps is not None:
-        unmapped.add(
+        unmapped.note(
             "openconfig-bandwidth-not-carried",
-            Severity.INFO,
-            "the bandwidth that a device believes an interface to have is no part of the model",
             interface=entry.name,
         )
     ingress = carried_input(plan.system, entry.ingress, unmapped, entry.name)
@@ -88,12 +81,11 @@ def _interface(
         ("output", egress.policy, _has_output(egress)),
     ):
         if policy is not None and not held:
-            unmapped.add(
+            unmapped.note(
                 "openconfig-policy-not-carried",
-                Severity.INFO,
-                f"nothing of policy {policy} is in the document",
                 interface=entry.name,
                 direction=direction,
+                policy=policy,
             )
     return InterfacePlan(name=entry.name, ingress=Ingress(policy=ingress.policy, rules=rules), egress=egress)
 
@@ -111,10 +103,8 @@ def _egress(
     scheduler = egress.scheduler
     if scheduler is None and plan.system.scheduler is not None:
         scheduler = plan.system.scheduler
-        unmapped.add(
+        unmapped.note(
             "openconfig-scheduler-per-interface",
-            Severity.INFO,
-            "the scheduler of the whole device stands at every interface: the model has none for a device",
             interface=entry.name,
             direction="output",
         )
@@ -142,26 +132,21 @@ def _rules(
     for rule in rules:
         unmapped.others(rule, RULE_CARRIED, f"class {rule.name}", interface)
         if rule.police is not None:
-            unmapped.add(
+            unmapped.note(
                 "openconfig-police-not-carried",
-                Severity.WARNING,
-                f"the policer of {rule.police.rate} b/s is left out: the model polices queues, not classes",
                 interface=interface,
                 direction=direction,
                 traffic_class=rule.name,
-                hint="police the class on the device by other means",
+                rate=rule.police.rate,
             )
         terms = carried_terms(rule, applications, unmapped, interface, direction)
         if rule.none_of or (rule.any_of and not terms):
-            what = "the model has no exceptions" if rule.none_of else "none of its alternatives can be carried"
-            unmapped.add(
+            unmapped.note(
                 "openconfig-class-not-carried",
-                Severity.ERROR,
-                f"the class is left out: {what}",
                 interface=interface,
                 direction=direction,
                 traffic_class=rule.name,
-                hint="give the class a match by DSCP, addresses, protocol or ports",
+                variant="exceptions" if rule.none_of else "no-alternative",
             )
         elif terms:
             found.append(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from qosforge.findings import Severity
 from qosforge.openconfig.unmapped_fields import UnmappedFields
 from qosforge.plan.model import Discipline, Queue, Red, RedProfile, Scheduler, Share, ShareUnit
 
@@ -46,10 +45,8 @@ def carried_scheduler(
 
 
 def _scheduling(unmapped: UnmappedFields, interface: str, requested: str, applied: str) -> None:
-    unmapped.add(
+    unmapped.note(
         "openconfig-scheduling-approximate",
-        Severity.INFO,
-        "the model has strict priority and weights only",
         interface=interface,
         direction="output",
         requested=requested,
@@ -88,10 +85,8 @@ def _in(share: Share, kbps: bool, bandwidth_kbps: int | None) -> int:
 def _queue(queue: Queue, weight: int | None, unmapped: UnmappedFields, interface: str) -> Queue:
     unmapped.others(queue, QUEUE_CARRIED, f"queue {queue.name or queue.number}", interface)
     if queue.limit_packets is not None:
-        unmapped.add(
+        unmapped.note(
             "openconfig-queue-limit-not-carried",
-            Severity.INFO,
-            "queue limits in packets have no place in the model",
             interface=interface,
             direction="output",
         )
@@ -101,20 +96,16 @@ def _queue(queue: Queue, weight: int | None, unmapped: UnmappedFields, interface
         share = Share(unit=ShareUnit.WEIGHT, value=weight)
     requested = queue.share
     if requested is not None and share is None:
-        unmapped.add(
+        unmapped.note(
             "openconfig-share-not-carried",
-            Severity.INFO,
-            "a share of a strict queue that is not policed has no effect in the model",
             interface=interface,
             direction="output",
             traffic_class=queue.name,
             requested=f"{requested.value} {requested.unit.value}",
         )
     if requested is not None and share is not None and requested.unit is not share.unit:
-        unmapped.add(
+        unmapped.note(
             "openconfig-share-as-weight",
-            Severity.INFO,
-            "a guaranteed share becomes a weight beside the others",
             interface=interface,
             direction="output",
             traffic_class=queue.name,
@@ -151,14 +142,12 @@ def _red(red: Red, name: str, unmapped: UnmappedFields, interface: str) -> Red |
     """One profile for all packets: that of unmarked traffic where the device has several."""
     unit = _BYTES_A_UNIT.get(red.unit)
     if not red.profiles or unit is None:
-        unmapped.add(
+        unmapped.note(
             "openconfig-wred-not-carried",
-            Severity.WARNING,
-            f"thresholds in {red.unit} cannot be told in bytes" if red.profiles else "the thresholds are not known",
             interface=interface,
             direction="output",
             traffic_class=name,
-            hint="configure the drop profile on the device by other means",
+            **({"variant": "unit", "unit": red.unit} if red.profiles else {}),
         )
         return None
     chosen = next((p for p in red.profiles if 0 in p.dscp or 0 in p.precedence), red.profiles[0])
@@ -169,16 +158,13 @@ def _red(red: Red, name: str, unmapped: UnmappedFields, interface: str) -> Red |
     )
     carried = Red(weight_exponent=red.weight_exponent, unit="bytes", profiles=(profile,), ecn=red.ecn)
     if carried != red:
-        unmapped.add(
+        unmapped.note(
             "openconfig-wred-approximate",
-            Severity.WARNING,
-            "the model has one drop profile for all packets of a queue, in bytes and whole per cents",
             interface=interface,
             direction="output",
             traffic_class=name,
             requested=f"{len(red.profiles)} profiles, {_profile_words(chosen, red.unit)} for unmarked packets",
             applied=_profile_words(profile, "bytes"),
-            hint="leave WRED out, or accept one profile",
         )
     return carried
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 
+from qosforge.errors import Place
 from qosforge.expansion import combine
-from qosforge.findings import Severity
 from qosforge.intent.applications import Application
 from qosforge.intent.ports import WELL_KNOWN
+from qosforge.note import Reason, because
 from qosforge.openconfig.unmapped_fields import UnmappedFields
 from qosforge.plan.model import PortRange, Rule, Term
 
@@ -40,32 +41,22 @@ def carried_terms(
     for term in rule.any_of:
         reason = _unmapped_reason(term, applications)
         if reason:
-            unmapped.add(
-                "openconfig-match-not-carried",
-                Severity.WARNING,
-                f"an alternative is left out: {reason}",
-                interface=interface,
-                direction=direction,
-                traffic_class=rule.name,
-                hint="match DSCPs, addresses, protocols or ports",
-            )
+            unmapped.report(reason, Place(interface=interface, direction=direction, traffic_class=rule.name))
             continue
         if term.application:
-            unmapped.add(
+            unmapped.note(
                 "openconfig-application-by-ports",
-                Severity.WARNING,
-                f"{term.application} is recognised by transport ports only: the model knows no applications",
                 interface=interface,
                 direction=direction,
                 traffic_class=rule.name,
-                hint="mark the traffic at its hosts where ports are not enough",
+                application=term.application,
             )
         for header in _headers(term, applications):
             found.update(dict.fromkeys(_single(header)))
     return tuple(found)
 
 
-def _unmapped_reason(term: Term, applications: Mapping[str, Application]) -> str | None:
+def _unmapped_reason(term: Term, applications: Mapping[str, Application]) -> Reason | None:
     """Why a term cannot be carried; None where it can."""
     lacking = [
         name
@@ -73,17 +64,19 @@ def _unmapped_reason(term: Term, applications: Mapping[str, Application]) -> str
         if name not in CARRIED and getattr(term, name) != spec.get_default(call_default_factory=True)
     ]
     if lacking:
-        return f"a term for IP packets does not match {', '.join(lacking).replace('_', ' ')}"
+        return because(
+            "openconfig-match-not-carried", variant="fields", fields=", ".join(lacking).replace("_", " ")
+        )
     if term.application and term.application not in applications:
-        return f"the ports of {term.application} are not known"
+        return because("openconfig-match-not-carried", variant="ports-unknown", application=term.application)
     if term.application and (term.protocol is not None or term.source_ports or term.destination_ports):
-        return f"{term.application} together with a protocol or ports"
+        return because("openconfig-match-not-carried", variant="application-joined", application=term.application)
     if term.protocol is not None and term.protocol > LAST_PROTOCOL:
-        return f"the model has no protocol {term.protocol}"
+        return because("openconfig-match-not-carried", variant="protocol", protocol=term.protocol)
     if len({ip_network(p, strict=False).version for p in (term.source, term.destination) if p}) > 1:
-        return "no packet has addresses of two families"
+        return because("openconfig-match-not-carried", variant="two-families")
     if term.precedence and not _dscps(term):
-        return "no packet has its DSCP and its precedence"
+        return because("openconfig-match-not-carried", variant="dscp-and-precedence")
     return None
 
 

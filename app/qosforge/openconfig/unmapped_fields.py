@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pydantic import BaseModel
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.finding_codes import DEFAULT
+from qosforge.findings import Finding
+from qosforge.note import Reason, note
 
 
 @dataclass
@@ -17,31 +21,27 @@ class UnmappedFields:
     device: str
     _found: dict[Finding, list[str]] = field(default_factory=dict)
 
-    def add(
+    def note(
         self,
         code: str,
-        severity: Severity,
-        message: str,
         *,
         interface: str = "",
         direction: str | None = None,
         traffic_class: str | None = None,
         requested: str | None = None,
         applied: str | None = None,
-        hint: str | None = None,
+        variant: str = DEFAULT,
+        **facts: Any,
     ) -> None:
-        """Note a finding; ``interface`` is empty for the whole device."""
-        finding = Finding(
-            code=code,
-            severity=severity,
-            message=message,
-            device=self.device,
-            direction=direction,
-            traffic_class=traffic_class,
-            requested=requested,
-            applied=applied,
-            hint=hint,
-        )
+        """Note the finding of a code (see `qosforge.note.note`); ``interface`` is empty for the whole device."""
+        place = Place(device=self.device, direction=direction, traffic_class=traffic_class)
+        self._take(note(code, place, requested=requested, applied=applied, variant=variant, **facts), interface)
+
+    def report(self, reason: Reason, where: Place) -> None:
+        """Note the finding of a reason."""
+        self._take(reason.note(replace(where, device=self.device, interface=None)), where.interface or "")
+
+    def _take(self, finding: Finding, interface: str) -> None:
         places = self._found.setdefault(finding, [])
         if interface and interface not in places:
             places.append(interface)
@@ -50,13 +50,7 @@ class UnmappedFields:
         """Note every field of a part of the plan that is set and not among those carried."""
         for name in sorted(part.model_fields_set - set(carried)):
             if getattr(part, name) != type(part).model_fields[name].get_default(call_default_factory=True):
-                self.add(
-                    "openconfig-not-carried",
-                    Severity.WARNING,
-                    f"{what}: {name.replace('_', ' ')} is not carried",
-                    interface=interface,
-                    hint="configure it on the device by other means",
-                )
+                self.note("openconfig-not-carried", interface=interface, part=what, field=name.replace("_", " "))
 
     def findings(self) -> tuple[Finding, ...]:
         """All of them, in the order in which they were first met."""

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 from qosforge.compiler.compile import Compilation
 from qosforge.deltaq.error_spending import LOOKS, confidence_at
 from qosforge.deltaq.intervals import ratio_upper
 from qosforge.deltaq.objective import BoundVerdict
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.finding_codes import DEFAULT
+from qosforge.findings import Finding
 from qosforge.intent.models import Verify
+from qosforge.note import note
 from qosforge.tester.measurement.document import Measurement, class_sample
 from qosforge.tester.measurement.judging import ClassVerdict
 from qosforge.tester.replications import REPLICATIONS, Timing
@@ -44,17 +48,22 @@ def undecidable(
             if needed is not None and needed <= longest:
                 continue
             instead = _lower(bound, verdict, measurement, longest, check.confidence)
-            yield Finding(
-                code="objective-not-decidable",
-                severity=Severity.WARNING,
-                message=f"{bound.label} from {check.from_} to {check.to} cannot be decided in {longest} s, the "
-                f"longest that is measured: {_why(bound, needed)}",
-                traffic_class=verdict.traffic_class,
-                file=document.file,
-                line=document.place(("verify", found)).line,
+            yield note(
+                "objective-not-decidable",
+                Place(
+                    traffic_class=verdict.traffic_class,
+                    file=document.file,
+                    line=document.place(("verify", found)).line,
+                ),
                 requested=f"decided in {longest} s",
                 applied=_time(needed) if needed is not None else "not in any sensible time",
-                hint=_hint(bound, needed, instead),
+                bound=bound.label,
+                source=check.from_,
+                target=check.to,
+                longest=longest,
+                packets=bound.n,
+                independent=bound.n_effective,
+                **_way_out(bound, needed, instead),
             )
 
 
@@ -89,23 +98,17 @@ def _lower(
     return "" if quantile is None else f"p{quantile * 100:g}"
 
 
-def _why(bound: BoundVerdict, needed: float | None) -> str:
-    worth = f"{bound.n:,} predicted packets are worth {bound.n_effective:,.0f} independent ones"
-    if needed is None:
-        return f"{worth}, and what is expected lies too near the bound for any number"
-    return f"{worth}, so that it takes {_time(needed)}"
-
-
-def _hint(bound: BoundVerdict, needed: float | None, instead: str) -> str:
-    ways = []
+def _way_out(bound: BoundVerdict, needed: float | None, instead: str) -> dict[str, Any]:
+    """What would decide a bound: a longer measurement, a lower quantile, or both; as variant and facts."""
+    facts: dict[str, Any] = {}
     if needed is not None:
         seconds = math.ceil(needed * REPLICATIONS[0] / REPLICATIONS[-1])
-        ways.append(f"measure longer (`seconds: {seconds}`)")
+        facts |= {"needed": _time(needed), "seconds": seconds}
     if instead:
-        ways.append(f"ask for {instead} of the same {bound.requested * 1e3:g} ms")
-    if not ways:
-        ways.append("ask for a bound that lies farther from what is expected")
-    return ", or ".join(ways)
+        facts |= {"instead": instead, "milliseconds": bound.requested * 1e3}
+    if needed is None:
+        return facts | {"variant": "lower" if instead else "too-near"}
+    return facts | {"variant": DEFAULT if instead else "longer"}
 
 
 def _time(seconds: float) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from qosforge.configtree import Gap
 from qosforge.errors import QosforgeError
-from qosforge.findings import Finding, Severity
+from qosforge.finding_codes import DEFAULT
+from qosforge.findings import Finding
+from qosforge.note import note
 from qosforge.reports.preview import CompilePreview, DevicePreview, GapDocument, ValidatePreview
 
 
@@ -55,17 +57,12 @@ def as_findings(error: QosforgeError, policy: str) -> tuple[Finding, ...]:
     What has no file is told of the ``policy``.
     """
     return tuple(
-        Finding(
-            code="wrong-input",
-            severity=Severity.ERROR,
-            message=f"{problem.where.path}: {problem.message}" if problem.where.path else problem.message,
-            device=problem.where.device,
-            interface=problem.where.interface,
-            direction=problem.where.direction,
-            traffic_class=problem.where.traffic_class,
-            file=problem.where.file or policy,
-            line=problem.where.line,
-            hint=problem.hint or None,
+        note(
+            "wrong-input",
+            replace(problem.where, file=problem.where.file or policy),
+            variant="hinted" if problem.hint else DEFAULT,
+            problem=f"{problem.where.path}: {problem.message}" if problem.where.path else problem.message,
+            **({"advice": problem.hint} if problem.hint else {}),
         )
         for problem in error.problems()
     )

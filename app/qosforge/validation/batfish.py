@@ -19,8 +19,10 @@ from math import ceil
 
 from qosforge.compiler.compile import Compilation, CompiledDevice
 from qosforge.configtree.tree_text import tree_text
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.lifeline import die_with
+from qosforge.note import note
 from qosforge.platforms.base import platform
 from qosforge.platforms.device_text import Configuration
 from qosforge.validation.analysis_copy import analysis_copy
@@ -33,9 +35,6 @@ ANSWER_SECONDS = 180.0
 """A hundred routers take some 10 s and five hundred a minute; this bounds a service that hangs."""
 _ALARM_SECONDS = 5
 """How long after that the kernel ends who asks, though nobody waits for it any more."""
-START_HINT = (
-    "start one ('docker compose -f docker-compose.batfish.yml up -d') and set QOSFORGE_BATFISH_HOST to its host"
-)
 
 
 class BatfishFailed(Exception):
@@ -65,26 +64,20 @@ def check_with_batfish(
     """
     missing = tuple(_not_modelled(compilation))
     if host is None:
-        message = "Batfish did not check: no host is configured"
-        severity = Severity.ERROR if require else Severity.INFO
-        return (Finding(code="batfish-not-checked", severity=severity, message=message, hint=START_HINT), *missing)
+        return (note("batfish-not-checked", required=require), *missing)
     snapshots = make_snapshots(compilation, running)
     if not snapshots.after:
         return missing
-    severity = Severity.ERROR if require else Severity.WARNING
     try:
         with socket.create_connection((host, port), timeout=CONNECT_SECONDS):
             pass
     except (OSError, OverflowError, UnicodeError) as error:  # the latter two: no port, no name at all
         reason = getattr(error, "strerror", None) or str(error)
-        message = f"Batfish did not check: nothing answers at {host}:{port} ({reason})"
-        return (Finding(code="batfish-unreachable", severity=severity, message=message, hint=START_HINT), *missing)
+        return (note("batfish-unreachable", host=host, port=port, reason=reason, required=require), *missing)
     try:
         answers = _ask(host, port, snapshots, answer_seconds)
     except BatfishFailed as error:
-        message = f"Batfish did not check: the service at {host}:{port} {error}"
-        hint = "see the service's log ('docker compose -f docker-compose.batfish.yml logs')"
-        return (Finding(code="batfish-failed", severity=severity, message=message, hint=hint), *missing)
+        return (note("batfish-failed", host=host, port=port, reason=str(error), required=require), *missing)
     return (*new_rows(answers), _read_answers(snapshots), *missing)
 
 
@@ -113,11 +106,11 @@ def _not_modelled(compilation: Compilation) -> Iterator[Finding]:
         if platform(device.request.platform, device.name).batfish_format is None:
             platforms.setdefault(device.request.platform, []).append(device)
     for name, devices in platforms.items():
-        yield Finding(
-            code="batfish-not-modelled",
-            severity=Severity.INFO,
-            message=f"Batfish does not model {name}: {', '.join(d.name for d in devices)} checked by our own "
-            "checks alone",
+        yield note(
+            "batfish-not-modelled",
+            Place(),
+            name=name,
+            devices=", ".join(d.name for d in devices),
         )
 
 
@@ -157,9 +150,8 @@ def _ask(host: str, port: int, snapshots: Snapshots, seconds: float) -> Answers:
 
 
 def _read_answers(snapshots: Snapshots) -> Finding:
-    return Finding(
-        code="batfish-checked",
-        severity=Severity.INFO,
-        message=f"Batfish compared {len(snapshots.after)} devices before and after the change: references, "
-        "parse status and parse warnings",
+    return note(
+        "batfish-checked",
+        Place(),
+        count=len(snapshots.after),
     )

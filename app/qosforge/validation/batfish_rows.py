@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
+from qosforge.note import note
 
 Answers = Mapping[str, Mapping[str, list[dict[str, Any]]]]
 """Rows by snapshot (``before``, ``after``) and question."""
@@ -26,13 +28,12 @@ def new_rows(answers: Answers) -> tuple[Finding, ...]:
 
 def _undefined(answers: Answers) -> Iterator[Finding]:
     for row in _added(answers, "undefinedReferences", ("File_Name", "Struct_Type", "Ref_Name", "Context")):
-        yield Finding(
-            code="batfish-undefined-reference",
-            severity=Severity.ERROR,
-            message=f"Batfish: {row['Struct_Type']} {row['Ref_Name']!r} is referred to ({row['Context']}) "
-            "and not defined",
-            device=_device(row["File_Name"]),
-            hint="a fault of the compiler: do not push; report it with the intent",
+        yield note(
+            "batfish-undefined-reference",
+            Place(device=_device(row["File_Name"])),
+            kind=row["Struct_Type"],
+            name=row["Ref_Name"],
+            context=row["Context"],
         )
 
 
@@ -40,23 +41,21 @@ def _statuses(answers: Answers) -> Iterator[Finding]:
     for row in _added(answers, "fileParseStatus", ("File_Name", "Status")):
         if row["Status"] in _GOOD:
             continue
-        yield Finding(
-            code="batfish-parse-status",
-            severity=Severity.ERROR if row["Status"] == "FAILED" else Severity.WARNING,
-            message=f"Batfish reads the configuration as {row['Status']} after the change",
-            device=_device(row["File_Name"]),
-            hint="see the lines that Batfish warns of",
+        yield note(
+            "batfish-parse-status",
+            Place(device=_device(row["File_Name"])),
+            status=row["Status"],
+            failed=row["Status"] == "FAILED",
         )
 
 
 def _warnings(answers: Answers) -> Iterator[Finding]:
     for row in _added(answers, "parseWarning", ("Filename", "Text", "Comment")):
-        yield Finding(
-            code="batfish-parse-warning",
-            severity=Severity.WARNING,
-            message=f"Batfish warns of {row['Text']!r}: {row['Comment']}",
-            device=_device(row["Filename"]),
-            hint="check the line against the device's command reference",
+        yield note(
+            "batfish-parse-warning",
+            Place(device=_device(row["Filename"])),
+            text=row["Text"],
+            comment=row["Comment"],
         )
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from qosforge.compiler.compile import CompiledDevice
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.inventory.models import Framing, Link, Port
+from qosforge.note import note
 from qosforge.plan.model import Efficiency, InterfacePlan, Queue
 from qosforge.tester.scenario.schedulers import leaf_queues, port_service, priority_bursts, twin_scheduler
 from qosforge.tester.scenario.traffic import flow_classes
@@ -55,10 +58,13 @@ def check_bursts(context: ValidationContext) -> Iterator[Finding]:
         tight = [queue for queue in of_class if queue.frame > queue.burst]
         for queue in tight:
             if queue.described:
-                yield _finding(context, queue, needed, Severity.WARNING, _queue_drops(queue))
+                yield _finding(context, queue, needed)
         if perhaps := [queue for queue in tight if not queue.described]:
             first = min(perhaps, key=lambda queue: queue.burst)
-            yield _finding(context, first, needed, Severity.INFO, _perhaps(first, len(perhaps)))
+            if len(perhaps) > 1:
+                yield _finding(context, first, needed, variant="perhaps-several", interfaces=len(perhaps))
+            else:
+                yield _finding(context, first, needed, variant="perhaps")
 
 
 def _with_packets(context: ValidationContext) -> Iterator[_Policed]:
@@ -100,40 +106,25 @@ def _bursts(context: ValidationContext, device: CompiledDevice, plan: InterfaceP
         yield queues[number], burst
 
 
-_LIMIT = "while packets wait at the port, the priority queue lets none through that is larger than its burst"
-
-
-def _queue_drops(queue: _Policed) -> str:
-    return (
-        f"{_LIMIT} of {queue.burst} bytes: the packets of {queue.packet} bytes that the class has here "
-        f"({queue.frame} with framing) are all dropped"
-    )
-
-
-def _perhaps(queue: _Policed, interfaces: int) -> str:
-    others = f" ({interfaces} interfaces in all)" if interfaces > 1 else ""
-    return (
-        f"{_LIMIT} of {queue.burst} bytes{others}; no traffic of the class is described here, and packets of "
-        f"{queue.packet} bytes ({queue.frame} with framing) would not pass"
-    )
-
-
-def _finding(context: ValidationContext, queue: _Policed, needed: int, severity: Severity, message: str) -> Finding:
+def _finding(context: ValidationContext, queue: _Policed, needed: int, **facts: Any) -> Finding:
     where = context.compilation.intent.class_place(queue.name)
-    return Finding(
-        code="priority-burst-below-packet",
-        severity=severity,
-        message=message,
-        device=queue.port[0],
-        interface=queue.port[1],
-        direction="output",
-        traffic_class=queue.name,
-        file=where.file if where else None,
-        line=where.line if where else None,
+    return note(
+        "priority-burst-below-packet",
+        Place(
+            device=queue.port[0],
+            interface=queue.port[1],
+            direction="output",
+            traffic_class=queue.name,
+            file=where.file if where else None,
+            line=where.line if where else None,
+        ),
         requested=f"packets of {queue.frame} bytes",
         applied=f"a burst of {queue.burst} bytes",
-        hint=f"add 'burst: {needed} B' or more to the priority of the class (it holds at all of its interfaces), "
-        "raise its share, or send smaller packets",
+        burst=queue.burst,
+        packet=queue.packet,
+        frame=queue.frame,
+        needed=needed,
+        **facts,
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.inventory.models import Link, Port, TrafficFlow, TrafficScenario
+from qosforge.note import note
 from qosforge.plan.request import ClassRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.tester.scenario.traffic import flow_classes
@@ -31,20 +33,19 @@ def check_declared(context: ValidationContext) -> Iterator[Finding]:
         if cap is None or offered <= cap:
             continue
         where = context.compilation.intent.class_place(name)
-        yield Finding(
-            code="priority-overdeclared",
-            severity=Severity.WARNING,
-            message=f"scenario {scenario.name} declares more traffic of this priority class for the link than its "
-            "cap, frames included",
-            device=port[0],
-            interface=port[1],
-            direction="output",
-            traffic_class=name,
-            line=where.line if where else None,
-            file=where.file if where else None,
+        yield note(
+            "priority-overdeclared",
+            Place(
+                device=port[0],
+                interface=port[1],
+                direction="output",
+                traffic_class=name,
+                file=where.file if where else None,
+                line=where.line if where else None,
+            ),
             requested=format_rate(round(offered)),
             applied=f"at most {format_rate(round(cap))}",
-            hint="raise the priority share, or admit fewer calls",
+            scenario=scenario.name,
         )
 
 

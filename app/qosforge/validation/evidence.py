@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from qosforge.deltaq.error_spending import LOOKS, confidence_at
 from qosforge.deltaq.objective import least_packets
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
+from qosforge.note import note
 from qosforge.tester.replications import REPLICATIONS, Timing
 from qosforge.tester.scenario.traffic import expected_samples
 from qosforge.units import format_ratio
@@ -34,16 +36,15 @@ def check_evidence(context: ValidationContext) -> Iterator[Finding]:
             sent = sum(count for count in counts if count is not None)
             if None in counts or sent >= needed:
                 continue
-            yield Finding(
-                code="objective-needs-more-packets",
-                severity=Severity.WARNING,
-                message=f"no measurement from {check.from_} to {check.to} can show that this objective is kept: in "
-                f"{seconds} s, the longest that is measured, about {sent:,} packets are judged, and {needed:,} "
-                f"independent ones are the least at {format_ratio(check.confidence)} confidence",
-                traffic_class=name,
-                file=document.file,
-                line=document.place(("verify", position)).line,
+            yield note(
+                "objective-needs-more-packets",
+                Place(traffic_class=name, file=document.file, line=document.place(("verify", position)).line),
                 requested=f"{needed:,} packets",
                 applied=f"about {sent:,}",
-                hint="measure longer, or ask for a lower quantile or a higher loss",
+                source=check.from_,
+                target=check.to,
+                seconds=seconds,
+                sent=sent,
+                needed=needed,
+                confidence=format_ratio(check.confidence),
             )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.finding_codes import DEFAULT
+from qosforge.findings import Finding
 from qosforge.intent.models import Intent, TrafficClass
 from qosforge.inventory.models import Port
+from qosforge.note import note
 from qosforge.plan.request import ClassRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.units import format_ratio
@@ -33,16 +36,12 @@ def check_priority_share(context: ValidationContext) -> Iterator[Finding]:
     if not above:
         return
     share, port = max(above, key=lambda entry: entry[0])
-    yield Finding(
-        code="priority-above-third",
-        severity=Severity.INFO,
-        message=f"the priority classes may take {format_ratio(share)} of this link, more than a third "
-        f"({len(above)} interfaces in all): the other classes wait longer when they do",
-        device=port[0],
-        interface=port[1],
-        direction="output",
+    yield note(
+        "priority-above-third",
+        Place(device=port[0], interface=port[1], direction="output"),
         requested=format_ratio(share),
-        hint="lower the priority share, or accept the delays of the other classes",
+        share=format_ratio(share),
+        interfaces=len(above),
     )
 
 
@@ -68,14 +67,8 @@ def check_routing(context: ValidationContext) -> Iterator[Finding]:
     if any(_routing(entry) for entry in intent.classes) or not context.compilation.devices:
         return
     guaranteed = _default_guaranteed(intent)
-    yield Finding(
-        code="routing-unprotected",
-        severity=Severity.INFO if guaranteed else Severity.WARNING,
-        message="no class takes routing and network control (CS6, CoS 6 or 7): they share the class default"
-        + ("" if guaranteed else ", which has no guaranteed share"),
-        file=context.compilation.intent.document.file,
-        hint="add a class that matches {dscp: cs6} with a small bandwidth",
-    )
+    place = Place(file=context.compilation.intent.document.file)
+    yield note("routing-unprotected", place, variant="guaranteed" if guaranteed else DEFAULT)
 
 
 def _routing(entry: TrafficClass) -> bool:

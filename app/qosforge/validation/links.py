@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.inventory.models import Link, Port
+from qosforge.note import note
 from qosforge.plan.model import Efficiency, InterfacePlan
 from qosforge.plan.shares import expected_shares
 from qosforge.units import format_ratio
 from qosforge.validation.context import ValidationContext
 
-_HINT = "bring {far} into the scope of the intent ('apply'), or leave both ends without it"
 _MECHANISMS = {"header_compression": "header compression", "fragmentation": "fragmentation"}
 
 
@@ -23,11 +24,14 @@ def check_efficiency(context: ValidationContext) -> Iterator[Finding]:
     """
     for link in context.compilation.network.links:
         if link.a[0] in context.compiled or link.b[0] in context.compiled:
-            yield from one_sided(link, context.interface, _HINT)
+            yield from one_sided(link, context.interface)
 
 
-def one_sided(link: Link, interface: Callable[[Port], InterfacePlan | None], hint: str) -> Iterator[Finding]:
-    """``one-sided-efficiency`` of a link, by what is at its ports; ``hint`` may name the other end, ``{far}``."""
+def one_sided(
+    link: Link, interface: Callable[[Port], InterfacePlan | None], *, audited: bool = False
+) -> Iterator[Finding]:
+    """``one-sided-efficiency`` of a link, by what is at its ports; ``audited`` where there is no intent."""
+    unknown, missing = ("audited-unknown", "audited-missing") if audited else ("unknown", "missing")
     for near, far in ((link.a, link.b), (link.b, link.a)):
         ours, theirs = interface(near), interface(far)
         if ours is None:
@@ -35,15 +39,12 @@ def one_sided(link: Link, interface: Callable[[Port], InterfacePlan | None], hin
         for mechanism, words in _MECHANISMS.items():
             if not _has(ours.efficiency, mechanism) or (theirs and _has(theirs.efficiency, mechanism)):
                 continue
-            state = "nothing is known of" if theirs is None else "it is missing at"
-            yield Finding(
-                code="one-sided-efficiency",
-                severity=Severity.WARNING if theirs is None else Severity.ERROR,
-                message=f"{words} is on at this end of the link, but {state} the other end, {far[0]} {far[1]}",
-                device=near[0],
-                interface=near[1],
-                direction="output",
-                hint=hint.format(far=f"{far[0]} {far[1]}"),
+            yield note(
+                "one-sided-efficiency",
+                Place(device=near[0], interface=near[1], direction="output"),
+                variant=unknown if theirs is None else missing,
+                mechanism=words,
+                far=f"{far[0]} {far[1]}",
             )
 
 
@@ -62,17 +63,14 @@ def check_ends(context: ValidationContext) -> Iterator[Finding]:
         here, there = (_priority_share(context, link, port) for port in (link.a, link.b))
         if here is None or there is None or abs(here - there) <= tolerance:
             continue
-        yield Finding(
-            code="link-ends-differ",
-            severity=Severity.WARNING,
-            message=f"the ends of a link serve priority traffic differently: {format_ratio(here)} of the link at "
-            f"most here, {format_ratio(there)} at {link.b[0]} {link.b[1]}",
-            device=link.a[0],
-            interface=link.a[1],
-            direction="output",
+        yield note(
+            "link-ends-differ",
+            Place(device=link.a[0], interface=link.a[1], direction="output"),
             requested=format_ratio(there),
             applied=format_ratio(here),
-            hint="one device may not be able to cap its priority queue: police the class where it enters",
+            here=format_ratio(here),
+            there=format_ratio(there),
+            far=f"{link.b[0]} {link.b[1]}",
         )
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_network
 
 from qosforge.dscp import dscp_name
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.intent.applications import Application
 from qosforge.intent.match import meet
 from qosforge.intent.models import Match, MatchTerm, TrafficClass, Verify, every_class
 from qosforge.inventory.models import Port, Station
+from qosforge.note import Reason, because
 from qosforge.plan.model import Discipline, Egress, Scheduler, System
 from qosforge.validation.context import ValidationContext
 from qosforge.validation.packets import Packet, enter, inside, marked, queue_of
@@ -31,7 +33,7 @@ class _Loss:
 
     port: Port
     direction: str
-    reason: str
+    reason: Reason
 
 
 def check_marks(context: ValidationContext) -> Iterator[Finding]:
@@ -48,18 +50,15 @@ def check_marks(context: ValidationContext) -> Iterator[Finding]:
                 kinds.append(kind)
     for (name, loss), kinds in losses.items():
         where = context.compilation.intent.class_place(name)
-        yield Finding(
-            code="mark-lost",
-            severity=Severity.WARNING,
-            message=f"{loss.reason} ({', '.join(kinds)})",
+        place = Place(
             device=loss.port[0],
             interface=loss.port[1],
             direction=loss.direction,
             traffic_class=name,
             file=where.file if where else None,
             line=where.line if where else None,
-            hint="set the mark at the edge before this device, trust it here, or recognise the class here",
         )
+        yield loss.reason.note(place, kinds=", ".join(kinds))
 
 
 def _follow_class(context: ValidationContext, check: Verify) -> Iterator[tuple[TrafficClass, Packet, _Loss]]:
@@ -214,8 +213,14 @@ def _follow(
         if packet.dscp == mark:
             rewritten = None
         elif mark is not None and before == mark:
-            what = f"the mark {dscp_name(mark)} is rewritten to {dscp_name(packet.dscp)} here"
-            rewritten = _Loss(hop.entry, "input", f"{what}, before {_name(hop.exit)} serves the class")
+            reason = because(
+                "mark-lost",
+                variant="rewritten",
+                mark=dscp_name(mark),
+                new=dscp_name(packet.dscp),
+                queue=_name(hop.exit),
+            )
+            rewritten = _Loss(hop.entry, "input", reason)
         if context.schedules(hop.exit) and not _served_as_class(context, hop, plan.system, levels, packet):
             return rewritten or _unread(hop, mark, packet)
     return None
@@ -223,11 +228,12 @@ def _follow(
 
 def _unread(hop: Hop, mark: int | None, packet: Packet) -> _Loss:
     if mark is None:
-        return _Loss(hop.exit, "output", "the class carries no mark, and it is not recognised here")
+        return _Loss(hop.exit, "output", because("mark-lost", variant="no-mark"))
+    name = dscp_name(mark)
     if packet.dscp == mark:
-        return _Loss(hop.exit, "output", f"the mark {dscp_name(mark)} is not read here: it takes the wrong queue")
-    what = f"the class comes without its mark {dscp_name(mark)} and is not recognised here"
-    return _Loss(hop.entry, "input", f"{what}, before {_name(hop.exit)} serves it")
+        return _Loss(hop.exit, "output", because("mark-lost", variant="not-read", mark=name))
+    reason = because("mark-lost", variant="not-recognised", mark=name, queue=_name(hop.exit))
+    return _Loss(hop.entry, "input", reason)
 
 
 def _name(port: Port) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from qosforge.compiler.candidate import find_plan_differences
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.configtree import Grammar, Tree, merge
 from qosforge.configtree.tree_text import tree_text
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
+from qosforge.note import note
 from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.platforms.base import Block, platform
 from qosforge.platforms.cached_parse import parse_running
@@ -53,15 +56,8 @@ def _held(device: CompiledDevice, running: Configuration) -> Plan:
 def _round_trip(device: CompiledDevice, running: Plan, *, alone: bool) -> Iterator[Finding]:
     meant = _comparable(device.plan, running, alone=alone)
     if found := find_plan_differences(meant, running):
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        yield Finding(
-            code="round-trip",
-            severity=Severity.ERROR,
-            message=f"the rendered configuration does not read back as the plan: {found[0]}{more}",
-            device=device.name,
-            hint="a fault of the compiler or of what it is merged into: do not push; report it with the "
-            "running configuration",
-        )
+        more: dict[str, Any] = {"variant": "several", "more": len(found) - 1} if len(found) > 1 else {}
+        yield note("round-trip", Place(device=device.name), difference=found[0], **more)
 
 
 _BOOTED = ("queue_set", "scheduler", "cos_to_queue", "dscp_to_queue")
@@ -127,16 +123,13 @@ def _kind(target: str) -> str:
 
 def _dangling(device: CompiledDevice, block: Block, reference: _Reference) -> Finding:
     interface = block.name if block.kind == "interface" else None
-    return Finding(
-        code="dangling-reference",
-        severity=Severity.ERROR,
-        message=f"{reference.line!r} in {reference.context or block.name} refers to {reference.target}, "
-        "which is defined nowhere",
-        device=device.name,
-        interface=interface,
-        traffic_class=block.traffic_class,
-        line=block.line,
-        hint="a fault of the compiler: do not push; report it with the intent",
+    place = Place(device=device.name, interface=interface, traffic_class=block.traffic_class, line=block.line)
+    return note(
+        "dangling-reference",
+        place,
+        text=reference.line,
+        block=reference.context or block.name,
+        target=reference.target,
     )
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
-from qosforge.findings import Finding, Severity
+from qosforge.errors import Place
+from qosforge.findings import Finding
 from qosforge.intent.models import Verify
 from qosforge.inventory.models import TrafficFlow
+from qosforge.note import note
 from qosforge.tester.scenario.traffic import flow_classes, scenario_of
 from qosforge.units import format_seconds, listed
 from qosforge.validation.context import ValidationContext
@@ -25,56 +29,40 @@ def _check(context: ValidationContext, position: int, check: Verify) -> Iterator
     document = context.compilation.intent.document
     line = document.place(("verify", position)).line
 
-    def finding(code: str, severity: Severity, message: str, hint: str, name: str | None = None) -> Finding:
-        return Finding(
-            code=code,
-            severity=severity,
-            message=message,
-            traffic_class=name,
-            file=document.file,
-            line=line,
-            hint=hint,
-        )
-
+    place = Place(file=document.file, line=line)
     if not network.traffic:
         # Whoever only pushes wants no verdict, and a measuring run is not begun without traffic.
-        hint = "qosforge network stations, then qosforge network traffic, or describe them by hand"
-        lacking = "no traffic" if network.stations else "no stations and no traffic"
-        message = f"{network.name} describes {lacking}: this check cannot be judged"
-        yield finding("verify-no-traffic", Severity.WARNING, message, hint)
+        variant = "none-described" if network.stations else "no-stations"
+        yield note("verify-no-traffic", place, variant=variant, network=network.name)
         return
     stations = [station.name for station in network.stations]
     unknown = [name for name in (check.from_, check.to) if name not in stations]
     for name in unknown:
-        hint = f"known: {', '.join(stations)}"
-        yield finding("verify-unknown-station", Severity.ERROR, f"no station is called {name!r}", hint)
+        yield note("verify-unknown-station", place, name=name, stations=", ".join(stations))
     if unknown:
         return
-    pair = f"{check.from_} and {check.to}"
+    pair = {"source": check.from_, "target": check.to}
     try:
         network.path(check.from_, check.to)
     except ValueError:
-        message = f"no links connect {pair}"
-        yield finding("verify-no-path", Severity.ERROR, message, "add the missing link to links.yaml")
+        yield note("verify-no-path", place, **pair)
         return
     scenario = scenario_of(network, check)
     if scenario is None:
-        hint = "add a scenario to traffic.yaml that has this pair under 'between'"
-        yield finding("verify-no-traffic", Severity.ERROR, f"no traffic is described between {pair}", hint)
+        yield note("verify-no-traffic", place, variant="between", **pair)
         return
-    hint = f"add a flow of the class to scenario {scenario.name} in traffic.yaml"
     for name in check.classes:
         if not judged_flows(context, check, name):
-            message = f"scenario {scenario.name} has no flow of the class from {check.from_} to {check.to}"
-            yield finding("verify-no-traffic", Severity.ERROR, message, hint, name)
+            of_class = replace(place, traffic_class=name)
+            yield note("verify-no-traffic", of_class, variant="of-class", scenario=scenario.name, **pair)
     for name in check.beside:
         taken = {each for flow in scenario.flows for each in flow_classes(intent, flow, network)}
         if taken.isdisjoint(intent.within(name)):
-            message = f"scenario {scenario.name} has no flow of the class to run beside"
-            yield finding("verify-no-traffic", Severity.WARNING, message, hint, name)
+            of_class = replace(place, traffic_class=name)
+            yield note("verify-no-traffic", of_class, variant="beside", scenario=scenario.name)
     for name in check.classes:
-        if (problem := _below_minimum(context, check, name)) is not None:
-            yield problem.model_copy(update={"file": document.file, "line": line})
+        if (problem := _below_minimum(context, check, name, replace(place, traffic_class=name))) is not None:
+            yield problem
 
 
 def judged_flows(context: ValidationContext, check: Verify, name: str) -> list[TrafficFlow]:
@@ -93,7 +81,7 @@ def judged_flows(context: ValidationContext, check: Verify, name: str) -> list[T
     return found
 
 
-def _below_minimum(context: ValidationContext, check: Verify, name: str) -> Finding | None:
+def _below_minimum(context: ValidationContext, check: Verify, name: str, place: Place) -> Finding | None:
     """A warning, not an error: the measurement decides."""
     objective = context.compilation.intent.intent.objective_of(check, name)
     if objective is None or not objective.delay:
@@ -104,30 +92,24 @@ def _below_minimum(context: ValidationContext, check: Verify, name: str) -> Find
     quantile, bound = min(objective.delay.items(), key=lambda entry: entry[1])
     if bound >= minimum:
         return None
-    pair = f"from {check.from_} to {check.to}"
-    alone = f"take {format_seconds(minimum)} for a packet of {packet.ip_bytes} bytes"
     lower = [option for option in options(context, ways, packets) if option.seconds < minimum]
     keeping = next((option for option in lower if option.seconds <= bound), None)
+    best = min(lower, key=lambda option: option.seconds, default=None)
+    facts: dict[str, Any] = {"minimum": format_seconds(minimum), "bytes": packet.ip_bytes}
     if keeping is not None:
-        where = listed(f"{device} {port}" for device, port in keeping.ports)
-        message = (
-            f"as it is configured the links alone {alone} {pair}; with '{keeping.key}' at {where} it is "
-            f"{format_seconds(keeping.seconds)}"
-        )
-        hint = f"add '{keeping.key}' to link_efficiency for {where}, or raise the bound above the minimum"
-    else:
-        best = min(lower, key=lambda option: option.seconds, default=None)
-        even = f", and {format_seconds(best.seconds)} with '{best.key}'" if best is not None else ""
-        message = f"no configuration can keep this objective {pair}: the links alone {alone}{even}"
-        hint = "raise the bound above the minimum, or give the path faster links"
-    return Finding(
-        code="objective-below-minimum",
-        severity=Severity.WARNING,
-        message=message,
-        traffic_class=name,
+        ports = listed(f"{device} {port}" for device, port in keeping.ports)
+        facts |= {"variant": "option", "option": keeping.key, "ports": ports}
+        facts |= {"seconds": format_seconds(keeping.seconds)}
+    elif best is not None:
+        facts |= {"variant": "even-with", "option": best.key, "seconds": format_seconds(best.seconds)}
+    return note(
+        "objective-below-minimum",
+        place,
         requested=f"{quantile} of {format_seconds(bound)}",
         applied=f"at least {format_seconds(minimum)}",
-        hint=hint,
+        source=check.from_,
+        target=check.to,
+        **facts,
     )
 
 

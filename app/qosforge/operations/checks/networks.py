@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from qosforge.deploy.driver_capabilities import require_installed
 from qosforge.deploy.route import route_to
 from qosforge.errors import InputError, QosforgeError
+from qosforge.finding_codes import explain
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.operations.checks.model import CheckContext, CheckResult, CheckState
-from qosforge.validation.batfish import START_HINT
 
 _SECONDS = 5
 _LONGEST_ANSWER = 1 << 16
@@ -78,7 +78,7 @@ def check_batfish(context: CheckContext) -> Iterator[CheckResult]:
     if host is None:
         yield CheckResult("batfish", CheckState.GOOD, "not configured: findings say that it did not check")
         return
-    hint = f"{START_HINT} and QOSFORGE_BATFISH_PORT"
+    hint = f"{explain('batfish-not-checked').hint} and QOSFORGE_BATFISH_PORT"
     connection = http.client.HTTPConnection(host, port, timeout=_SECONDS)
     try:
         connection.request("GET", "/v2/version")
