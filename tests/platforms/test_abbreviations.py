@@ -12,7 +12,7 @@ from qosforge.platforms.abbreviations import tidy
 from qosforge.platforms.base import installed, platform
 from qosforge.platforms.cisco_ios.abbreviations import SYNTAX as IOS
 from qosforge.platforms.ios_switch.abbreviations import SYNTAX as CATALYST
-from qosforge.platforms.nortel_5510.abbreviations import SYNTAX as ERS
+from qosforge.platforms.nortel_5510.lines import TABLE
 from qosforge.resources import root
 
 PLATFORMS = sorted(installed())
@@ -123,10 +123,14 @@ def test_an_object_opened_twice_is_one() -> None:
 def test_a_line_that_the_screen_broke_is_joined() -> None:
     whole = 'qos classifier 1 set-id 1 name "' + "x" * 60 + '" element-type ip element-id 1'
     broken = whole[:79] + "\n" + whole[79:]
-    assert tidy(broken + "\nqos agent queue-set 4\n", ERS).splitlines() == [whole, "", "qos agent queue-set 4"]
+    assert tidy(broken + "\nqos agent queue-set 4\n", TABLE.syntax).splitlines() == [
+        whole,
+        "",
+        "qos agent queue-set 4",
+    ]
     full = "ip address switch 192.168.4.3 netmask 255.255.255.0 default-gateway 192.168.4.1"
     assert len(full) == 79
-    assert tidy(full + "\nqos agent queue-set 4\n", ERS).splitlines() == [full, "qos agent queue-set 4"]
+    assert tidy(full + "\nqos agent queue-set 4\n", TABLE.syntax).splitlines() == [full, "qos agent queue-set 4"]
 
 
 @pytest.mark.parametrize(

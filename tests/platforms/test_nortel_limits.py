@@ -11,7 +11,7 @@ from qosforge.errors import InputError
 from qosforge.plan.model import Discipline, PortRange, Term, Trust
 from qosforge.platforms.nortel_5510 import PLATFORM
 from qosforge.platforms.nortel_5510.capabilities import scheduler
-from qosforge.platforms.nortel_5510.grammar import GRAMMAR, ports
+from qosforge.platforms.nortel_5510.lines import TABLE, ports
 from qosforge.platforms.nortel_5510.queues import choose
 from qosforge.platforms.nortel_5510.recognise import aligned_blocks
 
@@ -276,7 +276,7 @@ qos egressmap name Gold ds 26 1p 4 dp low-drop ds-new 26
 qos egressmap ds 10 1p 1 dp high-drop ds-new 8
 qos ingressmap name Gold 1p 4 ds 26
 """
-    assert [line.text for line in GRAMMAR.parse(text)] == [
+    assert [line.text for line in TABLE.grammar.parse(text)] == [
         "qos if-assign port 1/1 name users",
         "qos if-assign port 1/2 name users",
         "qos if-assign port 2/5 name users",

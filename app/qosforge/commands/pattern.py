@@ -26,8 +26,9 @@ Value = int | str | tuple[int | str, ...]
 Node = dict[str, "Node"]
 """Words that may come next, each with what may follow it."""
 
-ANY_WORD, ANY_REST, END = "*", "...", ""
-"""Keys of a `Node` that are no keyword: one word kept as it is, the rest of the line, and the end of a command."""
+ANY_WORD, ANY_REST, END, AGAIN = "*", "...", "", "again "
+"""Keys of a `Node` that are no keyword: one word as it is, the rest of the line, the end of a command, and what may
+be said again."""
 PRECEDENCES = ("routine", "priority", "immediate", "flash", "flash-override", "critical", "internet", "network")
 """Names of the IP precedences 0 to 7 (RFC 791)."""
 
@@ -276,12 +277,23 @@ def _first(items: tuple[Item, ...]) -> Iterator[str]:
 
 
 def _grow(nodes: list[Node], items: tuple[Item, ...]) -> list[Node]:
+    """Add phrases behind each of the nodes; where they end."""
     for item in items:
         held = list(nodes) if item.optional else []
-        for times in range(1, item.most + 1):
-            nodes = _step(nodes, item)
-            if times >= item.least:
-                held.extend(nodes)
+        if item.branches and item.most > 1:
+            # A tree of all orders of so many options would have no end: they lead back to one node.
+            again: Node = {}
+            for node in nodes:
+                node[AGAIN] = again
+            nodes = _step([again], item)
+            for node in nodes:
+                node[AGAIN] = again
+            held.extend(nodes)
+        else:
+            for times in range(1, item.most + 1):
+                nodes = _step(nodes, item)
+                if times >= item.least:
+                    held.extend(nodes)
         nodes = held
     return nodes
 

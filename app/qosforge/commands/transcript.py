@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from qosforge.commands.pattern import ANY_REST, ANY_WORD, END, Node
+from qosforge.commands.pattern import AGAIN, ANY_REST, ANY_WORD, END, Node
 from qosforge.configtree import ConfigLine, Tree
 from qosforge.plan.model import Plan
 
@@ -80,10 +80,12 @@ def _walk(node: Node, words: list[str]) -> list[str] | None:
     if not words:
         return [] if END in node or ANY_REST in node else None
     word, rest = words[0], words[1:]
-    found = _complete_word(word, [key for key in node if key not in (ANY_WORD, ANY_REST, END)])
+    found = _complete_word(word, [key for key in node if key not in (ANY_WORD, ANY_REST, END, AGAIN)])
     for key, full in ((found, found), (ANY_WORD, word)):
         if key in node and full is not None and (behind := _walk(node[key], rest)) is not None:
             return [full, *behind]
+    if AGAIN in node and (said := _walk(node[AGAIN], words)) is not None:
+        return said
     return words if ANY_REST in node else None
 
 

@@ -10,8 +10,8 @@ from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.nortel_5510.blocks import blocks
 from qosforge.platforms.nortel_5510.capabilities import capabilities
 from qosforge.platforms.nortel_5510.counters import counter_commands, read_counters
-from qosforge.platforms.nortel_5510.grammar import GRAMMAR
 from qosforge.platforms.nortel_5510.inspection import COMMANDS, inspect
+from qosforge.platforms.nortel_5510.lines import TABLE
 from qosforge.platforms.nortel_5510.lower import lower
 from qosforge.platforms.nortel_5510.parse import parse
 from qosforge.platforms.nortel_5510.recognise import count_filters
@@ -26,7 +26,7 @@ def _count(request: DeviceRequest, class_request: ClassRequest) -> int:
 
 PLATFORM = Platform(
     id="nortel_5510",
-    grammar=GRAMMAR,
+    grammar=TABLE.grammar,
     family=DeviceFamily(
         title="Nortel BayStack 5510",
         signs=r"qos (?:agent|if-group|if-assign|ip-element|l2-element|classifier|meter|action|policy|acl|ip-acl|"
