@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from qosforge.platforms.abbreviations import tidy
 from qosforge.platforms.base import installed, platform
+from qosforge.platforms.catalyst_2970.lines import TABLE as CATALYST_TABLE
 from qosforge.platforms.cisco_ios.abbreviations import SYNTAX as IOS
-from qosforge.platforms.ios_switch.abbreviations import SYNTAX as CATALYST
 from qosforge.platforms.nortel_5510.lines import TABLE
 from qosforge.resources import root
 
@@ -32,7 +32,7 @@ def _printed(device: str) -> str:
     return "".join((root() / part).read_text() for part in parts)
 
 
-@pytest.mark.parametrize("dialect", [IOS, CATALYST], ids=["ios", "catalyst"])
+@pytest.mark.parametrize("dialect", [IOS, CATALYST_TABLE.syntax], ids=["ios", "catalyst"])
 def test_abbreviations_are_spelt_out(dialect) -> None:
     written = "int fa0/1\n serv in MARK\npolicy-m MARK\n cl VOICE\n  set ip dsc ef\nclass-m match-an VOICE\n"
     assert tidy(written, dialect).splitlines() == [

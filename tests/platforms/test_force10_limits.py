@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from qosforge.commands import Entry
 from qosforge.errors import InputError
 from qosforge.plan.model import Policer, PortRange, Term, Trust
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.force10_e300 import PLATFORM
-from qosforge.platforms.force10_e300.access import read_entry, read_mac_entry
+from qosforge.platforms.force10_e300.access import read_term
 from qosforge.platforms.force10_e300.capabilities import name_limit
+from qosforge.platforms.force10_e300.lines import TABLE
 from qosforge.platforms.force10_e300.queues import assign, percentages
 
 from .switch_support import (
@@ -233,12 +235,30 @@ interface GigabitEthernet 0/0
     assert {(p.minimum, p.maximum) for p in red.profiles} == {(2048 * 1024, 4096 * 1024)}
 
 
-@pytest.mark.parametrize("text", ["deny ip any any", "permit", "permit gre any any", "permit ip any"])
-def test_entries_that_a_term_cannot_hold(text: str) -> None:
-    assert read_entry(text)[0] is None
+def _entry(layer: str, text: str) -> Entry | None:
+    """What an entry of an access list is read as."""
+    (held,) = TABLE.read(f"{layer} access-list extended L\n {text}\n").entries
+    return held.below[0] if held.below else None
+
+
+@pytest.mark.parametrize(
+    ("layer", "text"),
+    [
+        ("ip", "deny ip any any"),
+        ("ip", "permit"),
+        ("ip", "permit gre any any"),
+        ("ip", "permit ip any"),
+        ("mac", "permit 00:04:23:aa:00:00 00:00:00:00:00:ff any"),
+    ],
+)
+def test_entries_that_a_term_cannot_hold(layer: str, text: str) -> None:
+    assert _entry(layer, text) is None
 
 
 def test_entries_with_an_order() -> None:
-    assert read_entry("seq 5 permit udp any any order 3") == (Term(protocol=17), 3)
-    assert read_mac_entry("permit host 00:04:23:AA:00:01 any") == (Term(source_mac="0004.23aa.0001"), 254)
-    assert read_mac_entry("permit 00:04:23:aa:00:00 00:00:00:00:00:ff any")[0] is None
+    entry = _entry("ip", "seq 5 permit udp any any order 3")
+    assert entry is not None
+    assert (read_term(entry.values), entry["order"]) == (Term(protocol=17), 3)
+    entry = _entry("mac", "permit host 00:04:23:AA:00:01 any")
+    assert entry is not None
+    assert (read_term(entry.values), "order" in entry) == (Term(source_mac="0004.23aa.0001"), False)

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from types import MappingProxyType
 
 from qosforge.dscp import parse_dscp
@@ -175,6 +176,8 @@ class Pattern:
     def __init__(self, text: str, arguments: Mapping[str, ArgumentType] = ARGUMENTS) -> None:
         self.text = text
         self.items = _Parser(text, arguments).pattern()
+        plain = takewhile(lambda item: item.word and not (item.name or item.most > 1), self.items)
+        self._begins = " ".join(item.word for item in plain)
 
     @cached_property
     def _compiled(self) -> tuple[re.Pattern[str], Mapping[str, _Capture]]:
@@ -190,6 +193,8 @@ class Pattern:
 
     def read(self, text: str) -> dict[str, Value] | None:
         """The values of a line by name; None where it is not of this form, or a number is out of its range."""
+        if not text.startswith(self._begins):
+            return None
         regex, captures = self._compiled
         match = regex.fullmatch(" " + text)
         if match is None:
@@ -199,10 +204,12 @@ class Pattern:
             for group, said in match.groupdict().items():
                 if said is not None:
                     capture = captures[group]
-                    words = said.split() if capture.repeated else [said.strip()]
-                    read = tuple(capture.parse(word) for word in words)
+                    if capture.repeated:
+                        value: Value = tuple(capture.parse(word) for word in said.split())
+                    else:
+                        value = capture.parse(said)
                     if capture.name:
-                        values[capture.name] = read if capture.repeated else read[0]
+                        values[capture.name] = value
         except ValueError:
             return None
         return values

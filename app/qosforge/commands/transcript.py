@@ -25,6 +25,7 @@ _OFTEN_BELOW = re.compile(
     r"keepalive|clock|spanning-tree|cdp)(?: .+)?"
 )
 """What stands at the margin after an open interface is most likely below it, where it is one of these."""
+_NO_KEYWORDS = frozenset({ANY_WORD, ANY_REST, END, AGAIN})
 _SHORTEST = 2
 """Fewest letters of an abbreviation; the devices take one where it is unique, which is not told apart from a name.
 """
@@ -80,7 +81,7 @@ def _walk(node: Node, words: list[str]) -> list[str] | None:
     if not words:
         return [] if END in node or ANY_REST in node else None
     word, rest = words[0], words[1:]
-    found = _complete_word(word, [key for key in node if key not in (ANY_WORD, ANY_REST, END, AGAIN)])
+    found = word if word in node else _complete_word(word, [key for key in node if key not in _NO_KEYWORDS])
     for key, full in ((found, found), (ANY_WORD, word)):
         if key in node and full is not None and (behind := _walk(node[key], rest)) is not None:
             return [full, *behind]

@@ -10,7 +10,7 @@ from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.catalyst_2950.blocks import blocks
 from qosforge.platforms.catalyst_2950.capabilities import capabilities
 from qosforge.platforms.catalyst_2950.counters import counter_commands, read_counters
-from qosforge.platforms.catalyst_2950.grammar import GRAMMAR
+from qosforge.platforms.catalyst_2950.lines import TABLE
 from qosforge.platforms.catalyst_2950.lower import lower
 from qosforge.platforms.catalyst_2950.parse import parse
 from qosforge.platforms.catalyst_2950.recognise import count_entries
@@ -42,7 +42,7 @@ def _count(request: DeviceRequest, class_request: ClassRequest) -> int:
 
 PLATFORM = Platform(
     id="catalyst_2950",
-    grammar=GRAMMAR,
+    grammar=TABLE.grammar,
     family=DeviceFamily(
         title="Cisco Catalyst 2950",
         signs=r"wrr-queue\b.*|mls qos map (?:cos-dscp|dscp-cos) .*|(?:.*[^\w])?[Cc](?:WS-C)?295[05]\b.*",

@@ -10,7 +10,7 @@ from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.catalyst_2970.blocks import blocks
 from qosforge.platforms.catalyst_2970.capabilities import capabilities
 from qosforge.platforms.catalyst_2970.counters import counter_commands, read_counters
-from qosforge.platforms.catalyst_2970.grammar import GRAMMAR
+from qosforge.platforms.catalyst_2970.lines import TABLE
 from qosforge.platforms.catalyst_2970.lower import lower
 from qosforge.platforms.catalyst_2970.parse import parse
 from qosforge.platforms.ios_inspection import inspect, inspection_commands
@@ -47,7 +47,7 @@ def _count(request: DeviceRequest, class_request: ClassRequest) -> int:
 
 PLATFORM = Platform(
     id="catalyst_2970",
-    grammar=GRAMMAR,
+    grammar=TABLE.grammar,
     family=DeviceFamily(
         title="Cisco Catalyst 2970",
         signs=r".*\bsrr-queue\b.*|.*\bqueue-set\b.*|mls qos (?:queue-set|srr-queue)\b.*|priority-queue out|"

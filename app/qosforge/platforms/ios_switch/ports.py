@@ -11,10 +11,10 @@ from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.model import Ingress, InterfacePlan, Rule, Trust
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.ios_switch.classes import INPUT_POLICY
+from qosforge.platforms.ios_switch.lines import PORT
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.queues import QueueAssignment, scheduled_rates
-from qosforge.platforms.ios_switch.reader import PORT
 from qosforge.platforms.share_fidelity import ClassShare, format_percent, priority_findings, queue_names
 from qosforge.units import format_rate
 

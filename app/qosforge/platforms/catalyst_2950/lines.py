@@ -1,0 +1,20 @@
+"""The QoS lines of a 2950: what they are read as, what they refer to and how they are taken back."""
+
+from __future__ import annotations
+
+from qosforge.commands import CommandTable
+from qosforge.platforms.ios_switch.lines import ARGUMENTS, CLASSIFIERS, FAMILIES, MAPS, ports, setting, table
+
+_QOS = r"(?:no )?(?:mls qos|wrr-queue|priority-queue|service-policy|auto qos|switchport priority|rate-limit)\b.*"
+
+TABLE = CommandTable(
+    *CLASSIFIERS,
+    *MAPS,
+    setting("wrr-bandwidth", "wrr-queue bandwidth <0-255>:weights*=4", no="wrr-queue bandwidth"),
+    table("wrr-cos-map", "wrr-queue cos-map", "<1-4>:queue <0-7>:cos*8"),
+    *ports(),
+    shared={"": _QOS, "interface": _QOS},
+    arguments=ARGUMENTS,
+    families=FAMILIES,
+)
+"""The lines, in the order in which their rules are tried."""
