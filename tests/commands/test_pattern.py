@@ -59,7 +59,7 @@ def test_a_line_is_read_into_values_or_not_at_all(
     assert Pattern(pattern).read(line) == values
 
 
-@pytest.mark.parametrize("pattern", ["a {b", "a [b}", "a b]", "a <5-x>", "a {[b] c|d}"])
+@pytest.mark.parametrize("pattern", ["a {b", "a [b}", "a b]", "a <5-x>", "a {[b] c|d}", "[a] b", ""])
 def test_a_malformed_pattern_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match=r"pattern|branch"):
         Pattern(pattern).read("a b")

@@ -50,5 +50,6 @@ def _argument(item: Item) -> st.SearchStrategy[str]:
         return True
 
     if item.argument.regex != r"\S+":
-        return st.from_regex(re.compile(item.argument.regex, re.ASCII), fullmatch=True).filter(fits)
+        drawn = st.from_regex(re.compile(item.argument.regex, re.ASCII), fullmatch=True)
+        return drawn.filter(lambda text: text.isprintable() and " " not in text and fits(text))
     return st.one_of(_WORDS, st.integers(0, 7).map(str), st.integers(0, 63).map(dscp_name)).filter(fits)

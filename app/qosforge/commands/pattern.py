@@ -104,6 +104,8 @@ class _Parser:
 
     def pattern(self) -> tuple[Item, ...]:
         items = self._sequence()
+        if not items or items[0].optional:
+            raise ValueError(f"pattern {self._text!r} begins with an optional item")
         if self._at != len(self._lexemes):
             raise ValueError(f"pattern {self._text!r}: a bracket closes nothing")
         return items
@@ -221,7 +223,7 @@ class Pattern:
 
     @cached_property
     def first_words(self) -> frozenset[str]:
-        """The words that lines of this form begin with."""
+        """The words that lines of this form begin with; `ANY_WORD` where it is an argument."""
         return frozenset(_first(self.items))
 
     def add_to(self, node: Node) -> None:
@@ -274,13 +276,12 @@ def _flat(items: tuple[Item, ...]) -> Iterator[Item]:
 
 
 def _first(items: tuple[Item, ...]) -> Iterator[str]:
-    for item in items:
-        if item.word:
-            yield item.word
-        for branch in item.branches:
+    first = items[0]
+    if first.branches:
+        for branch in first.branches:
             yield from _first(branch)
-        if not item.optional:
-            return
+    else:
+        yield first.word or ANY_WORD
 
 
 def _grow(nodes: list[Node], items: tuple[Item, ...]) -> list[Node]:

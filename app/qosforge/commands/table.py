@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 
 from qosforge.commands.line import Line
-from qosforge.commands.pattern import ARGUMENTS, ArgumentType, Node, Pattern, Value
+from qosforge.commands.pattern import ANY_WORD, ARGUMENTS, ArgumentType, Node, Pattern, Value
 from qosforge.commands.reading import Entry, Reading
 from qosforge.commands.transcript import CommandSyntax, merge_objects, tidy
 from qosforge.configtree import Grammar, LineRule, Tree
@@ -160,10 +160,11 @@ class CommandTable:
 
     def find(self, text: str, mode: str) -> tuple[Form, Mapping[str, Value]] | None:
         """The first form of a line that a text has in a mode, with its values."""
-        for form in self._by_first_word.get((mode, text.split(" ", 1)[0]), ()):
-            values = form.read(text)
-            if values is not None:
-                return form, values
+        for first in (text.split(" ", 1)[0], ANY_WORD):
+            for form in self._by_first_word.get((mode, first), ()):
+                values = form.read(text)
+                if values is not None:
+                    return form, values
         return None
 
     def _is_qos(self, text: str, mode: str) -> bool:

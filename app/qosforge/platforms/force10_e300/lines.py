@@ -36,7 +36,8 @@ def _entries(mode: str, entry: str) -> tuple[Line, ...]:
     return (
         Line("ace", f"seq <1-4294967290>:seq {entry}", mode, change=numbered, also=("seq WORD:seq REST",)),
         Line("ace", entry, mode, change=Change(), also=("{permit|deny} REST",)),
-        Line("remark", "[seq WORD] {remark|description} REST", mode),
+        Line("remark", "{remark|description} REST", mode),
+        Line("remark", "seq WORD remark REST", mode),
     )
 
 

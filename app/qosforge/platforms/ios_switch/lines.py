@@ -44,7 +44,8 @@ _MAC_END = "{{any|host MAC:{0}}}"
 
 CLASSIFIERS = (
     *_access_list("ip"),
-    Line("ace", "[<1-2147483647>] permit REST", "ip list", change=Change(), also=("deny REST",)),
+    Line("ace", "permit REST", "ip list", change=Change(), also=("deny REST",)),
+    Line("ace", "<1-2147483647> permit REST", "ip list"),
     Line("numbered-ace", "access-list WORD:name REST:entry"),
     *_access_list("mac"),
     Line(
