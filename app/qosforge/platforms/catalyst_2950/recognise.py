@@ -10,7 +10,7 @@ from qosforge.note import Reason, because
 from qosforge.plan.model import PortRange, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
-from qosforge.platforms.catalyst_2950.capabilities import capabilities, enhanced, policer_range, supported_dscp
+from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, enhanced, policer_range, supported_dscp
 from qosforge.platforms.ios_switch.classes import (
     INPUT_POLICY,
     NAME_LENGTH,
@@ -61,9 +61,7 @@ def port_rules(
     if not enhanced(request.image):
         _note_standard(request, notes)
         return Recognised({}, {})
-    limits = ClassifierLimits(
-        supported_dscp(), default_class=False, mac_beside_ip=capabilities()["mac_acl_ip"]["value"]
-    )
+    limits = ClassifierLimits(supported_dscp(), default_class=False, mac_beside_ip=CAPABILITIES.mac_acl_ip.value)
     rules = {
         name: tuple(_single_ports(rule) for rule in entries)
         for name, entries in input_rules(request, marks, dscp_to_cos(marks), limits, notes).items()
@@ -118,7 +116,7 @@ def _note_ranges(traffic_class: str, rules: tuple[Rule, ...], notes: Notes) -> N
 def _note_masks(rules: tuple[Rule, ...], notes: Notes) -> None:
     masks = list(dict.fromkeys(_mask(term) for rule in rules if list_kind(rule) for term in rule.any_of))
     own = [mask for mask in masks if mask]
-    most = capabilities()["acl_masks"]["value"]
+    most = CAPABILITIES.acl_masks.value
     if len(own) > most:
         notes.note(
             "acl-masks-unconfirmed",
@@ -155,7 +153,7 @@ def _single_ports(rule: Rule) -> Rule:
 
 
 def _spelled_out(term: Term) -> Iterator[Term]:
-    longest = capabilities()["acl_port_range"]["spelled_out"]
+    longest = CAPABILITIES.acl_port_range.spelled_out
     sides = [_singles(ports, longest) for ports in (term.source_ports, term.destination_ports)]
     if len(sides[0]) * len(sides[1]) > longest:
         yield term
@@ -167,7 +165,7 @@ def _spelled_out(term: Term) -> Iterator[Term]:
 
 def count_entries(request: DeviceRequest, term: Alternative) -> int:
     """How many entries an alternative becomes at most, by arithmetic: short ranges are one for each port."""
-    longest = capabilities()["acl_port_range"]["spelled_out"]
+    longest = CAPABILITIES.acl_port_range.spelled_out
 
     def width(first: int, last: int) -> int:
         count = last - first + 1

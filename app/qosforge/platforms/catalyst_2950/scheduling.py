@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
-from qosforge.platforms.catalyst_2950.capabilities import capabilities, default_cos_to_queue
+from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, default_cos_to_queue
 from qosforge.platforms.ios_switch.queues import QueueLayout
 
 
 def layout() -> QueueLayout:
     """The queues that lowering may use."""
-    data = capabilities()
-    numbers = tuple(range(1, data["queues"]["value"] + 1))
-    first = data["expedite_queue"]["value"]
+    data = CAPABILITIES
+    numbers = tuple(range(1, data.queues.value + 1))
+    first = data.expedite_queue.value
     return QueueLayout(expedite=first, weighted=numbers, cos_to_queue=default_cos_to_queue(), in_order=True)
 
 
 def strict_priority() -> Scheduler:
     """The scheduler as delivered: queue 4 first, queue 1 last."""
-    limit = capabilities()["queue_limit"]["value"]
-    numbers = range(capabilities()["queues"]["value"], 0, -1)
+    limit = CAPABILITIES.queue_limit.value
+    numbers = range(CAPABILITIES.queues.value, 0, -1)
     queues = tuple(Queue(number=n, priority=True, limit_packets=limit) for n in numbers)
     return Scheduler(discipline=Discipline.STRICT, queues=queues)
 
 
 def round_robin(weights: Sequence[int]) -> Scheduler:
     """The scheduler of ``wrr-queue bandwidth``; a weight of 0 makes the last queue the expedite one."""
-    limit = capabilities()["queue_limit"]["value"]
+    limit = CAPABILITIES.queue_limit.value
     queues = tuple(
         Queue(
             number=number,

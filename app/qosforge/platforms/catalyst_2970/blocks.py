@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from qosforge.plan.model import InputQueues, Plan, Queue, Scheduler
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
-from qosforge.platforms.catalyst_2970.capabilities import capabilities
+from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_2970.input_queues import default_input_queues
 from qosforge.platforms.catalyst_2970.levels import as_delivered, default_maps, default_queue_set, rows_of
 from qosforge.platforms.ios_switch.blocks import classifier_blocks, eights, map_blocks, trust_line
@@ -57,7 +57,7 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
 
 
 def _own_set() -> int:
-    number: int = capabilities()["own_queue_set"]["value"]
+    number: int = CAPABILITIES.own_queue_set.value
     return number
 
 

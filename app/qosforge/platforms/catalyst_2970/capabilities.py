@@ -3,33 +3,89 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
-from ruamel.yaml import YAML
-
+from qosforge.platforms.capability_data import Bounds, CapabilityData, Fact, Range, RangeWithDefault, Sourced, load
 from qosforge.platforms.ios_switch.policing import PolicerRange
-from qosforge.resources import read_text
 
 
-@cache
-def capabilities() -> dict[str, Any]:
-    """The capability data."""
-    text = read_text("qosforge/platforms/catalyst_2970/capabilities.yaml")
-    data: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
-    return data
+class DeliveredQueueSet(Sourced):
+    """A queue set as delivered, queue by queue: per cent of the buffers, and thresholds in per cent of them."""
+
+    buffers: tuple[int, ...]
+    thresholds: tuple[tuple[int, int, int, int], ...]
+
+
+class ThresholdRange(Range):
+    """Thresholds in per cent, and what of ours is left to the queue alone."""
+
+    reserved: int
+
+
+class DeliveredInputQueues(Sourced):
+    """The ingress queues as delivered; ``cos`` and ``dscp`` are the marks in queue 2."""
+
+    weights: tuple[int, int]
+    buffers: tuple[int, int]
+    priority_queue: int
+    priority_percent: int
+    highest_priority_percent: int
+    thresholds: tuple[tuple[int, int], ...]
+    cos: tuple[int, ...]
+    dscp: tuple[int, ...]
+
+
+class Highest(Sourced):
+    """The greatest value that the device takes."""
+
+    maximum: int
+
+
+class Policers(Sourced):
+    """The policers of a port; bursts in bytes."""
+
+    rate: Bounds
+    burst: Bounds
+    per_port: int
+
+
+class Catalyst2970(CapabilityData):
+    """The data of a 2970."""
+
+    access_list_entries: Fact[int]
+    queues: Fact[int]
+    expedite_queue: Fact[int]
+    weight: RangeWithDefault
+    shape_default: Fact[tuple[int, ...]]
+    values_per_line: Fact[int]
+    cos_to_queue: Fact[tuple[int, ...]]
+    dscp_to_queue: Fact[dict[int, tuple[int, ...]]]
+    port_buffers: Fact[int]
+    own_queue_set: Fact[int]
+    queue_set: DeliveredQueueSet
+    threshold: ThresholdRange
+    packet_bytes: Fact[int]
+    tail_drop_percent: Fact[dict[str, int]]
+    input_queues: DeliveredInputQueues
+    port_limit: Range
+    shape_weight: Highest
+    mac_acl_ip: Fact[bool]
+    police: Policers
+
+
+CAPABILITIES = load("catalyst_2970", Catalyst2970)
 
 
 @cache
 def default_cos_to_queue() -> tuple[int, ...]:
     """Egress queue of every CoS as delivered."""
-    return tuple(capabilities()["cos_to_queue"]["value"])
+    return tuple(CAPABILITIES.cos_to_queue.value)
 
 
 @cache
 def default_dscp_to_queue() -> tuple[int, ...]:
     """Egress queue of every DSCP as delivered."""
     table = [0] * 64
-    for queue, bounds in capabilities()["dscp_to_queue"]["value"].items():
+    for queue, bounds in CAPABILITIES.dscp_to_queue.value.items():
         for first, last in zip(bounds[::2], bounds[1::2], strict=True):
             table[first : last + 1] = [queue] * (last + 1 - first)
     return tuple(table)
@@ -38,13 +94,13 @@ def default_dscp_to_queue() -> tuple[int, ...]:
 @cache
 def policer_range() -> PolicerRange:
     """The policers of a port."""
-    data = capabilities()["police"]
+    data = CAPABILITIES.police
     return PolicerRange(
         ports="switch",
-        lowest=data["rate"]["minimum"],
-        highest=data["rate"]["maximum"],
-        step=data["rate"]["step"],
-        bursts=(data["burst"]["minimum"], data["burst"]["maximum"]),
+        lowest=data.rate.minimum,
+        highest=data.rate.maximum,
+        step=data.rate.step,
+        bursts=(data.burst.minimum, data.burst.maximum),
         any_burst=True,
-        per_port=data["per_port"],
+        per_port=data.per_port,
     )

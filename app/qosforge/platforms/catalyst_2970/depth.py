@@ -9,7 +9,7 @@ from itertools import pairwise
 from qosforge.dscp import drop_precedence, dscp_name
 from qosforge.intent.models import QueueLimit, QueueSize, WredProfile
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.platforms.catalyst_2970.capabilities import capabilities
+from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_2970.levels import OutputMaps, QueueSet, Thresholds, default_queue_set, packets_at
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
@@ -55,7 +55,7 @@ class _Levels:
     @property
     def row(self) -> Thresholds:
         """What the queue set holds for the queue."""
-        reserved: int = capabilities()["threshold"]["reserved"]
+        reserved: int = CAPABILITIES.threshold.reserved
         return self.levels[0], self.levels[min(1, len(self.levels) - 1)], reserved, self.levels[-1]
 
 
@@ -93,7 +93,7 @@ def own_levels(maps: OutputMaps) -> tuple[QueueSet, OutputMaps]:
     """A queue set of our own without wishes: as delivered, but every queue is dropped at one and the same part."""
     default = default_queue_set()
     percent = max(row[0] for row in default.thresholds)
-    row = (percent, percent, capabilities()["threshold"]["reserved"], percent)
+    row = (percent, percent, CAPABILITIES.threshold.reserved, percent)
     return QueueSet(default.buffers, (row,) * len(default.buffers)), maps
 
 
@@ -129,7 +129,7 @@ def _take(entry: ClassRequest, points: tuple[int, ...], wishes: dict[int, _Wish]
     elif wred.profiles:
         wishes.setdefault(queue, _Wish()).curves |= {d: _packets(p.maximum) for d, p in curves.items()}
     elif len(colours) > 1 and not entry.is_default:
-        steps = capabilities()["tail_drop_percent"]["value"]
+        steps = CAPABILITIES.tail_drop_percent.value
         parts = {d: steps[colour] / 100 for d in points if (colour := drop_precedence(d)) is not None}
         wishes.setdefault(queue, _Wish()).parts |= parts
     else:
@@ -139,11 +139,11 @@ def _take(entry: ClassRequest, points: tuple[int, ...], wishes: dict[int, _Wish]
 def _limit(limit: QueueLimit) -> int:
     if limit.packets is not None:
         return limit.packets
-    return max(1, (limit.bytes or 0) // int(capabilities()["packet_bytes"]["value"]))
+    return max(1, (limit.bytes or 0) // int(CAPABILITIES.packet_bytes.value))
 
 
 def _packets(depth: QueueSize) -> int:
-    size = 1 if depth.unit == "packets" else int(capabilities()["packet_bytes"]["value"])
+    size = 1 if depth.unit == "packets" else int(CAPABILITIES.packet_bytes.value)
     return max(1, depth.value // size)
 
 
@@ -173,8 +173,8 @@ def _buffers(wishes: dict[int, _Wish]) -> tuple[int, ...]:
 
 
 def _levels(wish: _Wish, queue: int, buffers: int) -> _Levels:
-    lowest, highest = capabilities()["threshold"]["minimum"], capabilities()["threshold"]["maximum"]
-    share = capabilities()["port_buffers"]["value"] * buffers
+    lowest, highest = CAPABILITIES.threshold.minimum, CAPABILITIES.threshold.maximum
+    share = CAPABILITIES.port_buffers.value * buffers
 
     def percent(packets: float) -> int:
         return int(min(max(round(10_000 * packets / share), lowest), highest))
@@ -223,7 +223,7 @@ def _note_limit(request: DeviceRequest, entry: ClassRequest, packets: int, notes
         requested=f"{limit.packets} packets" if limit.packets is not None else f"{limit.bytes} bytes",
         applied=f"{packets} packets",
         variant="buffers-beyond" if beyond else "buffers",
-        buffers=capabilities()["port_buffers"]["value"],
+        buffers=CAPABILITIES.port_buffers.value,
         preferred=limit.prefer,
     )
 

@@ -7,7 +7,7 @@ from functools import cache
 from qosforge.plan.model import InputQueues
 from qosforge.plan.request import DeviceRequest
 from qosforge.plan.requested import requested_shares
-from qosforge.platforms.catalyst_2970.capabilities import capabilities
+from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.queues import scheduled_rates
@@ -16,15 +16,15 @@ from qosforge.platforms.ios_switch.queues import scheduled_rates
 @cache
 def default_input_queues() -> InputQueues:
     """The ingress queues as delivered."""
-    data = capabilities()["input_queues"]
+    data = CAPABILITIES.input_queues
     return InputQueues(
-        weights=tuple(data["weights"]),
-        buffer_percent=tuple(data["buffers"]),
-        priority_queue=data["priority_queue"],
-        priority_percent=data["priority_percent"],
-        cos_to_queue=tuple(2 if c in data["cos"] else 1 for c in range(8)),
-        dscp_to_queue=tuple(2 if d in data["dscp"] else 1 for d in range(64)),
-        thresholds=tuple(tuple(row) for row in data["thresholds"]),
+        weights=tuple(data.weights),
+        buffer_percent=tuple(data.buffers),
+        priority_queue=data.priority_queue,
+        priority_percent=data.priority_percent,
+        cos_to_queue=tuple(2 if c in data.cos else 1 for c in range(8)),
+        dscp_to_queue=tuple(2 if d in data.dscp else 1 for d in range(64)),
+        thresholds=tuple(tuple(row) for row in data.thresholds),
     )
 
 
@@ -38,7 +38,7 @@ def input_queues(request: DeviceRequest, marks: dict[str, SwitchClassMarks], not
     first = [c for c in request.classes if c.treatment.priority and c.name in marks]
     if not first:
         return None
-    most = capabilities()["input_queues"]["highest_priority_percent"]
+    most = CAPABILITIES.input_queues.highest_priority_percent
     capped = all(c.treatment.priority and c.treatment.priority.capped for c in first)
     requested = max(
         sum(requested_shares(request.classes, rate)[c.name] for c in first) for rate in scheduled_rates(request)

@@ -8,7 +8,7 @@ from functools import cache
 
 from qosforge.plan.model import Queue, TailThreshold
 from qosforge.platforms.catalyst_2970.capabilities import (
-    capabilities,
+    CAPABILITIES,
     default_cos_to_queue,
     default_dscp_to_queue,
 )
@@ -42,9 +42,9 @@ class OutputMaps:
 @cache
 def default_queue_set() -> QueueSet:
     """Both queue sets as delivered."""
-    data = capabilities()["queue_set"]
-    rows = [(one, two, reserved, most) for one, two, reserved, most in data["thresholds"]]
-    return QueueSet(tuple(data["buffers"]), tuple(rows))
+    data = CAPABILITIES.queue_set
+    rows = [(one, two, reserved, most) for one, two, reserved, most in data.thresholds]
+    return QueueSet(tuple(data.buffers), tuple(rows))
 
 
 @cache
@@ -92,7 +92,7 @@ def _depth(queue_set: QueueSet, maps: OutputMaps, queue: int) -> QueueBuffers:
 
 def packets_at(buffers: int, percent: int) -> int:
     """Packets in a queue with this per cent of the port's buffers when a threshold drops."""
-    packets: int = capabilities()["port_buffers"]["value"] * buffers * percent // 10_000
+    packets: int = CAPABILITIES.port_buffers.value * buffers * percent // 10_000
     return packets
 
 
@@ -113,5 +113,5 @@ def rows_of(queue: Queue) -> Thresholds | None:
     percents = [t.percent for t in queue.thresholds]
     if not percents:
         return None
-    reserved: int = capabilities()["threshold"]["reserved"]
+    reserved: int = CAPABILITIES.threshold.reserved
     return percents[0], percents[min(1, len(percents) - 1)], reserved, percents[-1]

@@ -11,7 +11,7 @@ from qosforge.plan.core import core, rate_in
 from qosforge.plan.model import Egress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import LoweredDevice
-from qosforge.platforms.catalyst_2970.capabilities import capabilities, policer_range
+from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES, policer_range
 from qosforge.platforms.catalyst_2970.depth import own_levels, plain_maps, wished_levels
 from qosforge.platforms.catalyst_2970.input_queues import input_queues
 from qosforge.platforms.catalyst_2970.levels import (
@@ -161,7 +161,7 @@ def _rules(
 ) -> dict[str, tuple[Rule, ...]]:
     if not any(i.recognise for i in request.interfaces):
         return {}
-    limits = ClassifierLimits(_EVERY_DSCP, default_class=True, mac_beside_ip=capabilities()["mac_acl_ip"]["value"])
+    limits = ClassifierLimits(_EVERY_DSCP, default_class=True, mac_beside_ip=CAPABILITIES.mac_acl_ip.value)
     rules = input_rules(request, marks, dscp_to_cos(marks), limits, notes)
     return police_rules(request, rules, policer_range(), exceeding.write, notes)
 
@@ -187,7 +187,7 @@ def _depths(
         "queue-set-replaced",
         direction="output",
         requested="no queue limits",
-        applied=f"queue set {capabilities()['own_queue_set']['value']}, with the same thresholds for all marks",
+        applied=f"queue set {CAPABILITIES.own_queue_set.value}, with the same thresholds for all marks",
         ports=", ".join(changed),
     )
     return common.own

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.platforms.catalyst_2970.capabilities import (
-    capabilities,
+    CAPABILITIES,
     default_cos_to_queue,
     default_dscp_to_queue,
 )
@@ -16,20 +16,20 @@ from qosforge.platforms.ios_switch.queues import QueueLayout
 
 def layout() -> QueueLayout:
     """The queues that lowering may use."""
-    numbers = tuple(range(1, capabilities()["queues"]["value"] + 1))
-    first = capabilities()["expedite_queue"]["value"]
+    numbers = tuple(range(1, CAPABILITIES.queues.value + 1))
+    first = CAPABILITIES.expedite_queue.value
     return QueueLayout(first, numbers, cos_to_queue=default_cos_to_queue(), dscp_to_queue=default_dscp_to_queue())
 
 
 def default_share() -> tuple[int, ...]:
     """Weights of ``srr-queue bandwidth share`` as delivered."""
-    data = capabilities()
-    return tuple(data["weight"]["default"] for _ in range(data["queues"]["value"]))
+    data = CAPABILITIES
+    return tuple(data.weight.default for _ in range(data.queues.value))
 
 
 def default_shape() -> tuple[int, ...]:
     """Weights of ``srr-queue bandwidth shape`` as delivered: queue 1 is held to 4 % of the port."""
-    return tuple(capabilities()["shape_default"]["value"])
+    return tuple(CAPABILITIES.shape_default.value)
 
 
 def shaped_round_robin(
@@ -45,7 +45,7 @@ def shaped_round_robin(
 
     The expedite queue ignores its weights, a shaped one its share.
     """
-    first = capabilities()["expedite_queue"]["value"] if expedite else None
+    first = CAPABILITIES.expedite_queue.value if expedite else None
     queues = tuple(
         Queue(
             number=number,
@@ -65,5 +65,5 @@ def shaped_round_robin(
 
 def best_effort(limit: int | None = None) -> Scheduler:
     """One queue in order of arrival: what a port has while QoS is off."""
-    queue = Queue(number=1, limit_packets=capabilities()["port_buffers"]["value"])
+    queue = Queue(number=1, limit_packets=CAPABILITIES.port_buffers.value)
     return Scheduler(discipline=Discipline.FIFO, queues=(queue,), limit_percent=limit)

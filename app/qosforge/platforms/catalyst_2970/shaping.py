@@ -5,7 +5,7 @@ from __future__ import annotations
 from qosforge.memoise import memoise
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share
-from qosforge.platforms.catalyst_2970.capabilities import capabilities
+from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.queues import QueueAssignment
 from qosforge.units import format_rate
@@ -45,7 +45,7 @@ def shape_weights(
     """``srr-queue bandwidth shape`` of a port: a queue gets one part in its weight of the port's rate, never more
     than asked; 0 where it is not shaped."""
     weights = [0] * len(assignment.layout.weighted)
-    most: int = capabilities()["shape_weight"]["maximum"]
+    most: int = CAPABILITIES.shape_weight.maximum
     for entry in request.classes:
         bound = bound_of(request, entry, interface_request)
         if bound is None or bound >= interface_request.rate:
@@ -88,18 +88,18 @@ def port_limit(interface_request: InterfaceRequest, notes: Notes) -> int | None:
     """``srr-queue bandwidth limit`` in per cent, never above what is asked; None where the port is not shaped."""
     if interface_request.shape is None or interface_request.shape >= interface_request.rate:
         return None
-    data = capabilities()["port_limit"]
+    data = CAPABILITIES.port_limit
     exact = 100 * interface_request.shape / interface_request.rate
-    limit: int = min(int(exact), data["maximum"])
-    if limit < data["minimum"]:
+    limit: int = min(int(exact), data.maximum)
+    if limit < data.minimum:
         notes.note(
             "port-shape-unsupported",
             interface=interface_request.name,
             direction="output",
             requested=f"{format_rate(interface_request.shape)} ({exact:.3g} %)",
             applied="not limited",
-            minimum=data["minimum"],
-            maximum=data["maximum"],
+            minimum=data.minimum,
+            maximum=data.maximum,
             preferred=interface_request.shape_prefer,
         )
         return None
@@ -110,7 +110,7 @@ def port_limit(interface_request: InterfaceRequest, notes: Notes) -> int | None:
             direction="output",
             requested=f"{format_rate(interface_request.shape)} ({exact:.4g} %)",
             applied=f"{format_rate(interface_request.rate * limit / 100)} ({limit} %)",
-            maximum=data["maximum"],
+            maximum=data.maximum,
             beyond=exact - limit > 5,
         )
     return limit

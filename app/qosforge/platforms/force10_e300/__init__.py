@@ -8,7 +8,7 @@ from qosforge.inventory.models import DeviceRole
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
 from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.force10_e300.blocks import blocks
-from qosforge.platforms.force10_e300.capabilities import capabilities
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES
 from qosforge.platforms.force10_e300.counters import counter_commands, read_counters
 from qosforge.platforms.force10_e300.inspection import COMMANDS, inspect
 from qosforge.platforms.force10_e300.lines import TABLE
@@ -61,7 +61,7 @@ PLATFORM = Platform(
             Feature.TRUST,
         }
     ),
-    most_conditions=capabilities()["access_list_entries"]["value"],
+    most_conditions=CAPABILITIES.access_list_entries.value,
     count_conditions=_count,
     lower=lower,
     blocks=blocks,

@@ -4,30 +4,84 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any
-
-from ruamel.yaml import YAML
 
 from qosforge.errors import InputError, Place
 from qosforge.plan.model import Discipline, Queue, Red, RedProfile, Scheduler, Share, ShareUnit
-from qosforge.resources import read_text
+from qosforge.platforms.capability_data import CapabilityData, Fact, Range, RangeWithDefault, Sourced, load
 
 _PORT = re.compile(r"(GigabitEthernet|TenGigabitEthernet) \d{1,2}/\d{1,3}")
 _KB = 1024
 
 
-@cache
-def capabilities() -> dict[str, Any]:
-    """The capability data."""
-    text = read_text("qosforge/platforms/force10_e300/capabilities.yaml")
-    data: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
-    return data
+class Shift(Sourced):
+    """How far a DSCP is shifted for the number of its queue."""
+
+    shift: int
+
+
+class PredefinedProfiles(Sourced):
+    """Thresholds in KB of WRED profiles by name."""
+
+    profiles: dict[str, tuple[int, int]]
+
+
+class ProfilesByFamily(Sourced):
+    """The profile of each colour by the family of a port."""
+
+    families: dict[str, dict[str, str]]
+
+
+class Highest(Sourced):
+    """The greatest value that the device takes."""
+
+    maximum: int
+
+
+class Shapers(Sourced):
+    """Steps of a shaper's rate in Mb/s, and its burst in KB where none is said."""
+
+    step: int
+    default_burst: int
+
+
+class Force10E300(CapabilityData):
+    """The data of an E300."""
+
+    access_list_entries: Fact[int]
+    queues: Fact[int]
+    strict_queues: Range
+    name_limit: Fact[int]
+    name_limit_before: Fact[int]
+    acl_name_limit: Fact[int]
+    dot1p_to_queue: Fact[tuple[int, ...]]
+    dscp_to_queue: Shift
+    default_percentages: Fact[tuple[int, ...]]
+    idle_percent: Fact[int]
+    control_percent: Fact[int]
+    control_dscps: Fact[tuple[int, ...]]
+    control_cos: Fact[tuple[int, ...]]
+    queue_limit: Fact[int]
+    wred_profiles: PredefinedProfiles
+    default_wred: ProfilesByFamily
+    yellow_drop_bits: Fact[tuple[int, ...]]
+    packet_bytes: Fact[int]
+    wred_threshold: Highest
+    user_wred_profiles: Fact[int]
+    values_per_match: Fact[int]
+    entries_per_rule: Range
+    meter: Range
+    meter_burst: RangeWithDefault
+    shape: Shapers
+    layer3_vlan_since: Fact[str]
+
+
+CAPABILITIES = load("force10_e300", Force10E300)
 
 
 def name_limit(image: str) -> int:
     """Longest name of a QoS object under a software release such as ``6.5``."""
-    older = capabilities()["name_limit_before"]
-    limit: int = (older if _release(image) < _release(older["until"]) else capabilities()["name_limit"])["value"]
+    older = CAPABILITIES.name_limit_before
+    limit: int = (older if _release(image) < _release(older.until) else CAPABILITIES.name_limit).value
     return limit
 
 
@@ -37,7 +91,7 @@ def _release(image: str) -> tuple[int, ...]:
 
 def since_8(image: str) -> bool:
     """Whether a release has what came with FTOS 8: VLANs in class maps of layer 3."""
-    return _release(image) >= _release(capabilities()["layer3_vlan_since"]["value"])
+    return _release(image) >= _release(CAPABILITIES.layer3_vlan_since.value)
 
 
 def family(interface: str, device: str = "") -> str:
@@ -59,18 +113,18 @@ def family(interface: str, device: str = "") -> str:
 @cache
 def dscp_to_queue() -> tuple[int, ...]:
     """The fixed map of ``trust diffserv``: 64 queues."""
-    return tuple(dscp >> capabilities()["dscp_to_queue"]["shift"] for dscp in range(64))
+    return tuple(dscp >> CAPABILITIES.dscp_to_queue.shift for dscp in range(64))
 
 
 @cache
 def dot1p_to_queue() -> tuple[int, ...]:
     """The fixed map of ``trust dot1p``: 8 queues."""
-    return tuple(capabilities()["dot1p_to_queue"]["value"])
+    return tuple(CAPABILITIES.dot1p_to_queue.value)
 
 
 def queue_limit() -> int:
     """Packets of a queue."""
-    limit: int = capabilities()["queue_limit"]["value"]
+    limit: int = CAPABILITIES.queue_limit.value
     return limit
 
 
@@ -84,20 +138,20 @@ def default_scheduler(strict: int | None) -> Scheduler:
             share=Share(unit=ShareUnit.PERCENT, value=value),
             limit_packets=queue_limit(),
         )
-        for number, value in enumerate(capabilities()["default_percentages"]["value"])
+        for number, value in enumerate(CAPABILITIES.default_percentages.value)
     )
     return Scheduler(discipline=Discipline.WFQ, queues=queues)
 
 
 def default_wred(port_family: str) -> dict[str, str]:
     """The profile of each colour that is in force without a line of its own."""
-    profiles: dict[str, str] = capabilities()["default_wred"]["families"][port_family]
+    profiles: dict[str, str] = CAPABILITIES.default_wred.families[port_family]
     return profiles
 
 
 def predefined_wred() -> dict[str, tuple[int, int]]:
     """Thresholds in KB of the built-in profiles."""
-    table = capabilities()["wred_profiles"]["profiles"]
+    table = CAPABILITIES.wred_profiles.profiles
     return {name: (low, high) for name, (low, high) in table.items()}
 
 
@@ -113,7 +167,7 @@ def red(thresholds: dict[str, tuple[int, int]]) -> Red:
     The colour follows the DSCP's drop bits. The device averages without a published weight: the plan takes the
     momentary length.
     """
-    bits = capabilities()["yellow_drop_bits"]["value"]
+    bits = CAPABILITIES.yellow_drop_bits.value
     rows = []
     for colour in ("green", "yellow"):
         low, high = thresholds[colour]

@@ -30,7 +30,7 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.force10_e300.capabilities import (
-    capabilities,
+    CAPABILITIES,
     default_scheduler,
     dot1p_to_queue,
     dscp_to_queue,
@@ -192,7 +192,7 @@ class _Lowering:
 
     def _profile_findings(self) -> Iterator[Finding]:
         made = [d for c in self.request.classes if (d := detection(c)) is not None]
-        requested, room = sum(len(d.own) for d in made), capabilities()["user_wred_profiles"]["value"]
+        requested, room = sum(len(d.own) for d in made), CAPABILITIES.user_wred_profiles.value
         if requested > room:
             yield note(
                 "too-many-wred-profiles",
@@ -282,7 +282,7 @@ class _Lowering:
                 yield self.names.named(rule, layer2=self.layer2)
 
     def _mark_rules(self) -> Iterator[Rule]:
-        control = tuple(capabilities()["control_dscps"]["value"])
+        control = tuple(CAPABILITIES.control_dscps.value)
         claimed = {d for c in self.request.classes for d in marks(c)}
         left = tuple(d for d in control if d not in claimed)
         if left and not self.layer2:
@@ -306,7 +306,7 @@ class _Lowering:
     def _cos_rules(self) -> tuple[Rule, ...]:
         """Rules by 802.1p priority; what none matches goes to queue 0, as everything that is not matched."""
         claimed = {cos for c in self.request.classes for cos in priorities(c)}
-        left = tuple(cos for cos in capabilities()["control_cos"]["value"] if cos not in claimed)
+        left = tuple(cos for cos in CAPABILITIES.control_cos.value if cos not in claimed)
         control = self.chosen.control[:1] if left else ()
         found = [Rule(name=CONTROL_COS, any_of=(Term(cos=left),), queue=queue) for queue in control]
         for group in self._groups():
@@ -347,6 +347,6 @@ class _Lowering:
         if owner is not None:
             return self.names.policy(owner)
         if number not in self.chosen.control:
-            return IDLE if self.shares[number] == capabilities()["idle_percent"]["value"] else IDLE_2
+            return IDLE if self.shares[number] == CAPABILITIES.idle_percent.value else IDLE_2
         # The two control queues may hold different percentages, and a policy holds one.
         return CONTROL if number == self.chosen.control[0] else CONTROL_2

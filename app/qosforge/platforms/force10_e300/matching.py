@@ -16,7 +16,7 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms import recognition
-from qosforge.platforms.force10_e300.capabilities import capabilities, since_8
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, since_8
 
 LAYER2 = frozenset({"cos", "source_mac", "destination_mac"})
 """Fields of a match that a policy of layer 3 does not see."""
@@ -111,14 +111,14 @@ def _split(request: DeviceRequest, class_request: ClassRequest) -> tuple[tuple[T
 
 def count_conditions(request: DeviceRequest, term: Alternative) -> int:
     """How many entries and lines an alternative becomes at most, by arithmetic."""
-    most: int = capabilities()["values_per_match"]["value"]
+    most: int = CAPABILITIES.values_per_match.value
     lists = sum(-(-len(getattr(term, name)) // most) for name in ("dscp", "precedence", "cos"))
     return recognition.count_conditions(request, term, points_apart=False) + lists + len(term.vlan)
 
 
 def _pieces(term: Term) -> Iterator[Term]:
     """Lists of marks no longer than a match line; VLANs stand alone."""
-    most: int = capabilities()["values_per_match"]["value"]
+    most: int = CAPABILITIES.values_per_match.value
     for kind, values in marks_of(term).items():
         size = 1 if kind == "vlan" else most
         for at in range(0, len(values), size):
@@ -239,7 +239,7 @@ def cam_entries(rules: Sequence[Rule]) -> int:
 
 
 def _entry_size(term: Term) -> int:
-    most: int = capabilities()["entries_per_rule"]["maximum"]
+    most: int = CAPABILITIES.entries_per_rule.maximum
     near, far = (sum(_blocks(p) for p in ports) or 1 for ports in (term.source_ports, term.destination_ports))
     return min(near * far, most)
 

@@ -24,7 +24,7 @@ from qosforge.plan.model import (
 )
 from qosforge.platforms.force10_e300.access import NO_ORDER, read_term
 from qosforge.platforms.force10_e300.capabilities import (
-    capabilities,
+    CAPABILITIES,
     default_scheduler,
     default_wred,
     dot1p_to_queue,
@@ -211,9 +211,7 @@ class _Reader:
                 chosen[line["queue"]] = line["policy"]
             else:
                 self.reading.miss(line, policy.line.text)
-        queues = [
-            self._queue(number, chosen.get(number), family) for number in range(capabilities()["queues"]["value"])
-        ]
+        queues = [self._queue(number, chosen.get(number), family) for number in range(CAPABILITIES.queues.value)]
         unset = [q for q in queues if q.share is None]
         left = 100 - sum(q.share.value for q in queues if q.share)
         # What has no percentage divides the remainder, and gets one per cent where there is none.

@@ -11,7 +11,7 @@ from qosforge.note import Reason, because, note
 from qosforge.plan.model import DROP, TRANSMIT, Policer
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.platforms.force10_e300.capabilities import capabilities
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES
 from qosforge.units import format_rate
 
 KB = 1024
@@ -21,9 +21,9 @@ _KILO = 1000
 
 def refusal(police: Police) -> Reason | None:
     """Why the device does not police like this; None where it does."""
-    data = capabilities()["meter"]
-    if police.rate < data["minimum"] * _KILO or police.rate > data["maximum"] * _KILO:
-        return because("police-unsupported", variant="rates", minimum=data["minimum"], maximum=data["maximum"])
+    data = CAPABILITIES.meter
+    if police.rate < data.minimum * _KILO or police.rate > data.maximum * _KILO:
+        return because("police-unsupported", variant="rates", minimum=data.minimum, maximum=data.maximum)
     if police.buckets == 1:
         return None if police.exceed == "drop" else because("police-unsupported", variant="one-bucket-drops")
     if police.peak_rate is None:
@@ -55,8 +55,8 @@ def _rate(requested: int) -> int:
 
 
 def _burst(requested: int) -> int:
-    data = capabilities()["meter_burst"]
-    low, high = int(data["minimum"]), int(data["maximum"])
+    data = CAPABILITIES.meter_burst
+    low, high = int(data.minimum), int(data.maximum)
     return min(max((requested + KB // 2) // KB, low), high) * KB
 
 
@@ -74,7 +74,7 @@ def _rate_text(rate: int) -> str:
 
 def read_meter(values: Mapping[str, Any]) -> Policer:
     """The policer of what a line says (`lines.METER`)."""
-    usual: int = capabilities()["meter_burst"]["default"]
+    usual: int = CAPABILITIES.meter_burst.default
     rate, burst = _read_rate(values, "", usual)
     if "peak_mbps" not in values and "peak_kbps" not in values:
         return Policer(rate=rate, burst=burst)
@@ -84,7 +84,7 @@ def read_meter(values: Mapping[str, Any]) -> Policer:
 
 def read_shape(values: Mapping[str, Any]) -> tuple[int, int]:
     """Rate (b/s) and burst (bytes) of a shaper."""
-    return _read_rate(values, "", capabilities()["shape"]["default_burst"])
+    return _read_rate(values, "", CAPABILITIES.shape.default_burst)
 
 
 def _read_rate(values: Mapping[str, Any], part: str, burst_kb: int) -> tuple[int, int]:
@@ -97,7 +97,7 @@ def shape_rate(class_request: ClassRequest) -> int | None:
     """The rate (b/s) that a class is shaped to; None where none is asked for or it is below the lowest."""
     if class_request.treatment.shape is None:
         return None
-    step = capabilities()["shape"]["step"] * _MEGA
+    step = CAPABILITIES.shape.step * _MEGA
     return class_request.treatment.shape.rate // step * step or None
 
 
@@ -129,20 +129,20 @@ def _police_findings(request: DeviceRequest, c: ClassRequest, police: Police) ->
             variant="whole-kbps",
         )
     if police.burst is not None and held.burst != police.burst:
-        data = capabilities()["meter_burst"]
+        data = CAPABILITIES.meter_burst
         yield note(
             "police-burst-approximate",
             place,
             requested=f"{police.burst} bytes",
             applied=f"{held.burst} bytes",
             variant="whole-kb",
-            least=data["minimum"],
-            most=data["maximum"],
+            least=data.minimum,
+            most=data.maximum,
         )
 
 
 def _shape_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
-    shape, rate, step = c.treatment.shape, shape_rate(c), capabilities()["shape"]["step"]
+    shape, rate, step = c.treatment.shape, shape_rate(c), CAPABILITIES.shape.step
     assert shape is not None
     if rate == shape.rate:
         return

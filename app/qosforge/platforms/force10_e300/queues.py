@@ -11,7 +11,7 @@ from qosforge.findings import Finding
 from qosforge.note import note
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.platforms.force10_e300.capabilities import capabilities, dscp_to_queue
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, dscp_to_queue
 from qosforge.platforms.force10_e300.matching import layer2
 
 _DEFAULT_QUEUE = 0
@@ -85,7 +85,7 @@ def assign(request: DeviceRequest, requested: Mapping[str, float]) -> QueueChoic
     default = request.classes[-1].name
     if recognisable and apart and single.get(default) == _DEFAULT_QUEUE and not layer2(request):
         strict = single[strict_class.name] if strict_class is not None else None
-        queues = {dscp_to_queue()[d] for d in capabilities()["control_dscps"]["value"]}
+        queues = {dscp_to_queue()[d] for d in CAPABILITIES.control_dscps.value}
         return QueueChoice(single, strict, by_map=True, control=tuple(sorted(queues - set(single.values()))))
     groups, error = _groups(request, requested)
     many = len(groups) > len(_WEIGHTED_QUEUES)
@@ -110,7 +110,7 @@ def assign(request: DeviceRequest, requested: Mapping[str, float]) -> QueueChoic
 
 def _kin(request: DeviceRequest, requested: Mapping[str, float]) -> str:
     """The class that network control goes with: one that carries some of it, else that with the largest share."""
-    control = set(capabilities()["control_dscps"]["value"])
+    control = set(CAPABILITIES.control_dscps.value)
     weighted = [c for c in request.classes if not c.treatment.priority]
     return max(weighted, key=lambda c: (bool(control & set(marks(c))), requested[c.name])).name
 
@@ -153,7 +153,7 @@ def queue_findings(request: DeviceRequest, chosen: QueueChoice) -> Iterator[Find
     """What the choice means."""
     if chosen.merged:
         bearable = chosen.error <= request.tolerance
-        queues = capabilities()["queues"]["value"]
+        queues = CAPABILITIES.queues.value
         yield note(
             "classes-merged" if bearable else "queues-exceeded",
             Place(device=request.device, direction="output"),
@@ -180,7 +180,7 @@ def queue_findings(request: DeviceRequest, chosen: QueueChoice) -> Iterator[Find
             Place(device=request.device, direction="output"),
         )
     if chosen.strict is not None and chosen.control and chosen.control[-1] > chosen.strict:
-        later = range(chosen.strict + 1, capabilities()["queues"]["value"])
+        later = range(chosen.strict + 1, CAPABILITIES.queues.value)
         yield note(
             "served-after-strict",
             Place(device=request.device, direction="output"),
@@ -231,9 +231,9 @@ def percentages(
     leaves goes to network control, else to the strict queue, whose percentage is without effect while it is strict,
     else to a queue that serves nothing.
     """
-    table = [capabilities()["idle_percent"]["value"]] * capabilities()["queues"]["value"]
+    table = [CAPABILITIES.idle_percent.value] * CAPABILITIES.queues.value
     for queue in chosen.control:
-        table[queue] = capabilities()["control_percent"]["value"]
+        table[queue] = CAPABILITIES.control_percent.value
     weighted: dict[int, float] = {}
     for c in classes:
         if not c.treatment.priority:

@@ -12,7 +12,7 @@ from qosforge.note import Reason, because, note
 from qosforge.plan.model import Red
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.platforms.force10_e300.capabilities import capabilities, default_wred, predefined_wred, red
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, default_wred, predefined_wred, red
 
 _KB = 1024
 _COLOURS = {"low": "green", "medium": "yellow", "high": "yellow"}
@@ -50,7 +50,7 @@ def _colours(profile: WredProfile) -> tuple[str, ...]:
 
 def _thresholds(profile: WredProfile) -> tuple[int, int]:
     """Thresholds in whole KB, at least one between nothing and something."""
-    size = capabilities()["packet_bytes"]["value"] if profile.minimum.unit == "packets" else 1
+    size = CAPABILITIES.packet_bytes.value if profile.minimum.unit == "packets" else 1
     low, high = (max(1, round(depth.value * size / _KB)) for depth in (profile.minimum, profile.maximum))
     return low, high
 
@@ -65,7 +65,7 @@ def _reason(profile: WredProfile) -> Reason | None:
         return because("wred-unsupported", variant="no-time")
     if len(_colours(profile)) > 1:
         return because("wred-unsupported", variant="colours-differ")
-    highest: int = capabilities()["wred_threshold"]["maximum"]
+    highest: int = CAPABILITIES.wred_threshold.maximum
     low, high = _thresholds(profile)
     if high <= highest:
         return None
@@ -115,7 +115,7 @@ def _approximations(request: DeviceRequest, c: ClassRequest, profile: WredProfil
     )
     if exact and profile.probability == 1:
         return
-    size = capabilities()["packet_bytes"]["value"]
+    size = CAPABILITIES.packet_bytes.value
     unit = "bytes" if profile.minimum.unit == "bytes" else f"packets of {size} bytes"
     requested = f"{profile.minimum.value} to {profile.maximum.value} {unit}"
     yield note(

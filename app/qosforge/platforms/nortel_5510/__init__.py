@@ -8,7 +8,7 @@ from qosforge.inventory.models import DeviceRole
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
 from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.nortel_5510.blocks import blocks
-from qosforge.platforms.nortel_5510.capabilities import capabilities
+from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
 from qosforge.platforms.nortel_5510.counters import counter_commands, read_counters
 from qosforge.platforms.nortel_5510.inspection import COMMANDS, inspect
 from qosforge.platforms.nortel_5510.lines import TABLE
@@ -57,7 +57,7 @@ PLATFORM = Platform(
             Feature.TRUST,
         }
     ),
-    most_conditions=capabilities()["filter_limits"]["value"]["classifiers"],
+    most_conditions=CAPABILITIES.filter_limits.value.classifiers,
     count_conditions=_count,
     lower=lower,
     blocks=blocks,

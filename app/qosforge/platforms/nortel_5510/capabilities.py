@@ -4,24 +4,74 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any
+from typing import Literal
 
-from ruamel.yaml import YAML
+from pydantic import BaseModel
 
 from qosforge.errors import InputError, Place
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
-from qosforge.resources import read_text
+from qosforge.platforms.capability_data import CapabilityData, Fact, Range, load
 
 PORT = re.compile(r"(?:[1-8]/)?\d{1,2}")
 
 
-@cache
-def capabilities() -> dict[str, Any]:
-    """The capability data."""
-    data: dict[str, Any] = YAML(typ="safe", pure=True).load(
-        read_text("qosforge/platforms/nortel_5510/capabilities.yaml")
-    )
-    return data
+class PortsOfModels(Fact[dict[str, int]]):
+    """Ports by model, and those of a model that is not listed."""
+
+    otherwise: int
+
+
+class DefaultGroup(Fact[str]):
+    """The port group as delivered, and what it trusts."""
+
+    trust: str
+
+
+class ControlDscps(Fact[tuple[int, ...]]):
+    """The DSCPs of network control, and their 802.1p priority."""
+
+    cos: int
+
+
+class FilterLimits(BaseModel):
+    """How many filters a port takes."""
+
+    classifiers: int
+    counters: int
+    meters: int
+
+
+class FirstId(Fact[int]):
+    """The range of numbers that our objects have."""
+
+    last: int
+
+
+class Nortel5510(CapabilityData):
+    """The data of a 5510."""
+
+    ports: PortsOfModels
+    queue_sets: Fact[dict[int, tuple[int | Literal["strict"], ...]]]
+    factory_queue_set: Fact[int]
+    assumed_queue_set: Fact[int]
+    factory_queue_of_priority: Fact[dict[int, int]]
+    factory_dscp_to_cos: Fact[dict[int, int]]
+    factory_cos_to_dscp: Fact[tuple[int, ...]]
+    default_group: DefaultGroup
+    control_cos: Fact[tuple[int, ...]]
+    control_dscps: ControlDscps
+    name_limit: Fact[int]
+    precedences: Fact[int]
+    first_id: FirstId
+    queue_limit: Fact[int]
+    filter_limits: Fact[FilterLimits]
+    buckets: Fact[tuple[int, ...]]
+    meter_rate: Range
+    burst_above: Fact[int]
+    shaper_bucket_ms: Fact[int]
+
+
+CAPABILITIES = load("nortel_5510", Nortel5510)
 
 
 def check_port(interface: str, device: str) -> None:
@@ -40,12 +90,12 @@ def check_port(interface: str, device: str) -> None:
 
 def queue_sets() -> tuple[int, ...]:
     """Numbers of the queue sets."""
-    return tuple(capabilities()["queue_sets"]["value"])
+    return tuple(CAPABILITIES.queue_sets.value)
 
 
 def queue_set_known(number: int) -> bool:
     """Whether the capability data describe this queue set."""
-    return number in capabilities()["queue_sets"]["value"]
+    return number in CAPABILITIES.queue_sets.value
 
 
 @cache
@@ -56,9 +106,9 @@ def scheduler(queue_set: int) -> Scheduler:
             number=number,
             priority=weight == "strict",
             share=None if weight == "strict" else Share(unit=ShareUnit.WEIGHT, value=weight),
-            limit_packets=capabilities()["queue_limit"]["value"],
+            limit_packets=CAPABILITIES.queue_limit.value,
         )
-        for number, weight in enumerate(capabilities()["queue_sets"]["value"][queue_set], start=1)
+        for number, weight in enumerate(CAPABILITIES.queue_sets.value[queue_set], start=1)
     )
     weighted = any(not q.priority for q in queues)
     return Scheduler(discipline=Discipline.WRR if weighted else Discipline.STRICT, queues=queues)
@@ -66,25 +116,25 @@ def scheduler(queue_set: int) -> Scheduler:
 
 def factory_queue(queue_set: int, cos: int) -> int:
     """The queue of an 802.1p priority in a queue set as delivered."""
-    queue: int = capabilities()["factory_queue_of_priority"]["value"][cos]
+    queue: int = CAPABILITIES.factory_queue_of_priority.value[cos]
     return min(queue, len(scheduler(queue_set).queues))
 
 
 @cache
 def factory_dscp_to_cos() -> tuple[int, ...]:
     """The egress map as delivered: 64 priorities."""
-    table = capabilities()["factory_dscp_to_cos"]["value"]
+    table = CAPABILITIES.factory_dscp_to_cos.value
     return tuple(table.get(dscp, 0) for dscp in range(64))
 
 
 @cache
 def factory_cos_to_dscp() -> tuple[int, ...]:
     """The ingress map as delivered: 8 DSCPs."""
-    return tuple(capabilities()["factory_cos_to_dscp"]["value"])
+    return tuple(CAPABILITIES.factory_cos_to_dscp.value)
 
 
 def port_count(model: str) -> int:
     """Ports of a model such as ``5510-48T``."""
-    ports = capabilities()["ports"]
-    count: int = ports["value"].get(model, ports["otherwise"])
+    ports = CAPABILITIES.ports
+    count: int = ports.value.get(model, ports.otherwise)
     return count

@@ -13,7 +13,7 @@ from ipaddress import ip_network
 from qosforge.memoise import memoise
 from qosforge.plan.model import Action, Policer, PortRange, Rule, Term
 from qosforge.platforms.names import shorten
-from qosforge.platforms.nortel_5510.capabilities import capabilities
+from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
 
 SECOND = 500
 """What is added to the number of a set for its second classifier, where it has an IP and an L2 element."""
@@ -208,14 +208,14 @@ def in_box_order(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
 
 def _group_rules(rules: tuple[Rule, ...]) -> list[list[Alternative]]:
     singles = [[(position, term)] for position, rule in enumerate(rules) for term in rule.any_of]
-    return singles if len(singles) <= capabilities()["precedences"]["value"] else blocks_of(rules)
+    return singles if len(singles) <= CAPABILITIES.precedences.value else blocks_of(rules)
 
 
 @memoise
 def number_filters(rules: tuple[Rule, ...]) -> FilterPlan:
     """Actions, meters and policies of the rules; the first alternative has the highest precedence."""
-    first: int = capabilities()["first_id"]["value"]
-    name_limit: int = capabilities()["name_limit"]["value"]
+    first: int = CAPABILITIES.first_id.value
+    name_limit: int = CAPABILITIES.name_limit.value
     actions = [
         FilterAction(first + at, r.name, r.name, r.set_dscp, r.set_cos, r.set_drop_precedence == "high")
         for at, r in enumerate(rules)
@@ -238,7 +238,7 @@ def number_filters(rules: tuple[Rule, ...]) -> FilterPlan:
             filters.append(Filter(number, name, term, rules[at].name, actions[at].number, meter_of.get(at)))
             number += 1
         block = None if len(filters) == 1 else first + sum(p.block is not None for p in policies)
-        precedence = capabilities()["precedences"]["value"] - len(policies)
+        precedence = CAPABILITIES.precedences.value - len(policies)
         name = filters[0].name if block is None else f"qosforge-b{block - first + 1}"
         policies.append(FilterPolicy(first + len(policies), name, precedence, tuple(filters), block))
     return FilterPlan(tuple(actions), tuple(meters), tuple(policies))

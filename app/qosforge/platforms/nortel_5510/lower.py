@@ -14,7 +14,7 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.names import short_names
-from qosforge.platforms.nortel_5510.capabilities import capabilities, check_port, queue_set_known, scheduler
+from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, check_port, queue_set_known, scheduler
 from qosforge.platforms.nortel_5510.filters import in_box_order
 from qosforge.platforms.nortel_5510.marks import maps, mark_findings
 from qosforge.platforms.nortel_5510.policing import police_findings, shape_findings, shaped
@@ -96,7 +96,7 @@ def _common(request: DeviceRequest, told: int | None) -> _Common:
     rate = min(interface_request.usable for interface_request in request.interfaces)
     chosen = _assumed(request, rate) if told is None else choose(request.classes, told, rate)
     table = maps(request.classes, chosen)
-    names = short_names((c.name for c in request.classes), capabilities()["name_limit"]["value"] - COUNT_SUFFIX)
+    names = short_names((c.name for c in request.classes), CAPABILITIES.name_limit.value - COUNT_SUFFIX)
     dscps = {c.name: dscp for c in request.classes if (dscp := dscp_of(c)) is not None}
     host_rules = in_box_order(rules(request, names, dscps, table.cos_of))
     scheduled = any(interface_request.schedule for interface_request in request.interfaces)
@@ -124,7 +124,7 @@ def _common(request: DeviceRequest, told: int | None) -> _Common:
 
 def _assumed(request: DeviceRequest, rate: int) -> Choice:
     """The set that a device most likely has where it serves the classes, else the best of all."""
-    likely = choose(request.classes, capabilities()["assumed_queue_set"]["value"], rate)
+    likely = choose(request.classes, CAPABILITIES.assumed_queue_set.value, rate)
     if likely.fits and not likely.merged and likely.error <= request.tolerance:
         return likely
     return best(request.classes, rate, request.tolerance) or likely
@@ -140,7 +140,7 @@ def _called(request: DeviceRequest, names: dict[str, str], host_rules: tuple[Rul
 
 def default_ingress() -> Ingress:
     """A port that is in no group of its own."""
-    return Ingress(policy=capabilities()["default_group"]["value"], trust=Trust.NONE)
+    return Ingress(policy=CAPABILITIES.default_group.value, trust=Trust.NONE)
 
 
 def _interface(

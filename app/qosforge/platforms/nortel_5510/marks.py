@@ -12,7 +12,7 @@ from qosforge.note import note
 from qosforge.plan.model import System
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.platforms.nortel_5510.capabilities import capabilities, factory_cos_to_dscp, factory_dscp_to_cos
+from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, factory_cos_to_dscp, factory_dscp_to_cos
 from qosforge.platforms.nortel_5510.priorities import dscp_of, dscps, stated_marks
 from qosforge.platforms.nortel_5510.queues import Choice
 
@@ -32,9 +32,9 @@ def maps(classes: Sequence[ClassRequest], chosen: Choice) -> Maps:
     # A class for which no priority is left goes with the default one, and is told.
     cos_of = {name: values[0] if values else 0 for name, values in chosen.cos_of.items()}
     to_dscp, to_cos = list(factory_cos_to_dscp()), list(factory_dscp_to_cos())
-    control = capabilities()["control_dscps"]
-    for dscp in control["value"]:
-        to_cos[dscp] = control["cos"]
+    control = CAPABILITIES.control_dscps
+    for dscp in control.value:
+        to_cos[dscp] = control.cos
     for c in reversed(classes):
         for dscp in dscps(c):
             to_cos[dscp] = cos_of[c.name]
@@ -43,7 +43,7 @@ def maps(classes: Sequence[ClassRequest], chosen: Choice) -> Maps:
             to_dscp[cos_of[c.name]] = mark
     default = chosen.queue_of[classes[-1].name]
     to_queue = [default] * 8
-    for cos in capabilities()["control_cos"]["value"]:
+    for cos in CAPABILITIES.control_cos.value:
         to_queue[cos] = chosen.control
     for c in reversed(classes):
         for cos in chosen.cos_of[c.name]:
@@ -54,7 +54,7 @@ def maps(classes: Sequence[ClassRequest], chosen: Choice) -> Maps:
 @memoise
 def egress_rows(classes: tuple[ClassRequest, ...]) -> tuple[int, ...]:
     """DSCPs whose row of the egress map is stated, factory value or not: the factory's are not published."""
-    rows = {d for c in classes for d in dscps(c)} | set(capabilities()["control_dscps"]["value"])
+    rows = {d for c in classes for d in dscps(c)} | set(CAPABILITIES.control_dscps.value)
     return tuple(sorted(rows))
 
 

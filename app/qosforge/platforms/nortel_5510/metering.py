@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from qosforge.platforms.nortel_5510.capabilities import capabilities
+from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,13 @@ class Typed:
 
 def buckets() -> tuple[int, ...]:
     """Sizes of a bucket in bytes."""
-    return tuple(capabilities()["buckets"]["value"])
+    return tuple(CAPABILITIES.buckets.value)
 
 
 def rate_range() -> tuple[int, int, int]:
     """Lowest and highest rate and the step, in bits per second."""
-    data = capabilities()["meter_rate"]
-    return data["minimum"] * 1000, data["maximum"] * 1000, data["step"] * 1000
+    data = CAPABILITIES.meter_rate
+    return data.minimum * 1000, data.maximum * 1000, data.step * 1000
 
 
 def nearest_rate(requested: int) -> int:
@@ -49,7 +49,7 @@ def nearest_bucket(requested: float) -> int:
 
 def typed(rate: int, bucket: int) -> Typed:
     """What is typed for a rate (b/s) and a bucket (bytes)."""
-    above: int = capabilities()["burst_above"]["value"]
+    above: int = CAPABILITIES.burst_above.value
     return Typed(rate // 1000, rate // 1000 + above, round(bucket * 8 / above))
 
 

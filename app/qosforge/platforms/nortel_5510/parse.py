@@ -8,8 +8,8 @@ from functools import cached_property
 from qosforge.commands import Entry
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, System, Term, Trust
 from qosforge.platforms.nortel_5510.capabilities import (
+    CAPABILITIES,
     PORT,
-    capabilities,
     factory_cos_to_dscp,
     factory_dscp_to_cos,
     factory_queue,
@@ -36,10 +36,10 @@ class _Reader:
         self.names: list[str] = []
         self.shaped: dict[str, Egress] = {}
         self._of_group: dict[str, Ingress] = {}
-        self.groups = {capabilities()["default_group"]["value"]: Trust.NONE}
+        self.groups = {CAPABILITIES.default_group.value: Trust.NONE}
         self.assigned: dict[str, str] = {}
         self.objects: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
-        self.queue_set: int = capabilities()["factory_queue_set"]["value"]
+        self.queue_set: int = CAPABILITIES.factory_queue_set.value
         self.to_cos = list(factory_dscp_to_cos())
         self.to_dscp = list(factory_cos_to_dscp())
         self.queue_of: dict[tuple[int, int], int] = {}
@@ -74,7 +74,7 @@ class _Reader:
         )
 
     def _interface(self, name: str) -> InterfacePlan:
-        fallback: str = capabilities()["default_group"]["value"]
+        fallback: str = CAPABILITIES.default_group.value
         group = self.assigned.get(name, fallback)
         if ("port", name) in self._policies:
             ingress = self._ingress(group, name)

@@ -11,7 +11,7 @@ from qosforge.note import note
 from qosforge.plan.model import DROP, TRANSMIT, Action, Policer
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
-from qosforge.platforms.nortel_5510.capabilities import capabilities
+from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
 from qosforge.platforms.nortel_5510.metering import buckets, nearest_bucket, nearest_rate, rate_below, rate_range
 from qosforge.units import format_rate
 
@@ -79,7 +79,7 @@ def shaped(interface_request: InterfaceRequest) -> tuple[int | None, int | None]
     rate = rate_below(interface_request.shape) if interface_request.shape is not None else None
     if rate is None:
         return None, None
-    return rate, nearest_bucket(rate / 8000 * capabilities()["shaper_bucket_ms"]["value"])
+    return rate, nearest_bucket(rate / 8000 * CAPABILITIES.shaper_bucket_ms.value)
 
 
 def shape_findings(request: DeviceRequest) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from qosforge.plan.request import ClassRequest
-from qosforge.platforms.nortel_5510.capabilities import capabilities, factory_dscp_to_cos
+from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, factory_dscp_to_cos
 from qosforge.platforms.nortel_5510.recognise import dscps_of
 
 _ORDER = (1, 3, 4, 2, 5, 6, 7, 0)
@@ -64,7 +64,7 @@ def complete_marks(
     """
     result = dict(preset)
     free = set(range(8)) - {cos for values in result.values() for cos in values}
-    control = set(capabilities()["control_cos"]["value"])
+    control = set(CAPABILITIES.control_cos.value)
     open_classes = [c for c in classes if c.name not in result]
     for only_needed in (True, False):
         for c in open_classes:

@@ -14,7 +14,7 @@ from qosforge.plan.model import Queue, Scheduler
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.platforms.nortel_5510.assignment import MOST_UNITS, nearest, unit_error
-from qosforge.platforms.nortel_5510.capabilities import capabilities, queue_sets, scheduler
+from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, queue_sets, scheduler
 from qosforge.platforms.nortel_5510.priorities import complete_marks, pick_mark, stated_marks
 from qosforge.platforms.share_fidelity import format_percent
 
@@ -73,7 +73,7 @@ def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int, bearable:
     queue_of |= {name: weighted[at].number for unit, at in zip(units, places, strict=True) for name in unit}
     members = {q: [n for n in rest if queue_of[n] == q] for q in dict.fromkeys(queue_of[n] for n in rest)}
     idle = [q for q in weighted if q.number not in members]
-    reserved = set(capabilities()["control_cos"]["value"])
+    reserved = set(CAPABILITIES.control_cos.value)
     like = [q for q in weighted if any(reserved & set(given.get(n, ())) for n in members.get(q.number, ()))]
     # Network control gets a weighted queue of its own, else goes with a class of its kind, or where most room is.
     control = max(idle or like or weighted, key=_weight)
@@ -222,7 +222,7 @@ def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: 
     if len({chosen.queue_of[c.name] for c in weighted}) > 1:
         yield from _weight_findings(request, chosen, better, requested)
     taken = {cos for values in chosen.cos_of.values() for cos in values}
-    control = ", ".join(str(cos) for cos in capabilities()["control_cos"]["value"] if cos not in taken)
+    control = ", ".join(str(cos) for cos in CAPABILITIES.control_cos.value if cos not in taken)
     own = chosen.control not in chosen.queue_of.values()
     if not control:
         return

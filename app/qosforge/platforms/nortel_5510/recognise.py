@@ -15,7 +15,7 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.names import shorten
-from qosforge.platforms.nortel_5510.capabilities import capabilities
+from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
 from qosforge.platforms.nortel_5510.filters import number_filters
 from qosforge.platforms.nortel_5510.policing import policer
 from qosforge.platforms.recognition import count_conditions
@@ -158,7 +158,7 @@ def rules(
 
 def kept_name(name: str, mark: str) -> str:
     """The rule of a class that keeps one mark: ``46`` a DSCP, ``c5`` a priority."""
-    return shorten(f"{name}-{mark}", capabilities()["name_limit"]["value"] - COUNT_SUFFIX)
+    return shorten(f"{name}-{mark}", CAPABILITIES.name_limit.value - COUNT_SUFFIX)
 
 
 def kept_by(name: str, rule: Rule) -> bool:
@@ -175,12 +175,12 @@ def filter_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Ite
     for c in request.classes:
         yield from _match_findings(request, c)
     made = number_filters(host_rules)
-    room: int = capabilities()["precedences"]["value"]
-    limits = capabilities()["filter_limits"]["value"]
+    room: int = CAPABILITIES.precedences.value
+    limits = CAPABILITIES.filter_limits.value
     needs = (
         ("filters", len(made.policies), room),
-        ("classifiers", len(made.filters), limits["classifiers"]),
-        ("meters", len(made.meters), limits["meters"]),
+        ("classifiers", len(made.filters), limits.classifiers),
+        ("meters", len(made.meters), limits.meters),
     )
     beyond = [(what, used, most) for what, used, most in needs if used > most]
     for what, used, most in beyond:
