@@ -9,7 +9,6 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
 from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.catalyst_2950.blocks import blocks
 from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES
-from qosforge.platforms.catalyst_2950.counters import counter_commands, read_counters
 from qosforge.platforms.catalyst_2950.lines import TABLE
 from qosforge.platforms.catalyst_2950.lower import lower
 from qosforge.platforms.catalyst_2950.parse import parse
@@ -63,6 +62,4 @@ PLATFORM = Platform(
     parse=parse,
     inspection_commands=inspection_commands,
     inspect=inspect,
-    counter_commands=counter_commands,
-    read_counters=read_counters,
 )

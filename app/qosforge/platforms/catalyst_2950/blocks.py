@@ -12,7 +12,7 @@ from qosforge.templating import render
 
 def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
     """Maps, queues, access lists, class-maps, the policy and the ports, in the order people read them."""
-    result = list(map_blocks("catalyst_2950", plan))
+    result = list(map_blocks(plan))
     if plan.system.scheduler is not None:
         scheduler = plan.system.scheduler
         weights = (

@@ -19,7 +19,7 @@ Places = Sequence[tuple[int, int]]
 
 def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
     """Maps, queues, the switch for QoS, access lists, class-maps, the policy and the ports."""
-    result = [*map_blocks("catalyst_2970", plan), *_policed_block(plan)]
+    result = [*map_blocks(plan), *_policed_block(plan)]
     if plan.system.input_queues is not None:
         result.extend(_input_blocks(plan.system.input_queues))
     scheduled = {i.name for i in request.interfaces if i.schedule}

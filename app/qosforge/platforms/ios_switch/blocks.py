@@ -24,7 +24,7 @@ def classifier_blocks(platform: str, plan: Plan, lowered: LoweredDevice, request
         if kind is not None:
             name = ACL_PREFIX + rule.name
             held = mac_entries(rule.any_of) if kind == "mac" else entries(rule.any_of)
-            text = render(f"{platform}/access_list.j2", kind=kind, name=name, entries=held)
+            text = render("ios_switch/access_list.j2", kind=kind, name=name, entries=held)
             traffic_class = lowered.classes[rule.name]
             yield Block("access-list", name, text, traffic_class, lines[traffic_class])
     for rule in rules.values():
@@ -42,15 +42,15 @@ def trust_line(ingress: Ingress) -> str:
     return f"mls qos trust {mark}" if mark else "no mls qos trust"
 
 
-def map_blocks(platform: str, plan: Plan) -> Iterator[Block]:
+def map_blocks(plan: Plan) -> Iterator[Block]:
     """The maps between CoS and DSCP that the plan speaks of; as delivered, they are reset."""
     if plan.system.cos_to_dscp is not None:
-        text = render(f"{platform}/cos_dscp_map.j2", table=plan.system.cos_to_dscp)
+        text = render("ios_switch/cos_dscp_map.j2", table=plan.system.cos_to_dscp)
         yield Block("map", "cos-dscp", text)
     if plan.system.dscp_to_cos is not None:
         changed = [(d, cos) for d, cos in enumerate(plan.system.dscp_to_cos) if cos != d // 8]
         rows = [([d for d, c in changed if c == cos], cos) for cos in sorted({c for _, c in changed})]
-        text = render(f"{platform}/dscp_cos_map.j2", rows=_split(rows))
+        text = render("ios_switch/dscp_cos_map.j2", rows=_split(rows))
         yield Block("map", "dscp-cos", text)
 
 
