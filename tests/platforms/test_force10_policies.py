@@ -17,6 +17,7 @@ from qosforge.intent.loader import LoadedIntent, parse_intent
 from qosforge.plan.model import TRANSMIT, Policer, Rule, Term
 from qosforge.platforms.force10_e300 import PLATFORM
 from qosforge.platforms.force10_e300.matching import cam_entries, in_box_order, orders
+from qosforge.platforms.force10_e300.lines import TABLE
 from qosforge.platforms.force10_e300.policing import meter_text, read_meter
 from qoslab.packets import Packets
 
@@ -295,7 +296,9 @@ def test_a_meter_reads_back(rate: int, burst: int, two: bool, peak: int, excess:
     if two:
         more = {"peak_rate": peak, "excess_burst": excess, "exceed": TRANSMIT, "violate": police.exceed}
         police = police.model_copy(update=more)
-    assert read_meter(meter_text(police).split()) == police
+    found = TABLE.find(f"rate-police {meter_text(police)}", "input-policy")
+    assert found is not None
+    assert read_meter(found[1]) == police
 
 
 QUEUED = st.lists(
