@@ -16,8 +16,8 @@ from qosforge.findings import Fidelity
 from qosforge.intent.loader import LoadedIntent, parse_intent
 from qosforge.plan.model import TRANSMIT, Policer, Rule, Term
 from qosforge.platforms.force10_e300 import PLATFORM
-from qosforge.platforms.force10_e300.matching import cam_entries, in_box_order, orders
 from qosforge.platforms.force10_e300.lines import TABLE
+from qosforge.platforms.force10_e300.matching import cam_entries, in_box_order, orders
 from qosforge.platforms.force10_e300.policing import meter_text, read_meter
 from qoslab.packets import Packets
 
