@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from collections.abc import Callable, Sequence
 from multiprocessing import forkserver, get_context, util
 from multiprocessing.context import ForkServerProcess
@@ -29,6 +31,10 @@ def computing_process(target: Callable[..., None], *arguments: object) -> ForkSe
 
 
 def _begin(target: Callable[..., None], arguments: Sequence[object]) -> None:
+    # The tests' own server may be one of computing processes, too; what that does of itself it does in each.
+    sys.modules.pop("qosforge.compute_server", None)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with mock.patch.object(util, "spawnv_passfds", _fork):
         forkserver.set_forkserver_preload(["qosforge.compute_server"])
         forkserver.ensure_running()
