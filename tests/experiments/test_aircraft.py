@@ -130,17 +130,17 @@ def changed(**setup: Any) -> Experiment:
 
 
 @pytest.mark.parametrize(
-    ("made", "where", "said"),
+    ("setup", "where", "said"),
     [
-        (changed(discipline="fair"), "setup.discipline", "nortel_5510 has no discipline 'fair'"),
-        (changed(classes={"platinum": 1, "rest": 5}), "setup.classes", "6 stations have a class, 7 send"),
-        (changed(frame_bytes=[128, 512]), "frame_bytes", "no frames of 1518 bytes"),
-        (changed(load_percent=[20, 30]), "load_percent", "no load of the set-up's list"),
+        ({"discipline": "fair"}, "setup.discipline", "nortel_5510 has no discipline 'fair'"),
+        ({"classes": {"platinum": 1, "rest": 5}}, "setup.classes", "6 stations have a class, 7 send"),
+        ({"frame_bytes": [128, 512]}, "frame_bytes", "no frames of 1518 bytes"),
+        ({"load_percent": [20, 30]}, "load_percent", "no load of the set-up's list"),
     ],
 )
-def test_wrong_data_are_refused_by_name(made: Experiment, where: str, said: str) -> None:
+def test_wrong_data_are_refused_by_name(setup: dict[str, Any], where: str, said: str) -> None:
     with pytest.raises(ServiceError, match=said) as error:
-        list(cases(made))
+        list(cases(changed(**setup)))
     assert where in str(error.value)
 
 

@@ -15,12 +15,24 @@ from .plans import APPLICATIONS, compiled
 
 BY_DSCP = {"campus-collaboration", "impossible", "itesm-paper", "infn-fnal-wfq"}
 """Policies that mark every class with a DSCP: a document has no CoS."""
-SWITCHES = [d for d in compiled() if d.request.platform != "cisco_ios" and d.request.intent in BY_DSCP]
+SWITCHES = tuple(
+    itertools.product(
+        ("campus-collaboration", "impossible", "infn-fnal-wfq"),
+        ("s2950", "s2970", "ers5510", "e300"),
+    )
+)
+"""Which of them reach which switches: compiling them all takes a second that only these tests need."""
 TOLD = {"openconfig-trust-not-carried", "openconfig-class-not-carried", "openconfig-match-not-carried",
         "openconfig-map-not-carried"}  # fmt: skip
 """Codes of what makes a document take packets for others."""
 FLOWS = ((17, 20000), (6, 80), (6, 22))
 """Protocol and port of a conference, of the web, and of neither."""
+
+
+def switches() -> dict[tuple[str, str], CompiledDevice]:
+    """Every such policy on every switch that it reaches."""
+    made = [d for d in compiled() if d.request.platform != "cisco_ios" and d.request.intent in BY_DSCP]
+    return {(d.request.intent, d.name): d for d in made}
 
 
 def path(plan: Plan, arrives: InterfacePlan, leaves: InterfacePlan, packet: Packet) -> tuple[int, int | None]:
@@ -30,8 +42,13 @@ def path(plan: Plan, arrives: InterfacePlan, leaves: InterfacePlan, packet: Pack
     return marked.dscp, None if scheduler is None else queue_of(plan.system, leaves.egress, scheduler, marked)
 
 
-@pytest.mark.parametrize("device", SWITCHES, ids=lambda d: f"{d.request.intent}-{d.name}")
-def test_packets_get_the_same_marks_and_queues(device: CompiledDevice) -> None:
+def test_every_switch_is_tried() -> None:
+    assert set(SWITCHES) == set(switches())
+
+
+@pytest.mark.parametrize(("intent", "name"), SWITCHES)
+def test_packets_get_the_same_marks_and_queues(intent: str, name: str) -> None:
+    device = switches()[intent, name]
     restricted = restrict(device.plan, APPLICATIONS)
     if TOLD & {finding.code for finding in restricted.findings}:
         return  # it says itself that packets are told apart otherwise
@@ -47,7 +64,7 @@ def test_packets_get_the_same_marks_and_queues(device: CompiledDevice) -> None:
 
 @pytest.mark.parametrize("name", ["s2950", "s2970", "ers5510", "e300"])
 def test_the_packets_do_tell_the_classes_apart(name: str) -> None:
-    (device,) = [d for d in SWITCHES if d.name == name and d.request.intent == "campus-collaboration"]
+    device = switches()["campus-collaboration", name]
     assert not TOLD & {finding.code for finding in restrict(device.plan, APPLICATIONS).findings}
     first, *_, last = device.plan.interfaces
     queues = {

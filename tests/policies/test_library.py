@@ -35,7 +35,10 @@ from tests.compiler.goldens import (
 from tests.compiler.support import ROOT
 
 TAKEN = [
-    (name, made.name) for name in LIBRARY for made in library(name).devices if golden_file(name, made.name).exists()
+    (name, device.name)
+    for name in LIBRARY
+    for device in every_platform().devices
+    if golden_file(name, device.name).exists()
 ]
 """Policies and devices that have a configuration."""
 
