@@ -64,7 +64,7 @@ demo: setup
 test: setup
 	@$(BIN)/python -m tests.install_system_packages
 	@cargo test --quiet --manifest-path twin/Cargo.toml
-	@$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile $(TESTS)
+	@$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations 25 $(TESTS)
 
 # Both commands on bare machines; takes root, and hours (BARE="--sample trixie/user": a part, on one of them).
 bare:

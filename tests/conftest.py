@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
-import hypothesis
 import pytest
 
 from qosforge.compute import preload, start_server
-from tests import counted, sqlite_template
+from tests import counted, file_durations, hypothesis_profiles, sqlite_template
 from tests.parts import SAMPLES, why_not
 from tests.postgres import empty_postgres_url, postgres, postgres_url
 from tests.vault_servers import openbao_program
@@ -26,8 +25,7 @@ DESELECTED = pytest.StashKey[dict[str, str]]()
 _WORKER_KEY = "qosforge_deselected"
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
-hypothesis.settings.register_profile("any-load", deadline=None)  # a busy machine is no defect
-hypothesis.settings.load_profile("any-load")
+hypothesis_profiles.register()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -99,6 +97,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if deselected:
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in deselected])
         items[:] = [item for item in items if item.nodeid not in deselected]
+    hypothesis_profiles.scale(config, items)
+    file_durations.put_slowest_first(items)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -127,7 +127,8 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Of a run of what is hostile, say how much of what was tried, and how it ended."""
+    """Say which files took longest; of a run of what is hostile, how much of what was tried, and how it ended."""
+    file_durations.list_slowest(terminalreporter)
     if config.option.markexpr != "hostile":
         return
     by_file: dict[str, Counter[str]] = {}
