@@ -95,3 +95,21 @@ def test_bounds_are_those_of_the_row() -> None:
     assert TABLE.bounds("priority", "percent") == (1, 100)
     with pytest.raises(KeyError, match="burst"):
         TABLE.bounds("priority", "burst")
+
+
+LISTS = CommandTable(
+    Line("list", "access-list extended WORD:name", opens="list"),
+    Line("standard", "access-list standard WORD:name", opens="standard"),
+    Line("entry", "permit WORD:source WORD:destination", "list"),
+    Line("entry", "permit WORD:source", "standard"),
+    shared={},
+)
+
+
+def test_lines_with_one_first_word_may_open_several_modes() -> None:
+    reading = LISTS.read("acc ext A\nperm x y\nacc stand B\nperm z\n")
+    assert [(entry.id, [below.values for below in entry.below]) for entry in reading.entries] == [
+        ("list", [{"source": "x", "destination": "y"}]),
+        ("standard", [{"source": "z"}]),
+    ]
+    assert reading.unknown == ()

@@ -70,7 +70,8 @@ class CommandTable:
         self._prepare = prepare
         self.syntax = CommandSyntax(
             phrases=self._phrases(),
-            opens={(line.mode, w): line.opens for line in lines if line.opens for w in self._first_words(line)},
+            opens=self._opened(),
+            opened=self._mode_below,
             families=families,
             spaced=spaced,
             nested=nested,
@@ -89,8 +90,18 @@ class CommandTable:
         if line.no:
             yield Form(line, Pattern(line.no, self._arguments), negated=True)
 
-    def _first_words(self, line: Line) -> frozenset[str]:
-        return frozenset().union(*(form.pattern.first_words for form in self.forms if form.line is line))
+    def _opened(self) -> dict[tuple[str, str], str]:
+        """The mode that lines with a first word open; empty where that depends on the rest of them."""
+        opened: dict[tuple[str, str], str] = {}
+        for form in self.forms:
+            for word in form.pattern.first_words if form.line.opens else ():
+                known = opened.setdefault((form.line.mode, word), form.line.opens)
+                opened[form.line.mode, word] = known if known == form.line.opens else ""
+        return opened
+
+    def _mode_below(self, mode: str, text: str) -> str:
+        found = self.find(text, mode)
+        return found[0].line.opens if found else ""
 
     def _phrases(self) -> dict[str, Node]:
         phrases: dict[str, Node] = {}

@@ -7,7 +7,7 @@ line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from qosforge.commands.pattern import AGAIN, ANY_REST, ANY_WORD, END, Node
@@ -37,14 +37,16 @@ _LONGEST = 1024
 class CommandSyntax:
     """The commands of a platform in full, by mode (the empty one is the top), and how its screens print them.
 
-    ``opens`` tells by the first word of a command in a mode which mode it opens. ``families`` are the names of
-    interfaces; ``spaced`` where the number stands apart. ``nested`` where lines below a heading are indented.
+    ``opens`` tells by the first word of a command in a mode which mode it opens, ``opened`` by the whole command
+    where the first word leaves that open (an empty mode). ``families`` are the names of interfaces; ``spaced``
+    where the number stands apart. ``nested`` where lines below a heading are indented.
     ``widths`` are screen widths at which the device breaks what it prints, ``broken`` how the lines begin that are
     joined again.
     """
 
     phrases: Mapping[str, Node] = field(default_factory=dict)
     opens: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    opened: Callable[[str, str], str] = lambda _mode, _command: ""
     families: tuple[str, ...] = ()
     spaced: bool = False
     nested: bool = True
@@ -73,7 +75,7 @@ class CommandSyntax:
 
     def below(self, mode: str, command: str) -> str:
         """The mode that a command opens, else the mode of lines that nothing is known of."""
-        return self.opens.get((mode, command.split(" ", 1)[0]), "?")
+        return self.opens.get((mode, command.split(" ", 1)[0]), "?") or self.opened(mode, command) or "?"
 
 
 def _walk(node: Node, words: list[str]) -> list[str] | None:
