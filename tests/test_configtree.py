@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qosforge.configtree import as_text, merge, transition
-from qosforge.platforms.cisco_ios.grammar import GRAMMAR
+from qosforge.platforms.cisco_ios.lines import TABLE
 
+GRAMMAR = TABLE.grammar
 SETTINGS = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 CLASSES = ("CA", "CB", "CC", "CD")
 POLICIES = ("PA", "PB")

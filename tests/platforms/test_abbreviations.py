@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qosforge.platforms.abbreviations import tidy
+from qosforge.commands.transcript import tidy
 from qosforge.platforms.base import installed, platform
 from qosforge.platforms.catalyst_2970.lines import TABLE as CATALYST_TABLE
-from qosforge.platforms.cisco_ios.abbreviations import SYNTAX as IOS
+from qosforge.platforms.cisco_ios.lines import TABLE as ROUTER
 from qosforge.platforms.nortel_5510.lines import TABLE
 from qosforge.resources import root
 
 PLATFORMS = sorted(installed())
+IOS = ROUTER.syntax
 DEVICES = {
     "r1": "cisco_ios",
     "r2": "cisco_ios",

@@ -232,6 +232,25 @@ def test_what_people_wrote_is_read_and_the_rest_reported() -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "prefix"),
+    [
+        ("10.0.0.1 0.0.0.0", "10.0.0.1/32"),
+        ("10.0.0.1 0.0.0.255", "10.0.0.0/24"),
+        ("10.0.0.1 255.255.255.255", "0.0.0.0/0"),
+        ("10.0.0.0 0.0.255.0", None),
+    ],
+)
+def test_wildcards_are_read_as_prefixes_where_they_are_any(source: str, prefix: str | None) -> None:
+    lines = f"ip access-list extended L\n permit ip {source} any\nclass-map C\n match access-group name L\n"
+    policy = "policy-map P\n class C\n  priority 64\ninterface Serial0/0\n service-policy output P\n"
+    plan = PLATFORM.parse(lines + policy, "r9", "12.4")
+
+    (rule,) = plan.interfaces[0].egress.rules
+    assert rule.any_of == (() if prefix is None else (Term(source=prefix),))
+    assert [u.text for u in plan.unknown] == ([f"permit ip {source} any"] if prefix is None else [])
+
+
+@pytest.mark.parametrize(
     ("startup", "warned"), [(STARTUP, False), (STARTUP.replace("ip cef\n", ""), True), (None, False)]
 )
 def test_recognition_needs_express_forwarding(startup: str | None, warned: bool) -> None:

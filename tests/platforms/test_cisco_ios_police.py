@@ -14,7 +14,8 @@ from qosforge.plan.model import DROP, TRANSMIT, Action, Policer, Rule, Term
 from qosforge.plan.request import ClassRequest
 from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.cisco_ios import PLATFORM
-from qosforge.platforms.mqc.policers import read_policer
+from qosforge.platforms.cisco_ios.lines import TABLE
+from qosforge.platforms.mqc.policies import read_policer
 
 from .ios_support import (
     MODERN,
@@ -171,8 +172,9 @@ def test_a_precedence_is_marked_as_the_train_spells_it(image: str, words: str) -
 
 
 def read(*lines: str) -> Policer | None:
-    (head,) = PLATFORM.grammar.parse("\n ".join(lines))
-    return read_policer(head)
+    (policy,) = TABLE.read("policy-map P\n class C\n  " + "\n   ".join(lines)).entries
+    understood = policy.below[0].below
+    return read_policer(understood[0]) if understood else None
 
 
 @pytest.mark.parametrize(

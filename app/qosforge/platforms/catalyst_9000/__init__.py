@@ -10,7 +10,7 @@ from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.catalyst_9000.blocks import blocks
 from qosforge.platforms.catalyst_9000.capabilities import capabilities
 from qosforge.platforms.catalyst_9000.counters import counter_commands, read_counters
-from qosforge.platforms.catalyst_9000.grammar import GRAMMAR
+from qosforge.platforms.catalyst_9000.lines import TABLE
 from qosforge.platforms.catalyst_9000.lower import lower
 from qosforge.platforms.catalyst_9000.parse import parse
 from qosforge.platforms.ios_inspection import inspect, inspection_commands
@@ -41,7 +41,7 @@ def _count(request: DeviceRequest, class_request: ClassRequest) -> int:
 
 PLATFORM = Platform(
     id="catalyst_9000",
-    grammar=GRAMMAR,
+    grammar=TABLE.grammar,
     family=DeviceFamily(
         title="Cisco Catalyst 9000",
         signs=r"priority level .*|bandwidth remaining .*|queue-buffers ratio .*|queue-limit dscp .*|"

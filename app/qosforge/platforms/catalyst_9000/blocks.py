@@ -8,8 +8,8 @@ from qosforge.plan.model import Egress, Plan, Queue, Rule
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.catalyst_9000.drops import in_lines
-from qosforge.platforms.catalyst_9000.names import ACL_PREFIX, CLASS_DEFAULT
 from qosforge.platforms.mqc.access_lists import ip_entries
+from qosforge.platforms.mqc.lines import ACL_PREFIX, CLASS_DEFAULT
 from qosforge.templating import render
 
 

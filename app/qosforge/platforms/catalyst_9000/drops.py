@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from qosforge.configtree import ConfigLine
-from qosforge.dscp import drop_precedence, dscp_name, parse_dscp
-from qosforge.plan.model import Red, RedProfile, TailThreshold
-from qosforge.platforms.abbreviations import is_number
+from qosforge.commands import Entry
+from qosforge.dscp import drop_precedence, dscp_name
+from qosforge.plan.model import Red, RedProfile, Share, ShareUnit, TailThreshold
 from qosforge.platforms.catalyst_9000.capabilities import capabilities
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.catalyst_9000.queues import QueueGroup
@@ -79,45 +78,40 @@ def in_lines(points: Iterable[int]) -> Iterator[str]:
         yield names[0] if len(names) == 1 else f"values {' '.join(names)}"
 
 
-class DropReader:
-    """Collects the ``queue-limit`` and ``random-detect`` lines of one class."""
+class QueueLines:
+    """Collects the lines of one class that say how large its queue is and what it drops."""
 
     def __init__(self) -> None:
         self._detects = False
         self._curves: dict[int, Curve] = {}
         self._tails: dict[int, int] = {}
+        self._fields: dict[str, object] = {}
 
-    def take(self, line: ConfigLine) -> bool:
+    def take(self, line: Entry) -> bool:
         """Take a line; False where it is not understood."""
-        match line.text.split():
-            case ["random-detect", "dscp-based"]:
+        match line.id:
+            case "red":
                 self._detects = True
-                return True
-            case ["random-detect", "dscp", *marks, "percent", low, high] if is_number(low, 0, 100):
-                if not is_number(high, int(low), 100) or (points := _points(marks)) is None:
-                    return False
-                self._curves.update(dict.fromkeys(points, (int(low), int(high))))
-                return True
-            case ["queue-limit", "dscp", *marks, "percent", percent] if is_number(percent, 0, 100):
-                if (points := _points(marks)) is None:
-                    return False
-                self._tails.update(dict.fromkeys(points, int(percent)))
-                return True
-        return False
+            case "red-row" if line["minimum"] <= line["maximum"]:
+                self._curves.update(dict.fromkeys(_points(line), (line["minimum"], line["maximum"])))
+            case "tail":
+                self._tails.update(dict.fromkeys(_points(line), line["percent"]))
+            case "buffers":
+                self._fields["buffer_percent"] = line["percent"]
+            case "police" if "percent" in line:
+                # The cap of a priority level, in the other way to say it.
+                self._fields |= {"capped": True, "share": Share(unit=ShareUnit.PERCENT, value=line["percent"])}
+            case _:
+                return False
+        return True
 
     @property
     def fields(self) -> dict[str, object]:
         """What the lines say of a queue."""
         red = make_red(self._curves) if self._detects else None
-        return {"red": red, "thresholds": make_thresholds(self._tails)}
+        return {**self._fields, "red": red, "thresholds": make_thresholds(self._tails)}
 
 
-def _points(words: list[str]) -> tuple[int, ...] | None:
-    """The code points of ``V`` or ``values V1 V2 ...``; None where they are none."""
-    named = words[1:] if words[:1] == ["values"] else words
-    if not named or (words[:1] != ["values"] and len(words) > 1):
-        return None
-    try:
-        return tuple(parse_dscp(word) for word in named)
-    except ValueError:
-        return None
+def _points(line: Entry) -> tuple[int, ...]:
+    points = line["dscp"]
+    return points if isinstance(points, tuple) else (points,)

@@ -8,16 +8,17 @@ from qosforge.dscp import dscp_name
 from qosforge.plan.model import Ingress, InterfacePlan, Plan, Rule
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import LoweredDevice
+from qosforge.platforms.catalyst_9000.lines import PORT
 from qosforge.platforms.catalyst_9000.marks import ClassMarks, class_marks
-from qosforge.platforms.catalyst_9000.names import CLASS_DEFAULT, INPUT_POLICY, QUEUE_SUFFIX, class_names
-from qosforge.platforms.catalyst_9000.parse import PORT
-from qosforge.platforms.catalyst_9000.policies import BEST_EFFORT
+from qosforge.platforms.catalyst_9000.names import INPUT_POLICY, QUEUE_SUFFIX, class_names
+from qosforge.platforms.catalyst_9000.parse import BEST_EFFORT
 from qosforge.platforms.catalyst_9000.queues import QueueGroup, group_classes
 from qosforge.platforms.catalyst_9000.recognition import input_rules, trust_policy
 from qosforge.platforms.catalyst_9000.scheduling import QueuingPolicies, class_shares
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.ports import on_ports
 from qosforge.platforms.ios_switch.queues import scheduled_rates
+from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.share_fidelity import ClassShare, fidelity, share_findings
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.catalyst_9000.capabilities import name_length
+from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.names import like_keywords, short_names
 
-CLASS_DEFAULT = "class-default"
-"""What the device calls the class of everything else."""
 INPUT_POLICY = "QOSFORGE-IN"
 OUTPUT_POLICY = "QOSFORGE-OUT"
 PORT_SUFFIX = "-PORT"
 """Ends the name of the policy that shapes a port."""
-ACL_PREFIX = "QOSFORGE-"
 QUEUE_SUFFIX = ".Q"
 """Ends the name of the class-map that tells a class on output where another one recognises it on input; no class
 of an intent has a dot in its name."""

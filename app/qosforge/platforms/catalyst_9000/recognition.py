@@ -9,10 +9,10 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.catalyst_9000.capabilities import capabilities
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
-from qosforge.platforms.catalyst_9000.names import CLASS_DEFAULT
 from qosforge.platforms.ios_switch.marks import points_of
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.mqc import trust
+from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, ports_only
 
 

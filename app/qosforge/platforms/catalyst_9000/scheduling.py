@@ -13,9 +13,10 @@ from qosforge.plan.shares import expected_shares
 from qosforge.platforms.catalyst_9000.capabilities import capabilities, name_length
 from qosforge.platforms.catalyst_9000.drops import detectors
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
-from qosforge.platforms.catalyst_9000.names import CLASS_DEFAULT, OUTPUT_POLICY, PORT_SUFFIX
+from qosforge.platforms.catalyst_9000.names import OUTPUT_POLICY, PORT_SUFFIX
 from qosforge.platforms.catalyst_9000.queues import QueueGroup, whole_percents
 from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.names import shorten
 from qosforge.platforms.share_fidelity import ClassShare
 from qosforge.units import format_rate

@@ -8,7 +8,7 @@ from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.cisco_ios.blocks import blocks
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.counters import counter_commands, read_counters
-from qosforge.platforms.cisco_ios.grammar import GRAMMAR
+from qosforge.platforms.cisco_ios.lines import TABLE
 from qosforge.platforms.cisco_ios.lower import lower
 from qosforge.platforms.cisco_ios.matching import count_conditions
 from qosforge.platforms.cisco_ios.parse import parse
@@ -54,7 +54,7 @@ FEATURES = frozenset(
 
 PLATFORM = Platform(
     id="cisco_ios",
-    grammar=GRAMMAR,
+    grammar=TABLE.grammar,
     family=DeviceFamily(
         title="Cisco IOS",
         signs=r"interface (?:Serial|ATM|Multilink|Dialer|Tunnel|Virtual-Template|Ethernet)\S.*|rate-limit .*|"

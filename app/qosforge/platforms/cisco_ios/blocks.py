@@ -8,12 +8,12 @@ from qosforge.plan.model import Egress, Plan, Rule
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.cisco_ios.applications import protocol_words
-from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from qosforge.platforms.cisco_ios.interfaces import interfaces, map_classes
 from qosforge.platforms.cisco_ios.matching import class_map, matches_marks
 from qosforge.platforms.cisco_ios.policy_maps import marking_policy, queueing_policies
 from qosforge.platforms.cisco_ios.rules import every_class
-from qosforge.platforms.mqc.access_lists import ACL_PREFIX, ip_entries
+from qosforge.platforms.mqc.access_lists import ip_entries
+from qosforge.platforms.mqc.lines import ACL_PREFIX, CLASS_DEFAULT
 from qosforge.templating import render
 
 

@@ -23,3 +23,8 @@ def default_bandwidth(interface: str) -> int | None:
     """The ``bandwidth`` in kb/s of an interface that states none (the device does not print it)."""
     table: dict[str, int] = capabilities()["default_bandwidth_kbps"]
     return table.get(interface.rstrip("0123456789/.:"))
+
+
+def since(feature: str) -> str:
+    """The release that brought a feature; empty where no release lacks it."""
+    return str(capabilities()["features"].get(feature, {}).get("since", ""))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from qosforge.configtree import ConfigLine
-from qosforge.dscp import parse_dscp
+from qosforge.commands import Entry, Reading
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.intent.models import Police, PoliceAction, Remark
@@ -19,16 +17,11 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.matching import access_list_terms
 from qosforge.platforms.cisco_ios.rules import every_class, inside_parents, on_input
-from qosforge.platforms.mqc.access_lists import AccessLists, Miss
+from qosforge.platforms.mqc.access_lists import AccessLists
+from qosforge.platforms.mqc.policies import read_action
 from qosforge.platforms.recognition import ports_only
 
 Side = Literal["input", "output"]
-_LINE = re.compile(
-    r"rate-limit (?P<side>input|output) (?:(?P<kind>access-group|dscp) (?P<name>[0-9]{1,4}) )?"
-    r"(?P<rate>[0-9]{1,10}) (?P<burst>[0-9]{1,10}) (?P<most>[0-9]{1,10}) "
-    r"conform-action (?P<conform>\S+(?: \S+)?) exceed-action (?P<exceed>\S+(?: \S+)?)"
-)
-_ACTION = re.compile(r"(?:(transmit|drop|continue)|set-(prec|dscp)-(transmit|continue) (\S+))")
 
 
 class CarLowering:
@@ -217,61 +210,27 @@ def check_replaced(plan: Plan, running: Plan | None) -> Iterator[Finding]:
                 )
 
 
-def read_rate_limit(
-    line: ConfigLine, lists: AccessLists, miss: Miss, context: str
-) -> tuple[Side, InterfacePolicer] | None:
-    """A ``rate-limit`` line with its side; None where it is kept as not understood.
+def read_rate_limit(line: Entry, lists: AccessLists, reading: Reading, context: str) -> InterfacePolicer | None:
+    """The policer of a ``rate-limit`` line; None where it is kept as not understood.
 
     A list that is not there takes no packets, and an empty one here would stand for all of them.
     """
-    found = _LINE.fullmatch(line.text)
-    conform, exceed = (_read_action(found[name]) for name in ("conform", "exceed")) if found else (None, None)
-    if found is None or conform is None or exceed is None:
-        miss(line, context)
+    number = str(line["number"]) if "number" in line else None
+    terms: tuple[Term, ...] = (Term(dscp=(line["dscp"],)),) if "dscp" in line else ()
+    if number is not None and number in lists:
+        terms = lists.terms(number)
+    if number is not None and not terms:
+        reading.miss(line, context, None if number in lists else f"access-group {number}")
         return None
-    terms: tuple[Term, ...] = ()
-    if found["kind"] == "access-group" and found["name"] not in lists:
-        miss(line, context, f"access-group {found['name']}")
-        return None
-    if found["kind"]:
-        terms = _taken(found["kind"], found["name"], lists)
-        if not terms:
-            miss(line, context)
-            return None
-    burst, most = int(found["burst"]), int(found["most"])
-    policer = InterfacePolicer(
+    burst, most = line["burst"], line["most"]
+    return InterfacePolicer(
         any_of=terms,
-        access_list=found["name"] if found["kind"] == "access-group" else None,
+        access_list=number,
         police=Policer(
-            rate=int(found["rate"]),
+            rate=line["rate"],
             burst=burst,
             excess_burst=most if most != burst else None,
-            conform=conform,
-            exceed=exceed,
+            conform=read_action(line.values, "conform") or TRANSMIT,
+            exceed=read_action(line.values, "exceed") or TRANSMIT,
         ),
     )
-    return ("input" if found["side"] == "input" else "output"), policer
-
-
-def _taken(kind: str, name: str, lists: AccessLists) -> tuple[Term, ...]:
-    if kind == "access-group":
-        return lists.terms(name)
-    try:
-        return (Term(dscp=(parse_dscp(name),)),)
-    except ValueError:
-        return ()
-
-
-def _read_action(text: str) -> Action | None:
-    found = _ACTION.fullmatch(text)
-    if found is None:
-        return None
-    if found[1]:
-        return {"transmit": TRANSMIT, "drop": DROP, "continue": Action(proceed=True)}[found[1]]
-    proceed = found[3] == "continue"
-    try:
-        if found[2] == "dscp":
-            return Action(set_dscp=parse_dscp(found[4]), proceed=proceed)
-        return Action(set_precedence=int(found[4]), proceed=proceed) if 0 <= int(found[4]) <= 7 else None
-    except ValueError:
-        return None

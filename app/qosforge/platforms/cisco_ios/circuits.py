@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from qosforge.configtree import ConfigLine, Tree
+from qosforge.commands import Entry, Reading
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.note import note
 from qosforge.plan.model import CircuitPlan, InterfacePlan, Plan
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
-from qosforge.platforms.abbreviations import is_number
 from qosforge.platforms.cisco_ios.capabilities import capabilities
-from qosforge.platforms.mqc.access_lists import Miss
 
 MAP_CLASS_PREFIX = "QOSFORGE-"
-TRAFFIC_SHAPING = "frame-relay traffic-shaping"
-_ON_CIRCUIT = ("service-policy", "tx-ring-limit", "fair-queue", "random-detect", "queue-limit", "precedence")
-"""First words of lines below a PVC that are QoS."""
 
 
 @dataclass(frozen=True)
@@ -157,103 +152,58 @@ def map_class(interface: InterfacePlan) -> MapClass | None:
 class CircuitReader:
     """Reads the circuits of one configuration, and the lines on them that work like those of an interface."""
 
-    def __init__(self, tree: Tree, miss: Miss) -> None:
-        self._miss = miss
-        self._map_classes: dict[str, ConfigLine] = {}
-        self._shaping: set[str] = set()
-        self._on_main: dict[str, ConfigLine] = {}
-        self._read: set[str] = set()
-        for line in tree:
-            match line.text.split():
-                case ["map-class", "frame-relay", name]:
-                    self._map_classes[name] = line
-                case ["interface", name, *_]:
-                    for child in line.children:
-                        if child.text == TRAFFIC_SHAPING:
-                            self._shaping.add(name)
-                        elif child.text.startswith("frame-relay class "):
-                            self._on_main[name] = child
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._map_classes = reading.objects("map-class")
+        lines = [(entry.name, line) for entry in reading.all("interface") for line in entry.below]
+        self._shaping = {name for name, line in lines if line.id == "traffic-shaping"}
+        self._classes = {name: line for name, line in lines if line.id == "frame-relay-class"}
 
-    def read(self, interface: ConfigLine, name: str) -> tuple[CircuitPlan | None, tuple[ConfigLine, ...]]:
+    def read(self, interface: Entry) -> tuple[CircuitPlan | None, tuple[Entry, ...]]:
         """The circuit of an interface with the lines on it; none where it carries several: theirs are kept."""
-        pvcs = [line for line in interface.children if line.text.startswith("pvc ")]
-        dlcis = [line for line in interface.children if line.text.startswith("frame-relay interface-dlci ")]
-        if len(pvcs) + len(dlcis) > 1:
-            for line in (*pvcs, *dlcis):
-                for child in line.children:
-                    if child.text.startswith((*_ON_CIRCUIT, "class ")):
-                        self._miss(child, line.text)
-            return None, ()
-        if pvcs:
-            return self._pvc(pvcs[0])
-        return self._dlci(dlcis[0], name) if dlcis else (None, ())
+        circuits = [line for line in interface.below if line.id in ("pvc", "dlci")]
+        if len(circuits) == 1:
+            circuit = circuits[0]
+            return _read_pvc(circuit) if circuit.id == "pvc" else self._dlci(circuit, interface.name)
+        for circuit in circuits:
+            for line in circuit.below:
+                if line.id != "contract":
+                    self._reading.miss(line, circuit.line.text)
+        return None, ()
 
-    def read_unused(self) -> None:
-        """Keep what is not understood of the map classes that no circuit uses."""
-        for name, held in self._map_classes.items():
-            if name not in self._read:
-                self._shaped(0, held)
-
-    def _pvc(self, pvc: ConfigLine) -> tuple[CircuitPlan | None, tuple[ConfigLine, ...]]:
-        vpi, _, vci = pvc.text.split()[-1].rpartition("/")
-        if not (is_number(vpi or "0") and is_number(vci)):
-            self._miss(pvc, "")
-            return None, ()
-        contract: dict[str, int] = {}
-        carried: list[ConfigLine] = []
-        for line in pvc.children:
-            match line.text.split():
-                case ["vbr-nrt", peak, sustained, *burst] if all(map(is_number, (peak, sustained, *burst[:1]))):
-                    contract = {"peak": int(peak) * 1000, "sustained": int(sustained) * 1000}
-                    contract |= {"burst": int(burst[0])} if burst else {}
-                case ["cbr", rate] if is_number(rate):
-                    contract = {"peak": int(rate) * 1000, "sustained": int(rate) * 1000}
-                case ["service-policy", "input" | "output", _] | ["tx-ring-limit", *_]:
-                    carried.append(line)
-                case [first, *_] if first in _ON_CIRCUIT:
-                    self._miss(line, pvc.text)
-        return CircuitPlan(vpi=int(vpi or 0), vci=int(vci), **contract), tuple(carried)
-
-    def _dlci(self, dlci: ConfigLine, name: str) -> tuple[CircuitPlan | None, tuple[ConfigLine, ...]]:
-        number = dlci.text.split()[2]
-        if not is_number(number):
-            self._miss(dlci, "")
-            return None, ()
+    def _dlci(self, dlci: Entry, name: str) -> tuple[CircuitPlan, tuple[Entry, ...]]:
         main = main_interface(name)
-        named = next((line for line in dlci.children if line.text.startswith("class ")), None)
-        named = named or self._on_main.get(name) or self._on_main.get(main)
+        named = next((line for line in dlci.below if line.id == "dlci-class"), None)
+        named = named or self._classes.get(name) or self._classes.get(main)
         if named is None:
-            return CircuitPlan(dlci=int(number)), ()
-        found_class = self._map_classes.get(named.text.split()[-1])
-        if found_class is None or main not in self._shaping:
+            return CircuitPlan(dlci=dlci["dlci"]), ()
+        if named.name not in self._map_classes or main not in self._shaping:
             # Without shaping on the main interface a map class does nothing.
-            self._miss(named, dlci.text)
-            return CircuitPlan(dlci=int(number)), ()
-        self._read.add(found_class.text.split()[-1])
-        return self._shaped(int(number), found_class)
+            self._reading.miss(named, dlci.line.text)
+            return CircuitPlan(dlci=dlci["dlci"]), ()
+        return _read_shaped(dlci["dlci"], self._map_classes[named.name])
 
-    def _shaped(self, dlci: int, held: ConfigLine) -> tuple[CircuitPlan, tuple[ConfigLine, ...]]:
-        limits = capabilities()["frame_relay"]
-        cir, burst = limits["cir"]["default"], limits["burst"]["default"]
-        guaranteed: int | None = None
-        carried: list[ConfigLine] = []
-        for line in held.children:
-            match [word for word in line.text.split() if word != "out"]:
-                case ["frame-relay", "cir", value] if is_number(value):
-                    cir = int(value)
-                case ["frame-relay", "bc", value] if is_number(value):
-                    burst = int(value)
-                case ["frame-relay", "mincir", value] if is_number(value):
-                    guaranteed = int(value)
-                case ["frame-relay", "be", "0"] | ["no", "frame-relay", "adaptive-shaping"]:
-                    pass
-                case ["frame-relay", "fragment", value] if is_number(value):
-                    carried.append(line)
-                case ["service-policy", "input" | "output", _]:
-                    carried.append(line)
-                case ["service-policy", policy]:
-                    carried.append(ConfigLine(f"service-policy output {policy}", number=line.number))
-                case _:
-                    self._miss(line, held.text)
-        sustained = guaranteed if guaranteed is not None else cir // 2
-        return CircuitPlan(dlci=dlci, peak=cir, sustained=sustained, burst=burst), tuple(carried)
+
+def _read_pvc(pvc: Entry) -> tuple[CircuitPlan, tuple[Entry, ...]]:
+    contract: dict[str, int] = {}
+    for line in pvc.below:
+        if line.id == "contract" and "peak" in line:
+            rates = {"peak": line["peak"], "sustained": line.get("sustained", line["peak"])}
+            contract = {name: rate * 1000 for name, rate in rates.items()}
+            contract |= {"burst": line["burst"]} if "burst" in line else {}
+    vpi, _, vci = pvc["circuit"].rpartition("/")
+    carried = tuple(line for line in pvc.below if line.id != "contract")
+    return CircuitPlan(vpi=int(vpi or 0), vci=int(vci), **contract), carried
+
+
+def _read_shaped(dlci: int, map_class: Entry) -> tuple[CircuitPlan, tuple[Entry, ...]]:
+    limits, said = capabilities()["frame_relay"], map_class.settings
+    cir = said.get("cir", limits["cir"]["default"])
+    circuit = CircuitPlan(
+        dlci=dlci,
+        peak=cir,
+        sustained=said.get("mincir", cir // 2),
+        burst=said.get("bc", limits["burst"]["default"]),
+    )
+    carried = tuple(line for line in map_class.below if line.id == "service-policy" or "fragment" in line)
+    return circuit, carried

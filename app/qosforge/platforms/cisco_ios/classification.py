@@ -14,9 +14,9 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.cisco_ios.applications import recognise_applications
 from qosforge.platforms.cisco_ios.capabilities import capabilities
-from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from qosforge.platforms.cisco_ios.policing import policer
 from qosforge.platforms.cisco_ios.rules import every_class, lower_rules, marked_rules, on_input
+from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.names import like_keywords, short_names
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import Direction, QueueCount
-from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
+from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 
 COMMAND = "show policy-map interface"
 

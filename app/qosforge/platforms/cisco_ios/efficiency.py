@@ -10,7 +10,6 @@ from qosforge.inventory.models import Framing
 from qosforge.note import because, note
 from qosforge.plan.model import Efficiency
 from qosforge.plan.request import DeviceRequest, EfficiencyRequest, InterfaceRequest
-from qosforge.platforms.abbreviations import is_number
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.trains import has
 from qosforge.units import format_rate
@@ -174,28 +173,6 @@ def _ip_mtu(
         )
     )
     return {"ip_mtu": size}
-
-
-def read_efficiency(words: list[str]) -> dict[str, object] | None:
-    """What one line of an interface or its circuit says of link efficiency; None where it does not."""
-    match words:
-        case ["ip", "rtp", "header-compression", *_] | ["frame-relay", "ip", "rtp", "header-compression", *_]:
-            return {"header_compression": True}
-        case ["ppp", "multilink"]:
-            return {"multilink": True}
-        case ["ppp", "multilink", "interleave" | "multiclass" as word]:
-            return {word: True}
-        case ["ppp", "multilink", "fragment", "delay", ms] | ["ppp", "multilink", "fragment-delay", ms] if (
-            is_number(ms)
-        ):
-            return {"fragment_delay_ms": int(ms)}
-        case ["ppp", "multilink", "group", _]:
-            return {}
-        case ["frame-relay", "fragment", size] if is_number(size):
-            return {"frame_relay_fragment": int(size), "fragment_bytes": int(size)}
-        case ["ip", "mtu", size] if is_number(size):
-            return {"ip_mtu": int(size)}
-    return None
 
 
 def transmit_ring(

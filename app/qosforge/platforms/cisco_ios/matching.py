@@ -19,7 +19,8 @@ from qosforge.platforms import recognition
 from qosforge.platforms.cisco_ios.applications import by_ports, recognises_natively
 from qosforge.platforms.cisco_ios.capabilities import capabilities
 from qosforge.platforms.cisco_ios.trains import has
-from qosforge.platforms.mqc.access_lists import ACL_PREFIX, ip_entries, ipv6_entries, version
+from qosforge.platforms.mqc.access_lists import ip_entries, ipv6_entries, version
+from qosforge.platforms.mqc.lines import ACL_PREFIX
 
 EXCEPT_SUFFIX = ".NOT"
 """Ends the name of the list of what a class is not; no class name has a dot."""

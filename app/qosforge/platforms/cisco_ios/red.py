@@ -6,14 +6,13 @@ Thresholds are packets. The device prints the rows alone that differ from its ow
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from qosforge.configtree import ConfigLine
-from qosforge.dscp import DSCP_NAMES, drop_precedence, dscp_name, parse_dscp
+from qosforge.commands import Entry
+from qosforge.dscp import DSCP_NAMES, drop_precedence, dscp_name
 from qosforge.findings import Finding
 from qosforge.intent.models import Remark
 from qosforge.intent.queue_size import QueueSize
@@ -29,7 +28,6 @@ Row = tuple[int, int, int]
 """Minimum, maximum and denominator of one mark."""
 
 _COLOURS = {"green": "low", "yellow": "medium", "red": "high"}
-_ROW = re.compile(r"random-detect (dscp|precedence) (\S+) (\d{1,9}) (\d{1,9})(?: (\d{1,9}))?")
 
 
 @cache
@@ -201,30 +199,37 @@ def red_lines(red: Red) -> RedLines:
     return RedLines(red.by_dscp, weight, red.ecn, rows)
 
 
-class RedReader:
-    """Collects the ``random-detect`` lines of one class."""
+class QueueLines:
+    """Collects the lines of one class that say how long its queue is and what it drops."""
 
     def __init__(self) -> None:
         self._by_dscp: bool | None = None
         self._rows: dict[int, Row] = {}
         self._weight: int = capabilities()["red"]["weight_exponent"]["value"]
         self._ecn = False
-        self._any = False
+        self._detects = False
+        self._fields: dict[str, object] = {"limit_packets": capabilities()["class_queue_limit"]["value"]}
 
-    def take(self, line: ConfigLine) -> bool:
+    def take(self, line: Entry) -> bool:
         """Take a line; False where it is not understood."""
-        match line.text.split()[1:]:
-            case [] | ["prec-based"]:
-                taken = self._based(False)
-            case ["dscp-based"]:
-                taken = self._based(True)
-            case ["ecn"]:
-                taken = self._ecn = True
-            case ["exponential-weighting-constant", value] if re.fullmatch(r"[1-9]|1[0-6]", value):
-                self._weight, taken = int(value), True
+        match line.id:
+            case "queue-limit":
+                self._fields |= {"limit_packets": None, f"limit_{line.get('unit', 'packets')}": line["limit"]}
+                return True
+            case "fair-queue":
+                self._fields["fair"] = True
+                return True
+            case "red":
+                taken = self._based("dscp" in line)
+            case "red-row":
+                taken = self._row(line)
+            case "red-option":
+                self._weight = line.get("weight_exponent", self._weight)
+                self._ecn |= "weight_exponent" not in line
+                taken = True
             case _:
-                taken = self._row(line.text)
-        self._any = self._any or taken
+                return False
+        self._detects |= taken
         return taken
 
     def _based(self, by_dscp: bool) -> bool:
@@ -232,26 +237,18 @@ class RedReader:
             self._by_dscp = by_dscp
         return self._by_dscp == by_dscp
 
-    def _row(self, text: str) -> bool:
-        found = _ROW.fullmatch(text)
-        if found is None or int(found[3]) > int(found[4]):
+    def _row(self, line: Entry) -> bool:
+        if line["minimum"] > line["maximum"] or not self._based("dscp" in line):
             return False
-        by_dscp = found[1] == "dscp"
-        try:
-            mark = parse_dscp(found[2])
-        except ValueError:
-            return False
-        if (not by_dscp and re.fullmatch(r"[0-7]", found[2]) is None) or not self._based(by_dscp):
-            return False
-        denominator = int(found[5]) if found[5] else capabilities()["red"]["denominator"]["value"]
-        self._rows[mark] = (int(found[3]), int(found[4]), denominator)
+        denominator = line.get("denominator", capabilities()["red"]["denominator"]["value"])
+        mark = line["dscp"] if "dscp" in line else line["precedence"]
+        self._rows[mark] = (line["minimum"], line["maximum"], denominator)
         return True
 
     @property
-    def red(self) -> Red | None:
-        """The detector of the lines taken; None where there were none."""
-        if not self._any:
-            return None
+    def fields(self) -> dict[str, object]:
+        """What the lines taken say of a queue."""
         by_dscp = bool(self._by_dscp)
         rows = [self._rows.get(mark, row) for mark, row in enumerate(default_rows(by_dscp))]
-        return make_red(by_dscp, rows, self._weight, ecn=self._ecn)
+        red = make_red(by_dscp, rows, self._weight, ecn=self._ecn) if self._detects else None
+        return {**self._fields, "red": red}

@@ -13,9 +13,9 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.cisco_ios.capabilities import capabilities
-from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from qosforge.platforms.cisco_ios.limits import check_inputs, trusts_mark
 from qosforge.platforms.cisco_ios.matching import check_match, lower_match, matches_marks
+from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.names import shorten
 
 MARK_SUFFIX = ".MARK"

@@ -15,12 +15,12 @@ from qosforge.plan.model import Discipline, Egress, InterfacePlan, Queue, Rule, 
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share, requested_shares
 from qosforge.platforms.cisco_ios.capabilities import capabilities
-from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, guarantees, served_first
 from qosforge.platforms.cisco_ios.limits import check_level, may_detect, priority_burst, queue_limit, shape_rate
 from qosforge.platforms.cisco_ios.policing import policer
 from qosforge.platforms.cisco_ios.red import lower_red
 from qosforge.platforms.cisco_ios.trains import hqf
+from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.names import shorten
 from qosforge.units import format_rate
 

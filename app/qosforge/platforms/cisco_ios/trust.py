@@ -9,9 +9,9 @@ from qosforge.findings import Finding
 from qosforge.note import note
 from qosforge.plan.model import Rule
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
-from qosforge.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from qosforge.platforms.cisco_ios.trains import uses_car
 from qosforge.platforms.mqc import trust
+from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 
 
 def trust_policy(

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from qosforge.dscp import dscp_name, parse_dscp
 from qosforge.plan.model import PortRange, Term
 
-_PROTOCOLS = {
+PROTOCOLS = {
     "tcp": 6, "udp": 17, "icmp": 1, "igmp": 2, "ipinip": 4, "gre": 47, "esp": 50, "ahp": 51, "eigrp": 88,
     "ospf": 89, "pim": 103,
 }  # fmt: skip
-_TCP_PORTS = {
+TCP_PORTS = {
     "ftp-data": 20, "ftp": 21, "telnet": 23, "smtp": 25, "domain": 53, "www": 80, "pop3": 110, "nntp": 119,
     "bgp": 179,
 }  # fmt: skip
-_UDP_PORTS = {
+UDP_PORTS = {
     "domain": 53, "bootps": 67, "bootpc": 68, "tftp": 69, "ntp": 123, "snmp": 161, "snmptrap": 162, "syslog": 514,
 }  # fmt: skip
 _ALL_PORTS = 65535
@@ -28,7 +28,7 @@ def entries(terms: tuple[Term, ...]) -> tuple[str, ...]:
 
 
 def _entries(term: Term) -> Iterator[str]:
-    protocol = next((n for n, number in _PROTOCOLS.items() if number == term.protocol), str(term.protocol))
+    protocol = next((n for n, number in PROTOCOLS.items() if number == term.protocol), str(term.protocol))
     if term.protocol is None:
         protocol = "ip"
     names = {number: name for name, number in _names(protocol).items()}
@@ -42,7 +42,7 @@ def _entries(term: Term) -> Iterator[str]:
 
 
 def _names(protocol: str) -> dict[str, int]:
-    return {"tcp": _TCP_PORTS, "udp": _UDP_PORTS}.get(protocol, {})
+    return {"tcp": TCP_PORTS, "udp": UDP_PORTS}.get(protocol, {})
 
 
 def _address(prefix: str | None) -> str:
@@ -73,7 +73,7 @@ def read_entry(text: str) -> Term:
     if len(words) < 2 or words[0] != "permit":
         raise ValueError(f"not a permitting entry: {text}")
     protocol = words[1]
-    names = _UDP_PORTS | _TCP_PORTS
+    names = UDP_PORTS | TCP_PORTS
     rest = words[2:]
     source, rest = _read_address(rest)
     source_ports, rest = _read_ports(rest, names)
@@ -90,7 +90,7 @@ def read_entry(text: str) -> Term:
         case _:
             raise ValueError(f"not understood: {' '.join(rest)}")
     if protocol != "ip":
-        values["protocol"] = _PROTOCOLS[protocol] if protocol in _PROTOCOLS else int(protocol)
+        values["protocol"] = PROTOCOLS[protocol] if protocol in PROTOCOLS else int(protocol)
     return Term(
         source=source,
         source_ports=source_ports,

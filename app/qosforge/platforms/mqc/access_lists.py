@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any
 
-from qosforge.configtree import ConfigLine, Tree
-from qosforge.plan.model import Term
-from qosforge.platforms.ios_switch.acl import entries, read_entry
+from qosforge.commands import Entry, Reading
+from qosforge.commands.pattern import PRECEDENCES
+from qosforge.plan.model import PortRange, Term
+from qosforge.platforms.ios_switch.acl import entries
+from qosforge.platforms.mqc.lines import ACL_PREFIX
 
-ACL_PREFIX = "QOSFORGE-"
-_PRECEDENCES = ("routine", "priority", "immediate", "flash", "flash-override", "critical", "internet", "network")
-_STANDARD = (range(1, 100), range(1300, 2000))
 _ICMP, _ICMP_6 = "1", "58"
-_LOGGING = {"log", "log-input"}
-
-
-class Miss(Protocol):
-    """Keeps a line that is not understood, with its context and what it refers to in vain."""
-
-    def __call__(self, line: ConfigLine, context: str, undefined: str | None = None) -> None:
-        """Keep the line."""
+_TOP_PORT = 65535
 
 
 def version(term: Term) -> int | None:
@@ -36,7 +29,7 @@ def ip_entries(terms: tuple[Term, ...]) -> tuple[str, ...]:
 
 
 def _precedence(match: re.Match[str]) -> str:
-    return _PRECEDENCES[int(match[0])]
+    return PRECEDENCES[int(match[0])]
 
 
 def ipv6_entries(terms: tuple[Term, ...]) -> tuple[str, ...]:
@@ -62,78 +55,59 @@ def _ipv6_address(prefix: str | None) -> str:
     return str(network).upper()
 
 
-def _read_extended(text: str) -> Term:
-    words = text.split()
-    while words and words[-1] in _LOGGING:
-        words.pop()
-    if words[-2:-1] == ["precedence"] and words[-1] in _PRECEDENCES:
-        words[-1] = str(_PRECEDENCES.index(words[-1]))
-    return read_entry(" ".join(words))
-
-
-def _read_standard(text: str) -> Term:
-    """The term of an entry that says a source only.
+def _read_entry(values: Mapping[str, Any]) -> Term:
+    """The term of a permitting entry, by what its line says (`qosforge.platforms.mqc.lines.access_lists`).
 
     Raises:
-        ValueError: it denies, or is no such entry.
+        ValueError: it is none, its addresses are no prefixes, or a range of ports is empty.
     """
-    match [w for w in text.split() if w not in _LOGGING]:
-        case ["permit", "any"]:
-            return Term()
-        case ["permit", "host", address] | ["permit", address]:
-            return Term(source=str(ipaddress.IPv4Network(address)))
-        case ["permit", address, wildcard]:
-            return Term(source=str(ipaddress.IPv4Network(f"{address}/{wildcard}", strict=False)))
-    raise ValueError(f"not a permitting entry: {text}")
+    if "rest" in values:
+        raise ValueError(f"not understood: {values['rest']}")
+    protocol = values.get("protocol")
+    return Term(
+        protocol=protocol if isinstance(protocol, int) else None,
+        source=_read_prefix(values, "source"),
+        destination=_read_prefix(values, "destination"),
+        source_ports=_read_ports(values, "source"),
+        destination_ports=_read_ports(values, "destination"),
+        **{mark: (values[mark],) for mark in ("dscp", "precedence") if mark in values},
+    )
 
 
-def _read_ipv6(text: str) -> Term:
-    """The term of an IPv6 entry.
-
-    Raises:
-        ValueError: it denies, names no prefix (terms without one are of IPv4), or has what terms do not hold.
-    """
-    words = re.sub(r"^sequence \d+ | sequence \d+$", "", text).split()
-    addresses: list[str | None] = []
-    plain: list[str] = []
-    rest = iter(words)
-    for word in rest:
-        if word == "any":
-            addresses.append(None)
-        elif word == "host":
-            addresses.append(str(ipaddress.IPv6Network(next(rest, ""))))
-        elif ":" in word:
-            addresses.append(str(ipaddress.IPv6Network(word, strict=False)))
-        else:
-            plain.append(word)
-            continue
-        plain.append("any")
-    if len(addresses) != 2 or not any(addresses):
-        raise ValueError(f"no prefix of IPv6: {text}")
-    if len(plain) > 1:
-        plain[1] = {"ipv6": "ip", "icmp": _ICMP_6}.get(plain[1], plain[1])
-    return _read_extended(" ".join(plain)).model_copy(update={"source": addresses[0], "destination": addresses[1]})
+def _read_prefix(values: Mapping[str, Any], end: str) -> str | None:
+    address, wildcard = values.get(end), values.get(f"{end}_wildcard")
+    if address is None or wildcard is None:
+        return None if address is None else str(ipaddress.ip_network(address, strict=False))
+    free = int(ipaddress.IPv4Address(wildcard))
+    if free & (free + 1):
+        raise ValueError(f"the wildcard {wildcard} leaves out bits that are no prefix's")
+    return str(ipaddress.ip_network(f"{address}/{32 - free.bit_length()}", strict=False))
 
 
-_READERS = {"extended": _read_extended, "standard": _read_standard, "ipv6": _read_ipv6}
+def _read_ports(values: Mapping[str, Any], end: str) -> tuple[PortRange, ...]:
+    match {key.removeprefix(f"{end}_"): value for key, value in values.items() if key.startswith(f"{end}_")}:
+        case {"port": port}:
+            return (PortRange(first=port, last=port),)
+        case {"first": first, "last": last}:
+            return (PortRange(first=first, last=last),)
+        case {"above": port}:
+            return (PortRange(first=port + 1, last=_TOP_PORT),)
+        case {"below": port}:
+            return (PortRange(first=0, last=port - 1),)
+    return ()
 
 
 class AccessLists:
     """The access lists of one configuration, by name or number."""
 
-    def __init__(self, tree: Tree, miss: Miss) -> None:
-        self._miss = miss
-        self._lists: dict[str, tuple[str, list[ConfigLine]]] = {}
-        for line in tree:
-            match line.text.split():
-                case ["ip", "access-list", "extended" | "standard" as kind, name]:
-                    self._lists.setdefault(name, (kind, []))[1].extend(line.children)
-                case ["ipv6", "access-list", name]:
-                    self._lists.setdefault(name, ("ipv6", []))[1].extend(line.children)
-                case ["access-list", number, *entry] if number.isdecimal() and entry:
-                    kind = "standard" if any(int(number) in numbers for numbers in _STANDARD) else "extended"
-                    below = ConfigLine(" ".join(entry), number=line.number)
-                    self._lists.setdefault(number, (kind, []))[1].append(below)
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._lists: dict[str, list[Entry]] = {}
+        for line in reading.all("access-list", "standard-list", "ipv6-access-list"):
+            self._lists.setdefault(line.name, []).extend(line.below)
+        for line in reading.all("numbered-list"):
+            self._lists.setdefault(str(line["number"]), []).append(line)
+        self._ipv6 = {line.name for line in reading.all("ipv6-access-list")}
 
     def __contains__(self, name: str) -> bool:
         return name in self._lists
@@ -143,8 +117,8 @@ class AccessLists:
         """The numbers of lists that are not ours: ours begin with a remark that says so."""
         return tuple(
             int(name)
-            for name, (_, lines) in self._lists.items()
-            if name.isdecimal() and not any(line.text.startswith(f"remark {ACL_PREFIX}") for line in lines)
+            for name, lines in self._lists.items()
+            if name.isdecimal() and not any(line.get("remark", "").startswith(ACL_PREFIX) for line in lines)
         )
 
     def terms(self, name: str) -> tuple[Term, ...]:
@@ -153,12 +127,17 @@ class AccessLists:
         Raises:
             KeyError: there is no such list.
         """
-        kind, lines = self._lists[name]
         found: list[Term] = []
-        for line in lines:
+        for line in self._lists[name]:
+            if "remark" in line:
+                continue
             try:
-                found.append(_READERS[kind](line.text))
-            except (ValueError, IndexError):
-                if not line.text.startswith("remark "):
-                    self._miss(line, f"access list {name}")
+                term = _read_entry(line.values)
+            except ValueError:
+                term = None
+            # Terms without a prefix are of IPv4.
+            if term is None or (name in self._ipv6 and version(term) != 6):
+                self._reading.miss(line, f"access list {name}")
+            else:
+                found.append(term)
         return tuple(found)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from qosforge.configtree import ConfigLine
-from qosforge.dscp import parse_dscp
+from qosforge.commands import Entry, Reading
 from qosforge.plan.model import Term
-from qosforge.platforms.mqc.access_lists import AccessLists, Miss
+from qosforge.platforms.mqc.access_lists import AccessLists
 
 _MOST_ALTERNATIVES = 10_000
 """What two access lists may combine to before their class-map is kept as not understood."""
@@ -26,73 +25,54 @@ def _join_words(words: str) -> str:
     return words.replace(" ", "-")
 
 
-class ClassReader:
-    """Reads the class-maps of one configuration; access lists may stand behind them.
+def read_class_maps(
+    reading: Reading, lists: AccessLists, application: Callable[[str], str] = _join_words
+) -> dict[str, MatchAlternatives]:
+    """What each class-map of a configuration takes.
 
     ``application`` gives the name that a plan has for the words of ``match protocol``.
     """
+    return {
+        name: _read_class_map(class_map, reading, lists, application)
+        for name, class_map in reading.objects("class-map").items()
+    }
 
-    def __init__(self, lists: AccessLists, miss: Miss, application: Callable[[str], str] = _join_words) -> None:
-        self._miss = miss
-        self._application = application
-        self._lists = lists
 
-    def read(self, class_map: ConfigLine, mode: str) -> MatchAlternatives:
-        """What a class-map of ``mode`` (``any`` or ``all``) takes."""
-        any_of: list[Term] = []
-        none_of: list[Term] = []
-        joined: tuple[Term, ...] | None = None
-        for line in class_map.children:
-            words = line.text.split()
-            negated = words[:2] == ["match", "not"]
-            if negated and mode == "any":
-                self._miss(line, class_map.text)  # "or everything that is not" has no alternatives
-                continue
-            found = self._condition(["match", *words[2:]] if negated else words, line, class_map.text)
-            if found is None:
-                continue
-            if negated:
-                none_of += found
-            elif mode == "any":
-                any_of += found
-            elif (product := _product(joined, found)) is None:
-                self._miss(line, class_map.text)
-            else:
-                joined = product
-        if joined is None and none_of:
-            joined = (Term(),)
-        return MatchAlternatives((*any_of, *(joined or ())), tuple(none_of))
+def _read_class_map(
+    class_map: Entry, reading: Reading, lists: AccessLists, application: Callable[[str], str]
+) -> MatchAlternatives:
+    context = class_map.line.text
+    one_is_enough = class_map.get("mode") == "match-any"
+    any_of: list[Term] = []
+    none_of: list[Term] = []
+    joined: tuple[Term, ...] | None = None
+    for line in class_map.below:
+        if line.id == "text":
+            continue
+        if line.id == "match-acl" and line.name not in lists:
+            reading.miss(line, context, f"access-group {line.name}")
+            continue
+        found = lists.terms(line.name) if line.id == "match-acl" else (_read_term(line, application),)
+        if "negated" in line and one_is_enough:
+            reading.miss(line, context)  # "or everything that is not" has no alternatives
+        elif "negated" in line:
+            none_of += found
+        elif one_is_enough:
+            any_of += found
+        elif (product := _product(joined, found)) is None:
+            reading.miss(line, context)
+        else:
+            joined = product
+    if joined is None and none_of:
+        joined = (Term(),)
+    return MatchAlternatives((*any_of, *(joined or ())), tuple(none_of))
 
-    def _condition(self, words: list[str], line: ConfigLine, context: str) -> tuple[Term, ...] | None:
-        """The alternatives of one line; None where it is not understood, or none."""
-        try:
-            match words:
-                case ["match", "any"]:
-                    return (Term(),)
-                case ["match", "ip", "dscp", *values] | ["match", "dscp", *values]:
-                    return (Term(dscp=tuple(parse_dscp(v) for v in values)),)
-                case ["match", "ip", "precedence", *values] | ["match", "precedence", *values]:
-                    return (Term(precedence=tuple(int(v) for v in values)),)
-                case ["match", "cos", *values]:
-                    return (Term(cos=tuple(int(v) for v in values)),)
-                case ["match", "protocol", *name]:
-                    return (Term(application=self._application(" ".join(name))),)
-                case ["match", "source-address", "mac", mac]:
-                    return (Term(source_mac=mac),)
-                case ["match", "destination-address", "mac", mac]:
-                    return (Term(destination_mac=mac),)
-                case ["match", "input-interface", name]:
-                    return (Term(input_interface=name),)
-                case ["match", "access-group", "name", name] | ["match", "access-group", name]:
-                    if name in self._lists:
-                        return self._lists.terms(name)
-                    self._miss(line, context, f"access-group {name}")
-                    return None
-        except ValueError:
-            pass
-        if not line.text.startswith("description "):
-            self._miss(line, context)
-        return None
+
+def _read_term(line: Entry, application: Callable[[str], str]) -> Term:
+    values = {name: value for name, value in line.values.items() if name != "negated"}
+    if "application" in values:
+        values["application"] = application(values["application"])
+    return Term(**values)
 
 
 def _product(joined: tuple[Term, ...] | None, found: tuple[Term, ...]) -> tuple[Term, ...] | None:

@@ -1,0 +1,50 @@
+"""The QoS lines of Catalyst 9000 switches: those of the MQC, with queues that are sized in per cent."""
+
+from __future__ import annotations
+
+import re
+
+from qosforge.commands import ArgumentType, Change, CommandTable, Line
+from qosforge.platforms.catalyst_9000.names import OWN
+from qosforge.platforms.mqc import lines as mqc
+
+_PORT = (
+    "(?:(?:Fast|Gigabit|TwoGigabit|FiveGigabit|TenGigabit|FortyGigabit)Ethernet|(?:TwentyFive|Hundred)GigE)"
+    "[0-9][0-9/]*"
+)
+PORT = re.compile(f"interface ({_PORT})")
+"""Heading of a physical port: QoS is configured there, members of an EtherChannel among them."""
+_OTHERS = rf"(?!{OWN})\S+"
+_PLACE = Change(key="{name}", owned=True, standing=True)
+
+TABLE = CommandTable(
+    # What the device itself has to protect its processor is none of ours.
+    Line("own", "{class-map [match-all|match-any]|policy-map} OWN", opens="own"),
+    *mqc.access_lists(ordered=True),
+    *mqc.class_maps(names=_OTHERS),
+    *mqc.policy_maps(names=_OTHERS),
+    Line("text", "description REST", "policy-map"),
+    *mqc.guarantees(),
+    *mqc.percent_queues(),
+    *mqc.marks(),
+    *mqc.policers(),
+    *mqc.shapers(opens="shape"),
+    # The device prints it one blank further in than the shape before it.
+    *(mqc.nested(mode) for mode in ("shape", "class")),
+    Line("port", "interface SWITCH_PORT:name", opens="interface", change=_PLACE),
+    Line("other-interface", "interface REST:name", opens="interface", change=_PLACE),
+    mqc.attached("interface"),
+    Line("text", "{description|switchport} [REST]", "interface"),
+    Line("other", "{class-map|policy-map} REST", opens="other"),
+    shared={
+        "": r"(?:qos|table-map) .+",
+        "interface": r"(?:no )?(?:service-policy|qos|trust device|auto qos)\b.*",
+        **dict.fromkeys(("own", "other", "access-list", "standard-list", "ipv6-access-list"), "(?!)"),
+    },
+    arguments={**mqc.ARGUMENTS, "OWN": ArgumentType(rf"{OWN}\S+", str), "SWITCH_PORT": ArgumentType(_PORT, str)},
+    families=(
+        "FastEthernet", "GigabitEthernet", "TwoGigabitEthernet", "FiveGigabitEthernet", "TenGigabitEthernet",
+        "TwentyFiveGigE", "FortyGigabitEthernet", "HundredGigE", "Port-channel", "Vlan", "Loopback",
+    ),
+)  # fmt: skip
+"""The lines, in the order in which their rules are tried."""

@@ -1,0 +1,339 @@
+"""The lines of the modular QoS command line (MQC): access lists, class-maps, policy-maps, and what classes do.
+
+A platform's table has those groups of rows that its devices have. ``since`` gives the release that brought a
+feature of the platform's capability data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from qosforge.commands import ArgumentType, Change, Line
+from qosforge.platforms.ios_switch.acl import PROTOCOLS, TCP_PORTS, UDP_PORTS
+
+ACL_PREFIX = "QOSFORGE-"
+"""Begins the names of the access lists that are ours, and the remarks of numbered ones."""
+CLASS_DEFAULT = "class-default"
+"""What devices call the class of everything else."""
+
+Since = Callable[[str], str]
+
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_ADDRESS_6 = r"[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*"
+_PORTS = {**UDP_PORTS, **TCP_PORTS}
+_VERSIONS = ("ip", "ipv6")
+
+
+def _unknown(feature: str) -> str:
+    del feature
+    return ""
+
+
+def _protocols(names: Mapping[str, int]) -> ArgumentType:
+    """A protocol as its number; a version of IP stays a word."""
+
+    def parse(word: str) -> int | str:
+        return word if word in _VERSIONS else names[word] if word in names else int(word)
+
+    return ArgumentType(f"(?:{'|'.join((*_VERSIONS, *names))}|{_OCTET})", parse)
+
+
+def _port(word: str) -> int:
+    port = _PORTS[word] if word in _PORTS else int(word)
+    if port > 65535:
+        raise ValueError(f"no port: {word}")
+    return port
+
+
+ARGUMENTS = {
+    "ADDRESS": ArgumentType(rf"{_OCTET}(?:\.{_OCTET}){{3}}", str),
+    "ADDRESS6": ArgumentType(_ADDRESS_6, str),
+    "PREFIX6": ArgumentType(f"{_ADDRESS_6}(?:/[0-9]{{1,3}})?", str),
+    "PROTOCOL": _protocols(PROTOCOLS),
+    "PROTOCOL6": _protocols({**PROTOCOLS, "icmp": 58}),
+    "PORT": ArgumentType(f"(?:{'|'.join(_PORTS)}|[0-9]{{1,5}})", _port),
+    "MAC": ArgumentType(r"[0-9A-Fa-f]{4}(?:\.[0-9A-Fa-f]{4}){2}", str),
+    "CLASS_DEFAULT": ArgumentType(CLASS_DEFAULT, str),
+}
+"""The typed arguments of these rows."""
+
+# -- access lists --------------------------------------------------------------------------------------------
+_LOG = "[log|log-input]"
+_STANDARD = f"permit {{any|host ADDRESS:source|ADDRESS:source [ADDRESS:source_wildcard]}} {_LOG}"
+_SIDE = "{{any|host ADDRESS:{0}|ADDRESS:{0} ADDRESS:{0}_wildcard}}"
+_SIDE_6 = "{{any|host ADDRESS6:{0}|PREFIX6:{0}}}"
+_MARK = "[dscp DSCP:dscp|precedence PRECEDENCE:precedence]"
+_FLOW_PORTS = "[eq PORT:{0}_port|range PORT:{0}_first PORT:{0}_last|gt PORT:{0}_above|lt PORT:{0}_below]"
+
+
+def _entry(protocol: str, side: str) -> str:
+    sides = (f"{side} {_FLOW_PORTS}".format(name) for name in ("source", "destination"))
+    return f"permit {protocol}:protocol {' '.join(sides)} {_MARK} {_LOG}"
+
+
+_EXTENDED, _IPV6 = _entry("PROTOCOL", _SIDE), f"{_entry('PROTOCOL6', _SIDE_6)} [sequence <1-4294967294>]"
+
+
+def _entries(mode: str, sequence: str, entry: str, change: Change | None) -> Iterator[Line]:
+    """What stands in a list. What denies, or looks at what terms do not have, is read as ``rest``."""
+    for start in ("", sequence):
+        yield Line("ace", f"{start} {entry}", mode, change=change)
+        yield Line("ace", f"{start} {{permit|deny|evaluate|dynamic}} REST:rest", mode, change=change)
+        yield Line("ace", f"{start} remark REST:remark", mode)
+
+
+def access_lists(since: Since = _unknown, *, ordered: bool = False) -> Iterator[Line]:
+    """Named and numbered access lists; ``ordered`` where a device keeps the order of their entries."""
+    named = Change(defines="acl {name}", owned=True, ordered=ordered, only={"name": rf"{ACL_PREFIX}\S*"})
+    numbered = Change(
+        defines="acl {number}",
+        group="access-list {number}",
+        reset="no access-list {number}",
+        # The numbers that lists of ours are given (`access_lists` of the capability data).
+        only={"number": "1[5-9][0-9]"},
+    )
+    yield Line("standard-list", "ip access-list standard WORD:name", opens="standard-list")
+    yield from _entries("standard-list", "<1-4294967294>", _STANDARD, None)
+    yield Line("access-list", "ip access-list extended WORD:name", opens="access-list", change=named)
+    yield from _entries("access-list", "<1-4294967294>", _EXTENDED, Change())
+    yield Line(
+        "ipv6-access-list",
+        "ipv6 access-list WORD:name",
+        opens="ipv6-access-list",
+        change=named,
+        since=since("match_ipv6"),
+    )
+    yield from _entries("ipv6-access-list", "sequence <1-4294967294>", _IPV6, Change())
+    for numbers, entry in (
+        ("<1-99>", _STANDARD),
+        ("<100-199>", _EXTENDED),
+        ("<1300-1999>", _STANDARD),
+        ("<2000-2699>", _EXTENDED),
+        ("<1-2699>", "remark REST:remark"),
+        ("<1-2699>", "REST:rest"),
+    ):
+        yield Line("numbered-list", f"access-list {numbers}:number {entry}", change=numbered)
+
+
+# -- class-maps and policy-maps ------------------------------------------------------------------------------
+def class_maps(since: Since = _unknown, *, names: str = r"\S+") -> Iterator[Line]:
+    """Class-maps; ``names`` are those that are not the device's own."""
+    yield Line(
+        "class-map",
+        "class-map [match-all|match-any]:mode WORD:name",
+        opens="class-map",
+        change=Change(
+            key="{name}",
+            defines="class-map {name}",
+            negate="no class-map {name}",
+            owned=True,
+            ordered=True,
+            only={"name": names},
+        ),
+    )
+    listed = Change(refers=("acl {name}",))
+    yield Line("match-acl", "match [not]:negated access-group name WORD:name", "class-map", change=listed)
+    yield Line("match-acl", "match [not]:negated access-group WORD:name", "class-map", change=Change())
+    for pattern, feature in (
+        ("any", ""),
+        ("ip dscp DSCP:dscp*8", "match_marks"),
+        ("dscp DSCP:dscp*8", "match_ipv6"),
+        ("ip precedence PRECEDENCE:precedence*8", "match_marks"),
+        ("precedence PRECEDENCE:precedence*8", "match_ipv6"),
+        ("cos <0-7>:cos*8", ""),
+        ("source-address mac MAC:source_mac", ""),
+        ("destination-address mac MAC:destination_mac", ""),
+        ("input-interface WORD:input_interface", ""),
+        ("protocol {rtp REST}:application", "nbar_rtp"),
+        ("protocol REST:application", "nbar"),
+    ):
+        line = f"match [not]:negated {pattern}"
+        yield Line("match", line, "class-map", change=Change(), since=since(feature))
+    yield Line("match", "", "class-map", change=Change(), also=("match REST",))
+    yield Line("text", "description REST", "class-map")
+
+
+def policy_maps(*, names: str = r"\S+") -> Iterator[Line]:
+    """Policy-maps and their classes; ``names`` are those that are not the device's own."""
+    body = Change(defines="policy-map {name}", owned=True, ordered=True, remove_first=True, only={"name": names})
+    rest = Change(implied=True, owned=True, remove_first=True)
+    named = Change(refers=("class-map {name}",), owned=True, remove_first=True)
+    yield Line("policy-map", "policy-map WORD:name", opens="policy-map", change=body)
+    yield Line("class", "class CLASS_DEFAULT:name", "policy-map", opens="class", change=rest)
+    yield Line("class", "class WORD:name", "policy-map", opens="class", change=named)
+
+
+def attached(mode: str) -> Line:
+    """A policy at an interface, or at a circuit on one."""
+    change = Change(
+        key="{direction}", refers=("policy-map {name}",), negate_before_change=True, attaches="{direction}"
+    )
+    return Line("service-policy", "service-policy {input|output}:direction WORD:name", mode, change=change)
+
+
+def nested(mode: str = "class") -> Line:
+    """A policy inside a class."""
+    change = Change(key="child", refers=("policy-map {name}",), negate_before_change=True)
+    return Line("child", "service-policy [output] WORD:name", mode, change=change)
+
+
+# -- what classes do -----------------------------------------------------------------------------------------
+_BURST = "[<1-2000000>:burst]"
+
+
+def _priority(pattern: str, since: str, *, booked: str = "") -> Line:
+    # One class has a level: it is given up before another one takes it.
+    unit = "level {level}" if ":level" in pattern else ""
+    change = Change(key="priority", negate="no priority", booked=booked, unit=unit)
+    return Line("priority", pattern, "class", change=change, since=since)
+
+
+def _bandwidth(unit: str, amount: str, since: str) -> Line:
+    booked = f"{{{amount.rpartition(':')[2]}}}"
+    change = Change(key="bandwidth", negate="no bandwidth", booked=booked, unit=f"in {unit}")
+    return Line("bandwidth", f"bandwidth {unit} {amount}", "class", change=change, since=since)
+
+
+def guarantees(since: Since = _unknown) -> Iterator[Line]:
+    """Priority, with its levels and caps, and bandwidth in each unit."""
+    yield _priority("priority", since("hqf"))
+    yield _priority(f"priority percent <1-100>:percent {_BURST}", since("percent"), booked="{percent}")
+    yield _priority(f"priority <1-100000000>:kbps {_BURST}", since("priority"), booked="{kbps}")
+    level = "priority level <1-2>:level"
+    yield _priority(level, since("hqf"))
+    yield _priority(f"{level} percent <1-100>:percent {_BURST}", since("hqf"), booked="{percent}")
+    yield _priority(f"{level} <1-100000000>:kbps {_BURST}", since("hqf"), booked="{kbps}")
+    yield one("priority", "", key="priority", negate="no priority", also=("priority REST",))
+    yield _bandwidth("percent", "<1-100>:percent", since("percent"))
+    yield _bandwidth("remaining percent", "<1-100>:remaining_percent", since("remaining_percent"))
+    yield _bandwidth("remaining ratio", "<1-65536>:ratio", since("remaining_ratio"))
+    yield _bandwidth("", "<1-100000000>:kbps", "")
+
+
+def one(
+    line: str, pattern: str, *, key: str, negate: str, since: str = "", also: tuple[str, ...] = (), opens: str = ""
+) -> Line:
+    """A line of which a class has one for each ``key``."""
+    change = Change(key=key, negate=negate)
+    return Line(line, pattern, "class", opens=opens, change=change, also=also, since=since)
+
+
+def marks(since: Since = _unknown) -> Iterator[Line]:
+    """What is written into packets."""
+    for pattern, feature in (
+        ("ip dscp:field DSCP:set_dscp", "marking"),
+        ("dscp:field DSCP:set_dscp", "marking_both_versions"),
+        ("ip precedence:field PRECEDENCE:set_precedence", "marking"),
+        ("precedence:field PRECEDENCE:set_precedence", "marking_both_versions"),
+        ("cos:field <0-7>:set_cos", "marking"),
+    ):
+        yield Line("set", f"set {pattern}", "class", change=Change(key="{field}"), since=since(feature))
+    yield Line("set", "", "class", change=Change(key="{field}"), also=("set [ip] WORD:field REST",))
+
+
+def shapers(since: Since = _unknown, *, opens: str = "") -> Iterator[Line]:
+    """Shapers; ``opens`` where the device prints what is inside the class below them."""
+    yield one(
+        "shape",
+        "shape average:kind <1-100000000000>:shape_rate",
+        key="shape",
+        negate="no shape {kind}",
+        since=since("shape"),
+        also=("shape {average|peak}:kind REST",),
+        opens=opens,
+    )
+    yield one(
+        "shape-option", "", key="{what}", negate="no shape {what}", also=("shape {adaptive|max-buffers}:what REST",)
+    )
+
+
+OUTCOMES = ("conform", "exceed", "violate")
+"""What a policer tells of a packet."""
+
+
+def _action(outcome: str) -> str:
+    return (
+        f"{outcome}-action {{transmit|drop|set-dscp-transmit DSCP:{outcome}_dscp|"
+        f"set-prec-transmit PRECEDENCE:{outcome}_precedence|set-cos-transmit <0-7>:{outcome}_cos}}:{outcome}"
+    )
+
+
+def policers(since: Since = _unknown) -> Iterator[Line]:
+    """Policers with their actions: behind them, or below them, one a line."""
+    # Entered anew, a policer forgets its actions: another rate is another policer. One outcome may have several
+    # actions, each entered beside the others, and a new one does not replace them: those that go, go first.
+    change = Change(negate="no police", remove_first=True)
+    rate, burst = "<1-1000000000000>", "<1-1000000000000>"
+    actions = " ".join(f"[{_action(outcome)}]" for outcome in OUTCOMES)
+    buckets = f"cir {rate}:rate [bc {burst}:burst] [pir {rate}:peak] [be {burst}:excess]"
+    one_line = f"{rate}:rate {burst}:burst [{burst}:extended]"
+    yield Line(
+        "police",
+        f"police {buckets} {actions}",
+        "class",
+        opens="police",
+        change=change,
+        since=since("police_actions_below"),
+    )
+    yield Line(
+        "police", f"police {one_line} {actions}", "class", opens="police", change=change, since=since("police")
+    )
+    yield Line("police", "", "class", opens="police", change=change, also=("police REST",))
+    for outcome in OUTCOMES:
+        yield Line("action", _action(outcome), "police", change=Change())
+        yield Line("action", f"{outcome}-action REST:rest", "police", change=Change())
+
+
+# -- queues --------------------------------------------------------------------------------------------------
+def packet_queues(since: Since = _unknown) -> Iterator[Line]:
+    """Lengths of queues and early detection, counted in packets, bytes or time."""
+    yield one(
+        "queue-limit",
+        "queue-limit <1-64000000>:limit [packets|bytes|ms]:unit",
+        key="queue-limit",
+        negate="no queue-limit",
+        also=("queue-limit REST",),
+    )
+    yield one("fair-queue", "fair-queue [REST]", key="fair-queue", negate="no fair-queue")
+    for based, feature in (("[prec-based]", ""), ("dscp-based:dscp", "red_by_dscp")):
+        yield one("red", f"random-detect {based}", key="red", negate="no random-detect", since=since(feature))
+    for mark, feature in (("precedence <0-7>:precedence", ""), ("dscp DSCP:dscp", "red_by_dscp")):
+        yield one(
+            "red-row",
+            f"random-detect {{{mark}}}:what <0-999999999>:minimum <0-999999999>:maximum [<1-65536>:denominator]",
+            key="{what}",
+            negate="no random-detect {what}",
+            since=since(feature),
+            also=(f"random-detect {{{mark.split()[0]} WORD}}:what REST",),
+        )
+    for option, feature in (
+        ("ecn:what", "ecn"),
+        ("exponential-weighting-constant:what <1-16>:weight_exponent", ""),
+    ):
+        yield one("red-option", f"random-detect {option}", key="{what}", negate="no {line}", since=since(feature))
+    yield one("red-option", "", key="{what}", negate="no {line}", also=("random-detect WORD:what [REST]",))
+    yield one(
+        "compression",
+        "",
+        key="compression",
+        negate="no compression header ip",
+        also=("compression header ip [REST]",),
+    )
+
+
+def percent_queues() -> Iterator[Line]:
+    """Buffers of queues, tail drop and early detection, in per cent of a queue's size."""
+    marks = "dscp {values DSCP:dscp*8|DSCP:dscp} percent"
+    yield one("buffers", "queue-buffers ratio <0-100>:percent", key="buffers", negate="no queue-buffers")
+    yield Line("tail", f"queue-limit {marks} <0-100>:percent", "class", change=Change(), also=("queue-limit REST",))
+    yield one("red", "random-detect dscp-based", key="red", negate="no random-detect dscp-based")
+    yield Line(
+        "red-row",
+        f"random-detect {marks} <0-100>:minimum <0-100>:maximum",
+        "class",
+        change=Change(),
+        also=("random-detect REST",),
+    )
+    # The cap of a priority level, in the other way to say it.
+    capped = Change(negate="no police", remove_first=True)
+    yield Line("police", "police rate percent <1-100>:percent", "class", opens="police", change=capped)

@@ -1,0 +1,237 @@
+"""Read policy-maps: what they do to packets on input, and how they queue them on output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, Protocol
+
+from qosforge.commands import Entry, Reading
+from qosforge.plan.model import (
+    DROP,
+    TRANSMIT,
+    Action,
+    Discipline,
+    Egress,
+    Ingress,
+    Policer,
+    Queue,
+    Rule,
+    Scheduler,
+    Share,
+    ShareUnit,
+    Term,
+)
+from qosforge.platforms.mqc.classes import MatchAlternatives
+from qosforge.platforms.mqc.lines import CLASS_DEFAULT, OUTCOMES
+
+_UNITS = {
+    "percent": ShareUnit.PERCENT,
+    "remaining_percent": ShareUnit.REMAINING_PERCENT,
+    "ratio": ShareUnit.WEIGHT,
+    "kbps": ShareUnit.KBPS,
+}
+
+
+class QueueReader(Protocol):
+    """Collects the lines of one class that say how long its queue is and what it drops."""
+
+    def take(self, line: Entry) -> bool:
+        """Take a line; False where it is not understood."""
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """What the lines taken say of a queue."""
+
+
+class PolicyReader:
+    """Reads the policy-maps of one configuration.
+
+    ``queue_reader`` makes what reads a class's own queue. ``polices_output`` tells whether classes are policed on
+    output, ``level`` is that of a priority which says none.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        class_maps: Mapping[str, MatchAlternatives],
+        queue_reader: Callable[[], QueueReader],
+        *,
+        polices_output: bool = True,
+        level: int | None = None,
+    ) -> None:
+        self._reading = reading
+        self._policies = reading.objects("policy-map")
+        self._class_maps = class_maps
+        self._queue_reader = queue_reader
+        self._polices_output = polices_output
+        self._level = level
+        self._miss: Callable[..., None] = reading.miss
+        # A policy stands on many interfaces, and is read once.
+        self._inputs: dict[str, Ingress] = {}
+        self._outputs: dict[str, Egress] = {}
+
+    def input(self, attached: Entry) -> Ingress:
+        """What the policy of a ``service-policy input`` line does."""
+        name = attached.name
+        if name not in self._policies:
+            self._miss(attached, undefined=f"policy-map {name}")
+            return Ingress(policy=name)
+        if name not in self._inputs:
+            self._inputs[name] = self._input(name)
+        return self._inputs[name]
+
+    def output(self, attached: Entry) -> Egress:
+        """How the policy of a ``service-policy output`` line queues packets."""
+        name = attached.name
+        if name not in self._policies:
+            self._miss(attached, undefined=f"policy-map {name}")
+        if name not in self._outputs:
+            self._outputs[name] = self._output(name, ())
+        return self._outputs[name]
+
+    def read_unattached(self) -> None:
+        """Keep what is understood on neither side of policies that no interface has."""
+        for name in self._policies:
+            if name in self._inputs or name in self._outputs:
+                continue
+            on_input = self._missed(partial(self._input, name))
+            for key in on_input.keys() & self._missed(partial(self._output, name, ())).keys():
+                self._reading.miss(*on_input[key])
+
+    def _missed(self, read: Callable[[], object]) -> dict[tuple[int, str], tuple[Entry, str]]:
+        missed: dict[tuple[int, str], tuple[Entry, str]] = {}
+
+        def keep(line: Entry, context: str = "", undefined: str | None = None) -> None:
+            del undefined
+            missed[line.line.number, context] = (line, context)
+
+        self._miss = keep
+        read()
+        self._miss = self._reading.miss
+        return missed
+
+    def _classes(self, policy: str) -> Iterator[Entry]:
+        if policy in self._policies:
+            yield from (line for line in self._policies[policy].below if line.id == "class")
+
+    def _rule(self, entry: Entry, **values: object) -> Rule:
+        taken = self._class_maps.get(entry.name, MatchAlternatives())
+        any_of = (Term(),) if entry.name == CLASS_DEFAULT else taken.any_of
+        return Rule.model_validate({"name": entry.name, "any_of": any_of, "none_of": taken.none_of, **values})
+
+    def _input(self, policy: str) -> Ingress:
+        rules = []
+        for entry in self._classes(policy):
+            values: dict[str, object] = {}
+            for line in entry.below:
+                match line.id:
+                    case "set":
+                        values |= {name: value for name, value in line.values.items() if name != "field"}
+                    case "police" if policer := read_policer(line):
+                        values["police"] = policer
+                    case _:
+                        self._miss(line, entry.line.text)
+            rules.append(self._rule(entry, **values))
+        return Ingress(policy=policy, rules=tuple(rules))
+
+    def _output(self, policy: str, above: tuple[str, ...]) -> Egress:
+        """A policy at an output, or inside a class of the policies ``above``."""
+        rules: list[Rule] = []
+        queues: list[Queue] = []
+        default = Queue.model_validate({"number": 0, "name": CLASS_DEFAULT, **self._queue_reader().fields})
+        policed: Rule | None = None
+        for entry in self._classes(policy):
+            queue, police = self._queue(entry, len(queues), (*above, policy))
+            if entry.name == CLASS_DEFAULT:
+                default = queue
+                policed = self._rule(entry, police=police) if police else None
+                continue
+            rules.append(self._rule(entry, police=police, queue=queue.number))
+            queues.append(queue)
+        if policed is not None:
+            # What no rule takes has a rule only where something is done to it.
+            rules.append(policed.model_copy(update={"queue": len(queues)}))
+        queues.append(default.model_copy(update={"number": len(queues)}))
+        scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues))
+        return Egress(policy=policy, rules=tuple(rules), default_queue=len(queues) - 1, scheduler=scheduler)
+
+    def _queue(self, entry: Entry, number: int, above: tuple[str, ...]) -> tuple[Queue, Policer | None]:
+        police: Policer | None = None
+        values: dict[str, object] = {}
+        drops = self._queue_reader()
+        # Some devices print what is inside a class one blank further in than the line before it.
+        for line in (inner for outer in entry.below for inner in (outer, *_further_in(outer))):
+            match line.id:
+                case "priority":
+                    values |= {"level": self._level, **read_guarantee(line)}
+                case "bandwidth":
+                    values |= read_guarantee(line)
+                case "police" if self._polices_output and (policer := read_policer(line)):
+                    police = policer
+                case "shape":
+                    values["shape_rate"] = line["shape_rate"]
+                case "child" if line.name not in above:
+                    if line.name not in self._policies:
+                        self._miss(line, undefined=f"policy-map {line.name}")
+                    values["child"] = self._output(line.name, above)
+                case _ if not drops.take(line):
+                    self._miss(line, entry.line.text)
+        queue = Queue.model_validate({"number": number, "name": entry.name, **drops.fields, **values})
+        return queue, police
+
+
+def _further_in(line: Entry) -> tuple[Entry, ...]:
+    return () if line.id == "police" else line.below
+
+
+def read_guarantee(line: Entry) -> dict[str, object]:
+    """The fields of a queue that a ``priority`` or ``bandwidth`` line says; priority is uncapped without a rate."""
+    values: dict[str, object] = {name: line[name] for name in ("level", "burst") if name in line}
+    first = line.id == "priority"
+    if first:
+        values["priority"] = True
+    for name, unit in _UNITS.items():
+        if name in line:
+            values |= {"share": Share(unit=unit, value=line[name]), **({"capped": True} if first else {})}
+    return values
+
+
+def read_policer(line: Entry) -> Policer | None:
+    """The policer of a ``police`` line with its actions; None where plans hold no such policer.
+
+    An excess burst of the size of the burst is what the device prints for a single bucket where nothing violates.
+    """
+    values: dict[str, Any] = dict(line.values)
+    if len(line.below) != len(line.line.children):
+        return None
+    for below in line.below:
+        # Several actions for one outcome: a plan has one mark for each.
+        if "rest" in below or values.keys() & below.values.keys():
+            return None
+        values |= below.values
+    conform, exceed, violate = (read_action(values, outcome) for outcome in OUTCOMES)
+    exceed = exceed or DROP
+    violate = violate or exceed
+    excess = values.get("excess", values.get("extended"))
+    if values.get("extended") == values.get("burst") and "violate" not in values:
+        excess = None
+    if "burst" not in values or (excess is None and ("peak" in values or violate != exceed)):
+        return None  # the device's own bursts are not known
+    return Policer(
+        rate=values["rate"],
+        burst=values["burst"],
+        peak_rate=values.get("peak"),
+        excess_burst=excess,
+        conform=conform or TRANSMIT,
+        exceed=exceed,
+        violate=violate if violate != exceed else None,
+    )
+
+
+def read_action(values: Mapping[str, Any], outcome: str) -> Action | None:
+    """What a policer does with the packets of one outcome; None where its line does not say it."""
+    if outcome not in values:
+        return None
+    marks = {f"set_{mark}": values.get(f"{outcome}_{mark}") for mark in ("dscp", "precedence", "cos")}
+    return Action(drop=values[outcome] == "drop", proceed="continue" in values[outcome], **marks)
