@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qosforge.configtree import Tree
 from qosforge.findings import Fidelity, Severity
+from qosforge.inventory.models import Framing
 from qosforge.plan.model import ShareUnit
-from qosforge.plan.request import ClassRequest
+from qosforge.plan.request import ClassRequest, EfficiencyRequest, TermRequest
+from qosforge.platforms.cisco_ios import PLATFORM
+from qosforge.platforms.cisco_ios.lines import TABLE
 from qosforge.platforms.cisco_ios.trains import train
 
 from .ios_support import (
@@ -21,6 +26,7 @@ from .ios_support import (
     TRAINS,
     a_class,
     errors,
+    lan,
     line,
     lowered,
     of,
@@ -380,3 +386,48 @@ def test_any_level_is_refused_or_held_with_one_unit(
         assert near.requested_percent is not None
         assert near.applied_percent is not None
         assert abs(near.requested_percent - near.applied_percent) < 1e-6 or told
+
+
+# -- lines ---------------------------------------------------------------------------------------------------
+
+
+def younger(tree: Tree, image: str, mode: str = "") -> Iterator[str]:
+    """The lines of a configuration that came with a later release than an image."""
+    for entry in tree:
+        found = TABLE.find(entry.text, mode)
+        assert found is not None, entry.text
+        row = found[0].line
+        if row.since and not train(image).since(row.since):
+            yield f"{entry.text}: {row.since}"
+        yield from younger(entry.children, image, row.opens)
+
+
+FRAGMENTED = EfficiencyRequest(fragment_bytes=320, blocking_delay=0.01, header_compression=True)
+EVERYTHING = (
+    a_class("voice", 5, treatment={"priority": {"percent": 10}}, mark={"dscp": 46}),
+    a_class("web", mark={"dscp": 18}).model_copy(update={"terms": (TermRequest(application="http"),)}),
+    a_class("calls", mark={"dscp": 34}).model_copy(update={"terms": (TermRequest(application="rtp-audio"),)}),
+    a_class("prefix").model_copy(update={"terms": (TermRequest(source=("2001:db8::/32",)),)}),
+    a_class("policed", 4, treatment={"police": {"rate": "64 kb/s"}}),
+    a_class("dropped", 3, treatment={"bandwidth": {"weight": 5}, "wred": {"ecn": True}}),
+    rest(bandwidth={"weight": 3}, wred=True),
+)
+
+
+@pytest.mark.parametrize("image", TRAINS)
+def test_no_line_is_younger_than_its_image(image: str) -> None:
+    interfaces = (lan(), line("Multilink1", framing=Framing.MLPPP, efficiency=FRAGMENTED))
+    text = text_of(requested(*EVERYTHING, image=image, interfaces=interfaces))
+    assert list(younger(PLATFORM.grammar.parse(text), image)) == []
+
+
+def test_lines_of_a_modern_image_are_younger_than_an_old_one() -> None:
+    text = text_of(requested(*EVERYTHING, image=MODERN))
+    told = list(younger(PLATFORM.grammar.parse(text), BEFORE_LLQ))
+    for row in (
+        "priority percent 10: 12.2(2)T",
+        "match protocol rtp audio: 12.2(8)T",
+        "random-detect ecn: 12.2(8)T",
+    ):
+        assert row in told
+    assert "bandwidth remaining ratio 5: 12.4(20)T" in told
