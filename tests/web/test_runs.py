@@ -475,7 +475,8 @@ def test_devices_are_shown_by_step_and_why_one_failed(client: TestClient, enter:
     store.events.device(run, "router3", "read")
     rows = re.findall(r'<th scope="row">(\w+)</th>', client.get(f"/runs/{run}/progress").text)
     assert rows == ["router3"]
-    store.end_stage(reading, StageOutcome.DONE, {"running": {"router1": "0", "router3": "0"}, "errors": []})
+    read = ReadSummary(running={"router1": "0", "router3": "0"}, errors=[])
+    store.end_stage(reading, StageOutcome.DONE, read)
     store.journal.append(run, "router1", JournalAction.TOUCHING)
     store.journal.append(run, "router3", JournalAction.TOUCHING)
     store.journal.append(
