@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qosforge.commands import CommandTable
 from qosforge.platforms.base import installed
+from qosforge.platforms.base import platform as platform_of
 from tests.commands.written import lines
 
-TABLES: dict[str, CommandTable] = {
-    name: import_module(f"qosforge.platforms.{name}.lines").TABLE
-    for name in sorted(installed())
-    if find_spec(f"qosforge.platforms.{name}.lines")
-}
 
-
-@pytest.mark.parametrize("platform", sorted(TABLES))
+@pytest.mark.parametrize("platform", sorted(installed()))
 @given(data=st.data())
 @settings(max_examples=200)
 def test_a_line_of_any_row_is_understood_spelt_out_already_and_under_the_rule_of_its_row(platform, data) -> None:
-    table = TABLES[platform]
+    table = platform_of(platform).commands
     form = data.draw(st.sampled_from([form for form in table.forms if form.understood]), label="row")
     text = ("no " if form.negated else "") + data.draw(lines(form.pattern), label="line")
     mode = form.line.mode

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from qosforge.commands.pattern import AGAIN, ANY_REST, ANY_WORD, END, Node
 from qosforge.configtree import ConfigLine, Tree
-from qosforge.plan.model import Plan
 
 _PROMPT = re.compile(r"(?P<host>\w[\w.-]{0,62})(?:\((?P<mode>conf(?:ig)?(?:-[\w/.-]+)?)\))?[#>] *(?P<command>.*)")
 _EXEC = re.compile(
@@ -103,18 +102,6 @@ def _complete_word(word: str, known: tuple[str, ...] | list[str]) -> str | None:
         return exact[0]
     shorter = len(found) == 1 and len(word) >= _SHORTEST and found[0][len(word)] != "-"
     return found[0] if shorter else None
-
-
-def verbatim(plan: Plan, text: str) -> Plan:
-    """A plan whose unknown lines stand as they were written."""
-    lines = text.splitlines()
-    unknown = tuple(u.model_copy(update={"text": " ".join(lines[u.line - 1].split())}) for u in plan.unknown)
-    return plan.model_copy(update={"unknown": unknown})
-
-
-def is_number(word: str, low: int = 0, high: int = 10**12) -> bool:
-    """Whether a word is a plain number within a range."""
-    return re.fullmatch(r"[0-9]{1,13}", word) is not None and low <= int(word) <= high
 
 
 def tidy(text: str, dialect: CommandSyntax) -> str:

@@ -8,6 +8,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Literal
 
+from qosforge.commands import CommandTable
 from qosforge.configtree import Grammar
 from qosforge.errors import InputError, Place
 from qosforge.findings import Fidelity, Finding
@@ -118,9 +119,10 @@ def _no_counts(answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]
 class Platform:
     """One kind of device. Its functions are pure: no I/O but reading their own data and templates.
 
-    ``batfish_format`` is what Batfish calls the text of this platform, where it models it. ``secrets`` tell which
-    words of its lines are secrets. ``counts`` are the sides of its interfaces on which the device counts by class
-    or queue; ``port_counters`` is how it shows the counters of whole ports, where a record of its answer is known.
+    ``commands`` are its configuration lines. ``batfish_format`` is what Batfish calls their text, where it models
+    it. ``secrets`` tell which words of its lines are secrets. ``counts`` are the sides of its interfaces on which
+    the device counts by class or queue; ``port_counters`` is how it shows the counters of whole ports, where a
+    record of its answer is known.
     ``features`` are what of the language beyond its core ``lower`` knows; it is never asked for more.
     ``most_conditions`` is how many conditions (match lines, entries of access lists, filters) one class may come to
     on an interface, and ``count_conditions`` to how many a class comes at most: by arithmetic, for whatever lists.
@@ -139,7 +141,7 @@ class Platform:
     """
 
     id: str
-    grammar: Grammar
+    commands: CommandTable
     family: DeviceFamily
     profile: DeviceProfile
     batfish_format: str | None = None
@@ -156,6 +158,11 @@ class Platform:
     inspect: Callable[[Mapping[str, str], str, str], Inspection]
     counter_commands: Callable[[Plan], tuple[str, ...]] = _no_commands
     read_counters: Callable[[Mapping[str, str], Plan], tuple[QueueCount, ...]] = _no_counts
+
+    @property
+    def grammar(self) -> Grammar:
+        """The rules by which one configuration becomes another."""
+        return self.commands.grammar
 
 
 @cache

@@ -41,7 +41,7 @@ def _count(request: DeviceRequest, class_request: ClassRequest) -> int:
 
 PLATFORM = Platform(
     id="catalyst_2950",
-    grammar=TABLE.grammar,
+    commands=TABLE,
     family=DeviceFamily(
         title="Cisco Catalyst 2950",
         signs=r"wrr-queue\b.*|mls qos map (?:cos-dscp|dscp-cos) .*|(?:.*[^\w])?[Cc](?:WS-C)?295[05]\b.*",

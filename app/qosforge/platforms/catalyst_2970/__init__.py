@@ -47,7 +47,7 @@ def _count(request: DeviceRequest, class_request: ClassRequest) -> int:
 
 PLATFORM = Platform(
     id="catalyst_2970",
-    grammar=TABLE.grammar,
+    commands=TABLE,
     family=DeviceFamily(
         title="Cisco Catalyst 2970",
         signs=r".*\bsrr-queue\b.*|.*\bqueue-set\b.*|mls qos (?:queue-set|srr-queue)\b.*|priority-queue out|"

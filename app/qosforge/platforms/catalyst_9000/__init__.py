@@ -41,7 +41,7 @@ def _count(request: DeviceRequest, class_request: ClassRequest) -> int:
 
 PLATFORM = Platform(
     id="catalyst_9000",
-    grammar=TABLE.grammar,
+    commands=TABLE,
     family=DeviceFamily(
         title="Cisco Catalyst 9000",
         signs=r"priority level .*|bandwidth remaining .*|queue-buffers ratio .*|queue-limit dscp .*|"

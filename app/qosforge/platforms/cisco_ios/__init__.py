@@ -54,7 +54,7 @@ FEATURES = frozenset(
 
 PLATFORM = Platform(
     id="cisco_ios",
-    grammar=TABLE.grammar,
+    commands=TABLE,
     family=DeviceFamily(
         title="Cisco IOS",
         signs=r"interface (?:Serial|ATM|Multilink|Dialer|Tunnel|Virtual-Template|Ethernet)\S.*|rate-limit .*|"

@@ -27,7 +27,7 @@ def _count(request: DeviceRequest, class_request: ClassRequest) -> int:
 
 PLATFORM = Platform(
     id="force10_e300",
-    grammar=TABLE.grammar,
+    commands=TABLE,
     family=DeviceFamily(
         title="Force10 E300",
         signs=r"(?:qos-policy-(?:input|output)|policy-map-(?:input|output)|wred-profile|class-map match-\w+ "

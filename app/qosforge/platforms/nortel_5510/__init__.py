@@ -26,7 +26,7 @@ def _count(request: DeviceRequest, class_request: ClassRequest) -> int:
 
 PLATFORM = Platform(
     id="nortel_5510",
-    grammar=TABLE.grammar,
+    commands=TABLE,
     family=DeviceFamily(
         title="Nortel BayStack 5510",
         signs=r"qos (?:agent|if-group|if-assign|ip-element|l2-element|classifier|meter|action|policy|acl|ip-acl|"
