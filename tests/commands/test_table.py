@@ -113,3 +113,16 @@ def test_lines_with_one_first_word_may_open_several_modes() -> None:
         ("standard", [{"source": "z"}]),
     ]
     assert reading.unknown == ()
+
+
+def test_the_words_of_a_line_that_nobody_abbreviates_stay_as_they_are() -> None:
+    table = CommandTable(
+        Line("entry", "permit {tcp|udp}:protocol any", abbreviated=False),
+        Line("entry", "permit REST:rest"),
+        shared={},
+    )
+    assert table.syntax.spelt("", "perm tcp an") == "permit tcp an"
+    assert [dict(entry.values) for entry in table.read("perm tcp any\nperm tcp an\n").entries] == [
+        {"protocol": "tcp"},
+        {"rest": "tcp an"},
+    ]

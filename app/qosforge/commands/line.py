@@ -44,6 +44,8 @@ class Line:
 
     ``mode`` is where the line stands (empty at the top), ``opens`` the mode below it. Lines without a ``change``
     are read and never changed. ``since`` is the release that brought the line and who says so, where that is known.
+    A long line whose beginning another row has with ``REST`` is not ``abbreviated``: its later words are not spelt
+    out, and the table stays small.
     """
 
     id: str
@@ -55,3 +57,4 @@ class Line:
     also: tuple[str, ...] = ()
     no: str = ""
     since: str = ""
+    abbreviated: bool = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from qosforge.commands.line import Line
 from qosforge.commands.pattern import ANY_WORD, ARGUMENTS, ArgumentType, Node, Pattern, Value
@@ -68,10 +68,8 @@ class CommandTable:
         self._arguments = {**ARGUMENTS, **(arguments or {})}
         self.forms = tuple(form for line in lines for form in self._forms_of(line))
         self._prepare = prepare
-        self.syntax = CommandSyntax(
-            phrases=self._phrases(),
-            opens=self._opened(),
-            opened=self._mode_below,
+        self._syntax = partial(
+            CommandSyntax,
             families=families,
             spaced=spaced,
             nested=nested,
@@ -81,6 +79,11 @@ class CommandTable:
         self.grammar = _NormalizedGrammar(
             rules=tuple(self._rules()), leave=leave, ignored=ignored, flat_blocks=flat_blocks, normalize=normalize
         )
+
+    @cached_property
+    def syntax(self) -> CommandSyntax:
+        """The commands in full, for what people abbreviate."""
+        return self._syntax(phrases=self._phrases(), opens=self._opened(), opened=self._mode_below)
 
     def _forms_of(self, line: Line) -> Iterator[Form]:
         if line.pattern:
@@ -106,7 +109,8 @@ class CommandTable:
     def _phrases(self) -> dict[str, Node]:
         phrases: dict[str, Node] = {}
         for form in self.forms:
-            form.pattern.add_to(phrases.setdefault(form.line.mode, {}))
+            if form.line.abbreviated:
+                form.pattern.add_to(phrases.setdefault(form.line.mode, {}))
         return phrases
 
     def _rules(self) -> Iterator[LineRule]:

@@ -77,7 +77,7 @@ _EXTENDED, _IPV6 = _entry("PROTOCOL", _SIDE), f"{_entry('PROTOCOL6', _SIDE_6)} [
 def _entries(mode: str, sequence: str, entry: str, change: Change | None) -> Iterator[Line]:
     """What stands in a list. What denies, or looks at what terms do not have, is read as ``rest``."""
     for start in ("", sequence):
-        yield Line("ace", f"{start} {entry}", mode, change=change)
+        yield Line("ace", f"{start} {entry}", mode, change=change, abbreviated=False)
         yield Line("ace", f"{start} {{permit|deny|evaluate|dynamic}} REST:rest", mode, change=change)
         yield Line("ace", f"{start} remark REST:remark", mode)
 
@@ -112,7 +112,8 @@ def access_lists(since: Since = _unknown, *, ordered: bool = False) -> Iterator[
         ("<1-2699>", "remark REST:remark"),
         ("<1-2699>", "REST:rest"),
     ):
-        yield Line("numbered-list", f"access-list {numbers}:number {entry}", change=numbered)
+        pattern, short = f"access-list {numbers}:number {entry}", "REST" in entry
+        yield Line("numbered-list", pattern, change=numbered, abbreviated=short)
 
 
 # -- class-maps and policy-maps ------------------------------------------------------------------------------
@@ -265,19 +266,19 @@ def policers(since: Since = _unknown) -> Iterator[Line]:
     change = Change(negate="no police", remove_first=True)
     rate, burst = "<1-1000000000000>", "<1-1000000000000>"
     actions = " ".join(f"[{_action(outcome)}]" for outcome in OUTCOMES)
-    buckets = f"cir {rate}:rate [bc {burst}:burst] [pir {rate}:peak] [be {burst}:excess]"
-    one_line = f"{rate}:rate {burst}:burst [{burst}:extended]"
-    yield Line(
-        "police",
-        f"police {buckets} {actions}",
-        "class",
-        opens="police",
-        change=change,
-        since=since("police_actions_below"),
-    )
-    yield Line(
-        "police", f"police {one_line} {actions}", "class", opens="police", change=change, since=since("police")
-    )
+    for buckets, feature in (
+        (f"cir {rate}:rate [bc {burst}:burst] [pir {rate}:peak] [be {burst}:excess]", "police_actions_below"),
+        (f"{rate}:rate {burst}:burst [{burst}:extended]", "police"),
+    ):
+        yield Line(
+            "police",
+            f"police {buckets} {actions}",
+            "class",
+            opens="police",
+            change=change,
+            since=since(feature),
+            abbreviated=False,
+        )
     yield Line("police", "", "class", opens="police", change=change, also=("police REST",))
     for outcome in OUTCOMES:
         yield Line("action", _action(outcome), "police", change=Change())
