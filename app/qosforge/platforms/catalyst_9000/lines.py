@@ -20,7 +20,7 @@ _PLACE = Change(key="{name}", owned=True, standing=True)
 TABLE = CommandTable(
     # What the device itself has to protect its processor is none of ours.
     Line("own", "{class-map [match-all|match-any]|policy-map} OWN", opens="own"),
-    *mqc.access_lists(ordered=True),
+    *mqc.access_lists(),
     *mqc.class_maps(names=_OTHERS),
     *mqc.policy_maps(names=_OTHERS),
     Line("text", "description REST", "policy-map"),
@@ -35,7 +35,7 @@ TABLE = CommandTable(
     Line("other-interface", "interface REST:name", opens="interface", change=_PLACE),
     mqc.attached("interface"),
     Line("text", "{description|switchport} [REST]", "interface"),
-    Line("other", "{class-map|policy-map} REST", opens="other"),
+    Line("other", "{class-map|policy-map} type REST", opens="other"),
     shared={
         "": r"(?:qos|table-map) .+",
         "interface": r"(?:no )?(?:service-policy|qos|trust device|auto qos)\b.*",

@@ -200,7 +200,7 @@ TABLE = CommandTable(
     *_circuits(),
     *_map_classes(),
     # Class-maps and policy-maps of other kinds (``type inspect``), and what has lines like theirs.
-    Line("other", "{class-map|policy-map|map-class|route-map} REST", opens="other"),
+    Line("other", "{{class-map|policy-map} type|map-class {atm|dialer}|route-map} REST", opens="other"),
     shared={
         "": _QOS,
         ELSEWHERE: _QOS,

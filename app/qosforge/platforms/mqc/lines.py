@@ -82,9 +82,9 @@ def _entries(mode: str, sequence: str, entry: str, change: Change | None) -> Ite
         yield Line("ace", f"{start} remark REST:remark", mode)
 
 
-def access_lists(since: Since = _unknown, *, ordered: bool = False) -> Iterator[Line]:
-    """Named and numbered access lists; ``ordered`` where a device keeps the order of their entries."""
-    named = Change(defines="acl {name}", owned=True, ordered=ordered, only={"name": rf"{ACL_PREFIX}\S*"})
+def access_lists(since: Since = _unknown) -> Iterator[Line]:
+    """Named and numbered access lists, which keep the order of their entries."""
+    named = Change(defines="acl {name}", owned=True, ordered=True, only={"name": rf"{ACL_PREFIX}\S*"})
     numbered = Change(
         defines="acl {number}",
         group="access-list {number}",
