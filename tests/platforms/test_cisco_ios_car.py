@@ -16,7 +16,7 @@ from qosforge.plan.model import DROP, TRANSMIT, Action, InterfacePolicer, Police
 from qosforge.plan.request import ClassRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.cisco_ios import PLATFORM
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 
 from .ios_support import (
     BEFORE_LLQ,
@@ -257,12 +257,12 @@ def test_one_intent_takes_the_place_of_another() -> None:
 
 
 def test_the_grammar_owns_the_numbers_that_lowering_gives() -> None:
-    numbers = capabilities()["car"]["access_lists"]
+    numbers = CAPABILITIES.car.access_lists
 
     def owned(number: int) -> bool:
         return PLATFORM.grammar.find(f"access-list {number} permit ip any any", "") is not None
 
-    assert [n for n in range(1, 2700) if owned(n)] == list(range(numbers["first"], numbers["last"] + 1))
+    assert [n for n in range(1, 2700) if owned(n)] == list(range(numbers.first, numbers.last + 1))
 
 
 def test_there_are_only_so_many_numbers() -> None:

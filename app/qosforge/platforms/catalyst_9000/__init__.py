@@ -8,7 +8,7 @@ from qosforge.inventory.models import DeviceRole
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
 from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.catalyst_9000.blocks import blocks
-from qosforge.platforms.catalyst_9000.capabilities import capabilities
+from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_9000.counters import counter_commands, read_counters
 from qosforge.platforms.catalyst_9000.lines import TABLE
 from qosforge.platforms.catalyst_9000.lower import lower
@@ -58,7 +58,7 @@ PLATFORM = Platform(
     counts=frozenset({"input", "output"}),
     port_counters=IOS_PORT_COUNTERS,
     features=FEATURES,
-    most_conditions=capabilities()["access_list_entries"]["value"],
+    most_conditions=CAPABILITIES.access_list_entries.value,
     count_conditions=_count,
     lower=lambda request, _running: lower(request),
     blocks=blocks,

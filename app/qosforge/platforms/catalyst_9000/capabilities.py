@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
-from ruamel.yaml import YAML
-
-from qosforge.resources import read_text
+from qosforge.platforms.capability_data import Bounds, CapabilityData, Fact, Range, Sourced, load
 
 
-@cache
-def capabilities() -> dict[str, Any]:
-    """The capability data."""
-    text = read_text("qosforge/platforms/catalyst_9000/capabilities.yaml")
-    data: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
-    return data
+class Queues(Fact[int]):
+    """The queues of an output port."""
+
+    priority_levels: int
+    thresholds: int
 
 
-@cache
-def queue_count() -> int:
-    """Queues of an output port."""
-    count: int = capabilities()["queues"]["value"]
-    return count
+class Policers(Sourced):
+    """Bounds of a policer's rate and burst."""
+
+    rate: Bounds
+    burst: Bounds
 
 
-@cache
-def name_length() -> int:
-    """Characters in the name of a class-map or policy-map."""
-    length: int = capabilities()["name_length"]["value"]
-    return length
+class EarlyDetection(Sourced):
+    """How many classes of a port may have it, and per cents of a queue at which drops begin and are certain."""
+
+    classes: int
+    curves: dict[str, tuple[int, int]]
+
+
+class CodePoints(Sourced):
+    """The code points of one kind of class."""
+
+    dscp: frozenset[int]
+
+
+class Catalyst9000(CapabilityData):
+    """The data of a switch with UADP."""
+
+    access_list_entries: Fact[int]
+    queues: Queues
+    priority_kbps: Range
+    remaining_ratio: Range
+    shape: Range
+    police: Policers
+    name_length: Fact[int]
+    values_per_line: Fact[int]
+    wred: EarlyDetection
+    kinds: dict[str, CodePoints]
+
+
+CAPABILITIES = load("catalyst_9000", Catalyst9000)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from qosforge.commands import Entry
 from qosforge.dscp import drop_precedence, dscp_name
 from qosforge.plan.model import Red, RedProfile, Share, ShareUnit, TailThreshold
-from qosforge.platforms.catalyst_9000.capabilities import capabilities
+from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.catalyst_9000.queues import QueueGroup
 from qosforge.platforms.ios_switch.notes import Notes
@@ -28,8 +28,8 @@ def detectors(groups: Iterable[QueueGroup], marks: Mapping[str, ClassMarks], not
         if (wred := entry.treatment.wred) is not None
     ]
     asking.sort(key=lambda wish: wish[:2])
-    most = capabilities()["wred"]["classes"]
-    curves = {kind: (low, high) for kind, (low, high) in capabilities()["wred"]["curves"].items()}
+    most = CAPABILITIES.wred.classes
+    curves = CAPABILITIES.wred.curves
     held: dict[int, dict[int, Curve]] = {}
     for prefer, position, entry in asking:
         if position not in held and len(held) == most:
@@ -72,7 +72,7 @@ def make_thresholds(rows: Mapping[int, int]) -> tuple[TailThreshold, ...]:
 def in_lines(points: Iterable[int]) -> Iterator[str]:
     """Code points as the device writes them in one line, for as many lines as they take."""
     all_points = list(points)
-    most: int = capabilities()["values_per_line"]["value"]
+    most = CAPABILITIES.values_per_line.value
     for start in range(0, len(all_points), most):
         names = [dscp_name(point) for point in all_points[start : start + most]]
         yield names[0] if len(names) == 1 else f"values {' '.join(names)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qosforge.plan.request import DeviceRequest
-from qosforge.platforms.catalyst_9000.capabilities import name_length
+from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.names import like_keywords, short_names
 
@@ -27,5 +27,7 @@ def class_names(request: DeviceRequest) -> dict[str, str]:
     """
     names = {c.name: c.name for c in request.classes if not c.is_default}
     names |= {n: f"{_NOT_OWN}{n}" for n in names if n.startswith(OWN)}
-    short = short_names(names.values(), name_length() - len(QUEUE_SUFFIX), like_keywords(names, _KEYWORDS))
+    short = short_names(
+        names.values(), CAPABILITIES.name_length.value - len(QUEUE_SUFFIX), like_keywords(names, _KEYWORDS)
+    )
     return {name: short[wanted] for name, wanted in names.items()}

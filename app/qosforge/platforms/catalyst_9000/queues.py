@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.requested import requested_shares
-from qosforge.platforms.catalyst_9000.capabilities import capabilities, queue_count
+from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.ios_switch.grouping import best_groups
 from qosforge.platforms.ios_switch.notes import Notes
@@ -34,7 +34,7 @@ def group_classes(request: DeviceRequest, marks: Mapping[str, ClassMarks], notes
     """The queues of every scheduled port: priority levels first, that of everything else last."""
     levels = _levels(request, notes)
     weighted = [c for c in request.classes if not c.treatment.priority]
-    count = queue_count() - len(levels)
+    count = CAPABILITIES.queues.value - len(levels)
     groups: list[tuple[ClassRequest, ...]] = [(c,) for c in weighted]
     if len(groups) > count:
         groups = _merge_classes(request, weighted, count, marks)
@@ -55,7 +55,7 @@ def _levels(request: DeviceRequest, notes: Notes) -> list[QueueGroup]:
     if len(rest) > 1:
         uncapped = [c.name for c in rest if c.treatment.priority and not c.treatment.priority.capped]
         together = " + ".join(c.name for c in rest)
-        most = capabilities()["queues"]["priority_levels"]
+        most = CAPABILITIES.queues.priority_levels
         notes.note(
             "queues-exceeded" if uncapped else "classes-merged",
             direction="output",
@@ -139,7 +139,7 @@ def _largest_error(groups: Iterable[Sequence[ClassRequest]], requested: Iterable
 
 def _kinds(marks: ClassMarks) -> frozenset[str]:
     """The kinds that a class may be of."""
-    table: dict[str, frozenset[int]] = {k: frozenset(v["dscp"]) for k, v in capabilities()["kinds"].items()}
+    table = {kind: listed.dscp for kind, listed in CAPABILITIES.kinds.items()}
     points = frozenset(marks.points)
     if points and points <= table["scavenger"]:
         return frozenset({"scavenger"})

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from qosforge.plan.model import DROP, TRANSMIT, Policer, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
-from qosforge.platforms.catalyst_9000.capabilities import capabilities
+from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.ios_switch.marks import points_of
 from qosforge.platforms.ios_switch.notes import Notes
@@ -83,12 +83,12 @@ def _policer(entry: ClassRequest, notes: Notes) -> Policer | None:
     police = entry.treatment.police
     if police is None or police.direction != "input":
         return None
-    limits = capabilities()["police"]
-    for what, variant, value in (
-        ("rate", "rate-out-of-range", police.rate),
-        ("burst", "burst-out-of-range", police.burst_bytes),
+    limits = CAPABILITIES.police
+    for bounds, variant, value in (
+        (limits.rate, "rate-out-of-range", police.rate),
+        (limits.burst, "burst-out-of-range", police.burst_bytes),
     ):
-        low, high, unit = limits[what]["minimum"], limits[what]["maximum"], limits[what]["unit"]
+        low, high, unit = bounds.minimum, bounds.maximum, bounds.unit
         if not low <= value <= high:
             notes.note(
                 "police-unsupported",

@@ -10,7 +10,7 @@ from qosforge.plan.model import Discipline, Egress, Queue, Rule, Scheduler, Shar
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import asked_share, guaranteed_share, requested_shares
 from qosforge.plan.shares import expected_shares
-from qosforge.platforms.catalyst_9000.capabilities import capabilities, name_length
+from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_9000.drops import detectors
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.catalyst_9000.names import OUTPUT_POLICY, PORT_SUFFIX
@@ -124,8 +124,8 @@ class QueuingPolicies:
     def _shape(
         self, rate: int, entry: ClassRequest | None, interface_request: InterfaceRequest, *, prefer: bool
     ) -> int | None:
-        limits = capabilities()["shape"]
-        low, high = limits["minimum"], limits["maximum"]
+        limits = CAPABILITIES.shape
+        low, high = limits.minimum, limits.maximum
         if low <= rate <= high:
             return rate
         self.notes.note(
@@ -147,7 +147,7 @@ class QueuingPolicies:
         place = interface.translate(str.maketrans("/.:", "---"))
         candidates = itertools.chain((name, f"{name}-{place}"), (f"{name}-{place}-{n}" for n in itertools.count(2)))
         while True:
-            chosen = shorten(next(candidates), name_length())
+            chosen = shorten(next(candidates), CAPABILITIES.name_length.value)
             if self._held.setdefault(chosen, egress) == egress:
                 return egress.model_copy(update={"policy": chosen})
 
@@ -166,7 +166,7 @@ def _cap(group: QueueGroup, rate: int) -> Share | None:
     if all(share.unit is ShareUnit.PERCENT for share in given):
         return Share(unit=ShareUnit.PERCENT, value=sum(share.value for share in given))
     kbps = [s.value if s.unit is ShareUnit.KBPS else s.value * rate // 100_000 for s in given]
-    return Share(unit=ShareUnit.KBPS, value=max(sum(kbps), capabilities()["priority_kbps"]["minimum"]))
+    return Share(unit=ShareUnit.KBPS, value=max(sum(kbps), CAPABILITIES.priority_kbps.minimum))
 
 
 def class_shares(

@@ -6,7 +6,7 @@ from qosforge.inventory.models import DeviceRole
 from qosforge.plan.request import Feature
 from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.cisco_ios.blocks import blocks
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.counters import counter_commands, read_counters
 from qosforge.platforms.cisco_ios.lines import TABLE
 from qosforge.platforms.cisco_ios.lower import lower
@@ -72,7 +72,7 @@ PLATFORM = Platform(
     counts=frozenset({"input", "output"}),
     port_counters=IOS_PORT_COUNTERS,
     features=FEATURES,
-    most_conditions=capabilities()["access_list_entries"]["value"],
+    most_conditions=CAPABILITIES.access_list_entries.value,
     count_conditions=count_conditions,
     lower=lower,
     blocks=blocks,

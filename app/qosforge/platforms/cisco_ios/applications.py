@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
-
 from qosforge.findings import Finding
 from qosforge.intent.applications import Application, load_catalogue
 from qosforge.note import note
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.limits import trusts_mark
 from qosforge.platforms.cisco_ios.trains import has
 from qosforge.platforms.recognition import asks_flow, header_terms, ports_only
@@ -19,26 +16,23 @@ from qosforge.platforms.recognition import asks_flow, header_terms, ports_only
 _PORTS = ("source_port", "destination_port")
 
 
-@cache
-def _words() -> Mapping[str, str]:
-    words: dict[str, str] = capabilities()["nbar_words"]["value"]
-    return words
+_WORDS = CAPABILITIES.nbar_words.value
 
 
 def protocol_words(application: str) -> str:
     """What ``match protocol`` calls an application of a plan."""
-    return _words().get(application, application)
+    return _WORDS.get(application, application)
 
 
 def application_of(protocol: str) -> str:
     """The application that ``match protocol`` with these words is in a plan; the words themselves where none is."""
-    return next((name for name, words in _words().items() if words == protocol), protocol.replace(" ", "-"))
+    return next((name for name, words in _WORDS.items() if words == protocol), protocol.replace(" ", "-"))
 
 
 def recognises_natively(request: DeviceRequest, name: str) -> bool:
     """Whether the image itself recognises an application as the catalogue means it."""
     own: Application | None = request.applications.get(name)
-    if name not in _words() or own != load_catalogue().get(name):
+    if name not in _WORDS or own != load_catalogue().get(name):
         return False
     return has(request, "nbar_rtp" if name.startswith("rtp") else "nbar")
 

@@ -2,29 +2,164 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from qosforge.platforms.capability_data import (
+    Bounds,
+    CapabilityData,
+    Fact,
+    Range,
+    Sourced,
+    load,
+)
 
-from ruamel.yaml import YAML
 
-from qosforge.resources import read_text
+class PolicyDepth(Fact[int]):
+    """How deep policies stand inside each other, and with HQF."""
+
+    hqf: int
 
 
-@cache
-def capabilities() -> dict[str, Any]:
-    """The capability data."""
-    data: dict[str, Any] = YAML(typ="safe", pure=True).load(
-        read_text("qosforge/platforms/cisco_ios/capabilities.yaml")
-    )
-    return data
+class Factor(Sourced):
+    """How many times its rate a class gets that stands in for a priority class."""
+
+    factor: int
+
+
+class QueueLimits(Range):
+    """Lengths of a class's queue: ``value`` is its own, ``maximum_hqf`` the greatest with HQF."""
+
+    value: int
+    maximum_hqf: int
+
+
+class Policers(Sourced):
+    """Bounds of a policer's rates and bursts."""
+
+    rate: Bounds
+    burst: Bounds
+
+
+class Highest(Sourced):
+    """The greatest value that the device takes."""
+
+    maximum: int
+
+
+class Setting(Bounds):
+    """What a detector is set to where nothing is said, within its bounds."""
+
+    value: int
+
+
+class MinimumByDscp(Fact[dict[int, int]]):
+    """Where drops begin by code point, and for ``other`` ones."""
+
+    source: str = ""
+    other: int
+
+
+class EarlyDetection(Sourced):
+    """The device's own detector, in packets."""
+
+    weight_exponent: Setting
+    denominator: Setting
+    threshold: Bounds
+    maximum: int
+    minimum_by_precedence: tuple[int, ...]
+    minimum_by_dscp: MinimumByDscp
+
+
+class FragmentDelay(Range):
+    """Milliseconds that a fragment takes; ``interleaved`` where the device interleaves and none is configured."""
+
+    interleaved: int
+
+
+class PartOfRate(Bounds):
+    """A burst that is no less than a part of the rate."""
+
+    rate_part: int
+
+
+class ListNumbers(Sourced):
+    """The numbers of access lists that are ours."""
+
+    source: str = ""
+    first: int
+    last: int
+
+
+class CommittedAccessRate(Sourced):
+    """Bounds of CAR's rates and bursts."""
+
+    rate: Bounds
+    burst: PartOfRate
+    access_lists: ListNumbers
+
+
+class Usual(Bounds):
+    """Bounds, and what holds where nothing is said."""
+
+    default: int
+
+
+class CommittedBurst(Usual, PartOfRate):
+    """Bounds of a shaper's burst, its own, and the part of the rate that is ours."""
+
+    doubt: bool = False
+
+
+class FrameRelay(Sourced):
+    """Bounds of what a map class says."""
+
+    cir: Usual
+    burst: CommittedBurst
+    fragment: Bounds
+
+
+class CiscoIos(CapabilityData):
+    """The data of a router of the 2600 class."""
+
+    assumed_release: Fact[dict[str, str]]
+    features: dict[str, Sourced]
+    max_reserved_percent: Fact[int]
+    max_reserved_nested_percent: Fact[int]
+    policy_depth: PolicyDepth
+    priority_fallback: Factor
+    priority_kbps: Range
+    bandwidth_kbps: Range
+    name_length: Fact[int]
+    values_per_match: Fact[dict[str, int]]
+    access_list_entries: Fact[int]
+    class_queue_limit: QueueLimits
+    police: Policers
+    shape_bps: Range
+    shape_bps_hqf: Highest
+    priority_burst: Range
+    packet_bytes: Fact[int]
+    wfq_discard_threshold: Fact[int]
+    hold_queue: Fact[int]
+    default_bandwidth_kbps: dict[str, int]
+    wfq_below_kbps: Fact[int]
+    red: EarlyDetection
+    fragment_delay_ms: FragmentDelay
+    fragment_bytes_minimum: Fact[int]
+    car: CommittedAccessRate
+    frame_relay: FrameRelay
+    atm_burst: Fact[int]
+    ip_mtu_minimum: Fact[int]
+    transmit_ring: Range
+    nbar_words: Fact[dict[str, str]]
+
+
+CAPABILITIES = load("cisco_ios", CiscoIos)
 
 
 def default_bandwidth(interface: str) -> int | None:
     """The ``bandwidth`` in kb/s of an interface that states none (the device does not print it)."""
-    table: dict[str, int] = capabilities()["default_bandwidth_kbps"]
-    return table.get(interface.rstrip("0123456789/.:"))
+    return CAPABILITIES.default_bandwidth_kbps.get(interface.rstrip("0123456789/.:"))
 
 
 def since(feature: str) -> str:
     """The release that brought a feature; empty where no release lacks it."""
-    return str(capabilities()["features"].get(feature, {}).get("since", ""))
+    known = CAPABILITIES.features.get(feature)
+    return known.since if known else ""

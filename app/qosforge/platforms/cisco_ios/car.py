@@ -14,7 +14,7 @@ from qosforge.note import Reason, note
 from qosforge.plan.model import DROP, TRANSMIT, Action, InterfacePolicer, Plan, Policer, Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.matching import access_list_terms
 from qosforge.platforms.cisco_ios.rules import every_class, inside_parents, on_input
 from qosforge.platforms.mqc.access_lists import AccessLists
@@ -36,9 +36,9 @@ class CarLowering:
         self._request = request
         self._findings = findings
         self._whole = dict(inside_parents(request.classes))
-        limits = capabilities()["car"]["access_lists"]
+        limits = CAPABILITIES.car.access_lists
         taken = running.foreign_lists if running else ()
-        self._free = (n for n in range(limits["first"], limits["last"] + 1) if n not in taken)
+        self._free = (n for n in range(limits.first, limits.last + 1) if n not in taken)
         self._numbers: dict[tuple[str, tuple[Term, ...]], str] = {}
         self._listed: dict[str, tuple[Term, ...] | None] = {}
 
@@ -89,13 +89,13 @@ class CarLowering:
         if (class_request.name, terms) not in self._numbers:
             number = next(self._free, None)
             if number is None:
-                limits = capabilities()["car"]["access_lists"]
+                limits = CAPABILITIES.car.access_lists
                 self._add(
                     note(
                         "access-lists-exhausted",
                         self._place(class_request),
-                        first=limits["first"],
-                        last=limits["last"],
+                        first=limits.first,
+                        last=limits.last,
                     )
                 )
                 return None
@@ -114,15 +114,15 @@ class CarLowering:
                 conform, exceed = (_action(a, marked) for a in (requested.conform, requested.exceed))
                 burst = self._burst(class_request, requested.burst_bytes, rate)
                 return Policer(rate=rate, burst=burst, conform=conform, exceed=exceed)
-        limits = capabilities()["car"]["rate"]
+        limits = CAPABILITIES.car.rate
         # Conforming or not, the packets get the same mark: any rate does.
-        rate = min(limits["maximum"], max(limits["step"], interface.rate // limits["step"] * limits["step"]))
+        rate = min(limits.maximum, max(limits.step, interface.rate // limits.step * limits.step))
         return Policer(rate=rate, burst=_least_burst(rate), conform=marked, exceed=marked)
 
     def _rate(self, class_request: ClassRequest, requested: Police) -> int | None:
         """The rate in the device's steps, never more than asked; None where CAR has no such policer."""
-        limits = capabilities()["car"]["rate"]
-        low, high, step = limits["minimum"], limits["maximum"], limits["step"]
+        limits = CAPABILITIES.car.rate
+        low, high, step = limits.minimum, limits.maximum, limits.step
         if requested.buckets > 1:
             self._refuse(class_request, "car-one-bucket")
         elif any(isinstance(a, Remark) and a.cos is not None for a in (requested.conform, requested.exceed)):
@@ -146,9 +146,9 @@ class CarLowering:
         return None
 
     def _burst(self, class_request: ClassRequest, requested: int, rate: int) -> int:
-        limits = capabilities()["car"]["burst"]
+        limits = CAPABILITIES.car.burst
         least = _least_burst(rate)
-        burst: int = min(max(requested, least), limits["maximum"])
+        burst: int = min(max(requested, least), limits.maximum)
         if burst != requested:
             self._add(
                 note(
@@ -159,7 +159,7 @@ class CarLowering:
                     variant="burst",
                     least=least,
                     rate=rate,
-                    most=limits["maximum"],
+                    most=limits.maximum,
                 )
             )
         return burst
@@ -180,8 +180,8 @@ class CarLowering:
 
 
 def _least_burst(rate: int) -> int:
-    limits = capabilities()["car"]["burst"]
-    least: int = max(limits["minimum"], -(-rate // limits["rate_part"]))
+    limits = CAPABILITIES.car.burst
+    least: int = max(limits.minimum, -(-rate // limits.rate_part))
     return least
 
 

@@ -11,7 +11,7 @@ from qosforge.findings import Finding
 from qosforge.note import note
 from qosforge.plan.model import CircuitPlan, InterfacePlan, Plan
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 
 MAP_CLASS_PREFIX = "QOSFORGE-"
 
@@ -42,8 +42,8 @@ def lower_circuit(interface_request: InterfaceRequest, current: InterfacePlan | 
     if requested.dlci is not None:
         if not interface_request.schedule:
             return CircuitPlan(dlci=requested.dlci)
-        limits = capabilities()["frame_relay"]["burst"]
-        burst = min(max(interface_request.usable // limits["rate_part"], limits["minimum"]), limits["maximum"])
+        limits = CAPABILITIES.frame_relay.burst
+        burst = min(max(interface_request.usable // limits.rate_part, limits.minimum), limits.maximum)
         return CircuitPlan(
             dlci=requested.dlci, sustained=interface_request.usable, peak=interface_request.usable, burst=burst
         )
@@ -52,7 +52,7 @@ def lower_circuit(interface_request: InterfaceRequest, current: InterfacePlan | 
         return there.model_copy(update={"vpi": requested.vpi, "vci": requested.vci})
     if interface_request.schedule:
         rate = interface_request.usable // 1000 * 1000
-        burst = capabilities()["atm_burst"]["value"]
+        burst = CAPABILITIES.atm_burst.value
         return CircuitPlan(vpi=requested.vpi, vci=requested.vci, sustained=rate, peak=rate, burst=burst)
     return CircuitPlan(vpi=requested.vpi, vci=requested.vci)
 
@@ -91,22 +91,22 @@ def check_circuit(
             "circuit-contract-dropped",
             Place(device=request.device, interface=interface_request.name, direction="output"),
             requested=f"{kbps} kb/s",
-            applied=f"{capabilities()['frame_relay']['cir']['default'] // 1000} kb/s",
+            applied=f"{CAPABILITIES.frame_relay.cir.default // 1000} kb/s",
         )
 
 
 def _check_frame_relay(
     request: DeviceRequest, interface_request: InterfaceRequest, running: Plan | None
 ) -> Iterator[Finding]:
-    limits = capabilities()["frame_relay"]["cir"]
-    if not limits["minimum"] <= interface_request.usable <= limits["maximum"]:
+    limits = CAPABILITIES.frame_relay.cir
+    if not limits.minimum <= interface_request.usable <= limits.maximum:
         yield note(
             "circuit-rate-out-of-range",
             Place(device=request.device, interface=interface_request.name, direction="output"),
             requested=f"{interface_request.usable} b/s",
             applied="no shaping",
-            minimum=limits["minimum"],
-            maximum=limits["maximum"],
+            minimum=limits.minimum,
+            maximum=limits.maximum,
         )
     ours = {i.name for i in request.interfaces}
     main = main_interface(interface_request.name)
@@ -117,7 +117,7 @@ def _check_frame_relay(
         if i.circuit.sustained is None
     ]
     if beside:
-        rate = limits["default"] // 1000
+        rate = limits.default // 1000
         yield note(
             "circuits-shaped-beside",
             Place(device=request.device, interface=interface_request.name, direction="output"),
@@ -137,12 +137,12 @@ def map_class(interface: InterfacePlan) -> MapClass | None:
     circuit = interface.circuit
     if circuit is None or circuit.dlci is None or circuit.sustained is None:
         return None
-    limits = capabilities()["frame_relay"]
+    limits = CAPABILITIES.frame_relay
     return MapClass(
         name=f"{MAP_CLASS_PREFIX}{interface.name}",
         interface=interface.name,
-        cir=circuit.peak if circuit.peak != limits["cir"]["default"] else None,
-        burst=circuit.burst if circuit.burst != limits["burst"]["default"] else None,
+        cir=circuit.peak if circuit.peak != limits.cir.default else None,
+        burst=circuit.burst if circuit.burst != limits.burst.default else None,
         guaranteed=circuit.sustained,
         fragment=interface.efficiency.frame_relay_fragment,
         policy=interface.egress.policy,
@@ -197,13 +197,13 @@ def _read_pvc(pvc: Entry) -> tuple[CircuitPlan, tuple[Entry, ...]]:
 
 
 def _read_shaped(dlci: int, map_class: Entry) -> tuple[CircuitPlan, tuple[Entry, ...]]:
-    limits, said = capabilities()["frame_relay"], map_class.settings
-    cir = said.get("cir", limits["cir"]["default"])
+    limits, said = CAPABILITIES.frame_relay, map_class.settings
+    cir = said.get("cir", limits.cir.default)
     circuit = CircuitPlan(
         dlci=dlci,
         peak=cir,
         sustained=said.get("mincir", cir // 2),
-        burst=said.get("bc", limits["burst"]["default"]),
+        burst=said.get("bc", limits.burst.default),
     )
     carried = tuple(line for line in map_class.below if line.id == "service-policy" or "fragment" in line)
     return circuit, carried

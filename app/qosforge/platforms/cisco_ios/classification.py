@@ -13,7 +13,7 @@ from qosforge.plan.model import Rule, Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.cisco_ios.applications import recognise_applications
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.policing import policer
 from qosforge.platforms.cisco_ios.rules import every_class, lower_rules, marked_rules, on_input
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
@@ -63,7 +63,7 @@ def classification(request: DeviceRequest, held: frozenset[str] | None) -> Class
 def _names(names: list[str]) -> dict[str, str]:
     """What the device calls the classes; a name that it could take for a keyword (or its beginning) is changed."""
     taken = like_keywords(names, (CLASS_DEFAULT, "match-any", "match-all"))
-    return short_names(names, capabilities()["name_length"]["value"], taken)
+    return short_names(names, CAPABILITIES.name_length.value, taken)
 
 
 def _hidden(request: DeviceRequest, rules: Mapping[str, Rule]) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from qosforge.inventory.models import Framing
 from qosforge.note import because, note
 from qosforge.plan.model import Efficiency
 from qosforge.plan.request import DeviceRequest, EfficiencyRequest, InterfaceRequest
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.trains import has
 from qosforge.units import format_rate
 
@@ -86,16 +86,16 @@ def _multilink(
     # The device takes its own rate for that of the link, also where a policy shapes the port to less.
     assumed_rate = interface_request.usable if interface_request.shape is None else interface_request.rate
     delay = int(round(requested.blocking_delay * 1000 * interface_request.usable / assumed_rate, 6))
-    limits = capabilities()["fragment_delay_ms"]
-    size = assumed_rate // 1000 * min(delay, limits["maximum"]) // 8
-    range_ms = {"minimum": limits["minimum"], "maximum": limits["maximum"]}
-    if delay < limits["minimum"] or size < capabilities()["fragment_bytes_minimum"]["value"]:
+    limits = CAPABILITIES.fragment_delay_ms
+    size = assumed_rate // 1000 * min(delay, limits.maximum) // 8
+    range_ms = {"minimum": limits.minimum, "maximum": limits.maximum}
+    if delay < limits.minimum or size < CAPABILITIES.fragment_bytes_minimum.value:
         # The next larger fragment would block for longer than asked.
         findings.append(
             _size_approximate(request, interface_request, "no fragmentation", "milliseconds", **range_ms)
         )
         return {}
-    delay = min(delay, limits["maximum"])
+    delay = min(delay, limits.maximum)
     if size != requested.fragment_bytes:
         findings.append(_size_approximate(request, interface_request, f"{size} bytes", "milliseconds", **range_ms))
     findings.append(
@@ -123,10 +123,10 @@ def _frf12(
 ) -> dict[str, object]:
     """FRF.12 fragments, given in bytes."""
     assert requested.fragment_bytes is not None
-    limits = capabilities()["frame_relay"]["fragment"]
-    size = min(requested.fragment_bytes, limits["maximum"])
-    range_bytes = {"minimum": limits["minimum"], "maximum": limits["maximum"]}
-    if size < limits["minimum"]:
+    limits = CAPABILITIES.frame_relay.fragment
+    size = min(requested.fragment_bytes, limits.maximum)
+    range_bytes = {"minimum": limits.minimum, "maximum": limits.maximum}
+    if size < limits.minimum:
         findings.append(
             _size_approximate(request, interface_request, "no fragmentation", "frf12-too-small", **range_bytes)
         )
@@ -147,12 +147,12 @@ def _ip_mtu(
 ) -> dict[str, object]:
     """Packets cut by IP: they stay cut up to the receiver, and those that must not be cut are dropped."""
     assert requested.fragment_bytes is not None
-    least = capabilities()["ip_mtu_minimum"]["value"]
+    least = CAPABILITIES.ip_mtu_minimum.value
     size = requested.fragment_bytes
     if size < least:
         findings.append(_size_approximate(request, interface_request, "no fragmentation", "ip-mtu", least=least))
         return {}
-    if size >= (whole := capabilities()["packet_bytes"]["value"]):
+    if size >= (whole := CAPABILITIES.packet_bytes.value):
         findings.append(
             note(
                 "efficiency-not-needed",
@@ -182,14 +182,14 @@ def transmit_ring(
     requested = interface_request.efficiency.transmit_ring if interface_request.efficiency else None
     if requested is None or interface_request.efficiency is None:
         return None
-    limits = capabilities()["transmit_ring"]
+    limits = CAPABILITIES.transmit_ring
     on_pvc = interface_request.circuit is not None and interface_request.circuit.dlci is None
-    if not limits["minimum"] <= requested <= limits["maximum"]:
+    if not limits.minimum <= requested <= limits.maximum:
         why = because(
             "transmit-ring-unsupported",
             variant="out-of-range",
-            minimum=limits["minimum"],
-            maximum=limits["maximum"],
+            minimum=limits.minimum,
+            maximum=limits.maximum,
         )
     elif not on_pvc and ("." in interface_request.name or interface_request.name.startswith(_VIRTUAL)):
         why = because("transmit-ring-unsupported", variant="virtual", name=interface_request.name)

@@ -19,7 +19,7 @@ from qosforge.plan.model import Share, ShareUnit
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import asked_share, requested_shares
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.trains import has, hqf
 
 _RELATIVE = (ShareUnit.REMAINING_PERCENT, ShareUnit.WEIGHT)
@@ -137,13 +137,13 @@ def _to_kbps(
     room = max(Fraction(level.kbps * level.reservable, 100) - booked, Fraction(0))
     if not has(level.request, "priority"):
         # What stands in for priority gets more than its rate: at most half of what is left goes there.
-        room -= min((capabilities()["priority_fallback"]["factor"] - 1) * booked, room / 2)
+        room -= min((CAPABILITIES.priority_fallback.factor - 1) * booked, room / 2)
     scaled = (
         any(share.unit in _RELATIVE for share in given.values())
         and sum(exact[name] for name in given) > room
         and whole > 0
     )
-    least = capabilities()["bandwidth_kbps"]["minimum"]
+    least = CAPABILITIES.bandwidth_kbps.minimum
     # A class without a bandwidth would take all that is not reserved: it gets the least the device takes.
     starved = [c.name for c in others if scaled and c.name not in given and not exact[c.name]]
     room = max(room - least * len(starved), Fraction(0))
@@ -206,7 +206,7 @@ def _instead(
     """A bandwidth for a class that asks for priority: more than its rate, as far as the others leave room."""
     share = shares[class_request.name]
     assert share is not None
-    factor = capabilities()["priority_fallback"]["factor"]
+    factor = CAPABILITIES.priority_fallback.factor
     booked = sum(
         _exact(s, level.kbps)
         for name, s in shares.items()

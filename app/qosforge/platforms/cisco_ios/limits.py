@@ -12,7 +12,7 @@ from qosforge.note import because, note
 from qosforge.plan.model import InterfacePlan, Queue, ShareUnit
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, served_first
 from qosforge.platforms.cisco_ios.policing import check_policer
 from qosforge.platforms.cisco_ios.trains import has, hqf, uses_car
@@ -60,19 +60,19 @@ def queue_limit(
 ) -> dict[str, int | None]:
     """The limit fields of a class's queue: what is asked for, else (and where the device refuses it) its own."""
     requested = class_request.treatment.queue_limit
-    limits = capabilities()["class_queue_limit"]
-    usual: dict[str, int | None] = {"limit_packets": limits["value"]}
+    limits = CAPABILITIES.class_queue_limit
+    usual: dict[str, int | None] = {"limit_packets": limits.value}
     if requested is None:
         return usual
     modern = hqf(request)
-    low, high = limits["minimum"], limits["maximum_hqf" if modern else "maximum"]
+    low, high = limits.minimum, limits.maximum_hqf if modern else limits.maximum
     field, unit, value = "limit_packets", "packets", requested.packets
     if requested.bytes is not None:
         field, unit, value = "limit_bytes", "bytes", requested.bytes
     elif requested.time is not None:
         field, unit, value = "limit_ms", "ms", int(round(requested.time * 1000, 6))
     assert value is not None
-    size = capabilities()["packet_bytes"]["value"]
+    size = CAPABILITIES.packet_bytes.value
     if class_request.treatment.priority and not modern:
         why = because("queue-limit-unsupported", variant="priority")
     elif not may_detect(request, class_request) and not (modern and class_request.treatment.priority):
@@ -112,10 +112,10 @@ def shape_rate(
     Without a class it is the port's.
     """
     request = level.request
-    limits = capabilities()["shape_bps"]
-    low, high, step = limits["minimum"], limits["maximum"], limits["step"]
+    limits = CAPABILITIES.shape_bps
+    low, high, step = limits.minimum, limits.maximum, limits.step
     if hqf(request):
-        high = capabilities()["shape_bps_hqf"]["maximum"]
+        high = CAPABILITIES.shape_bps_hqf.maximum
     # Without a shape a subinterface takes no policy that divides it.
     prefer = level.interface.shape_prefer and "." not in level.interface.name
     if class_request is not None:
@@ -168,7 +168,7 @@ def priority_burst(request: DeviceRequest, class_request: ClassRequest, findings
     requested = class_request.treatment.priority.burst if class_request.treatment.priority else None
     if requested is None:
         return None
-    low, high = (capabilities()["priority_burst"][end] for end in ("minimum", "maximum"))
+    low, high = CAPABILITIES.priority_burst.minimum, CAPABILITIES.priority_burst.maximum
     if served_first(request, class_request) and low <= requested <= high:
         return requested
     if served_first(request, class_request):
@@ -225,14 +225,14 @@ def check_level(level: PolicyLevel, queues: tuple[Queue, ...]) -> Iterator[Findi
         if queue.share is None:
             continue
         if queue.share.unit is ShareUnit.KBPS:
-            limits = capabilities()["priority_kbps" if queue.priority else "bandwidth_kbps"]
-            if not limits["minimum"] <= queue.share.value <= limits["maximum"]:
+            limits = CAPABILITIES.priority_kbps if queue.priority else CAPABILITIES.bandwidth_kbps
+            if not limits.minimum <= queue.share.value <= limits.maximum:
                 yield note(
                     "share-out-of-range",
                     level.place(class_request),
                     kbps=queue.share.value,
-                    minimum=limits["minimum"],
-                    maximum=limits["maximum"],
+                    minimum=limits.minimum,
+                    maximum=limits.maximum,
                 )
             explicit += Fraction(queue.share.value * 100, max(level.kbps, 1))
         elif queue.share.unit is ShareUnit.PERCENT:

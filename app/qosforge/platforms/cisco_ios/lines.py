@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from qosforge.commands import ELSEWHERE, ArgumentType, Change, CommandTable, Line
-from qosforge.platforms.cisco_ios.capabilities import since
+from qosforge.platforms.capability_data import Bounds, Range
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.mqc import lines as mqc
 
 _QOS = (
@@ -45,6 +46,14 @@ def _whole_lines(text: str) -> str:
     return "\n".join(result) + "\n"
 
 
+def _within(limits: Bounds | Range) -> str:
+    return f"<{limits.minimum}-{limits.maximum}>"
+
+
+_RING = f"tx-ring-limit {_within(CAPABILITIES.transmit_ring)}:packets"
+_FRAGMENT = f"frame-relay fragment:what {_within(CAPABILITIES.frame_relay.fragment)}:fragment"
+
+
 def _one(line: str, pattern: str, mode: str, *, key: str, negate: str = "no {line}", feature: str = "") -> Line:
     """A line of which an object has one for each ``key``."""
     return Line(line, pattern, mode, change=Change(key=key, negate=negate), since=since(feature))
@@ -59,13 +68,13 @@ def _interfaces() -> Iterator[Line]:
     yield Line("bandwidth", "bandwidth <1-100000000>:kbps", "interface")
     yield Line("reservable", "max-reserved-bandwidth <1-100>:percent", "interface")
     yield Line("flow-queueing", "", "interface", no="fair-queue")
-    yield _one("ring", "tx-ring-limit <1-32767>:packets", "interface", key="ring", negate="no tx-ring-limit")
+    yield _one("ring", _RING, "interface", key="ring", negate="no tx-ring-limit")
     for kind in ("ip rtp", "frame-relay ip rtp"):
         yield _one("crtp", f"{kind} header-compression [REST]", "interface", key="crtp")
     yield Line("multilink", "ppp multilink", "interface")
     yield Line("bundle", "ppp multilink group WORD", "interface")
     for delay, feature in (("fragment delay", "multilink_fragment_delay"), ("fragment-delay", "")):
-        pattern = f"ppp multilink {delay} <1-1000>:fragment_delay_ms"
+        pattern = f"ppp multilink {delay} {_within(CAPABILITIES.fragment_delay_ms)}:fragment_delay_ms"
         yield _one("fragment", pattern, "interface", key="fragment", feature=feature)
     yield _one("multilink-option", "ppp multilink interleave:option", "interface", key="{line}")
     yield _one(
@@ -75,7 +84,13 @@ def _interfaces() -> Iterator[Line]:
         key="{line}",
         feature="multilink_multiclass",
     )
-    yield _one("ip-mtu", "ip mtu <68-1000000>:ip_mtu", "interface", key="ip-mtu", negate="no ip mtu")
+    yield _one(
+        "ip-mtu",
+        f"ip mtu <{CAPABILITIES.ip_mtu_minimum.value}-1000000>:ip_mtu",
+        "interface",
+        key="ip-mtu",
+        negate="no ip mtu",
+    )
     queueing = "fair-queue|random-detect|traffic-shape|priority-group|custom-queue-list"
     not_understood = (
         f"{{service-policy|{queueing}|tx-ring-limit|max-reserved-bandwidth}} [REST]",
@@ -121,7 +136,7 @@ def _circuits() -> Iterator[Line]:
     shaping = Change(standing=True, partial=True)
     yield Line("traffic-shaping", "frame-relay traffic-shaping", "interface", change=shaping)
     yield Line("frame-relay-class", "frame-relay class WORD:name", "interface")
-    yield Line("frame-relay-fragment", "frame-relay fragment <16-1600>:fragment", "interface")
+    yield Line("frame-relay-fragment", _FRAGMENT, "interface")
     yield Line(
         "dlci",
         "frame-relay interface-dlci <0-8388607>:dlci [REST]",
@@ -148,7 +163,7 @@ def _circuits() -> Iterator[Line]:
         "{vbr-nrt|vbr-rt|cbr|ubr|ubr+|abr}",
     ):
         yield Line("contract", pattern, "pvc", change=contract)
-    yield _one("pvc-ring", "tx-ring-limit <1-32767>:packets", "pvc", key="ring", negate="no tx-ring-limit")
+    yield _one("pvc-ring", _RING, "pvc", key="ring", negate="no tx-ring-limit")
     yield mqc.attached("pvc")
     not_understood = ("{service-policy|tx-ring-limit|fair-queue|random-detect|queue-limit|precedence} [REST]",)
     yield Line("queueing", "", "pvc", also=not_understood)
@@ -165,14 +180,15 @@ def _map_classes() -> Iterator[Line]:
         ),
     )
     value = Change(key="{what}", negate="no frame-relay {what}")
+    rate = _within(CAPABILITIES.frame_relay.cir)
     for pattern in (
-        "cir:what [out] <1-45000000>:cir",
-        "bc:what [out] <1-16000000>:bc",
-        "be:what [out] <0-0>",
-        "mincir:what [out] <1-45000000>:mincir",
-        "fragment:what <16-1600>:fragment",
+        f"frame-relay cir:what [out] {rate}:cir",
+        f"frame-relay bc:what [out] <1-{CAPABILITIES.frame_relay.burst.maximum}>:bc",
+        "frame-relay be:what [out] <0-0>",
+        f"frame-relay mincir:what [out] {rate}:mincir",
+        _FRAGMENT,
     ):
-        yield Line("map-class-value", f"frame-relay {pattern}", "map-class", change=value)
+        yield Line("map-class-value", pattern, "map-class", change=value)
     also = ("frame-relay {cir|bc|be|mincir|fragment}:what REST",)
     yield Line("map-class-value", "", "map-class", change=value, also=also)
     others = ("frame-relay {adaptive-shaping|fair-queue|ip} REST",)

@@ -20,7 +20,7 @@ from qosforge.plan.model import (
 )
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import ClassFidelity, LoweredDevice
-from qosforge.platforms.cisco_ios.capabilities import capabilities, default_bandwidth
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth
 from qosforge.platforms.cisco_ios.car import CarLowering, check_replaced
 from qosforge.platforms.cisco_ios.circuits import check_circuit, lower_circuit
 from qosforge.platforms.cisco_ios.classification import classification
@@ -115,10 +115,10 @@ def _ingress(
 def default_egress(interface: str, bandwidth_kbps: int | None) -> Egress:
     """What an interface without a policy does: flow WFQ up to E1 on serial lines, FIFO elsewhere."""
     serial = interface.startswith(("Serial", "Multilink"))
-    limit = capabilities()["wfq_below_kbps"]["value"]
+    limit = CAPABILITIES.wfq_below_kbps.value
     if serial and (bandwidth_kbps or default_bandwidth(interface) or 0) <= limit:
-        return _one_queue(Discipline.FLOW_WFQ, capabilities()["wfq_discard_threshold"]["value"])
-    return _one_queue(Discipline.FIFO, capabilities()["hold_queue"]["value"])
+        return _one_queue(Discipline.FLOW_WFQ, CAPABILITIES.wfq_discard_threshold.value)
+    return _one_queue(Discipline.FIFO, CAPABILITIES.hold_queue.value)
 
 
 @memoise

@@ -17,7 +17,7 @@ from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms import recognition
 from qosforge.platforms.cisco_ios.applications import by_ports, recognises_natively
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.cisco_ios.trains import has
 from qosforge.platforms.mqc.access_lists import ip_entries, ipv6_entries, version
 from qosforge.platforms.mqc.lines import ACL_PREFIX
@@ -88,7 +88,7 @@ def lower_match(
 def _lowered(
     terms: tuple[Alternative, ...], excepted: tuple[Alternative, ...], marks_in_list: bool
 ) -> tuple[tuple[Term, ...], tuple[Term, ...]] | Reason:
-    limit: int = capabilities()["access_list_entries"]["value"]
+    limit = CAPABILITIES.access_list_entries.value
     count = max(_entered(terms, marks_in_list), sum(_count(term, marks_in_list) for term in excepted))
     if count > limit:
         return because("match-combination-unsupported", variant="too-many", count=count, limit=limit)
@@ -141,18 +141,13 @@ def check_match(request: DeviceRequest, class_request: ClassRequest) -> Iterator
     terms = (*class_request.terms, *class_request.none_of)
     prefixes = [p for t in terms for p in (*t.source, *t.destination)]
     if any(ip_network(p).version == 6 for p in prefixes) and not has(request, "match_ipv6"):
-        since = capabilities()["features"]["match_ipv6"]["since"]
-        yield note(
-            "match-ipv6-unsupported",
-            class_place(request, class_request),
-            image=request.image,
-            since=since,
-        )
+        place = class_place(request, class_request)
+        yield note("match-ipv6-unsupported", place, image=request.image, since=since("match_ipv6"))
 
 
 def _joined(terms: tuple[Alternative, ...]) -> list[Term] | Reason:
     """Alternatives as the product of single-line conditions that all share and one list of flows."""
-    limits = capabilities()["values_per_match"]
+    limits = CAPABILITIES.values_per_match.value
     rests = {tuple(sorted((n, getattr(t, n)) for n in _rest(t))) for t in terms}
     if len(rests) > 1:
         return because("match-combination-unsupported", variant="several-joined")
@@ -207,7 +202,7 @@ def _expanded(term: Alternative, marks_in_list: bool) -> Iterator[Term]:
         yield Term(application=term.application)
         return
     values = getattr(term, name)
-    most = capabilities()["values_per_match"].get(name, 1)
+    most = CAPABILITIES.values_per_match.value.get(name, 1)
     for start in range(0, len(values), most):
         yield Term.model_validate({name: values[start] if name in _SCALAR else values[start : start + most]})
 
@@ -250,7 +245,7 @@ def _count(term: Alternative, marks_in_list: bool) -> int:
     if len(rest) != 1 or term.application:
         return 1  # conditions that are joined stand once
     (name,) = rest
-    most = 1 if marks_in_list else capabilities()["values_per_match"].get(name, 1)
+    most = 1 if marks_in_list else CAPABILITIES.values_per_match.value.get(name, 1)
     return -(-len(getattr(term, name)) // most)
 
 

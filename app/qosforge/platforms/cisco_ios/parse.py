@@ -5,7 +5,7 @@ from __future__ import annotations
 from qosforge.commands import Entry
 from qosforge.plan.model import Efficiency, Ingress, InterfacePlan, InterfacePolicer, Plan, System
 from qosforge.platforms.cisco_ios.applications import application_of
-from qosforge.platforms.cisco_ios.capabilities import capabilities, default_bandwidth
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth
 from qosforge.platforms.cisco_ios.car import read_rate_limit
 from qosforge.platforms.cisco_ios.circuits import CircuitReader
 from qosforge.platforms.cisco_ios.lines import TABLE
@@ -76,7 +76,7 @@ class _Reader:
         if circuit is not None and circuit.sustained is not None:
             bandwidth = circuit.sustained // 1000
         if efficiency.get("interleave"):
-            efficiency.setdefault("fragment_delay_ms", capabilities()["fragment_delay_ms"]["interleaved"])
+            efficiency.setdefault("fragment_delay_ms", CAPABILITIES.fragment_delay_ms.interleaved)
         delay = efficiency.get("fragment_delay_ms")
         if isinstance(delay, int) and bandwidth is not None:
             efficiency["fragment_bytes"] = bandwidth * delay // 8

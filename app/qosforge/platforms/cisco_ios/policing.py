@@ -13,7 +13,7 @@ from qosforge.note import note
 from qosforge.plan.model import DROP, TRANSMIT, Action, Policer
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.trains import has, uses_car
 
 
@@ -91,16 +91,15 @@ def check_policer(request: DeviceRequest, class_request: ClassRequest) -> Iterat
         return
     if uses_car(request):
         return  # CAR polices, and tells what it refuses
-    limits = capabilities()["police"]
-    for name, value in (
-        ("rate", requested.rate),
-        ("burst", requested.burst_bytes),
-        ("rate", requested.peak_rate),
-        ("burst", requested.excess_bytes),
+    limits = CAPABILITIES.police
+    for bounds, variant, value in (
+        (limits.rate, "rate-out-of-range", requested.rate),
+        (limits.burst, "burst-out-of-range", requested.burst_bytes),
+        (limits.rate, "rate-out-of-range", requested.peak_rate),
+        (limits.burst, "burst-out-of-range", requested.excess_bytes),
     ):
-        low, high = limits[name]["minimum"], limits[name]["maximum"]
+        low, high = bounds.minimum, bounds.maximum
         if value is not None and not low <= value <= high:
-            variant = "rate-out-of-range" if name == "rate" else "burst-out-of-range"
             yield _refused(request, class_request, variant, value=value, low=low, high=high)
     if requested.peak_rate is not None and not has(request, "police_actions_below"):
         yield _refused(request, class_request, "no-two-rates", image=request.image)

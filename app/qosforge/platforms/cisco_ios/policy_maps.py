@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from qosforge.plan.model import Egress, Ingress, Queue
 from qosforge.plan.request import DeviceRequest
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.policing import PoliceLines, police_lines
 from qosforge.platforms.cisco_ios.red import RedLines, red_lines
 from qosforge.platforms.cisco_ios.trains import has, hqf
@@ -64,6 +64,6 @@ def _limit(request: DeviceRequest, queue: Queue) -> str | None:
         return f"{queue.limit_bytes} bytes"
     if queue.limit_ms is not None:
         return f"{queue.limit_ms} ms"
-    if queue.limit_packets in (None, capabilities()["class_queue_limit"]["value"]):
+    if queue.limit_packets in (None, CAPABILITIES.class_queue_limit.value):
         return None
     return f"{queue.limit_packets} packets" if hqf(request) else str(queue.limit_packets)

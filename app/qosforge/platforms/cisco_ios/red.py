@@ -21,7 +21,7 @@ from qosforge.note import note
 from qosforge.plan.model import Red, RedProfile
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.trains import has
 
 Row = tuple[int, int, int]
@@ -33,12 +33,12 @@ _COLOURS = {"green": "low", "yellow": "medium", "red": "high"}
 @cache
 def default_rows(by_dscp: bool) -> tuple[Row, ...]:
     """The device's own curve of each precedence (8) or DSCP (64)."""
-    data = capabilities()["red"]
-    rest = (data["maximum"], data["denominator"]["value"])
+    data = CAPABILITIES.red
+    rest = (data.maximum, data.denominator.value)
     if not by_dscp:
-        return tuple((minimum, *rest) for minimum in data["minimum_by_precedence"])
-    table = data["minimum_by_dscp"]
-    return tuple((table["value"].get(dscp, table["other"]), *rest) for dscp in range(64))
+        return tuple((minimum, *rest) for minimum in data.minimum_by_precedence)
+    table = data.minimum_by_dscp
+    return tuple((table.value.get(dscp, table.other), *rest) for dscp in range(64))
 
 
 def make_red(by_dscp: bool, rows: Sequence[Row], weight: int, *, ecn: bool) -> Red:
@@ -57,7 +57,7 @@ def make_red(by_dscp: bool, rows: Sequence[Row], weight: int, *, ecn: bool) -> R
 @cache
 def default_red(by_dscp: bool = False) -> Red:
     """WRED as ``random-detect`` (or ``random-detect dscp-based``) alone sets it."""
-    return make_red(by_dscp, default_rows(by_dscp), capabilities()["red"]["weight_exponent"]["value"], ecn=False)
+    return make_red(by_dscp, default_rows(by_dscp), CAPABILITIES.red.weight_exponent.value, ecn=False)
 
 
 def lower_red(
@@ -79,8 +79,8 @@ def lower_red(
     if not requested.profiles and requested.weight_exponent is None and not requested.ecn:
         return default_red(by_dscp)
     rows = list(default_rows(by_dscp))
-    data = capabilities()["red"]
-    low, high = data["threshold"]["minimum"], data["threshold"]["maximum"]
+    data = CAPABILITIES.red
+    low, high = data.threshold.minimum, data.threshold.maximum
     for profile in requested.profiles:
         minimum, maximum = (_packets(depth, rate) for depth in (profile.minimum, profile.maximum))
         if not low <= minimum <= maximum <= high:
@@ -88,15 +88,15 @@ def lower_red(
             findings.append(_refused(request, class_request, "thresholds-out-of-range", **facts))
             return None
         denominator = round(1 / profile.probability)
-        if denominator > data["denominator"]["maximum"]:
-            facts = {"denominator": denominator, "most": data["denominator"]["maximum"]}
+        if denominator > data.denominator.maximum:
+            facts = {"denominator": denominator, "most": data.denominator.maximum}
             findings.append(_refused(request, class_request, "probability-too-low", **facts))
             return None
         row = (minimum, maximum, denominator)
         findings.extend(_approximations(request, class_request, profile, row))
         for mark in _marks(profile):
             rows[mark] = row
-    weight = data["weight_exponent"]["value"] if requested.weight_exponent is None else requested.weight_exponent
+    weight = data.weight_exponent.value if requested.weight_exponent is None else requested.weight_exponent
     return make_red(by_dscp, rows, weight, ecn=requested.ecn)
 
 
@@ -113,7 +113,7 @@ def _tells_drops(class_request: ClassRequest) -> bool:
 
 def _packets(depth: QueueSize, rate: float) -> int:
     """A threshold in whole packets, never more than asked."""
-    size: int = capabilities()["packet_bytes"]["value"]
+    size = CAPABILITIES.packet_bytes.value
     if depth.unit == "packets":
         return depth.value
     held = depth.value if depth.unit == "bytes" else depth.value * rate / 8000
@@ -140,7 +140,7 @@ def _approximations(
         )
     if profile.minimum.unit != "packets":
         unit = "B" if profile.minimum.unit == "bytes" else profile.minimum.unit
-        size = capabilities()["packet_bytes"]["value"]
+        size = CAPABILITIES.packet_bytes.value
         yield note(
             "wred-approximate",
             class_place(request, class_request, direction="output"),
@@ -185,7 +185,7 @@ class RedLines:
 def red_lines(red: Red) -> RedLines:
     """The lines of a detector, without what the device has of itself."""
     usual = default_rows(red.by_dscp)
-    data = capabilities()["red"]
+    data = CAPABILITIES.red
     held: list[Row] = list(usual)
     for profile in red.profiles:
         for mark in profile.dscp if red.by_dscp else profile.precedence:
@@ -195,7 +195,7 @@ def red_lines(red: Red) -> RedLines:
         for mark, (row, own) in enumerate(zip(held, usual, strict=True))
         if row != own
     )
-    weight = red.weight_exponent if red.weight_exponent != data["weight_exponent"]["value"] else None
+    weight = red.weight_exponent if red.weight_exponent != data.weight_exponent.value else None
     return RedLines(red.by_dscp, weight, red.ecn, rows)
 
 
@@ -205,10 +205,10 @@ class QueueLines:
     def __init__(self) -> None:
         self._by_dscp: bool | None = None
         self._rows: dict[int, Row] = {}
-        self._weight: int = capabilities()["red"]["weight_exponent"]["value"]
+        self._weight = CAPABILITIES.red.weight_exponent.value
         self._ecn = False
         self._detects = False
-        self._fields: dict[str, object] = {"limit_packets": capabilities()["class_queue_limit"]["value"]}
+        self._fields: dict[str, object] = {"limit_packets": CAPABILITIES.class_queue_limit.value}
 
     def take(self, line: Entry) -> bool:
         """Take a line; False where it is not understood."""
@@ -240,7 +240,7 @@ class QueueLines:
     def _row(self, line: Entry) -> bool:
         if line["minimum"] > line["maximum"] or not self._based("dscp" in line):
             return False
-        denominator = line.get("denominator", capabilities()["red"]["denominator"]["value"])
+        denominator = line.get("denominator", CAPABILITIES.red.denominator.value)
         mark = line["dscp"] if "dscp" in line else line["precedence"]
         self._rows[mark] = (line["minimum"], line["maximum"], denominator)
         return True

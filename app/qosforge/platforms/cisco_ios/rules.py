@@ -12,7 +12,7 @@ from qosforge.plan.model import Rule, Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.limits import check_inputs, trusts_mark
 from qosforge.platforms.cisco_ios.matching import check_match, lower_match, matches_marks
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
@@ -65,7 +65,7 @@ def marked_rules(request: DeviceRequest, rules: Mapping[str, Rule], names: Mappi
     for c in every_class(request.classes):
         rule, terms = rules[c.name], _marks(c)
         if not c.is_default and c.recognised_by is not None and rule.any_of != terms:
-            length = capabilities()["name_length"]["value"] - len(MARK_SUFFIX)
+            length = CAPABILITIES.name_length.value - len(MARK_SUFFIX)
             rule = Rule(name=shorten(names[c.name], length) + MARK_SUFFIX, any_of=terms)
         marked[c.name] = rule
     return marked

@@ -14,7 +14,7 @@ from qosforge.plan.core import core, depends_on_rate
 from qosforge.plan.model import Discipline, Egress, InterfacePlan, Queue, Rule, Scheduler, Share
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share, requested_shares
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, guarantees, served_first
 from qosforge.platforms.cisco_ios.limits import check_level, may_detect, priority_burst, queue_limit, shape_rate
 from qosforge.platforms.cisco_ios.policing import policer
@@ -62,7 +62,7 @@ class OutputPolicies:
         told: list[Finding] = []
         rate = shape_rate(level, shaped, None, told) if shaped is not None else None
         if rate is not None:
-            level = replace(level, reservable=capabilities()["max_reserved_nested_percent"]["value"])
+            level = replace(level, reservable=CAPABILITIES.max_reserved_nested_percent.value)
         served = self._dividing(level, 1 if rate is None else 2)
         self.findings.extend(told)
         name = interface_request.output_policy or OUTPUT_POLICY
@@ -78,7 +78,13 @@ class OutputPolicies:
             )
         )
         inside = self._named(served, f"{name}{SHAPED_SUFFIX}", interface_request.name)
-        whole = Queue(number=0, name=CLASS_DEFAULT, limit_packets=_usual_limit(), shape_rate=rate, child=inside)
+        whole = Queue(
+            number=0,
+            name=CLASS_DEFAULT,
+            limit_packets=CAPABILITIES.class_queue_limit.value,
+            shape_rate=rate,
+            child=inside,
+        )
         parent = Egress(default_queue=0, scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=(whole,)))
         return self._named(parent, f"{name}{PORT_SUFFIX}", interface_request.name), inside
 
@@ -181,7 +187,8 @@ class OutputPolicies:
         bounded = queue.model_copy(update={"shape_rate": rate})
         if not class_request.children:
             return bounded
-        deepest = capabilities()["policy_depth"]["hqf" if hqf(level.request) else "value"]
+        depths = CAPABILITIES.policy_depth
+        deepest = depths.hqf if hqf(level.request) else depths.value
         if depth >= deepest:
             self.findings.append(
                 note(
@@ -194,7 +201,7 @@ class OutputPolicies:
                 )
             )
             return bounded
-        nested = capabilities()["max_reserved_nested_percent"]["value"]
+        nested = CAPABILITIES.max_reserved_nested_percent.value
         below = replace(level, classes=class_request.children, rate=rate, reservable=nested)
         return bounded.model_copy(update={"child": self._policy(below, depth + 1)})
 
@@ -219,7 +226,7 @@ class OutputPolicies:
         place = interface.translate(str.maketrans("/.:", "---"))
         candidates = itertools.chain((name, f"{name}-{place}"), (f"{name}-{place}-{n}" for n in itertools.count(2)))
         while True:
-            chosen = shorten(next(candidates), _name_length())
+            chosen = shorten(next(candidates), CAPABILITIES.name_length.value)
             named = self._below_named(egress, chosen, interface)
             held = self._held.setdefault(chosen, named)
             if held is named or held == named:
@@ -279,15 +286,4 @@ def reservable_percent(request: DeviceRequest, current: InterfacePlan | None) ->
     if hqf(request):
         return 100
     stated = current.reservable_percent if current else None
-    usual: int = capabilities()["max_reserved_percent"]["value"]
-    return usual if stated is None else stated
-
-
-def _usual_limit() -> int:
-    limit: int = capabilities()["class_queue_limit"]["value"]
-    return limit
-
-
-def _name_length() -> int:
-    length: int = capabilities()["name_length"]["value"]
-    return length
+    return CAPABILITIES.max_reserved_percent.value if stated is None else stated

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from qosforge.errors import InputError, Place
 from qosforge.plan.request import DeviceRequest
-from qosforge.platforms.cisco_ios.capabilities import capabilities
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 
 _IMAGE = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})(?![0-9])(?:\(([0-9]{1,3})(\.[0-9]{1,3})?[a-z]?\))?([A-Z]?)")
 
@@ -55,7 +55,7 @@ def train(image: str, device: str | None = None) -> Train:
         place = Place(device=device)
         raise InputError(f"image {image!r} states no software train", place, "write it like 12.4 or 12.4(15)T")
     name = "{}.{}".format(*known.number) + ("T" if known.technology else "")
-    taken = capabilities()["assumed_release"]["value"].get(name) if known.release is None else None
+    taken = CAPABILITIES.assumed_release.value.get(name) if known.release is None else None
     return (_read(taken) or known) if taken else known
 
 
@@ -65,7 +65,7 @@ def has(request: DeviceRequest, feature: str) -> bool:
     Raises:
         InputError: the image states no train.
     """
-    return train(request.image, request.device).since(capabilities()["features"][feature]["since"])
+    return train(request.image, request.device).since(CAPABILITIES.features[feature].since)
 
 
 def hqf(request: DeviceRequest) -> bool:
