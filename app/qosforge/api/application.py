@@ -94,7 +94,7 @@ def create_app(backend: Backend) -> FastAPI:
     app = FastAPI(
         title="qosforge",
         version=release(),
-        description="One QoS intent for many devices: compiled, checked, pushed, measured, kept or undone.",
+        description="One QoS intent for many devices: compiled, checked, pushed, measured, kept or rolled back.",
         openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,

@@ -22,7 +22,7 @@ NotBefore = Annotated[
     str | None, typer.Option("--not-before", metavar="TIME", help="Push no earlier: 2026-11-30T22:00+01:00.")
 ]
 Timeout = Annotated[
-    int | None, typer.Option("--timeout", min=60, metavar="SECONDS", help="Give up, and undo, after so long.")
+    int | None, typer.Option("--timeout", min=60, metavar="SECONDS", help="Give up, and roll back, after so long.")
 ]
 Wait = Annotated[bool, typer.Option("--wait", help="Follow the run on the service and exit by its verdict.")]
 WaitSeconds = Annotated[float, typer.Option("--wait-seconds", min=1, help="Longest time to follow it.")]

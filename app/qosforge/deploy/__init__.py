@@ -1,1 +1,1 @@
-"""Deployment: reach the devices, change them as a transaction each, and undo it."""
+"""Deployment: reach the devices, change each in a transaction, and roll it back."""

@@ -8,7 +8,7 @@ from qosforge.runs.record.tables import RunStatus
 
 
 class StopSignal(BaseModel):
-    """As what a run has to end, and why."""
+    """The status that a run has to end with, and why."""
 
     model_config = ConfigDict(frozen=True)
 
