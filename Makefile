@@ -55,7 +55,7 @@ $(STAMP)/app: pyproject.toml drivers/pyproject.toml lab/pyproject.toml $(STAMP)/
 	  -e . -e ./drivers -e ./lab
 	@touch $@
 
-# One intent on the campus of emulated boxes, to its verdict; a second time there is nothing to change.
+# One intent on the campus of emulated devices, to its verdict; a second time there is nothing to change.
 demo: setup
 	@$(BIN)/qosforge lab up
 	@$(BIN)/qosforge run policies/campus-collaboration.yaml; code=$$?; $(BIN)/qosforge lab down; exit $$code

@@ -197,10 +197,10 @@ def print_finding_summary(findings: Iterable[Finding], run_id: str) -> None:
             grave.setdefault(finding.code, []).append(finding)
     for code, entries in sorted(grave.items(), key=lambda item: (item[1][0].severity.value, item[0])):
         first = entries[0]
-        boxes = ", ".join(dict.fromkeys(f.device for f in entries if f.device))
+        devices = ", ".join(dict.fromkeys(f.device for f in entries if f.device))
         line = Text(f"{first.severity.value:<8}", style=SEVERITY[first.severity])
         line.append(f"{code}  ", style="bold")
-        line.append(f"{boxes}: " if boxes else "")
+        line.append(f"{devices}: " if devices else "")
         line.append(first.message)
         out.print(line, no_wrap=True, overflow="ellipsis")
     if grave or notes:

@@ -375,7 +375,7 @@ def _on_connect(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # transactions begin where we say, see _on_begin
         connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
         connection.execute("PRAGMA foreign_keys=ON")
-        connection.execute("PRAGMA synchronous=FULL")  # a journal row is on the disk before the box is touched
+        connection.execute("PRAGMA synchronous=FULL")  # a journal row is on the disk before the device is touched
     except BaseException:
         connection.close()  # the pool has not taken it yet, and would forget it
         raise

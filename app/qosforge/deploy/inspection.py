@@ -135,18 +135,18 @@ def _failed(error: QosforgeError) -> Iterator[Check]:
 
 
 def _looked_at(device: Device, driver: DeviceDriver, words: DeviceWords) -> DeviceCheck:
-    box = platform(device.platform, device.name)
+    target = platform(device.platform, device.name)
     answers: dict[str, str] = {}
     asked: dict[str, tuple[datetime, datetime]] = {}
-    for command in box.inspection_commands(device.driver):
+    for command in target.inspection_commands(device.driver):
         begun = datetime.now(UTC)
         answers[command] = driver.cli([command])[command].unmasked
         asked[command] = begun, datetime.now(UTC)
-    first = box.inspect(answers, "", device.driver)
+    first = target.inspect(answers, "", device.driver)
     if first.privilege is not None and first.privilege < PRIVILEGED:
         return _unprivileged(device, first)
     running = comparable(driver.get_config("running"))
-    found = box.inspect(answers, running.unmasked, device.driver)
+    found = target.inspect(answers, running.unmasked, device.driver)
     off = _off(found.clock, asked)
     lines, startup = _startup(device, driver, running)
     checks = (

@@ -82,8 +82,8 @@ def apply(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds
 
     Raises:
         CommitPending: a commit was pending at `MOST_LOOKS` looks, so nothing was entered.
-        DeviceError: a commit that is not this run's waits to be confirmed; the box refused a line, or had changed
-            since it was read.
+        DeviceError: a commit that is not this run's waits to be confirmed; the device refused a line, or had
+            changed since it was read.
     """
     place = Place(device=target.device)
     opened = target.touched

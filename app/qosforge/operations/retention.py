@@ -152,8 +152,8 @@ def _standing(connection: sa.Connection) -> set[str]:
     last: dict[tuple[str, str], str] = {}
     for row in connection.execute(query):
         for device in ReadSummary.model_validate(row.summary).running:
-            box = (row.network, device)
-            last[box] = max(last.get(box, ""), row.run_id)
+            key = (row.network, device)
+            last[key] = max(last.get(key, ""), row.run_id)
     confirmed = (
         sa.select(sa.func.max(JOURNAL.c.run_id))
         .join(RUNS, RUNS.c.id == JOURNAL.c.run_id)

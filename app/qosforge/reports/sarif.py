@@ -100,9 +100,9 @@ def _text(finding: Finding) -> str:
 
 def _logical(finding: Finding) -> list[Json]:
     found = []
-    box = [part for part in (finding.device, finding.interface, finding.direction) if part]
-    if box:
-        found.append({"name": box[-1], "fullyQualifiedName": " ".join(box), "kind": "resource"})
+    parts = [part for part in (finding.device, finding.interface, finding.direction) if part]
+    if parts:
+        found.append({"name": parts[-1], "fullyQualifiedName": " ".join(parts), "kind": "resource"})
     if finding.traffic_class:
         found.append({"name": finding.traffic_class, "kind": "member"})
     return found
