@@ -1,0 +1,1 @@
+"""The compiler: from an intent and a network to each device's plan, configuration and candidate."""

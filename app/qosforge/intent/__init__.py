@@ -1,0 +1,1 @@
+"""The intent language: models, the reader of policies with positions, the application catalogue."""
