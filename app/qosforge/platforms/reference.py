@@ -15,11 +15,11 @@ from qosforge.platforms.base import Platform, installed, platform
 _INTRODUCTION = """\
 # Configuration lines
 
-What qosforge reads, compares and changes on each platform, mode by mode. `<1-100>` is a whole number in a range,
-words in capitals are values, `[…]` may be left out, `{…|…}` is one of several, `×4` stands four times, `×1-8` one to
-eight times. A number out of its range is not understood. `+` marks lines that a change enters or removes; the others are
-read only. Lines that are *kept as they are* are known, but a plan has no place for what they do: import and push name
-them, and remove them only with an object that is ours as a whole.
+What qosforge reads, compares and changes on each platform, mode by mode. `<1-100>` is a whole number in a
+range, words in capitals are values, `[…]` may be left out, `{…|…}` is one of several, `×4` stands four times,
+`×1-8` one to eight times. A number out of its range is not understood. `+` marks lines that a change enters or
+removes; the others are read only. Lines that are *kept as they are* are known, but a plan has no place for what
+they do: import and push name them, and remove them only with an object that is ours as a whole.
 
 This page is made of the command tables (`python -m qosforge.platforms.reference > docs/commands.md`).
 """
