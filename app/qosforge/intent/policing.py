@@ -26,6 +26,11 @@ class Remark(IntentModel):
             raise ValueError("a remark has one mark: give exactly one of remark (a dscp), precedence and cos")
         return self
 
+    @property
+    def code_point(self) -> int | None:
+        """The DSCP that the packet is sent with, a precedence as its class selector; None where it is a CoS."""
+        return self.remark if self.precedence is None else 8 * self.precedence
+
 
 PoliceAction = Literal["drop", "transmit"] | Remark
 

@@ -39,6 +39,11 @@ class Mark(IntentModel):
             return "dscp", self.dscp
         return ("precedence", self.precedence) if self.precedence is not None else None
 
+    @property
+    def code_point(self) -> int | None:
+        """The DSCP that says the mark, a precedence by its class selector; None where it is neither."""
+        return self.dscp if self.precedence is None else 8 * self.precedence
+
     @model_validator(mode="after")
     def _apart(self) -> Self:
         if all(getattr(self, field) is None for field in Mark.model_fields):

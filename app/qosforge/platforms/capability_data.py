@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Generic, Literal, TypeVar
 
 import yaml
@@ -45,13 +46,13 @@ class Bounds(_Model):
     step: int = 1
     unit: str = ""
 
+    def nearest(self, value: int) -> int:
+        """The value that the device takes nearest to another one; the lower one of two."""
+        return min(max((2 * value + self.step - 1) // (2 * self.step) * self.step, self.minimum), self.maximum)
 
-class Range(Sourced):
+
+class Range(Bounds, Sourced):
     """Bounds with their source."""
-
-    minimum: int
-    maximum: int
-    step: int = 1
 
 
 class RangeWithDefault(Range):
@@ -60,10 +61,21 @@ class RangeWithDefault(Range):
     default: int
 
 
+class Highest(Sourced):
+    """The greatest value that a device takes."""
+
+    maximum: int
+
+
 class CapabilityData(_Model):
     """The base of a platform's data."""
 
     version: Literal[1]
+
+
+def nearest(sizes: Iterable[int], value: float) -> int:
+    """The size nearest to a value; the smaller one of two."""
+    return min(sizes, key=lambda size: (abs(size - value), size))
 
 
 def load(platform: str, model: type[Data]) -> Data:

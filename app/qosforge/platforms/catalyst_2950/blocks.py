@@ -5,7 +5,7 @@ from __future__ import annotations
 from qosforge.plan.model import Discipline, Plan
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
-from qosforge.platforms.catalyst_2950.capabilities import default_cos_to_queue
+from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES
 from qosforge.platforms.ios_switch.blocks import classifier_blocks, map_blocks, trust_line
 from qosforge.templating import render
 
@@ -36,7 +36,7 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
 
 def _queue_rows(table: tuple[int, ...]) -> list[tuple[int, list[int]]]:
     """CoS values of every queue that has others than as delivered."""
-    default = default_cos_to_queue()
+    default = CAPABILITIES.cos_to_queue.value
     rows = []
     for number in range(1, 5):
         held = [cos for cos, queue in enumerate(table) if queue == number]

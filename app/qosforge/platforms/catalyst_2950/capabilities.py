@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from qosforge.platforms.capability_data import Bounds, CapabilityData, Fact, Range, Sourced, load
-from qosforge.platforms.ios_switch.policing import PolicerRange
-
-
-class PortPolicers(Sourced):
-    """The policers of a kind of port; bursts in bytes."""
-
-    rate: Bounds
-    bursts: tuple[int, ...]
-    per_port: int
+from qosforge.platforms.capability_data import CapabilityData, Fact, Range, Sourced, load
+from qosforge.platforms.ios_switch.policing import PortPolicers
 
 
 class SpelledRange(Fact[bool]):
@@ -47,33 +37,6 @@ class Catalyst2950(CapabilityData):
 
 
 CAPABILITIES = load("catalyst_2950", Catalyst2950)
-
-
-@cache
-def supported_dscp() -> frozenset[int]:
-    """The DSCPs that the device knows."""
-    return frozenset(CAPABILITIES.supported_dscp.value)
-
-
-@cache
-def default_cos_to_queue() -> tuple[int, ...]:
-    """Queue of every CoS as delivered."""
-    return tuple(CAPABILITIES.cos_to_queue.value)
-
-
-@cache
-def policer_range(ports: str) -> PolicerRange:
-    """The policers of a kind of port."""
-    data = CAPABILITIES.police[ports]
-    return PolicerRange(
-        ports=ports,
-        lowest=data.rate.minimum,
-        highest=data.rate.maximum,
-        step=data.rate.step,
-        bursts=tuple(data.bursts),
-        any_burst=False,
-        per_port=data.per_port,
-    )
 
 
 def enhanced(image: str) -> bool:

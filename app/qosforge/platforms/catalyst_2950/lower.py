@@ -11,7 +11,7 @@ from qosforge.plan.core import core
 from qosforge.plan.model import Discipline, InterfacePlan, Plan, Scheduler, Share, ShareUnit, System
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import LoweredDevice
-from qosforge.platforms.catalyst_2950.capabilities import enhanced, supported_dscp
+from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, enhanced
 from qosforge.platforms.catalyst_2950.recognise import Recognised, kind_of, port_rules
 from qosforge.platforms.catalyst_2950.scheduling import layout, round_robin, strict_priority
 from qosforge.platforms.ios_switch.marks import (
@@ -96,7 +96,7 @@ class _Common:
 def _common(request: DeviceRequest, kinds: tuple[str, ...]) -> _Common:
     """Marks, rules and queues; ``kinds`` are those of the ports that recognise classes."""
     of_marks, of_classes, of_system, of_service, of_shared_marks = (Notes(request) for _ in range(5))
-    marks = class_marks(request, supported_dscp(), of_marks)
+    marks = class_marks(request, CAPABILITIES.supported_dscp.value, of_marks)
     recognised = port_rules(request, kinds, marks, of_classes)
     assignment = None
     if scheduled_rates(request):

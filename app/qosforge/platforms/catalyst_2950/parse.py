@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qosforge.plan.model import InterfacePlan, Plan, System
-from qosforge.platforms.catalyst_2950.capabilities import default_cos_to_queue
+from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_2950.lines import TABLE
 from qosforge.platforms.catalyst_2950.scheduling import round_robin, strict_priority
 from qosforge.platforms.ios_switch.reader import SwitchReader
@@ -13,7 +13,7 @@ def parse(text: str, device: str, image: str = "") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
     del image  # what an SI image lacks, its configuration does not print either
     reader = SwitchReader(TABLE, text)
-    queues = list(default_cos_to_queue())
+    queues = list(CAPABILITIES.cos_to_queue.value)
     for entry in reader.settings("wrr-cos-map"):
         for cos in entry["cos"]:
             queues[cos] = entry["queue"]

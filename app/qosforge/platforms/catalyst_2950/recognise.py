@@ -10,7 +10,7 @@ from qosforge.note import Reason, because
 from qosforge.plan.model import PortRange, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
-from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, enhanced, policer_range, supported_dscp
+from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, enhanced
 from qosforge.platforms.ios_switch.classes import (
     INPUT_POLICY,
     NAME_LENGTH,
@@ -61,7 +61,8 @@ def port_rules(
     if not enhanced(request.image):
         _note_standard(request, notes)
         return Recognised({}, {})
-    limits = ClassifierLimits(supported_dscp(), default_class=False, mac_beside_ip=CAPABILITIES.mac_acl_ip.value)
+    data = CAPABILITIES
+    limits = ClassifierLimits(data.supported_dscp.value, default_class=False, mac_beside_ip=data.mac_acl_ip.value)
     rules = {
         name: tuple(_single_ports(rule) for rule in entries)
         for name, entries in input_rules(request, marks, dscp_to_cos(marks), limits, notes).items()
@@ -69,14 +70,16 @@ def port_rules(
     for name, entries in rules.items():
         _note_ranges(name, entries, notes)
     _note_masks(flat(rules), notes)
-    by_kind = {kind: flat(police_rules(request, rules, policer_range(kind), _write, notes)) for kind in kinds}
+    by_kind = {
+        kind: flat(police_rules(request, rules, data.police[kind], _write, notes, ports=kind)) for kind in kinds
+    }
     return Recognised(rules, by_kind)
 
 
 def _write(entry: ClassRequest, dscp: int, exceeding: int) -> Reason | None:
     """``exceed-action dscp``: any DSCP that the device knows."""
     del entry, dscp
-    if exceeding in supported_dscp():
+    if exceeding in CAPABILITIES.supported_dscp.value:
         return None
     return because("police-unsupported", variant="exceed-dscp", dscp=exceeding)
 

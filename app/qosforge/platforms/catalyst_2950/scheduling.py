@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
-from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, default_cos_to_queue
+from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES
 from qosforge.platforms.ios_switch.queues import QueueLayout
 
 
@@ -13,8 +13,7 @@ def layout() -> QueueLayout:
     """The queues that lowering may use."""
     data = CAPABILITIES
     numbers = tuple(range(1, data.queues.value + 1))
-    first = data.expedite_queue.value
-    return QueueLayout(expedite=first, weighted=numbers, cos_to_queue=default_cos_to_queue(), in_order=True)
+    return QueueLayout(data.expedite_queue.value, numbers, cos_to_queue=data.cos_to_queue.value, in_order=True)
 
 
 def strict_priority() -> Scheduler:

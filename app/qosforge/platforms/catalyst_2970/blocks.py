@@ -48,17 +48,12 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
             share=_share(scheduler) if scheduler else None,
             shape=[q.shape_weight or 0 for q in scheduler.queues] if scheduler else [],
             limit=scheduler.limit_percent if scheduler else None,
-            queue_set=_own_set() if own else None,
+            queue_set=CAPABILITIES.own_queue_set.value if own else None,
             expedite=any(q.priority for q in scheduler.queues) if scheduler else False,
         )
         if interface_request.recognise or interface_request.trust or interface_request.schedule:
             result.append(Block("interface", interface.name, text))
     return tuple(result)
-
-
-def _own_set() -> int:
-    number: int = CAPABILITIES.own_queue_set.value
-    return number
 
 
 def _policed_block(plan: Plan) -> Iterator[Block]:
@@ -83,14 +78,15 @@ def _input_blocks(input_queues: InputQueues) -> Iterator[Block]:
 
 
 def _queue_set_block(queues: Sequence[Queue]) -> Block:
+    number = CAPABILITIES.own_queue_set.value
     text = render(
         "catalyst_2970/queue_set.j2",
-        number=_own_set(),
+        number=number,
         buffers=[q.buffer_percent for q in queues],
         default=list(default_queue_set().buffers),
         thresholds=[(q.number, rows_of(q)) for q in queues],
     )
-    return Block("queue-set", str(_own_set()), text)
+    return Block("queue-set", str(number), text)
 
 
 def _places(table: Sequence[int], queues: Sequence[Queue], kind: str) -> Places:

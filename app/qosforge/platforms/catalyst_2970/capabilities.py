@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 
-from qosforge.platforms.capability_data import Bounds, CapabilityData, Fact, Range, RangeWithDefault, Sourced, load
-from qosforge.platforms.ios_switch.policing import PolicerRange
+from qosforge.platforms.capability_data import (
+    CapabilityData,
+    Fact,
+    Highest,
+    Range,
+    RangeWithDefault,
+    Sourced,
+    load,
+)
+from qosforge.platforms.ios_switch.policing import PortPolicers
 
 
 class DeliveredQueueSet(Sourced):
@@ -34,20 +42,6 @@ class DeliveredInputQueues(Sourced):
     dscp: tuple[int, ...]
 
 
-class Highest(Sourced):
-    """The greatest value that the device takes."""
-
-    maximum: int
-
-
-class Policers(Sourced):
-    """The policers of a port; bursts in bytes."""
-
-    rate: Bounds
-    burst: Bounds
-    per_port: int
-
-
 class Catalyst2970(CapabilityData):
     """The data of a 2970."""
 
@@ -69,16 +63,10 @@ class Catalyst2970(CapabilityData):
     port_limit: Range
     shape_weight: Highest
     mac_acl_ip: Fact[bool]
-    police: Policers
+    police: PortPolicers
 
 
 CAPABILITIES = load("catalyst_2970", Catalyst2970)
-
-
-@cache
-def default_cos_to_queue() -> tuple[int, ...]:
-    """Egress queue of every CoS as delivered."""
-    return tuple(CAPABILITIES.cos_to_queue.value)
 
 
 @cache
@@ -89,18 +77,3 @@ def default_dscp_to_queue() -> tuple[int, ...]:
         for first, last in zip(bounds[::2], bounds[1::2], strict=True):
             table[first : last + 1] = [queue] * (last + 1 - first)
     return tuple(table)
-
-
-@cache
-def policer_range() -> PolicerRange:
-    """The policers of a port."""
-    data = CAPABILITIES.police
-    return PolicerRange(
-        ports="switch",
-        lowest=data.rate.minimum,
-        highest=data.rate.maximum,
-        step=data.rate.step,
-        bursts=(data.burst.minimum, data.burst.maximum),
-        any_burst=True,
-        per_port=data.per_port,
-    )

@@ -10,7 +10,14 @@ from qosforge.dscp import drop_precedence, dscp_name
 from qosforge.intent.models import QueueLimit, QueueSize, WredProfile
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
-from qosforge.platforms.catalyst_2970.levels import OutputMaps, QueueSet, Thresholds, default_queue_set, packets_at
+from qosforge.platforms.catalyst_2970.levels import (
+    OutputMaps,
+    QueueSet,
+    Thresholds,
+    default_queue_set,
+    packets_at,
+    threshold_row,
+)
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.ports import note_tail_drop
@@ -55,8 +62,7 @@ class _Levels:
     @property
     def row(self) -> Thresholds:
         """What the queue set holds for the queue."""
-        reserved: int = CAPABILITIES.threshold.reserved
-        return self.levels[0], self.levels[min(1, len(self.levels) - 1)], reserved, self.levels[-1]
+        return threshold_row(self.levels)
 
 
 def wished_levels(
@@ -93,8 +99,7 @@ def own_levels(maps: OutputMaps) -> tuple[QueueSet, OutputMaps]:
     """A queue set of our own without wishes: as delivered, but every queue is dropped at one and the same part."""
     default = default_queue_set()
     percent = max(row[0] for row in default.thresholds)
-    row = (percent, percent, CAPABILITIES.threshold.reserved, percent)
-    return QueueSet(default.buffers, (row,) * len(default.buffers)), maps
+    return QueueSet(default.buffers, (threshold_row([percent]),) * len(default.buffers)), maps
 
 
 def plain_maps(assignment: QueueAssignment, marks: dict[str, SwitchClassMarks]) -> OutputMaps:
@@ -139,11 +144,11 @@ def _take(entry: ClassRequest, points: tuple[int, ...], wishes: dict[int, _Wish]
 def _limit(limit: QueueLimit) -> int:
     if limit.packets is not None:
         return limit.packets
-    return max(1, (limit.bytes or 0) // int(CAPABILITIES.packet_bytes.value))
+    return max(1, (limit.bytes or 0) // CAPABILITIES.packet_bytes.value)
 
 
 def _packets(depth: QueueSize) -> int:
-    size = 1 if depth.unit == "packets" else int(CAPABILITIES.packet_bytes.value)
+    size = 1 if depth.unit == "packets" else CAPABILITIES.packet_bytes.value
     return max(1, depth.value // size)
 
 
@@ -177,7 +182,7 @@ def _levels(wish: _Wish, queue: int, buffers: int) -> _Levels:
     share = CAPABILITIES.port_buffers.value * buffers
 
     def percent(packets: float) -> int:
-        return int(min(max(round(10_000 * packets / share), lowest), highest))
+        return min(max(round(10_000 * packets / share), lowest), highest)
 
     full = wish.full(queue)
     of = {d: percent(min(p, full)) for d, p in wish.curves.items()}

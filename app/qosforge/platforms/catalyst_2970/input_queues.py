@@ -18,13 +18,13 @@ def default_input_queues() -> InputQueues:
     """The ingress queues as delivered."""
     data = CAPABILITIES.input_queues
     return InputQueues(
-        weights=tuple(data.weights),
-        buffer_percent=tuple(data.buffers),
+        weights=data.weights,
+        buffer_percent=data.buffers,
         priority_queue=data.priority_queue,
         priority_percent=data.priority_percent,
         cos_to_queue=tuple(2 if c in data.cos else 1 for c in range(8)),
         dscp_to_queue=tuple(2 if d in data.dscp else 1 for d in range(64)),
-        thresholds=tuple(tuple(row) for row in data.thresholds),
+        thresholds=data.thresholds,
     )
 
 

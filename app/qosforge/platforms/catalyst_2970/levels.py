@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from qosforge.plan.model import Queue, TailThreshold
-from qosforge.platforms.catalyst_2970.capabilities import (
-    CAPABILITIES,
-    default_cos_to_queue,
-    default_dscp_to_queue,
-)
+from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES, default_dscp_to_queue
 
 Thresholds = tuple[int, int, int, int]
 """Threshold 1, threshold 2, reserved part and maximum of a queue, in per cent of its buffers."""
@@ -42,16 +38,14 @@ class OutputMaps:
 @cache
 def default_queue_set() -> QueueSet:
     """Both queue sets as delivered."""
-    data = CAPABILITIES.queue_set
-    rows = [(one, two, reserved, most) for one, two, reserved, most in data.thresholds]
-    return QueueSet(tuple(data.buffers), tuple(rows))
+    return QueueSet(CAPABILITIES.queue_set.buffers, CAPABILITIES.queue_set.thresholds)
 
 
 @cache
 def default_maps() -> OutputMaps:
     """The output maps as delivered: threshold 1 for all."""
     return OutputMaps(
-        tuple((queue, 1) for queue in default_cos_to_queue()),
+        tuple((queue, 1) for queue in CAPABILITIES.cos_to_queue.value),
         tuple((queue, 1) for queue in default_dscp_to_queue()),
     )
 
@@ -92,8 +86,7 @@ def _depth(queue_set: QueueSet, maps: OutputMaps, queue: int) -> QueueBuffers:
 
 def packets_at(buffers: int, percent: int) -> int:
     """Packets in a queue with this per cent of the port's buffers when a threshold drops."""
-    packets: int = CAPABILITIES.port_buffers.value * buffers * percent // 10_000
-    return packets
+    return CAPABILITIES.port_buffers.value * buffers * percent // 10_000
 
 
 @cache
@@ -113,5 +106,9 @@ def rows_of(queue: Queue) -> Thresholds | None:
     percents = [t.percent for t in queue.thresholds]
     if not percents:
         return None
-    reserved: int = CAPABILITIES.threshold.reserved
-    return percents[0], percents[min(1, len(percents) - 1)], reserved, percents[-1]
+    return threshold_row(percents)
+
+
+def threshold_row(percents: Sequence[int]) -> Thresholds:
+    """What a queue set holds for a queue that drops at these per cents, ascending, of its buffers."""
+    return percents[0], percents[min(1, len(percents) - 1)], CAPABILITIES.threshold.reserved, percents[-1]

@@ -11,7 +11,7 @@ from qosforge.plan.core import core, rate_in
 from qosforge.plan.model import Egress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import LoweredDevice
-from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES, policer_range
+from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_2970.depth import own_levels, plain_maps, wished_levels
 from qosforge.platforms.catalyst_2970.input_queues import input_queues
 from qosforge.platforms.catalyst_2970.levels import (
@@ -22,7 +22,7 @@ from qosforge.platforms.catalyst_2970.levels import (
     depths,
 )
 from qosforge.platforms.catalyst_2970.policed import PolicedMap
-from qosforge.platforms.catalyst_2970.scheduling import default_shape, default_share, layout, shaped_round_robin
+from qosforge.platforms.catalyst_2970.scheduling import default_share, layout, shaped_round_robin
 from qosforge.platforms.catalyst_2970.shaping import (
     note_bounded_priority,
     port_limit,
@@ -163,7 +163,7 @@ def _rules(
         return {}
     limits = ClassifierLimits(_EVERY_DSCP, default_class=True, mac_beside_ip=CAPABILITIES.mac_acl_ip.value)
     rules = input_rules(request, marks, dscp_to_cos(marks), limits, notes)
-    return police_rules(request, rules, policer_range(), exceeding.write, notes)
+    return police_rules(request, rules, CAPABILITIES.police, exceeding.write, notes, ports="switch")
 
 
 def _depths(
@@ -242,7 +242,7 @@ def _egress(
     """
     known = current.egress.scheduler if current and current.ingress.trust is not Trust.KEEP else None
     if scheduler is None:
-        known = known or shaped_round_robin(default_share(), default_shape(), expedite=False)
+        known = known or shaped_round_robin(default_share(), CAPABILITIES.shape_default.value, expedite=False)
         return Egress(scheduler=_deep(known, elsewhere) if elsewhere and as_delivered(known.queues) else known)
     limit = current.egress.scheduler.limit_percent if current and current.egress.scheduler else None
     if limit is None or scheduler.limit_percent is not None:

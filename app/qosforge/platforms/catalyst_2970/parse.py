@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from qosforge.commands import Entry
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, System, Trust
+from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_2970.levels import QueueBuffers, depths
 from qosforge.platforms.catalyst_2970.lines import TABLE
 from qosforge.platforms.catalyst_2970.read_queues import SwitchQueues
 from qosforge.platforms.catalyst_2970.scheduling import (
     best_effort,
-    default_shape,
     default_share,
     shaped_round_robin,
 )
@@ -62,7 +62,7 @@ def _interface(
         return InterfacePlan(name=port.name, ingress=waiting, egress=Egress(scheduler=best_effort(limit)))
     scheduler = shaped_round_robin(
         said.get("share", default_share()),
-        said.get("shape", default_shape()),
+        said.get("shape", CAPABILITIES.shape_default.value),
         expedite=any(line.id == "expedite" and not line.negated for line in port.below),
         limit=limit,
         depths=buffers[said.get("set", 1)],

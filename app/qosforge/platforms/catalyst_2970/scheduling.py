@@ -5,31 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
-from qosforge.platforms.catalyst_2970.capabilities import (
-    CAPABILITIES,
-    default_cos_to_queue,
-    default_dscp_to_queue,
-)
+from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES, default_dscp_to_queue
 from qosforge.platforms.catalyst_2970.levels import QueueBuffers, default_depths
 from qosforge.platforms.ios_switch.queues import QueueLayout
 
 
 def layout() -> QueueLayout:
     """The queues that lowering may use."""
-    numbers = tuple(range(1, CAPABILITIES.queues.value + 1))
-    first = CAPABILITIES.expedite_queue.value
-    return QueueLayout(first, numbers, cos_to_queue=default_cos_to_queue(), dscp_to_queue=default_dscp_to_queue())
+    data = CAPABILITIES
+    numbers = tuple(range(1, data.queues.value + 1))
+    return QueueLayout(data.expedite_queue.value, numbers, data.cos_to_queue.value, default_dscp_to_queue())
 
 
 def default_share() -> tuple[int, ...]:
     """Weights of ``srr-queue bandwidth share`` as delivered."""
-    data = CAPABILITIES
-    return tuple(data.weight.default for _ in range(data.queues.value))
-
-
-def default_shape() -> tuple[int, ...]:
-    """Weights of ``srr-queue bandwidth shape`` as delivered: queue 1 is held to 4 % of the port."""
-    return tuple(CAPABILITIES.shape_default.value)
+    return (CAPABILITIES.weight.default,) * CAPABILITIES.queues.value
 
 
 def shaped_round_robin(

@@ -45,7 +45,7 @@ def shape_weights(
     """``srr-queue bandwidth shape`` of a port: a queue gets one part in its weight of the port's rate, never more
     than asked; 0 where it is not shaped."""
     weights = [0] * len(assignment.layout.weighted)
-    most: int = CAPABILITIES.shape_weight.maximum
+    most = CAPABILITIES.shape_weight.maximum
     for entry in request.classes:
         bound = bound_of(request, entry, interface_request)
         if bound is None or bound >= interface_request.rate:
@@ -90,7 +90,7 @@ def port_limit(interface_request: InterfaceRequest, notes: Notes) -> int | None:
         return None
     data = CAPABILITIES.port_limit
     exact = 100 * interface_request.shape / interface_request.rate
-    limit: int = min(int(exact), data.maximum)
+    limit = min(int(exact), data.maximum)
     if limit < data.minimum:
         notes.note(
             "port-shape-unsupported",

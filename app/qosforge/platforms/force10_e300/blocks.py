@@ -5,10 +5,10 @@ from __future__ import annotations
 from qosforge.plan.model import Ingress, InterfacePlan, Plan, PortRange, Rule, Term
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
-from qosforge.platforms.force10_e300.capabilities import default_wred, family, name_limit
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, family, name_limit
 from qosforge.platforms.force10_e300.matching import entries, is_layer2, mark_lines, orders, together
 from qosforge.platforms.force10_e300.policing import meter_text
-from qosforge.platforms.force10_e300.wred import detection
+from qosforge.platforms.force10_e300.wred import own_profiles
 from qosforge.platforms.names import shorten
 from qosforge.templating import render
 
@@ -115,10 +115,10 @@ def _input(result: _Blocks, ingress: Ingress, image: str) -> None:
 def _output(result: _Blocks, interface: InterfacePlan, request: DeviceRequest) -> None:
     """Drop profiles and policies of an output."""
     assert interface.egress.scheduler is not None
-    own = {c.name: made.own for c in request.classes if (made := detection(c)) is not None}
+    own = {c.name: own_profiles(c) for c in request.classes}
     for queue in interface.egress.scheduler.queues:
         owner = result.class_of(queue.name or "")
-        wred = default_wred(family(interface.name)) if queue.red else {}
+        wred = CAPABILITIES.default_wred.families[family(interface.name)] if queue.red else {}
         for colour, (low, high) in own.get(owner or "", {}).items() if queue.red else ():
             name = shorten(f"{(queue.name or '').removesuffix('-te')}-{colour[0]}", name_limit(request.image))
             result.add("wred-profile", name, "wred_profile", name=name, minimum=low, maximum=high)

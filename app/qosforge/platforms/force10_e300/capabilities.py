@@ -7,7 +7,7 @@ from functools import cache
 
 from qosforge.errors import InputError, Place
 from qosforge.plan.model import Discipline, Queue, Red, RedProfile, Scheduler, Share, ShareUnit
-from qosforge.platforms.capability_data import CapabilityData, Fact, Range, RangeWithDefault, Sourced, load
+from qosforge.platforms.capability_data import CapabilityData, Fact, Highest, Range, RangeWithDefault, Sourced, load
 
 _PORT = re.compile(r"(GigabitEthernet|TenGigabitEthernet) \d{1,2}/\d{1,3}")
 _KB = 1024
@@ -29,12 +29,6 @@ class ProfilesByFamily(Sourced):
     """The profile of each colour by the family of a port."""
 
     families: dict[str, dict[str, str]]
-
-
-class Highest(Sourced):
-    """The greatest value that the device takes."""
-
-    maximum: int
 
 
 class Shapers(Sourced):
@@ -81,8 +75,7 @@ CAPABILITIES = load("force10_e300", Force10E300)
 def name_limit(image: str) -> int:
     """Longest name of a QoS object under a software release such as ``6.5``."""
     older = CAPABILITIES.name_limit_before
-    limit: int = (older if _release(image) < _release(older.until) else CAPABILITIES.name_limit).value
-    return limit
+    return (older if _release(image) < _release(older.until) else CAPABILITIES.name_limit).value
 
 
 def _release(image: str) -> tuple[int, ...]:
@@ -117,18 +110,6 @@ def dscp_to_queue() -> tuple[int, ...]:
 
 
 @cache
-def dot1p_to_queue() -> tuple[int, ...]:
-    """The fixed map of ``trust dot1p``: 8 queues."""
-    return tuple(CAPABILITIES.dot1p_to_queue.value)
-
-
-def queue_limit() -> int:
-    """Packets of a queue."""
-    limit: int = CAPABILITIES.queue_limit.value
-    return limit
-
-
-@cache
 def default_scheduler(strict: int | None) -> Scheduler:
     """What a port without an output policy does, ``strict`` being the device-wide strict queue."""
     queues = tuple(
@@ -136,29 +117,17 @@ def default_scheduler(strict: int | None) -> Scheduler:
             number=number,
             priority=number == strict,
             share=Share(unit=ShareUnit.PERCENT, value=value),
-            limit_packets=queue_limit(),
+            limit_packets=CAPABILITIES.queue_limit.value,
         )
         for number, value in enumerate(CAPABILITIES.default_percentages.value)
     )
     return Scheduler(discipline=Discipline.WFQ, queues=queues)
 
 
-def default_wred(port_family: str) -> dict[str, str]:
-    """The profile of each colour that is in force without a line of its own."""
-    profiles: dict[str, str] = CAPABILITIES.default_wred.families[port_family]
-    return profiles
-
-
-def predefined_wred() -> dict[str, tuple[int, int]]:
-    """Thresholds in KB of the built-in profiles."""
-    table = CAPABILITIES.wred_profiles.profiles
-    return {name: (low, high) for name, (low, high) in table.items()}
-
-
-@cache
-def default_red(port_family: str) -> Red:
-    """Early detection by the profiles that a family of ports has without a line of its own."""
-    return red({colour: predefined_wred()[name] for colour, name in default_wred(port_family).items()})
+def default_thresholds(port_family: str) -> dict[str, tuple[int, int]]:
+    """Thresholds in KB by colour of the profiles that a family of ports has without a line of its own."""
+    names = CAPABILITIES.default_wred.families[port_family]
+    return {colour: CAPABILITIES.wred_profiles.profiles[name] for colour, name in names.items()}
 
 
 def red(thresholds: dict[str, tuple[int, int]]) -> Red:

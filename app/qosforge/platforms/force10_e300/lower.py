@@ -32,11 +32,11 @@ from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.force10_e300.capabilities import (
     CAPABILITIES,
     default_scheduler,
-    dot1p_to_queue,
+    default_thresholds,
     dscp_to_queue,
     family,
     name_limit,
-    queue_limit,
+    red,
 )
 from qosforge.platforms.force10_e300.limits import box_findings, mark_findings, match_findings, trust_findings
 from qosforge.platforms.force10_e300.matching import expressible, in_box_order, layer2, sorted_lines
@@ -53,7 +53,7 @@ from qosforge.platforms.force10_e300.queues import (
     priorities,
     queue_findings,
 )
-from qosforge.platforms.force10_e300.wred import detection, wred_findings
+from qosforge.platforms.force10_e300.wred import own_profiles, wred_findings
 from qosforge.platforms.names import shorten
 from qosforge.platforms.recognition import default_marked_down, ports_only
 from qosforge.platforms.share_fidelity import (
@@ -89,7 +89,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     )
     scheduled = any(interface_request.schedule for interface_request in request.interfaces)
     system = System(
-        cos_to_queue=dot1p_to_queue(),
+        cos_to_queue=CAPABILITIES.dot1p_to_queue.value,
         dscp_to_queue=dscp_to_queue(),
         queue_on_input=True,
         scheduler=default_scheduler(lowering.chosen.strict) if scheduled else None,
@@ -191,8 +191,8 @@ class _Lowering:
             yield from match_findings(request, self.chosen.queue_of, self.host_rules, self.provenance)
 
     def _profile_findings(self) -> Iterator[Finding]:
-        made = [d for c in self.request.classes if (d := detection(c)) is not None]
-        requested, room = sum(len(d.own) for d in made), CAPABILITIES.user_wred_profiles.value
+        requested = sum(len(own_profiles(c)) for c in self.request.classes)
+        room = CAPABILITIES.user_wred_profiles.value
         if requested > room:
             yield note(
                 "too-many-wred-profiles",
@@ -327,7 +327,8 @@ class _Lowering:
         queues = []
         for number, value in enumerate(self.shares):
             mine = owners.get(number, [])
-            found = next((d for c in mine if (d := detection(c)) is not None), None)
+            detected = next((c for c in mine if c.treatment.wred is not None), None)
+            thresholds = default_thresholds(port_family) | own_profiles(detected) if detected else None
             alone = mine[0] if len(mine) == 1 else None
             queues.append(
                 Queue(
@@ -335,8 +336,8 @@ class _Lowering:
                     name=self._policy_name(number, mine[0].name if mine else None) + suffix,
                     priority=number == self.chosen.strict,
                     share=Share(unit=ShareUnit.PERCENT, value=value),
-                    limit_packets=queue_limit(),
-                    red=found.red(port_family) if found else None,
+                    limit_packets=CAPABILITIES.queue_limit.value,
+                    red=red(thresholds) if thresholds else None,
                     shape_rate=shape_rate(alone) if alone else None,
                     police=policer(alone, "output") if alone else None,
                 )

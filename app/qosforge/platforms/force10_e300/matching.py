@@ -111,14 +111,14 @@ def _split(request: DeviceRequest, class_request: ClassRequest) -> tuple[tuple[T
 
 def count_conditions(request: DeviceRequest, term: Alternative) -> int:
     """How many entries and lines an alternative becomes at most, by arithmetic."""
-    most: int = CAPABILITIES.values_per_match.value
+    most = CAPABILITIES.values_per_match.value
     lists = sum(-(-len(getattr(term, name)) // most) for name in ("dscp", "precedence", "cos"))
     return recognition.count_conditions(request, term, points_apart=False) + lists + len(term.vlan)
 
 
 def _pieces(term: Term) -> Iterator[Term]:
     """Lists of marks no longer than a match line; VLANs stand alone."""
-    most: int = CAPABILITIES.values_per_match.value
+    most = CAPABILITIES.values_per_match.value
     for kind, values in marks_of(term).items():
         size = 1 if kind == "vlan" else most
         for at in range(0, len(values), size):
@@ -239,7 +239,7 @@ def cam_entries(rules: Sequence[Rule]) -> int:
 
 
 def _entry_size(term: Term) -> int:
-    most: int = CAPABILITIES.entries_per_rule.maximum
+    most = CAPABILITIES.entries_per_rule.maximum
     near, far = (sum(_blocks(p) for p in ports) or 1 for ports in (term.source_ports, term.destination_ports))
     return min(near * far, most)
 

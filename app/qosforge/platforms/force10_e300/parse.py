@@ -13,7 +13,6 @@ from qosforge.plan.model import (
     InterfacePolicer,
     Plan,
     Queue,
-    Red,
     Rule,
     Scheduler,
     Share,
@@ -26,11 +25,8 @@ from qosforge.platforms.force10_e300.access import NO_ORDER, read_term
 from qosforge.platforms.force10_e300.capabilities import (
     CAPABILITIES,
     default_scheduler,
-    default_wred,
-    dot1p_to_queue,
+    default_thresholds,
     dscp_to_queue,
-    predefined_wred,
-    queue_limit,
     red,
 )
 from qosforge.platforms.force10_e300.lines import TABLE
@@ -51,7 +47,7 @@ class _Reader:
         self.lists = {"ip": objects("ip acl"), "mac": objects("mac acl")}
         self.input_policies, self.output_policies = objects("input-policy"), objects("output-policy")
         self.input_maps, self.output_maps = objects("input-map"), objects("output-map")
-        self.profiles = dict(predefined_wred())
+        self.profiles = dict(CAPABILITIES.wred_profiles.profiles)
         for name, profile in objects("wred-profile").items():
             limits = profile.settings
             usual = self.profiles["wred_ge_g"]
@@ -67,7 +63,7 @@ class _Reader:
         interfaces = tuple(self._interface(port) for port in ports)
         self._read_unattached()
         system = System(
-            cos_to_queue=dot1p_to_queue(),
+            cos_to_queue=CAPABILITIES.dot1p_to_queue.value,
             dscp_to_queue=dscp_to_queue(),
             queue_on_input=True,
             scheduler=default_scheduler(self.strict),
@@ -108,7 +104,7 @@ class _Reader:
                 case "service-policy", _:
                     self.reading.miss(line, port.line.text)
                 case "port-cos", _:
-                    queue = dot1p_to_queue()[line["cos"]]
+                    queue = CAPABILITIES.dot1p_to_queue.value[line["cos"]]
                     own = Rule(name="dot1p-priority", any_of=(Term(),), set_cos=line["cos"], queue=queue)
                     ingress = ingress.model_copy(update={"rules": (*ingress.rules, own)})
                 case "port-meter", "police":
@@ -222,7 +218,7 @@ class _Reader:
 
     def _queue(self, number: int, policy: str | None, family: str) -> Queue:
         values: dict[str, object] = {}
-        colours: dict[str, str] = {}
+        colours: dict[str, tuple[int, int]] = {}
         body = self.output_policies[policy] if policy else None
         for line in body.below if body else ():
             match line.id:
@@ -233,7 +229,7 @@ class _Reader:
                 case "shape":
                     values["shape_rate"] = read_shape(line.values)[0]
                 case "wred" if line.name in self.profiles:
-                    colours[line["colour"]] = line.name
+                    colours[line["colour"]] = self.profiles[line.name]
                 case _:
                     self.reading.miss(line, f"qos-policy-output {policy}")
         return Queue.model_validate(
@@ -241,16 +237,11 @@ class _Reader:
                 "number": number,
                 "name": policy,
                 "priority": number == self.strict,
-                "limit_packets": queue_limit(),
-                "red": self._red(colours, family) if colours else None,
+                "limit_packets": CAPABILITIES.queue_limit.value,
+                "red": red({**default_thresholds(family), **colours}) if colours else None,
                 **values,
             }
         )
-
-    def _red(self, colours: dict[str, str], family: str) -> Red:
-        """A colour without a line of its own keeps the default of the port's speed."""
-        names = {**default_wred(family), **colours}
-        return red({colour: self.profiles[name] for colour, name in names.items()})
 
 
 def _port_name(port: Entry) -> str:

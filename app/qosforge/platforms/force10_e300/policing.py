@@ -12,6 +12,7 @@ from qosforge.plan.model import DROP, TRANSMIT, Policer
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.force10_e300.capabilities import CAPABILITIES
+from qosforge.platforms.rounding import burst_findings
 from qosforge.units import format_rate
 
 KB = 1024
@@ -55,9 +56,8 @@ def _rate(requested: int) -> int:
 
 
 def _burst(requested: int) -> int:
-    data = CAPABILITIES.meter_burst
-    low, high = int(data.minimum), int(data.maximum)
-    return min(max((requested + KB // 2) // KB, low), high) * KB
+    bounds = CAPABILITIES.meter_burst
+    return min(max((requested + KB // 2) // KB, bounds.minimum), bounds.maximum) * KB
 
 
 def meter_text(police: Policer) -> str:
@@ -74,7 +74,7 @@ def _rate_text(rate: int) -> str:
 
 def read_meter(values: Mapping[str, Any]) -> Policer:
     """The policer of what a line says (`lines.METER`)."""
-    usual: int = CAPABILITIES.meter_burst.default
+    usual = CAPABILITIES.meter_burst.default
     rate, burst = _read_rate(values, "", usual)
     if "peak_mbps" not in values and "peak_kbps" not in values:
         return Policer(rate=rate, burst=burst)
@@ -128,17 +128,8 @@ def _police_findings(request: DeviceRequest, c: ClassRequest, police: Police) ->
             applied=format_rate(held.rate),
             variant="whole-kbps",
         )
-    if police.burst is not None and held.burst != police.burst:
-        data = CAPABILITIES.meter_burst
-        yield note(
-            "police-burst-approximate",
-            place,
-            requested=f"{police.burst} bytes",
-            applied=f"{held.burst} bytes",
-            variant="whole-kb",
-            least=data.minimum,
-            most=data.maximum,
-        )
+    data = CAPABILITIES.meter_burst
+    yield from burst_findings(place, police, held.burst, variant="whole-kb", least=data.minimum, most=data.maximum)
 
 
 def _shape_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
@@ -147,24 +138,12 @@ def _shape_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding
     if rate == shape.rate:
         return
     beyond = rate is not None and shape.rate - rate > request.tolerance * shape.rate
-    place, requested = class_place(request, c, direction="output"), format_rate(shape.rate)
-    if rate is None:
-        yield note(
-            "shape-unsupported",
-            place,
-            requested=requested,
-            applied="not shaped",
-            variant="whole-mbps",
-            step=step,
-            preferred=shape.prefer,
-        )
-    else:
-        yield note(
-            "shape-approximate",
-            place,
-            requested=requested,
-            applied=format_rate(rate),
-            variant="whole-mbps-beyond" if beyond else "whole-mbps",
-            step=step,
-            preferred=shape.prefer,
-        )
+    yield note(
+        "shape-unsupported" if rate is None else "shape-approximate",
+        class_place(request, c, direction="output"),
+        requested=format_rate(shape.rate),
+        applied="not shaped" if rate is None else format_rate(rate),
+        variant="whole-mbps-beyond" if beyond else "whole-mbps",
+        step=step,
+        preferred=shape.prefer,
+    )

@@ -3,43 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from qosforge.dscp import drop_precedence
 from qosforge.findings import Finding
 from qosforge.intent.wred import WredProfile
 from qosforge.note import Reason, because, note
-from qosforge.plan.model import Red
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, default_wred, predefined_wred, red
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, default_thresholds
 
 _KB = 1024
 _COLOURS = {"low": "green", "medium": "yellow", "high": "yellow"}
 """Two colours: the device sees the AF classes' second and third drop precedence as one."""
 
 
-@dataclass(frozen=True)
-class Detection:
-    """Early detection of a class: thresholds in KB of the colours that have profiles of the class's own."""
-
-    own: dict[str, tuple[int, int]]
-
-    def red(self, port_family: str) -> Red:
-        """What is in force on ports of a family: a colour without a profile of its own keeps the default."""
-        usual = {colour: predefined_wred()[name] for colour, name in default_wred(port_family).items()}
-        return red({**usual, **self.own})
-
-
-def detection(class_request: ClassRequest) -> Detection | None:
-    """The early detection of a class; None where none is asked for."""
-    if class_request.treatment.wred is None:
-        return None
+def own_profiles(class_request: ClassRequest) -> dict[str, tuple[int, int]]:
+    """Thresholds in KB of the colours that have profiles of a class's own; other colours keep the default."""
+    wred = class_request.treatment.wred
     found: dict[str, tuple[int, int]] = {}
-    for profile in class_request.treatment.wred.profiles:
+    for profile in wred.profiles if wred else ():
         for colour in _colours(profile) if _reason(profile) is None else ():
             found.setdefault(colour, _thresholds(profile))
-    return Detection(found)
+    return found
 
 
 def _colours(profile: WredProfile) -> tuple[str, ...]:
@@ -65,7 +50,7 @@ def _reason(profile: WredProfile) -> Reason | None:
         return because("wred-unsupported", variant="no-time")
     if len(_colours(profile)) > 1:
         return because("wred-unsupported", variant="colours-differ")
-    highest: int = CAPABILITIES.wred_threshold.maximum
+    highest = CAPABILITIES.wred_threshold.maximum
     low, high = _thresholds(profile)
     if high <= highest:
         return None
@@ -75,8 +60,8 @@ def _reason(profile: WredProfile) -> Reason | None:
 def wred_findings(request: DeviceRequest, families: Iterable[str], *, by_map: bool) -> Iterator[Finding]:
     """Early detection is by colour; ``by_map`` says that ports trust DSCPs, which is what gives a colour."""
     for c in request.classes:
-        requested, made = c.treatment.wred, detection(c)
-        if requested is None or made is None:
+        requested, own = c.treatment.wred, own_profiles(c)
+        if requested is None:
             continue
         place = class_place(request, c, direction="output")
         for profile in requested.profiles:
@@ -89,16 +74,11 @@ def wred_findings(request: DeviceRequest, families: Iterable[str], *, by_map: bo
         parts = [
             f"{colour} {low} to {high} KB on {name}"
             for name in families
-            for colour, profile_name in default_wred(name).items()
-            for low, high in [made.own.get(colour, predefined_wred()[profile_name])]
+            for colour, usual in default_thresholds(name).items()
+            for low, high in [own.get(colour, usual)]
         ]
-        yield note(
-            "wred-by-colour",
-            place,
-            applied=", ".join(parts),
-            variant="own" if made.own else "predefined",
-        )
-        if "yellow" in made.own and (not by_map or any(i.recognise for i in request.interfaces)):
+        yield note("wred-by-colour", place, applied=", ".join(parts), variant="own" if own else "predefined")
+        if "yellow" in own and (not by_map or any(i.recognise for i in request.interfaces)):
             yield note(
                 "wred-colour-needs-trust",
                 place,

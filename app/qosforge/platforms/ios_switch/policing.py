@@ -3,88 +3,95 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from qosforge.errors import Place
 from qosforge.intent.models import Police, Remark
 from qosforge.note import Reason, because
 from qosforge.plan.model import DROP, Action, Policer, Rule
 from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.platforms.capability_data import Bounds, Sourced, nearest
 from qosforge.platforms.ios_switch.classes import policed_on_input
 from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.rounding import burst_findings, rate_findings
 from qosforge.units import format_rate
 
 Write = Callable[[ClassRequest, int, int], Reason | None]
 """Has a policer of a class write a second DSCP on packets with a first one; the reason where it cannot."""
 
 
-@dataclass(frozen=True)
-class PolicerRange:
-    """Policers of one kind of port: rates in bits per second, bursts in bytes.
+class PortPolicers(Sourced):
+    """The policers of one kind of port: rates in bits per second, bursts in bytes.
 
-    ``bursts`` are those it has, or the lowest and the highest where ``any_burst``; ``per_port`` how many policers
-    a port takes.
+    It has the ``bursts`` of a list, or any of a range (``burst``); ``per_port`` is how many policers a port takes.
     """
 
-    ports: str
-    lowest: int
-    highest: int
-    step: int
-    bursts: tuple[int, ...]
-    any_burst: bool
+    rate: Bounds
+    burst: Bounds | None = None
+    bursts: tuple[int, ...] = ()
     per_port: int
 
-    def rate(self, requested: int) -> int:
-        """The rate nearest to the one asked for; the lower one of two."""
-        steps = (2 * requested + self.step - 1) // (2 * self.step)
-        return min(max(steps * self.step, self.lowest), self.highest)
-
-    def burst(self, requested: int) -> int:
+    def nearest_burst(self, requested: int) -> int:
         """The burst nearest to the one asked for."""
-        if self.any_burst:
-            return min(max(requested, self.bursts[0]), self.bursts[-1])
-        return min(self.bursts, key=lambda b: (abs(b - requested), b))
+        return self.burst.nearest(requested) if self.burst else nearest(self.bursts, requested)
 
 
 def police_rules(
     request: DeviceRequest,
     rules: dict[str, tuple[Rule, ...]],
-    policer_range: PolicerRange,
+    policers: PortPolicers,
     write: Write,
     notes: Notes,
+    *,
+    ports: str,
 ) -> dict[str, tuple[Rule, ...]]:
-    """The rules of every class with its policer; what the device cannot hold is noted with numbers."""
+    """The rules of every class with its policer on this kind of ports; what the device cannot hold is noted."""
     result = dict(rules)
     for entry in request.classes:
         police = entry.treatment.police
         mine = rules.get(entry.name, ())
         if police is None or not policed_on_input(entry) or not mine:
             continue
+        place = Place(device=request.device, direction="input", traffic_class=entry.name)
         actions = [_exceed(entry, police, rule, write) for rule in mine]
         refusal = next((a for a in actions if isinstance(a, Reason)), None)
         if refusal is not None:
-            place = Place(device=request.device, direction="input", traffic_class=entry.name)
             asked = f"{format_rate(police.rate)} and another mark for what exceeds"
             notes.extend([refusal.note(place, requested=asked, applied="not policed", preferred=police.prefer)])
             continue
-        rate, burst = policer_range.rate(police.rate), policer_range.burst(police.burst_bytes)
-        _note_numbers(entry, police, policer_range, request.tolerance, notes)
+        rate, burst = policers.rate.nearest(police.rate), policers.nearest_burst(police.burst_bytes)
+        bursts, variant = policers.bursts, "ports-doubling"
+        if policers.burst is not None:
+            bursts, variant = (policers.burst.minimum, policers.burst.maximum), "ports"
+        notes.extend(
+            rate_findings(place, police, rate, request.tolerance, policers.rate, variant="ports", ports=ports)
+        )
+        notes.extend(
+            burst_findings(place, police, burst, variant=variant, ports=ports, least=bursts[0], most=bursts[-1])
+        )
         if len(mine) > 1:
-            _note_apart(entry, police, rate, len(mine), notes)
+            notes.note(
+                "police-per-match",
+                traffic_class=entry.name,
+                direction="input",
+                requested=f"{format_rate(police.rate)} together",
+                applied=f"{format_rate(rate)} each, up to {format_rate(len(mine) * rate)} together",
+                count=len(mine),
+                preferred=police.prefer,
+            )
         result[entry.name] = tuple(
             rule.model_copy(update={"police": Policer(rate=rate, burst=burst, exceed=action)})
             for rule, action in zip(mine, actions, strict=True)
             if isinstance(action, Action)
         )
     count = sum(rule.police is not None for entries in result.values() for rule in entries)
-    if count > policer_range.per_port:
+    if count > policers.per_port:
         notes.note(
             "too-many-policers",
             direction="input",
             requested=f"{count} policers",
-            applied=f"{policer_range.per_port} policers at most",
-            ports=policer_range.ports,
-            per_port=policer_range.per_port,
+            applied=f"{policers.per_port} policers at most",
+            ports=ports,
+            per_port=policers.per_port,
         )
     return result
 
@@ -95,53 +102,7 @@ def _exceed(entry: ClassRequest, police: Police, rule: Rule, write: Write) -> Ac
         return DROP
     if not isinstance(police.exceed, Remark):
         return because("police-unsupported", variant="exceed-sent")
-    mark = police.exceed
-    if mark.cos is not None or rule.set_dscp is None:
+    dscp = police.exceed.code_point
+    if dscp is None or rule.set_dscp is None:
         return because("police-unsupported", variant="exceed-cos")
-    dscp = mark.remark if mark.remark is not None else 8 * (mark.precedence or 0)
     return write(entry, rule.set_dscp, dscp) or Action(set_dscp=dscp)
-
-
-def _note_numbers(
-    entry: ClassRequest, police: Police, policer_range: PolicerRange, tolerance: float, notes: Notes
-) -> None:
-    rate, burst = policer_range.rate(police.rate), policer_range.burst(police.burst_bytes)
-    if rate != police.rate:
-        beyond = abs(rate - police.rate) > tolerance * police.rate
-        notes.note(
-            "police-rate-approximate",
-            traffic_class=entry.name,
-            direction="input",
-            requested=format_rate(police.rate),
-            applied=format_rate(rate),
-            variant="ports-beyond" if beyond else "ports",
-            ports=policer_range.ports,
-            lowest=format_rate(policer_range.lowest),
-            highest=format_rate(policer_range.highest),
-            step=format_rate(policer_range.step),
-            preferred=police.prefer,
-        )
-    if police.burst is not None and burst != police.burst:
-        notes.note(
-            "police-burst-approximate",
-            traffic_class=entry.name,
-            direction="input",
-            requested=f"{police.burst} bytes",
-            applied=f"{burst} bytes",
-            variant="ports" if policer_range.any_burst else "ports-doubling",
-            ports=policer_range.ports,
-            least=policer_range.bursts[0],
-            most=policer_range.bursts[-1],
-        )
-
-
-def _note_apart(entry: ClassRequest, police: Police, rate: int, count: int, notes: Notes) -> None:
-    notes.note(
-        "police-per-match",
-        traffic_class=entry.name,
-        direction="input",
-        requested=f"{format_rate(police.rate)} together",
-        applied=f"{format_rate(rate)} each, up to {format_rate(count * rate)} together",
-        count=count,
-        preferred=police.prefer,
-    )

@@ -93,11 +93,6 @@ def queue_sets() -> tuple[int, ...]:
     return tuple(CAPABILITIES.queue_sets.value)
 
 
-def queue_set_known(number: int) -> bool:
-    """Whether the capability data describe this queue set."""
-    return number in CAPABILITIES.queue_sets.value
-
-
 @cache
 def scheduler(queue_set: int) -> Scheduler:
     """The queues of a queue set: strict ones by number first, the rest by weighted round robin."""
@@ -116,8 +111,7 @@ def scheduler(queue_set: int) -> Scheduler:
 
 def factory_queue(queue_set: int, cos: int) -> int:
     """The queue of an 802.1p priority in a queue set as delivered."""
-    queue: int = CAPABILITIES.factory_queue_of_priority.value[cos]
-    return min(queue, len(scheduler(queue_set).queues))
+    return min(CAPABILITIES.factory_queue_of_priority.value[cos], len(scheduler(queue_set).queues))
 
 
 @cache
@@ -125,16 +119,3 @@ def factory_dscp_to_cos() -> tuple[int, ...]:
     """The egress map as delivered: 64 priorities."""
     table = CAPABILITIES.factory_dscp_to_cos.value
     return tuple(table.get(dscp, 0) for dscp in range(64))
-
-
-@cache
-def factory_cos_to_dscp() -> tuple[int, ...]:
-    """The ingress map as delivered: 8 DSCPs."""
-    return tuple(CAPABILITIES.factory_cos_to_dscp.value)
-
-
-def port_count(model: str) -> int:
-    """Ports of a model such as ``5510-48T``."""
-    ports = CAPABILITIES.ports
-    count: int = ports.value.get(model, ports.otherwise)
-    return count

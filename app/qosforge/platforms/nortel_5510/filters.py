@@ -214,8 +214,7 @@ def _group_rules(rules: tuple[Rule, ...]) -> list[list[Alternative]]:
 @memoise
 def number_filters(rules: tuple[Rule, ...]) -> FilterPlan:
     """Actions, meters and policies of the rules; the first alternative has the highest precedence."""
-    first: int = CAPABILITIES.first_id.value
-    name_limit: int = CAPABILITIES.name_limit.value
+    first = CAPABILITIES.first_id.value
     actions = [
         FilterAction(first + at, r.name, r.name, r.set_dscp, r.set_cos, r.set_drop_precedence == "high")
         for at, r in enumerate(rules)
@@ -234,7 +233,7 @@ def number_filters(rules: tuple[Rule, ...]) -> FilterPlan:
         filters = []
         for at, term in group:
             counts[at] = counts.get(at, 0) + 1
-            name = shorten(f"{rules[at].name}-{counts[at]}", name_limit)
+            name = shorten(f"{rules[at].name}-{counts[at]}", CAPABILITIES.name_limit.value)
             filters.append(Filter(number, name, term, rules[at].name, actions[at].number, meter_of.get(at)))
             number += 1
         block = None if len(filters) == 1 else first + sum(p.block is not None for p in policies)

@@ -14,7 +14,7 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.names import short_names
-from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, check_port, queue_set_known, scheduler
+from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, check_port, scheduler
 from qosforge.platforms.nortel_5510.filters import in_box_order
 from qosforge.platforms.nortel_5510.marks import maps, mark_findings
 from qosforge.platforms.nortel_5510.policing import police_findings, shape_findings, shaped
@@ -48,7 +48,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     for interface_request in request.interfaces:
         check_port(interface_request.name, request.device)
     queue_set = running.system.queue_set if running else None
-    common = _common(core(request), queue_set if queue_set is not None and queue_set_known(queue_set) else None)
+    common = _common(core(request), queue_set if queue_set in CAPABILITIES.queue_sets.value else None)
     current = {i.name: i for i in running.interfaces} if running else {}
     scheduled = any(interface_request.schedule for interface_request in request.interfaces)
     shares = (

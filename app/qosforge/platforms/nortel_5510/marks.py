@@ -12,7 +12,7 @@ from qosforge.note import note
 from qosforge.plan.model import System
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, factory_cos_to_dscp, factory_dscp_to_cos
+from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, factory_dscp_to_cos
 from qosforge.platforms.nortel_5510.priorities import dscp_of, dscps, stated_marks
 from qosforge.platforms.nortel_5510.queues import Choice
 
@@ -31,7 +31,7 @@ def maps(classes: Sequence[ClassRequest], chosen: Choice) -> Maps:
     """The maps on the factory's ground, with the rows of the classes and of network control."""
     # A class for which no priority is left goes with the default one, and is told.
     cos_of = {name: values[0] if values else 0 for name, values in chosen.cos_of.items()}
-    to_dscp, to_cos = list(factory_cos_to_dscp()), list(factory_dscp_to_cos())
+    to_dscp, to_cos = list(CAPABILITIES.factory_cos_to_dscp.value), list(factory_dscp_to_cos())
     control = CAPABILITIES.control_dscps
     for dscp in control.value:
         to_cos[dscp] = control.cos
@@ -66,7 +66,7 @@ def ingress_rows(classes: tuple[ClassRequest, ...], system: System) -> tuple[int
     """
     to_dscp, to_cos = system.cos_to_dscp or (), system.dscp_to_cos or ()
     default = stated_marks(classes)[classes[-1].name]
-    changed = (cos for cos, dscp in enumerate(to_dscp) if dscp != factory_cos_to_dscp()[cos])
+    changed = (cos for cos, dscp in enumerate(to_dscp) if dscp != CAPABILITIES.factory_cos_to_dscp.value[cos])
     return tuple(sorted({*default, *changed, *(to_cos[d] for c in classes for d in dscps(c))}))
 
 

@@ -10,11 +10,8 @@ from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, Syst
 from qosforge.platforms.nortel_5510.capabilities import (
     CAPABILITIES,
     PORT,
-    factory_cos_to_dscp,
     factory_dscp_to_cos,
     factory_queue,
-    port_count,
-    queue_set_known,
     scheduler,
 )
 from qosforge.platforms.nortel_5510.filters import group_filters
@@ -32,16 +29,16 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.reading = TABLE.read(text)
         model = _MODEL.search(text)
-        self.port_count = port_count(model[1] if model else "")
+        self.port_count = CAPABILITIES.ports.value.get(model[1] if model else "", CAPABILITIES.ports.otherwise)
         self.names: list[str] = []
         self.shaped: dict[str, Egress] = {}
         self._of_group: dict[str, Ingress] = {}
         self.groups = {CAPABILITIES.default_group.value: Trust.NONE}
         self.assigned: dict[str, str] = {}
         self.objects: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
-        self.queue_set: int = CAPABILITIES.factory_queue_set.value
+        self.queue_set = CAPABILITIES.factory_queue_set.value
         self.to_cos = list(factory_dscp_to_cos())
-        self.to_dscp = list(factory_cos_to_dscp())
+        self.to_dscp = list(CAPABILITIES.factory_cos_to_dscp.value)
         self.queue_of: dict[tuple[int, int], int] = {}
 
     def plan(self, device: str) -> Plan:
@@ -54,7 +51,7 @@ class _Reader:
         interfaces = tuple(self._interface(name) for name in self.names)
         for group in {*self.groups} - {i.ingress.policy for i in interfaces}:
             self._ingress(group, "")  # what is not understood of groups that no port is in
-        known = queue_set_known(self.queue_set)
+        known = self.queue_set in CAPABILITIES.queue_sets.value
         queues = [self.queue_of.get((self.queue_set, cos)) for cos in range(8)]
         system = System(
             queue_set=self.queue_set,
@@ -74,8 +71,7 @@ class _Reader:
         )
 
     def _interface(self, name: str) -> InterfacePlan:
-        fallback: str = CAPABILITIES.default_group.value
-        group = self.assigned.get(name, fallback)
+        group = self.assigned.get(name, CAPABILITIES.default_group.value)
         if ("port", name) in self._policies:
             ingress = self._ingress(group, name)
         else:

@@ -175,7 +175,7 @@ def filter_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Ite
     for c in request.classes:
         yield from _match_findings(request, c)
     made = number_filters(host_rules)
-    room: int = CAPABILITIES.precedences.value
+    room = CAPABILITIES.precedences.value
     limits = CAPABILITIES.filter_limits.value
     needs = (
         ("filters", len(made.policies), room),
