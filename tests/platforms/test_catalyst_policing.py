@@ -9,7 +9,7 @@ import pytest
 from qosforge.findings import Finding
 from qosforge.plan.model import Action, Policer
 from qosforge.platforms.base import LoweredDevice
-from qosforge.platforms.catalyst_2950.capabilities import policer_range
+from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES
 
 from .catalyst_support import BOXES, REST, intent, lowered, port, rendered, request_for
 
@@ -59,7 +59,7 @@ def test_ports_of_a_2950_have_policers_of_their_kind() -> None:
     ],
 )
 def test_the_nearest_step(kind: str, requested: int, held: int) -> None:
-    assert policer_range(kind).rate(requested) == held
+    assert CAPABILITIES.police[kind].rate.nearest(requested) == held
 
 
 def test_a_preferred_policer_far_from_a_step_is_a_warning() -> None:

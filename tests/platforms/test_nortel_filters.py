@@ -14,9 +14,11 @@ from qosforge.compiler.candidate import find_plan_differences
 from qosforge.configtree.tree_text import tree_text
 from qosforge.intent.loader import LoadedIntent, parse_intent
 from qosforge.plan.model import Action, PortRange, Rule, Term, Trust
+from qosforge.platforms.capability_data import nearest
 from qosforge.platforms.nortel_5510 import PLATFORM
+from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
 from qosforge.platforms.nortel_5510.filters import apart, group_filters, in_box_order, mask, number_filters
-from qosforge.platforms.nortel_5510.metering import bucket_of, nearest_bucket, nearest_rate, typed
+from qosforge.platforms.nortel_5510.metering import BUCKETS, bucket_of, typed
 from qoslab.packets import Packets
 
 from .switch_support import booted, codes, delta, finding, lowered, port, push, rendered, startup, undo
@@ -268,13 +270,13 @@ def test_the_guides_durations(bucket: int, duration: int) -> None:
 
 
 def test_rates_and_buckets_of_the_ports() -> None:
-    assert [nearest_rate(r) for r in (100_000, 1_400_000, 1_500_000, 2 * 10**9)] == [
+    assert [CAPABILITIES.meter_rate.nearest(r) for r in (100_000, 1_400_000, 1_500_000, 2 * 10**9)] == [
         10**6,
         10**6,
         10**6,
         1_023 * 10**6,
     ]
-    assert [nearest_bucket(b) for b in (1, 6144, 6145, 10**7)] == [4096, 4096, 8192, 524288]
+    assert [nearest(BUCKETS, b) for b in (1, 6144, 6145, 10**7)] == [4096, 4096, 8192, 524288]
 
 
 def test_policies_of_a_port_stand_between_those_of_its_group() -> None:

@@ -13,7 +13,7 @@ from qosforge.platforms.nortel_5510 import PLATFORM
 from qosforge.platforms.nortel_5510.capabilities import scheduler
 from qosforge.platforms.nortel_5510.lines import TABLE, ports
 from qosforge.platforms.nortel_5510.queues import choose
-from qosforge.platforms.nortel_5510.recognise import aligned_blocks
+from qosforge.platforms.recognition import aligned_blocks
 
 from .switch_support import (
     REST,

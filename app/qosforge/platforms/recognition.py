@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
 
 from qosforge.expansion import combine
 from qosforge.findings import Finding
@@ -15,6 +16,10 @@ from qosforge.plan.model import PortRange, Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
+
+Parts = Callable[[int, int], tuple[PortRange, ...]]
+"""Gives the parts of a range of ports, by its first and last one."""
+_ADDRESSES = ("source", "destination", "source_mac", "destination_mac")
 
 
 def header_terms(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...]:
@@ -33,16 +38,14 @@ def _header_terms(terms: tuple[Alternative, ...], applications: tuple[Applicatio
     ports: dict[Term, None] = {}
     marks: dict[Term, None] = {}
     for term, application in zip(terms, applications, strict=True):
-        dscp, cos = tuple(sorted(term.dscp)), tuple(sorted(term.cos))
+        own = {"dscp": tuple(sorted(term.dscp)), "cos": tuple(sorted(term.cos))}
         if asks_flow(term):
-            for entry in _flows(term) if term.application is None else ():
-                ports[entry.model_copy(update={"dscp": dscp, "cos": cos})] = None
-            continue
-        if application is None:
-            marks[Term(dscp=dscp, cos=cos)] = None
-            continue
-        for entry in _application(application):
-            ports[entry.model_copy(update={"dscp": dscp, "cos": cos})] = None
+            flows = _flows(term) if application is None else ()
+            ports |= dict.fromkeys(entry.model_copy(update=own) for entry in flows)
+        elif application is not None:
+            ports |= dict.fromkeys(Term(**fields, **own) for fields in _application(application))
+        else:
+            marks[Term(**own)] = None
     return (*ports, *marks)
 
 
@@ -68,17 +71,60 @@ def _flows(term: Alternative) -> Iterator[Term]:
         )
 
 
-def _application(application: Application) -> Iterator[Term]:
-    for first, last in application.ports:
-        ports = (PortRange(first=first, last=last),)
-        yield Term(protocol=application.protocol_number, destination_ports=ports)
-        if last < WELL_KNOWN:
-            yield Term(protocol=application.protocol_number, source_ports=ports)
+def _whole(first: int, last: int) -> tuple[PortRange, ...]:
+    return (PortRange(first=first, last=last),)
 
 
-def count_class(class_request: ClassRequest, count: Callable[[Alternative], int]) -> int:
-    """How many conditions a class comes to: the longer of its sides, each alternative what ``count`` says."""
-    return max(sum(map(count, side)) for side in (class_request.terms, class_request.none_of))
+def _application(application: Application, parts: Parts = _whole) -> Iterator[dict[str, Any]]:
+    for ports in application.ports:
+        for side in ("destination_ports", "source_ports")[: 2 if ports[1] < WELL_KNOWN else 1]:
+            yield from ({"protocol": application.protocol_number, side: (part,)} for part in parts(*ports))
+
+
+def single_terms(
+    request: DeviceRequest, term: Alternative, marks: Collection[Mapping[str, Any]], parts: Parts = _whole
+) -> Iterator[Term]:
+    """An alternative as terms of one protocol, source, destination and range of ports each.
+
+    ``marks`` are the fields that each is combined with, ``parts`` are what a range of ports is made of. Addresses,
+    protocols and ports may stand beside an application, as far as a device joins them.
+    """
+    if term.application is not None:
+        flows = tuple(_application(request.applications[term.application], parts))
+    else:
+        sides = (term.source_port, term.destination_port)
+        near, far = (tuple((p,) for ports in side for p in parts(*ports)) or ((),) for side in sides)
+        names = ("protocol", "source_ports", "destination_ports")
+        flows = tuple(dict(zip(names, one, strict=True)) for one in combine(term.protocol or (None,), near, far))
+    fields = [getattr(term, name) or (None,) for name in _ADDRESSES]
+    for flow, source, destination, mark, near_mac, far_mac in combine(flows, *fields[:2], marks, *fields[2:]):
+        addresses = zip(_ADDRESSES, (source, destination, near_mac, far_mac), strict=True)
+        yield Term.model_validate({**flow, **dict(addresses), **mark})
+
+
+def aligned_blocks(first: int, last: int) -> tuple[PortRange, ...]:
+    """A range as the fewest blocks of a power of two that begin at a multiple of their size."""
+    blocks = []
+    while first <= last:
+        size = first & -first if first else 1 << 16
+        while size > last - first + 1:
+            size >>= 1
+        blocks.append(PortRange(first=first, last=first + size - 1))
+        first += size
+    return tuple(blocks)
+
+
+def points_of(term: Alternative) -> frozenset[int] | None:
+    """The DSCPs that an alternative's marks allow, precedences being eight each; None where it asks for none."""
+    by_precedence = {8 * p + low for p in term.precedence for low in range(8)}
+    if term.dscp and term.precedence:
+        return frozenset(term.dscp) & by_precedence
+    return frozenset(term.dscp) | by_precedence if term.dscp or term.precedence else None
+
+
+def joins_too_much(term: Alternative) -> bool:
+    """Whether an application stands beside protocols or ports, which it brings itself."""
+    return term.application is not None and bool(term.protocol or term.source_port or term.destination_port)
 
 
 def count_conditions(
@@ -102,41 +148,35 @@ def count_conditions(
     return math.prod((own, *sides, *(len(values) or 1 for values in ends), points or 1))
 
 
-def ports_only(request: DeviceRequest, class_request: ClassRequest, *, avoidable: bool = False) -> Finding | None:
-    """The finding that a class's applications are told by ports alone; None where it lists none.
+def class_counter(
+    count: Callable[[DeviceRequest, Alternative], int] = count_conditions,
+) -> Callable[[DeviceRequest, ClassRequest], int]:
+    """How many conditions a class comes to: the longer of its sides, each alternative what ``count`` says."""
+    return lambda request, c: max(sum(count(request, term) for term in side) for side in (c.terms, c.none_of))
+
+
+def ports_only(
+    request: DeviceRequest, class_request: ClassRequest, *, avoidable: bool = False
+) -> Iterator[Finding]:
+    """Whether a class's applications are told by ports alone.
 
     ``avoidable`` where another image of the device looks into packets: ports that other traffic has too are then
     a warning.
     """
     names = list(dict.fromkeys(t.application for t in class_request.terms if t.application))
-    if not names:
-        return None
-    more = [n for n in names if request.applications[n].beyond_ports]
-    place, known = class_place(request, class_request), ", ".join(names)
-    if not more:
-        return note("recognised-by-ports", place, applications=known)
-    return note(
-        "recognised-by-ports",
-        place,
-        variant="shared",
-        applications=known,
-        shared=", ".join(more),
-        avoidable=avoidable,
-    )
+    facts: dict[str, Any] = {"applications": ", ".join(names)}
+    if more := [n for n in names if request.applications[n].beyond_ports]:
+        facts |= {"variant": "shared", "shared": ", ".join(more), "avoidable": avoidable}
+    if names:
+        yield note("recognised-by-ports", class_place(request, class_request), **facts)
 
 
-def default_marked_down(request: DeviceRequest) -> Finding | None:
-    """The finding that what no class takes loses its mark where classes are recognised; None where the intent gives
-    it a mark.
+def default_marked_down(request: DeviceRequest) -> Iterator[Finding]:
+    """Whether what no class takes loses its mark where classes are recognised, as the intent gives it none.
 
     For devices on which an unknown packet must not keep a mark that would pass for a class's.
     """
     default = request.classes[-1]
-    if default.mark is not None or not any(i.recognise for i in request.interfaces):
-        return None
-    return note(
-        "default-marked-down",
-        class_place(request, default, direction="input"),
-        requested="no mark",
-        applied="DSCP 0",
-    )
+    if default.mark is None and any(i.recognise for i in request.interfaces):
+        place = class_place(request, default, direction="input")
+        yield note("default-marked-down", place, requested="no mark", applied="DSCP 0")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from qosforge.inventory.models import DeviceRole
-from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
+from qosforge.plan.request import Feature
 from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.catalyst_2970.blocks import blocks
 from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
@@ -17,7 +15,7 @@ from qosforge.platforms.ios_inspection import inspect, inspection_commands
 from qosforge.platforms.ios_port_counters import IOS_PORT_COUNTERS
 from qosforge.platforms.ios_secrets import IOS_FORMS
 from qosforge.platforms.profile import platform_profile
-from qosforge.platforms.recognition import count_class, count_conditions
+from qosforge.platforms.recognition import class_counter
 
 FEATURES = frozenset(
     {
@@ -41,10 +39,6 @@ FEATURES = frozenset(
 )
 
 
-def _count(request: DeviceRequest, class_request: ClassRequest) -> int:
-    return count_class(class_request, partial(count_conditions, request))
-
-
 PLATFORM = Platform(
     id="catalyst_2970",
     commands=TABLE,
@@ -63,7 +57,7 @@ PLATFORM = Platform(
     port_counters=IOS_PORT_COUNTERS,
     features=FEATURES,
     most_conditions=CAPABILITIES.access_list_entries.value,
-    count_conditions=_count,
+    count_conditions=class_counter(),
     lower=lower,
     blocks=blocks,
     parse=parse,

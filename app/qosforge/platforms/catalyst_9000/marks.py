@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from qosforge.plan.model import Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.platforms.ios_switch.marks import points_of
 from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.recognition import points_of
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,10 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
-from qosforge.platforms.ios_switch.marks import points_of
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.mqc import trust
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
-from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, ports_only
+from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, points_of, ports_only
 
 
 def input_rules(
@@ -21,8 +20,7 @@ def input_rules(
 ) -> tuple[Rule, ...]:
     """The rules of a port that recognises classes, in their order; the last one is for what none of them takes."""
     rules = []
-    if (cleared := default_marked_down(request)) is not None:
-        notes.extend([cleared])
+    notes.extend(default_marked_down(request))
     for entry in request.classes:
         taken = (Term(),) if entry.is_default else tuple(dict.fromkeys(_terms(request, entry, notes)))
         if not taken:
@@ -72,8 +70,7 @@ def _terms(request: DeviceRequest, entry: ClassRequest, notes: Notes) -> Iterato
         else:
             yield from (Term(precedence=(value,)) for value in term.precedence)
     listed = entry.model_copy(update={"terms": tuple(flows)})
-    if (found := ports_only(request, listed)) is not None:
-        notes.extend([found])
+    notes.extend(ports_only(request, listed))
     for found_term in header_terms(request, listed) if flows else ():
         for point in found_term.dscp or (None,):
             yield found_term.model_copy(update={"dscp": () if point is None else (point,)})

@@ -64,9 +64,7 @@ def _class(request: DeviceRequest, class_request: ClassRequest, findings: list[F
             )
         )
         return class_request.model_copy(update={"terms": (), "none_of": ()})
-    told = ports_only(request, class_request.model_copy(update={"terms": tuple(unknown)}), avoidable=True)
-    if told is not None:
-        findings.append(told)
+    findings.extend(ports_only(request, class_request.model_copy(update={"terms": tuple(unknown)}), avoidable=True))
 
     def told_by_ports(terms: tuple[Alternative, ...]) -> tuple[Alternative, ...]:
         return tuple(one for t in terms for one in (by_ports(request, class_request, t) if t in unknown else (t,)))

@@ -80,8 +80,8 @@ class CarLowering:
             found = whole if isinstance(whole, Reason) else access_list_terms(self._request, whole)
             if isinstance(found, Reason):
                 self._findings.append(found.note(class_place(self._request, class_request)))
-            elif told := ports_only(self._request, class_request):
-                self._findings.append(told)
+            else:
+                self._findings.extend(ports_only(self._request, class_request))
             self._listed[class_request.name] = None if isinstance(found, Reason) else found
         return self._listed[class_request.name]
 

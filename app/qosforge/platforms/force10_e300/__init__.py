@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from qosforge.inventory.models import DeviceRole
-from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
+from qosforge.plan.request import Feature
 from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.force10_e300.blocks import blocks
 from qosforge.platforms.force10_e300.capabilities import CAPABILITIES
@@ -18,12 +16,7 @@ from qosforge.platforms.force10_e300.parse import parse
 from qosforge.platforms.force10_e300.port_counters import PORT_COUNTERS
 from qosforge.platforms.ios_secrets import IOS_FORMS
 from qosforge.platforms.profile import platform_profile
-from qosforge.platforms.recognition import count_class
-
-
-def _count(request: DeviceRequest, class_request: ClassRequest) -> int:
-    return count_class(class_request, partial(count_conditions, request))
-
+from qosforge.platforms.recognition import class_counter
 
 PLATFORM = Platform(
     id="force10_e300",
@@ -62,7 +55,7 @@ PLATFORM = Platform(
         }
     ),
     most_conditions=CAPABILITIES.access_list_entries.value,
-    count_conditions=_count,
+    count_conditions=class_counter(count_conditions),
     lower=lower,
     blocks=blocks,
     parse=parse,

@@ -103,7 +103,7 @@ def _input(result: _Blocks, ingress: Ingress, image: str) -> None:
             "rule": rule,
             "acl": acl,
             "lines": mark_lines(rule),
-            "mode": "match-all" if together(rule) else "match-any",
+            "mode": "match-all" if together(rule.any_of) else "match-any",
             "layer2": ethernet,
         }
         result.add("class-map", rule.name, "class_map", **values)

@@ -184,10 +184,9 @@ class _Lowering:
         request = self.request
         if any(interface_request.recognise for interface_request in request.interfaces):
             for c in request.classes:
-                if (note := ports_only(request, c)) is not None:
-                    yield note
-            if not self.layer2 and (cleared := default_marked_down(request)) is not None:
-                yield cleared
+                yield from ports_only(request, c)
+            if not self.layer2:
+                yield from default_marked_down(request)
             yield from match_findings(request, self.chosen.queue_of, self.host_rules, self.provenance)
 
     def _profile_findings(self) -> Iterator[Finding]:

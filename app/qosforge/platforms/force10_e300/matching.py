@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from qosforge.expansion import combine
 from qosforge.findings import Finding
-from qosforge.intent.ports import WELL_KNOWN
 from qosforge.memoise import memoise
 from qosforge.note import Reason, because
-from qosforge.plan.model import PortRange, Rule, Term
+from qosforge.plan.model import Rule, Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms import recognition
 from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, since_8
+from qosforge.platforms.recognition import aligned_blocks, joins_too_much
 
 LAYER2 = frozenset({"cos", "source_mac", "destination_mac"})
 """Fields of a match that a policy of layer 3 does not see."""
@@ -58,10 +57,9 @@ def marks_of(term: Term) -> dict[str, tuple[int, ...]]:
 
 
 @memoise
-def together(rule: Rule) -> bool:
-    """Whether the lines of the class map must all hold: entries together with marks, or marks of several kinds."""
-    kinds = [len(marks_of(t)) + (entry_of(t) != Term()) for t in rule.any_of]
-    return any(count > 1 for count in kinds)
+def together(terms: tuple[Term, ...]) -> bool:
+    """Whether the lines of a class map must all hold: entries together with marks, or marks of several kinds."""
+    return any(len(marks_of(t)) + (entry_of(t) != Term()) > 1 for t in terms)
 
 
 @memoise
@@ -93,13 +91,12 @@ def _split(request: DeviceRequest, class_request: ClassRequest) -> tuple[tuple[T
         else:
             refused.append(term)
     terms = [t for _, singles in kept for t in singles]
-    joined = Rule(name=class_request.name, any_of=tuple(terms))
-    if together(joined):
+    if together(tuple(terms)):
         alike = {tuple(marks_of(t).items()) for t in terms}
         bare = sum(entry_of(t) == Term() for t in terms)
         most_vlans = max(len(t.vlan) for t in terms)
         if len(alike) > 1 or (bare and len(terms) > 1) or most_vlans > 1:
-            mixed = [term for term, singles in kept if together(Rule(name=class_request.name, any_of=singles))]
+            mixed = [term for term, singles in kept if together(singles)]
             refused += mixed
             terms = [t for term, singles in kept if term not in mixed for t in singles]
         else:
@@ -135,7 +132,7 @@ def _reason(request: DeviceRequest, term: Alternative) -> Reason | None:
         return because("match-unsupported", variant="layer3-mac")
     if term.vlan and not since_8(request.image):
         return because("match-unsupported", variant="layer3-vlan", image=request.image)
-    if term.application is not None and (term.protocol or term.source_port or term.destination_port):
+    if joins_too_much(term):
         return because("match-combination-unsupported", variant="application")
     return None
 
@@ -154,34 +151,7 @@ def _singles(request: DeviceRequest, term: Alternative) -> Iterator[Term]:
     if dscps and precedences:
         dscps, precedences = tuple(d for d in dscps if d >> 3 in precedences), ()
     marks = {"dscp": dscps, "precedence": precedences, "cos": tuple(sorted(term.cos)), "vlan": term.vlan}
-    for flow, source, target, mac, other in combine(
-        tuple(_flows(request, term)),
-        term.source or (None,),
-        term.destination or (None,),
-        term.source_mac or (None,),
-        term.destination_mac or (None,),
-    ):
-        ends = {"source": source, "destination": target, "source_mac": mac, "destination_mac": other}
-        yield Term.model_validate({**flow, **ends, **marks})
-
-
-def _flows(request: DeviceRequest, term: Alternative) -> Iterator[dict[str, Any]]:
-    if term.application is not None:
-        application = request.applications[term.application]
-        for first, last in application.ports:
-            ports = (PortRange(first=first, last=last),)
-            yield {"protocol": application.protocol_number, "destination_ports": ports}
-            if last < WELL_KNOWN:
-                yield {"protocol": application.protocol_number, "source_ports": ports}
-        return
-    for protocol, near, far in combine(
-        term.protocol or (None,), term.source_port or (None,), term.destination_port or (None,)
-    ):
-        yield {
-            "protocol": protocol,
-            "source_ports": (PortRange(first=near[0], last=near[1]),) if near else (),
-            "destination_ports": (PortRange(first=far[0], last=far[1]),) if far else (),
-        }
+    return recognition.single_terms(request, term, [marks])
 
 
 def sorted_lines(terms: tuple[Term, ...]) -> tuple[Term, ...]:
@@ -199,12 +169,7 @@ def orders(rules: Sequence[Rule]) -> dict[str, int]:
     """
     late = [at for at, rule in enumerate(rules) if any((o.queue or 0) > (rule.queue or 0) for o in rules[at + 1 :])]
     last = max(late, default=-1)
-    return {rule.name: at + 1 for at, rule in enumerate(rules[: last + 1]) if only_entries(rule)}
-
-
-def only_entries(rule: Rule) -> bool:
-    """Whether a rule is an access list alone."""
-    return not mark_lines(rule)
+    return {rule.name: at + 1 for at, rule in enumerate(rules[: last + 1]) if not mark_lines(rule)}
 
 
 def in_box_order(rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -228,28 +193,12 @@ def cam_entries(rules: Sequence[Rule]) -> int:
     for rule in rules:
         parts = [sum(_entry_size(t) for t in entries(rule))] if entries(rule) else []
         parts += [len(values) for _, values in mark_lines(rule)]
-        if together(rule):
-            product = 1
-            for part in parts:
-                product *= part
-            total += product
-        else:
-            total += sum(parts)
+        total += math.prod(parts) if together(rule.any_of) else sum(parts)
     return total
 
 
 def _entry_size(term: Term) -> int:
     most = CAPABILITIES.entries_per_rule.maximum
-    near, far = (sum(_blocks(p) for p in ports) or 1 for ports in (term.source_ports, term.destination_ports))
+    sides = (term.source_ports, term.destination_ports)
+    near, far = (sum(len(aligned_blocks(p.first, p.last)) for p in ports) or 1 for ports in sides)
     return min(near * far, most)
-
-
-def _blocks(ports: PortRange) -> int:
-    """Aligned blocks of a power of two that make up a range."""
-    first, count = ports.first, 0
-    while first <= ports.last:
-        size = first & -first if first else 1 << 16
-        while size > ports.last - first + 1:
-            size >>= 1
-        first, count = first + size, count + 1
-    return count

@@ -40,7 +40,7 @@ class Names:
 
     def named(self, rule: Rule, ending: str = "", *, layer2: bool = False) -> Rule:
         """A rule, which has the name of its class, as the device calls it."""
-        form = ("-" if layer2 or together(rule) else "") + "2" * layer2 + "a" * together(rule)
+        form = ("-" if layer2 or together(rule.any_of) else "") + "2" * layer2 + "a" * together(rule.any_of)
         found = self._found[rule.name, ending + form if ending != COS else COS]
         return rule.model_copy(update={"name": found})
 

@@ -13,6 +13,7 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, dscp_to_queue
 from qosforge.platforms.force10_e300.matching import layer2
+from qosforge.platforms.recognition import points_of
 
 _DEFAULT_QUEUE = 0
 _STRICT_QUEUE = 5
@@ -59,10 +60,7 @@ def marks(class_request: ClassRequest) -> tuple[int, ...]:
     if class_request.is_default:
         return (0,)
     alone = [t for t in class_request.terms if set(t.set_fields) <= {"dscp", "precedence"}]
-    listed = {d for t in alone for d in t.dscp if not t.precedence or d >> 3 in t.precedence}
-    return tuple(
-        sorted(listed | {8 * p + low for t in alone if not t.dscp for p in t.precedence for low in range(8)})
-    )
+    return tuple(sorted({d for t in alone for d in points_of(t) or ()}))
 
 
 def priorities(class_request: ClassRequest) -> tuple[int, ...]:

@@ -10,10 +10,16 @@ from qosforge.memoise import memoise
 from qosforge.plan.model import Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
-from qosforge.platforms.ios_switch.marks import SwitchClassMarks, points_of
+from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.names import short_names
-from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, ports_only
+from qosforge.platforms.recognition import (
+    asks_flow,
+    default_marked_down,
+    header_terms,
+    points_of,
+    ports_only,
+)
 
 INPUT_POLICY = "QOSFORGE-IN"
 ACL_PREFIX = "QOSFORGE-"
@@ -51,8 +57,7 @@ def input_rules(
     ``cos_of`` is the DSCP to CoS map in force: the device derives the CoS from the DSCP it sets. The default class
     has a rule where it is policed.
     """
-    if (cleared := default_marked_down(request)) is not None:
-        notes.extend([cleared])
+    notes.extend(default_marked_down(request))
     names = short_names((c.name for c in request.classes), NAME_LENGTH - SUFFIX_LENGTH)
     result = {
         entry.name: tuple(
@@ -151,8 +156,7 @@ def _flow_terms(
             if points is None or wanted:
                 kept.append(term.model_copy(update={"dscp": wanted, "precedence": ()}))
     recognised = entry.model_copy(update={"terms": tuple(kept)})
-    if (found := ports_only(request, recognised)) is not None:
-        notes.extend([found])
+    notes.extend(ports_only(request, recognised))
     return tuple(
         term.model_copy(update={"dscp": () if point is None else (point,)})
         for term in header_terms(request, recognised)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from qosforge.dscp import drop_precedence, dscp_name
-from qosforge.plan.request import ClassRequest, DeviceRequest, TermRequest
+from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.ios_switch.notes import Notes
-from qosforge.platforms.recognition import asks_flow
+from qosforge.platforms.recognition import asks_flow, points_of
 
 DEFAULT_COS_TO_DSCP = tuple(range(0, 64, 8))
 """CoS to DSCP as delivered (Catalyst 2950 and 2970 guides)."""
@@ -34,14 +34,6 @@ class SwitchClassMarks:
     code_points: tuple[int, ...]
     cos: tuple[int, ...]
     precedences: tuple[int, ...] = ()
-
-
-def points_of(term: TermRequest) -> frozenset[int] | None:
-    """The DSCPs that an alternative's marks allow; None where it asks for none."""
-    by_precedence = {8 * p + low for p in term.precedence for low in range(8)}
-    if term.dscp and term.precedence:
-        return frozenset(term.dscp) & by_precedence
-    return frozenset(term.dscp) | by_precedence if term.dscp or term.precedence else None
 
 
 def class_marks(request: DeviceRequest, supported: frozenset[int], notes: Notes) -> dict[str, SwitchClassMarks]:

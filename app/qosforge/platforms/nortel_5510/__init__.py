@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from qosforge.inventory.models import DeviceRole
-from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
+from qosforge.plan.request import Feature
 from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.nortel_5510.blocks import blocks
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
@@ -17,12 +15,7 @@ from qosforge.platforms.nortel_5510.parse import parse
 from qosforge.platforms.nortel_5510.recognise import count_filters
 from qosforge.platforms.nortel_5510.secrets import FORMS
 from qosforge.platforms.profile import platform_profile
-from qosforge.platforms.recognition import count_class
-
-
-def _count(request: DeviceRequest, class_request: ClassRequest) -> int:
-    return count_class(class_request, partial(count_filters, request))
-
+from qosforge.platforms.recognition import class_counter
 
 PLATFORM = Platform(
     id="nortel_5510",
@@ -58,7 +51,7 @@ PLATFORM = Platform(
         }
     ),
     most_conditions=CAPABILITIES.filter_limits.value.classifiers,
-    count_conditions=_count,
+    count_conditions=class_counter(count_filters),
     lower=lower,
     blocks=blocks,
     parse=parse,

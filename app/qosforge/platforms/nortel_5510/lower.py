@@ -182,9 +182,7 @@ def _input_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Ite
     if not any(interface_request.recognise for interface_request in request.interfaces):
         return
     for c in request.classes:
-        if (note := ports_only(request, c)) is not None:
-            yield note
-    if (cleared := default_marked_down(request)) is not None:
-        yield cleared
+        yield from ports_only(request, c)
+    yield from default_marked_down(request)
     yield from filter_findings(request, host_rules)
     yield from police_findings(request)

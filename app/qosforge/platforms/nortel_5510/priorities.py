@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from qosforge.plan.request import ClassRequest
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, factory_dscp_to_cos
-from qosforge.platforms.nortel_5510.recognise import dscps_of
+from qosforge.platforms.recognition import points_of
 
 _ORDER = (1, 3, 4, 2, 5, 6, 7, 0)
 """Priorities for classes that name none, in the order they are given out; those of network control late."""
@@ -23,9 +23,8 @@ def dscp_of(class_request: ClassRequest) -> int | None:
 def dscps(class_request: ClassRequest) -> tuple[int, ...]:
     """DSCPs that belong to a class where marks are trusted: its mark, what its policer writes, what it matches."""
     own = dscp_of(class_request)
-    listed = (
-        d for t in class_request.terms if set(t.set_fields) <= {"dscp", "precedence"} for d in dscps_of(t) or ()
-    )
+    alone = [t for t in class_request.terms if set(t.set_fields) <= {"dscp", "precedence"}]
+    listed = (d for t in alone for d in sorted(points_of(t) or ()))
     return tuple(dict.fromkeys((*(() if own is None else (own,)), *class_request.remarked, *listed)))
 
 

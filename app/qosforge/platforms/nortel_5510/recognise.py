@@ -8,9 +8,8 @@ from qosforge.errors import Place
 from qosforge.expansion import combine
 from qosforge.finding_codes import DEFAULT
 from qosforge.findings import Finding
-from qosforge.intent.ports import WELL_KNOWN
 from qosforge.note import note
-from qosforge.plan.model import PortRange, Rule, Term
+from qosforge.plan.model import Rule, Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
@@ -18,41 +17,16 @@ from qosforge.platforms.names import shorten
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
 from qosforge.platforms.nortel_5510.filters import number_filters
 from qosforge.platforms.nortel_5510.policing import policer
-from qosforge.platforms.recognition import count_conditions
+from qosforge.platforms.recognition import (
+    aligned_blocks,
+    count_conditions,
+    joins_too_much,
+    points_of,
+    single_terms,
+)
 
 COUNT_SUFFIX = 3
 """Room behind a rule's name for the count of a filter (``-15``) or the action beyond its meter (``-x``)."""
-
-Ports = tuple[PortRange, ...]
-Flow = tuple[int | None, Ports, Ports]
-"""Protocol, source ports and destination ports."""
-
-
-def aligned_blocks(first: int, last: int) -> tuple[PortRange, ...]:
-    """A range as the fewest blocks of a power of two that begin at a multiple of their size."""
-    blocks = []
-    while first <= last:
-        size = first & -first if first else 1 << 16
-        while size > last - first + 1:
-            size >>= 1
-        blocks.append(PortRange(first=first, last=first + size - 1))
-        first += size
-    return tuple(blocks)
-
-
-def dscps_of(term: Alternative) -> tuple[int, ...] | None:
-    """Code points of an alternative, precedences being eight each; None where it looks at neither."""
-    by_precedence = tuple(8 * p + low for p in term.precedence for low in range(8))
-    if not (term.dscp or term.precedence):
-        return None
-    if not (term.dscp and term.precedence):
-        return tuple(sorted(term.dscp or by_precedence))
-    return tuple(sorted(set(term.dscp) & set(by_precedence)))
-
-
-def joins_too_much(term: Alternative) -> bool:
-    """Whether an application stands beside protocols or ports, which it brings itself."""
-    return term.application is not None and bool(term.protocol or term.source_port or term.destination_port)
 
 
 def element_terms(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...]:
@@ -70,37 +44,14 @@ def element_terms(request: DeviceRequest, class_request: ClassRequest) -> tuple[
 
 
 def _singles(request: DeviceRequest, term: Alternative) -> Iterator[Term]:
-    points = dscps_of(term)
-    for (protocol, near, far), source, target, point, cos, vlan, mac, other in combine(
-        tuple(_flows(request, term)),
-        term.source or (None,),
-        term.destination or (None,),
-        ((),) if points is None else tuple((d,) for d in points),
+    points = points_of(term)
+    marks = combine(
+        ((),) if points is None else tuple((d,) for d in sorted(points)),
         tuple((cos,) for cos in sorted(term.cos)) or ((),),
         _vlans(term.vlan) or ((),),
-        term.source_mac or (None,),
-        term.destination_mac or (None,),
-    ):
-        fields = {"dscp": point, "cos": cos, "vlan": vlan, "source_mac": mac, "destination_mac": other}
-        flow = {"protocol": protocol, "source_ports": near, "destination_ports": far}
-        yield Term.model_validate({"source": source, "destination": target, **fields, **flow})
-
-
-def _flows(request: DeviceRequest, term: Alternative) -> Iterator[Flow]:
-    if term.application is not None:
-        application = request.applications[term.application]
-        for first, last in application.ports:
-            for block in aligned_blocks(first, last):
-                yield application.protocol_number, (), (block,)
-            if last < WELL_KNOWN:
-                for block in aligned_blocks(first, last):
-                    yield application.protocol_number, (block,), ()
-        return
-    yield from combine(term.protocol or (None,), _blocks(term.source_port), _blocks(term.destination_port))
-
-
-def _blocks(ranges: tuple[tuple[int, int], ...]) -> tuple[Ports, ...]:
-    return tuple((block,) for first, last in ranges for block in aligned_blocks(first, last)) or ((),)
+    )
+    fields = [{"dscp": dscp, "cos": cos, "vlan": vlan} for dscp, cos, vlan in marks]
+    return single_terms(request, term, fields, aligned_blocks)
 
 
 def count_filters(request: DeviceRequest, term: Alternative) -> int:
