@@ -11,7 +11,7 @@ from qosforge.note import note
 from qosforge.plan.core import rate_in
 from qosforge.plan.model import Scheduler, ShareUnit
 from qosforge.plan.places import class_place
-from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import asked_share, requested_shares
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.base import ClassFidelity
@@ -38,35 +38,40 @@ class ClassShare:
 def class_shares(
     request: DeviceRequest, scheduler: Scheduler, queue_of: Mapping[str, int]
 ) -> tuple[ClassShare, ...]:
-    """The shares of every class on every scheduled interface.
+    """The shares of every class on every scheduled interface, all with one scheduler (see `port_shares`)."""
+    ports = (i for i in request.interfaces if i.schedule)
+    return tuple(share for port in ports for share in port_shares(request, port, scheduler, queue_of))
+
+
+def port_shares(
+    request: DeviceRequest, interface_request: InterfaceRequest, scheduler: Scheduler, queue_of: Mapping[str, int]
+) -> Iterator[ClassShare]:
+    """The shares of every class on an interface, of the rate that it may send.
 
     Weighted shares are told with the priority classes at what they ask for; an uncapped priority class itself
     gets whatever is offered, up to the whole link, which is what one without a cap asks for. Classes in one queue
     divide it as they asked.
     """
     # These devices hold weights and per cents: the rate matters to what is asked alone.
-    classes = request.classes
+    classes, usable = request.classes, interface_request.usable
     queues = tuple(queue_of[c.name] for c in classes)
-    return tuple(
-        ClassShare(c, interface_request.name, requested, applied)
-        for interface_request in request.interfaces
-        if interface_request.schedule
-        for c, (requested, applied) in zip(
-            classes, _served(classes, queues, scheduler, rate_in(classes, interface_request.usable)), strict=True
-        )
-    )
+    # The shares of a scheduler that holds its port below its rate are those of the whole rate.
+    scale = interface_request.rate / usable if scheduler.limit_percent is not None else 1.0
+    served = _served(classes, queues, scheduler, rate_in(classes, usable), scale)
+    for c, (requested, applied) in zip(classes, served, strict=True):
+        yield ClassShare(c, interface_request.name, requested, applied)
 
 
 @memoise
 def _served(
-    classes: tuple[ClassRequest, ...], queues: tuple[int, ...], scheduler: Scheduler, rate: int
+    classes: tuple[ClassRequest, ...], queues: tuple[int, ...], scheduler: Scheduler, rate: int, scale: float
 ) -> tuple[tuple[float, float], ...]:
-    """For every class what it asks for and what it gets on a port of this rate."""
+    """For every class what it asks for and what it gets; ``scale`` is the rate of the port over the usable one."""
     used = set(queues)
     requested = requested_shares(classes, rate)
     first = sum(requested[c.name] for c in classes if c.treatment.priority)
-    shares = expected_shares(scheduler, rate, priority_load=first, backlogged=used)
-    by_queue = {q.number: share for q, share in zip(scheduler.queues, shares, strict=True)}
+    shares = expected_shares(scheduler, rate, priority_load=first / scale, backlogged=used)
+    by_queue = {q.number: share * scale for q, share in zip(scheduler.queues, shares, strict=True)}
     together = dict.fromkeys(used, 0.0)
     for c, queue in zip(classes, queues, strict=True):
         together[queue] += requested[c.name]

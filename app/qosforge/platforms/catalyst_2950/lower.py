@@ -24,7 +24,6 @@ from qosforge.platforms.ios_switch.marks import (
 )
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.ports import (
-    as_asked,
     ingress,
     note_priority,
     note_rates,
@@ -58,7 +57,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     notes.extend(common.of_system)
     shares: tuple[ClassShare, ...] = ()
     if common.assignment and common.by_share:
-        shares = as_asked(class_shares(request, common.by_share, common.assignment.queue_of))
+        shares = class_shares(request, common.by_share, common.assignment.queue_of)
         notes.extend(common.of_service)
         notes.extend(share_findings(request, shares))
         notes.extend(common.of_shared_marks)

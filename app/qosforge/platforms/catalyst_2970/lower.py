@@ -29,13 +29,11 @@ from qosforge.platforms.catalyst_2970.shaping import (
     shape_weights,
     shaped_classes,
 )
-from qosforge.platforms.catalyst_2970.shares import port_shares
 from qosforge.platforms.ios_switch.classes import ClassifierLimits, input_rules
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks, class_marks, cos_to_dscp, dscp_to_cos
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.policing import police_rules
 from qosforge.platforms.ios_switch.ports import (
-    as_asked,
     flat,
     ingress,
     note_priority,
@@ -45,7 +43,7 @@ from qosforge.platforms.ios_switch.ports import (
     provenance,
 )
 from qosforge.platforms.ios_switch.queues import QueueAssignment, assign, scheduled_rates
-from qosforge.platforms.share_fidelity import ClassShare, fidelity, share_findings
+from qosforge.platforms.share_fidelity import ClassShare, fidelity, port_shares, share_findings
 
 _EVERY_DSCP = frozenset(range(64))
 
@@ -65,7 +63,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         scheduler = None
         if assignment and interface_request.schedule:
             scheduler = _scheduler(request, interface_request, assignment, held_depths, notes)
-            shares.extend(as_asked(port_shares(request, interface_request, scheduler, assignment)))
+            shares.extend(port_shares(request, interface_request, scheduler, assignment.queue_of))
         interfaces.append(
             InterfacePlan(
                 name=interface_request.name,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import replace
 
 from qosforge.dscp import dscp_name
 from qosforge.intent.models import RESERVED_CLASS
@@ -15,7 +13,7 @@ from qosforge.platforms.ios_switch.lines import PORT
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.queues import QueueAssignment, scheduled_rates
-from qosforge.platforms.share_fidelity import ClassShare, format_percent, priority_findings, queue_names
+from qosforge.platforms.share_fidelity import format_percent, priority_findings, queue_names
 from qosforge.units import format_rate
 
 
@@ -126,14 +124,6 @@ def note_priority(request: DeviceRequest, assignment: QueueAssignment, notes: No
         capped = finding.code == "priority-cap-not-enforced" and finding.traffic_class in uncapped
         if not (capped or (assignment.in_order and finding.code == "priority-queues-exceeded")):
             notes.extend([finding])
-
-
-def as_asked(shares: Iterable[ClassShare]) -> tuple[ClassShare, ...]:
-    """Shares where a priority class without a cap has what it asks for, the whole link."""
-    return tuple(
-        replace(s, requested=s.applied) if (p := s.traffic_class.treatment.priority) and not p.capped else s
-        for s in shares
-    )
 
 
 def note_tail_drop(entry: ClassRequest, notes: Notes) -> None:
