@@ -34,7 +34,13 @@ def gate(
     fields = {**{name: getattr(run, name) for name in Run.__dataclass_fields__}, **changed}
     holding = EffectiveRules(approval, (rules or ChangeRules(), ChangeRules()))
     return waits(
-        Run(**fields), ASKED, rules=holding, emulated=True, decisions=decisions, hands=lambda: {"ada"}, now=NOW
+        Run(**fields),
+        ASKED,
+        rules=holding,
+        emulated=True,
+        decisions=decisions,
+        contributors=lambda: {"ada"},
+        now=NOW,
     )
 
 
@@ -102,7 +108,9 @@ def test_an_approval_is_asked_for_before_the_time_comes(asked: Run) -> None:
 def held_by(run: Run, *rules: ChangeRules, unreadable: str = "", emulated: bool = True, **changed: Any) -> Wait:
     fields = {**{name: getattr(run, name) for name in Run.__dataclass_fields__}, **changed}
     holding = EffectiveRules("none", rules, unreadable)
-    found = waits(Run(**fields), ASKED, rules=holding, emulated=emulated, decisions=[], hands=lambda: (), now=NOW)
+    found = waits(
+        Run(**fields), ASKED, rules=holding, emulated=emulated, decisions=[], contributors=lambda: (), now=NOW
+    )
     assert found is not None
     assert found.status is RunStatus.SCHEDULED
     return found
@@ -125,7 +133,7 @@ def test_a_read_only_network_is_told_with_the_file_that_says_so(asked: Run) -> N
     rules = EffectiveRules(
         "none", (ChangeRules(writable=True), ChangeRules()), file="inventories/campus/changes.yaml"
     )
-    found = waits(asked, ASKED, rules=rules, emulated=False, decisions=[], hands=lambda: (), now=NOW)
+    found = waits(asked, ASKED, rules=rules, emulated=False, decisions=[], contributors=lambda: (), now=NOW)
     assert found is not None
     assert found.waits_for == "network campus to be writable by inventories/campus/changes.yaml"
 

@@ -47,16 +47,16 @@ def contributors(database: Database, run_id: str, candidate: str) -> dict[str, s
 
     def find(connection: sa.Connection) -> dict[str, str]:
         run = connection.execute(sa.select(RUNS).where(RUNS.c.id == run_id)).one()
-        hands: dict[str, str] = {}
+        contributions: dict[str, str] = {}
         version = (POLICIES.c.version == run.policy_version) | (POLICIES.c.text == run.params.get("intent_text"))
         for row in connection.execute(sa.select(POLICIES).where(version)):
-            hands[row.author] = f"wrote version {row.number} of policy {row.name}"
+            contributions[row.author] = f"wrote version {row.number} of policy {row.name}"
         taken = sa.select(POLICY_TAKEOVERS).join(
             POLICIES,
             (POLICIES.c.name == POLICY_TAKEOVERS.c.name) & (POLICIES.c.number == POLICY_TAKEOVERS.c.number),
         )
         for row in connection.execute(taken.where(version, POLICY_TAKEOVERS.c.network == run.network)):
-            hands[row.by] = f"took version {row.number} of policy {row.name} over"
+            contributions[row.by] = f"took version {row.number} of policy {row.name} over"
         actions = (
             sa.select(RUN_ACTIONS.c.run_id, RUN_ACTIONS.c.deed, RUN_ACTIONS.c.by)
             .join(RUNS, RUNS.c.id == RUN_ACTIONS.c.run_id)
@@ -69,8 +69,8 @@ def contributors(database: Database, run_id: str, candidate: str) -> dict[str, s
             if row.run_id == run_id:
                 own[row.by] = f"{done} the run"
             else:
-                hands[row.by] = f"{done} run {row.run_id}, which makes the same change,"
-        return hands | own
+                contributions[row.by] = f"{done} run {row.run_id}, which makes the same change,"
+        return contributions | own
 
     return database.query(find)
 

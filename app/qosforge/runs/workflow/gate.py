@@ -33,14 +33,14 @@ def waits(
     rules: EffectiveRules,
     emulated: bool,
     decisions: Sequence[Decision],
-    hands: Callable[[], Collection[str]],
+    contributors: Callable[[], Collection[str]],
     distrust: NotAllowed | None = None,
     now: datetime,
 ) -> Wait | None:
     """What a run that would enter ``candidate`` has to wait for; ``None`` when it may go on.
 
-    ``emulated``: whether its devices are a lab's. ``hands`` gives those who had a hand in the change: with four
-    eyes their approval counts for nothing. ``distrust`` says why its policy may not be run there by now.
+    ``emulated``: whether its devices are a lab's. ``contributors`` gives those who had a hand in the change: with
+    four eyes their approval counts for nothing. ``distrust`` says why its policy may not be run there by now.
     """
     if distrust is not None:
         return _scheduled(run, f"{distrust.message}: {distrust.hint}", now + LOOK_AGAIN)
@@ -51,7 +51,9 @@ def waits(
         by = f" by {rules.file}" if rules.file else ""
         return _scheduled(run, f"network {run.network} to be writable{by}", now + LOOK_AGAIN)
     approval = rules.approval
-    if approval != "none" and not _approved(candidate, decisions, hands() if approval == "four_eyes" else ()):
+    if approval != "none" and not _approved(
+        candidate, decisions, contributors() if approval == "four_eyes" else ()
+    ):
         again = "the devices changed since it was approved: " if any(d.approved for d in decisions) else ""
         whose = "somebody who had no hand in it" if approval == "four_eyes" else "an approver"
         return Wait(RunStatus.NEEDS_APPROVAL, f"{again}approval of candidate {candidate} by {whose}", run.deadline)
@@ -72,11 +74,11 @@ def _scheduled(run: Run, waits_for: str, due: datetime) -> Wait:
     return Wait(RunStatus.SCHEDULED, waits_for, min(due, run.deadline or due))
 
 
-def _approved(candidate: str, decisions: Sequence[Decision], hands: Collection[str]) -> bool:
-    """Whether the last word on exactly this candidate is an approval; those of ``hands`` can only speak against."""
+def _approved(candidate: str, decisions: Sequence[Decision], contributors: Collection[str]) -> bool:
+    """Whether the last word on exactly this candidate is an approval; contributors can only reject it."""
     words = [
         decision.approved
         for decision in decisions
-        if decision.candidate == candidate and not (decision.approved and decision.by in hands)
+        if decision.candidate == candidate and not (decision.approved and decision.by in contributors)
     ]
     return bool(words) and words[-1]

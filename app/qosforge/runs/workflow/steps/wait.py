@@ -184,7 +184,7 @@ def gate(context: Context, candidate: str) -> GateResult:
         rules=context.rules.effective(run.network, context.resolved.approval, context.network.changes),
         emulated=context.lab is not None,
         decisions=decisions,
-        hands=lambda: contributors(store.database, run.id, candidate),
+        contributors=lambda: contributors(store.database, run.id, candidate),
         distrust=find_distrust(
             store.database, context.resolved.policy_name, context.resolved.policy_number, run.network
         ),
