@@ -145,7 +145,7 @@ def print_error(error: QosforgeError, *, as_json: bool = False) -> None:
 
 
 def print_problems(problems: Iterable[dict[str, str]]) -> None:
-    """Problems that phases of a run returned as values."""
+    """Problems that steps of a run returned as values."""
     for problem in problems:
         line = Text("error: ", style="red")
         line.append(f"{problem['device']}: " if problem["device"] else "", style="bold")

@@ -69,7 +69,7 @@ class Policy:
     included: Mapping[str, str]
 
     def written(self, parameters: Mapping[str, Any] | None = None) -> PolicySource:
-        """It as an intent that is handed over, with values for parameters."""
+        """The version as the source of a run's policy, with values for parameters."""
         return PolicySource(self.text, f"{self.about.name}.yaml", self.included, parameters or {})
 
 

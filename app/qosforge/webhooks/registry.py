@@ -72,7 +72,7 @@ class WebhookSpec:
     networks: Collection[str] | None = None
 
     def columns(self, allowed: AllowList) -> dict[str, Any]:
-        """It as columns of a row, checked.
+        """The webhook as columns of a row, checked.
 
         Raises:
             InputError: the URL is none, or goes nowhere that is allowed; or a network's name cannot be one.

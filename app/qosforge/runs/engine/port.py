@@ -13,7 +13,7 @@ MAX_RECOVERY_ATTEMPTS = 2
 """How often a workflow is taken up whose process died under it."""
 
 WORKFLOW_VERSION = "7"
-"""Version of the order of phases; raise it when recorded runs can no longer be replayed by the code."""
+"""Version of the order of steps; raise it when recorded runs can no longer be replayed by the code."""
 
 JsonObject = dict[str, Any]
 """A plain JSON object: text keys; lists, not tuples; no NaN. It survives JSON unchanged."""

@@ -36,7 +36,7 @@ class Reason:
             raise ValueError(f"a reason says what happened, at which step, and the way on: {self}")
 
     def columns(self) -> dict[str, str]:
-        """It as columns of a run."""
+        """The reason as columns of a run."""
         return {
             "reason": self.message,
             "reason_step": self.step,

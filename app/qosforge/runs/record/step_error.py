@@ -44,7 +44,7 @@ class StepError(BaseModel):
         return f"{self.device}: {self.message}"
 
     def document(self) -> dict[str, Any]:
-        """It as plain JSON."""
+        """The error as plain JSON."""
         return self.model_dump(mode="json")
 
     def __str__(self) -> str:

@@ -37,7 +37,7 @@ class StageSummary(BaseModel):
     taken_over: int | None = None
 
     def document(self) -> dict[str, Any]:
-        """It as the store keeps it."""
+        """The summary as the store keeps it."""
         return self.model_dump(mode="json", exclude_unset=True)
 
 

@@ -19,10 +19,10 @@ from qosforge.runs.workflow.gate import Wait
 
 
 class StepResult(BaseModel):
-    """What a step gives."""
+    """The result of a step."""
 
     def document(self) -> dict[str, Any]:
-        """It as the engine records it."""
+        """The result as the engine records it."""
         return self.model_dump(mode="json", exclude_unset=True)
 
 
@@ -31,7 +31,7 @@ class Done(StepResult):
 
 
 class StoppableResult(StepResult):
-    """What a step gives that is left when the run has to stop: then there is a signal."""
+    """The result of a step that ends early when the run has to stop; ``stop`` is the signal then."""
 
     stop: StopSignal | None = None
 
@@ -62,7 +62,7 @@ class ReadResult(StoppableResult):
 
 
 class PreparedChange(StepResult):
-    """What is prepared for the devices, and the findings on it; ``refusal`` where these stand against it."""
+    """What is prepared for the devices, and the findings on it; ``refusal`` are the errors that forbid it."""
 
     refused: bool
     devices: dict[str, PreparedDevice]
@@ -137,7 +137,7 @@ class WaveResult(StoppableResult):
 
 
 class RestoreResult(StepResult):
-    """What devices hold that were put back, and the errors of those that could not be."""
+    """The configurations of devices that were rolled back, and the errors of those that could not be."""
 
     running: dict[str, str]
     errors: list[StepError]

@@ -43,17 +43,17 @@ class PushFailed(Exception):
         self.step = step
 
 
-def _recorded(phase: Callable[..., StepResult], *arguments: Any, **more: Any) -> dict[str, Any]:
-    """What a phase gives, or that the run had to stop while it computed, as a record."""
+def _recorded(step: Callable[..., StepResult], *arguments: Any, **more: Any) -> dict[str, Any]:
+    """The result of a step, or that the run had to stop while it computed, as a record."""
     try:
-        return phase(*arguments, **more).document()
+        return step(*arguments, **more).document()
     except RunStopped as stopped:
         return {_STOPPED: stopped.stop.model_dump(mode="json")}
 
 
 @dataclass(frozen=True)
 class RunSteps:
-    """Does phases as steps of the engine."""
+    """Carries out the steps of an attempt by the engine, which records their results."""
 
     context: Context
     engine: Engine
@@ -62,29 +62,29 @@ class RunSteps:
         self,
         name: str,
         result: type[Result],
-        phase: Callable[Concatenate[Context, P], Result],
+        step: Callable[Concatenate[Context, P], Result],
         *arguments: P.args,
         **more: P.kwargs,
     ) -> Result:
-        """What a phase gives, or gave already.
+        """The result of a step, carried out now or recorded already.
 
         Raises:
             Stop: the run had to stop while it computed.
         """
         return self._read(
-            name, result, self.engine.run_step(name, _recorded, phase, self.context, *arguments, **more)
+            name, result, self.engine.run_step(name, _recorded, step, self.context, *arguments, **more)
         )
 
     def wait(
         self,
         name: str,
         result: type[Result],
-        phase: Callable[Concatenate[Context, P], Result],
+        step: Callable[Concatenate[Context, P], Result],
         *arguments: P.args,
         **more: P.kwargs,
     ) -> Result:
-        """As `do`, for a phase that waits for others."""
-        got = self.engine.wait_step(name, _recorded, phase, self.context, *arguments, **more)
+        """As `do`, for a step that waits for others."""
+        got = self.engine.wait_step(name, _recorded, step, self.context, *arguments, **more)
         return self._read(name, result, got)
 
     def _read(self, name: str, result: type[Result], got: dict[str, Any]) -> Result:
