@@ -1,4 +1,4 @@
-"""Entries of extended IP access lists, to and from the plan's terms."""
+"""Entries of extended access lists, of IP to and from the plan's terms, of MAC addresses from them."""
 
 from __future__ import annotations
 
@@ -59,6 +59,12 @@ def _ports(ports: PortRange | None, names: dict[int, str]) -> str:
         return ""
     first, last = names.get(ports.first, str(ports.first)), names.get(ports.last, str(ports.last))
     return f"eq {first}" if first == last else f"range {first} {last}"
+
+
+def mac_entries(terms: tuple[Term, ...]) -> tuple[str, ...]:
+    """The entry of every term of MAC addresses."""
+    ends = [[f"host {mac}" if mac else "any" for mac in (t.source_mac, t.destination_mac)] for t in terms]
+    return tuple(f"permit {source} {destination}" for source, destination in ends)
 
 
 def read_entry(text: str) -> Term:

@@ -7,32 +7,18 @@ from ipaddress import ip_network
 from qosforge.plan.model import Plan, PortRange, Term, Trust
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
+from qosforge.platforms.blocks import BlockWriter
 from qosforge.platforms.nortel_5510.filters import SECOND, Filter, FilterPlan, number_filters
 from qosforge.platforms.nortel_5510.marks import egress_rows, high_drop, ingress_rows
 from qosforge.platforms.nortel_5510.metering import typed
-from qosforge.templating import render
 
 _IPV4 = 4
 _CLASSES = {Trust.NONE: "untrusted", Trust.DSCP: "trusted", Trust.KEEP: "unrestricted"}
 
 
-class _Blocks:
-    """Blocks in order, with the class they come from."""
-
-    def __init__(self, lowered: LoweredDevice, request: DeviceRequest) -> None:
-        self._classes = lowered.classes
-        self._lines = {c.name: c.line for c in request.classes}
-        self.made: list[Block] = []
-
-    def add(self, kind: str, name: str, called: str | None = None, **values: object) -> None:
-        text = render(f"nortel_5510/{kind.replace('-', '_')}.j2", **values)
-        traffic_class = self._classes.get(called or "")
-        self.made.append(Block(kind, name, text, traffic_class, self._lines.get(traffic_class or "")))
-
-
 def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
     """Groups, filters, assignments, maps, queues and shapers, in the order people read them."""
-    result = _Blocks(lowered, request)
+    result = BlockWriter("nortel_5510", lowered, request)
     interface_requests = {i.name: i for i in request.interfaces}
     ours = [i for i in plan.interfaces if interface_requests[i.name].recognise or interface_requests[i.name].trust]
     for group, trust in {i.ingress.policy: i.ingress.trust for i in ours}.items():
@@ -55,29 +41,29 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
         rate, bucket = interface.egress.shape_rate, interface.egress.shape_burst
         if interface_requests[interface.name].shape is not None and rate is not None and bucket is not None:
             result.add("if-shaper", interface.name, port=interface.name, shaper=typed(rate, bucket))
-    return tuple(result.made)
+    return tuple(result.blocks)
 
 
-def _filters(result: _Blocks, group: str | None, filters: FilterPlan) -> None:
+def _filters(result: BlockWriter, group: str | None, filters: FilterPlan) -> None:
     for entry in filters.filters:
         if entry.ip:
-            result.add("ip-element", entry.name, entry.rule, entry=entry, fields=_ip_fields(entry.term))
+            result.add("ip-element", entry.name, of=entry.rule, entry=entry, fields=_ip_fields(entry.term))
         if entry.l2:
-            result.add("l2-element", entry.name, entry.rule, entry=entry, fields=_l2_fields(entry.term))
+            result.add("l2-element", entry.name, of=entry.rule, entry=entry, fields=_l2_fields(entry.term))
     for entry in filters.filters:
-        result.add("classifier", entry.name, entry.rule, entry=entry, elements=_elements(entry))
+        result.add("classifier", entry.name, of=entry.rule, entry=entry, elements=_elements(entry))
     for action in filters.actions:
-        result.add("action", action.name, action.rule, action=action)
+        result.add("action", action.name, of=action.rule, action=action)
     for meter in filters.meters:
         bucket = typed(meter.police.rate, meter.police.burst)
-        result.add("meter", meter.rule, meter.rule, meter=meter, typed=bucket)
+        result.add("meter", meter.rule, of=meter.rule, meter=meter, typed=bucket)
     for policy in filters.policies:
         for entry in policy.filters if policy.block is not None else ():
-            result.add("classifier-block", entry.name, entry.rule, entry=entry, block=policy.block)
+            result.add("classifier-block", entry.name, of=entry.rule, entry=entry, block=policy.block)
     for policy in filters.policies:
         rules = {entry.rule for entry in policy.filters}
-        called = rules.pop() if len(rules) == 1 else None
-        result.add("policy", policy.name, called, policy=policy, group=group)
+        called = rules.pop() if len(rules) == 1 else ""
+        result.add("policy", policy.name, of=called, policy=policy, group=group)
 
 
 def _elements(entry: Filter) -> tuple[tuple[int, str, str], ...]:
