@@ -18,7 +18,7 @@ from qosforge.platforms.capability_data import nearest
 from qosforge.platforms.nortel_5510 import PLATFORM
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
 from qosforge.platforms.nortel_5510.filters import apart, group_filters, in_box_order, mask, number_filters
-from qosforge.platforms.nortel_5510.metering import BUCKETS, bucket_of, typed
+from qosforge.platforms.nortel_5510.policing import BUCKETS, bucket_of, typed
 from qoslab.packets import Packets
 
 from .switch_support import booted, codes, delta, finding, lowered, port, push, rendered, startup, undo

@@ -104,17 +104,6 @@ class DeviceFamily:
     states_image: bool = False
 
 
-def _no_commands(plan: Plan) -> tuple[str, ...]:
-    """Of a device that counts nothing by class."""
-    del plan
-    return ()
-
-
-def _no_counts(answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]:
-    del answers, plan
-    return ()
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Platform:
     """One kind of device. Its functions are pure: no I/O but reading their own data and templates.
@@ -156,8 +145,8 @@ class Platform:
     parse: Callable[[str, str, str], Plan]
     inspection_commands: Callable[[str], tuple[str, ...]]
     inspect: Callable[[Mapping[str, str], str, str], Inspection]
-    counter_commands: Callable[[Plan], tuple[str, ...]] = _no_commands
-    read_counters: Callable[[Mapping[str, str], Plan], tuple[QueueCount, ...]] = _no_counts
+    counter_commands: Callable[[Plan], tuple[str, ...]] = lambda _plan: ()
+    read_counters: Callable[[Mapping[str, str], Plan], tuple[QueueCount, ...]] = lambda _answers, _plan: ()
 
     @property
     def grammar(self) -> Grammar:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone
 from enum import StrEnum
 
 _TRAIN = re.compile(r"(\d+\.\d+)([A-Z]\w*)?")
@@ -64,6 +64,15 @@ def image_fits(written: str, running: str) -> bool:
         return True
     train = _TRAIN.fullmatch(image)
     return bool(train and train[2] and re.match(rf"{re.escape(train[1])}\([^)]*\){re.escape(train[2])}", real))
+
+
+def read_clock(day: str, time: str, zone: timedelta) -> datetime | None:
+    """The time in UTC of what a device in a zone shows (``Nov 3 2007``, ``09:15:00``); None where it is no time."""
+    try:
+        local = datetime.strptime(f"{' '.join(day.split())} {time}", "%b %d %Y %H:%M:%S")  # noqa: DTZ007
+    except ValueError:
+        return None
+    return local.replace(tzinfo=timezone(zone)).astimezone(UTC)
 
 
 def number(pattern: str, text: str) -> int | None:

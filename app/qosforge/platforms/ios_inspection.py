@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta
 
-from qosforge.platforms.inspection import Inspection, Lack, Timer, number
+from qosforge.platforms.inspection import Inspection, Lack, Timer, number, read_clock
 from qosforge.platforms.ios_software import image_of, platform_of
 
 _ARCHIVING = "ios"
@@ -91,8 +91,4 @@ def _moment(match: re.Match[str], running: str) -> datetime | None:
             away.setdefault(summer[1], away[set_to[1]] + timedelta(minutes=added))
     if zone not in away:
         return None
-    try:
-        local = datetime.strptime(f"{' '.join(day.split())} {time}", "%b %d %Y %H:%M:%S")  # noqa: DTZ007
-    except ValueError:
-        return None
-    return local.replace(tzinfo=timezone(away[zone])).astimezone(UTC)
+    return read_clock(day, time, away[zone])

@@ -41,7 +41,6 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     notes = Notes(request)
     request = on_ports(request, notes)
     common = _common(core(request), tuple(dict.fromkeys(kind_of(i) for i in request.interfaces if i.recognise)))
-    notes.extend(common.of_marks)
     notes.extend(common.of_classes)
     interfaces = []
     for interface_request in request.interfaces:
@@ -54,11 +53,10 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
                 ingress=ingress(requested, rules, current, common.system.dscp_to_cos, notes),
             )
         )
-    notes.extend(common.of_system)
+    notes.extend(common.of_switch)
     shares: tuple[ClassShare, ...] = ()
     if common.assignment and common.by_share:
         shares = class_shares(request, common.by_share, common.assignment.queue_of)
-        notes.extend(common.of_service)
         notes.extend(share_findings(request, shares))
         notes.extend(common.of_shared_marks)
         _note_box_wide(request, running, notes)
@@ -84,28 +82,26 @@ class _Common:
     system: System
     by_share: Scheduler | None
     called: Mapping[str, str]
-    of_marks: tuple[Finding, ...]
     of_classes: tuple[Finding, ...]
-    of_system: tuple[Finding, ...]
-    of_service: tuple[Finding, ...]
+    of_switch: tuple[Finding, ...]
     of_shared_marks: tuple[Finding, ...]
 
 
 @memoise
 def _common(request: DeviceRequest, kinds: tuple[str, ...]) -> _Common:
     """Marks, rules and queues; ``kinds`` are those of the ports that recognise classes."""
-    of_marks, of_classes, of_system, of_service, of_shared_marks = (Notes(request) for _ in range(5))
-    marks = class_marks(request, CAPABILITIES.supported_dscp.value, of_marks)
+    of_classes, of_switch, of_shared_marks = (Notes(request) for _ in range(3))
+    marks = class_marks(request, CAPABILITIES.supported_dscp.value, of_classes)
     recognised = port_rules(request, kinds, marks, of_classes)
     assignment = None
     if scheduled_rates(request):
         for entry in request.classes:
             note_tail_drop(entry, of_classes)
         assignment = assign(request, layout(), marks, of_classes)
-    system = _system(request, marks, assignment, of_system)
+    system = _system(request, marks, assignment, of_switch)
     if assignment:
-        note_rates(request, of_service)
-        note_priority(request, assignment, of_service)
+        note_rates(request, of_switch)
+        note_priority(request, assignment, of_switch)
         note_shared_marks(marks, assignment, True, of_shared_marks)
     return _Common(
         recognised=recognised,
@@ -113,10 +109,8 @@ def _common(request: DeviceRequest, kinds: tuple[str, ...]) -> _Common:
         system=system,
         by_share=_by_share(system.scheduler, assignment) if assignment and system.scheduler else None,
         called=provenance(recognised.rules, assignment),
-        of_marks=of_marks.findings,
         of_classes=of_classes.findings,
-        of_system=of_system.findings,
-        of_service=of_service.findings,
+        of_switch=of_switch.findings,
         of_shared_marks=of_shared_marks.findings,
     )
 

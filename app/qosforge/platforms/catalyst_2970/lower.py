@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from qosforge.dscp import dscp_name
 from qosforge.findings import Finding
 from qosforge.memoise import memoise
+from qosforge.note import Reason, because
 from qosforge.plan.core import core, rate_in
 from qosforge.plan.model import Egress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
-from qosforge.plan.request import DeviceRequest, InterfaceRequest
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_2970.depth import own_levels, plain_maps, wished_levels
@@ -21,7 +23,6 @@ from qosforge.platforms.catalyst_2970.levels import (
     default_queue_set,
     depths,
 )
-from qosforge.platforms.catalyst_2970.policed import PolicedMap
 from qosforge.platforms.catalyst_2970.scheduling import default_share, layout, shaped_round_robin
 from qosforge.platforms.catalyst_2970.shaping import (
     note_bounded_priority,
@@ -54,7 +55,6 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     request = on_ports(request, notes)
     common = _common(core(request))
     assignment = common.assignment
-    notes.extend(common.of_marks)
     notes.extend(common.of_classes)
     held_depths = _depths(request, common, running, notes) if assignment else ()
     interfaces, shares = [], list[ClassShare]()
@@ -106,7 +106,6 @@ class _Common:
     elsewhere: tuple[QueueBuffers, ...]
     system: System
     called: Mapping[str, str]
-    of_marks: tuple[Finding, ...]
     of_classes: tuple[Finding, ...]
     of_service: tuple[Finding, ...]
     of_shared_marks: tuple[Finding, ...]
@@ -115,9 +114,9 @@ class _Common:
 
 @memoise
 def _common(request: DeviceRequest) -> _Common:
-    of_marks, of_classes, of_service, of_shared_marks, of_input_queues = (Notes(request) for _ in range(5))
-    marks = class_marks(request, _EVERY_DSCP, of_marks)
-    exceeding = PolicedMap()
+    of_classes, of_service, of_shared_marks, of_input_queues = (Notes(request) for _ in range(4))
+    marks = class_marks(request, _EVERY_DSCP, of_classes)
+    exceeding = _PolicedMap()
     rules = _rules(request, marks, exceeding, of_classes)
     assignment = wished = None
     own = elsewhere = tuple[QueueBuffers, ...]()
@@ -146,7 +145,6 @@ def _common(request: DeviceRequest) -> _Common:
             input_queues=input_queues(request, marks, of_input_queues) if assignment else None,
         ),
         called=provenance(rules, assignment),
-        of_marks=of_marks.findings,
         of_classes=of_classes.findings,
         of_service=of_service.findings,
         of_shared_marks=of_shared_marks.findings,
@@ -154,8 +152,35 @@ def _common(request: DeviceRequest) -> _Common:
     )
 
 
+class _PolicedMap:
+    """The switch's map from the DSCP that a class has to the one of what exceeds, as classes ask for it."""
+
+    def __init__(self) -> None:
+        self._wanted: dict[int, tuple[int, str]] = {}
+
+    def write(self, entry: ClassRequest, dscp: int, exceeding: int) -> Reason | None:
+        """Have what exceeds of one DSCP become another; the reason where a class needs the map otherwise."""
+        held, first = self._wanted.setdefault(dscp, (exceeding, entry.name))
+        if held == exceeding:
+            return None
+        return because(
+            "police-unsupported",
+            variant="exceed-map",
+            first=first,
+            held=dscp_name(held),
+            dscp=dscp_name(dscp),
+            wanted=dscp_name(exceeding),
+        )
+
+    def table(self) -> tuple[int, ...] | None:
+        """The map of all 64 DSCPs; None where no class needs it."""
+        if not self._wanted:
+            return None
+        return tuple(self._wanted.get(dscp, (dscp, ""))[0] for dscp in range(64))
+
+
 def _rules(
-    request: DeviceRequest, marks: dict[str, SwitchClassMarks], exceeding: PolicedMap, notes: Notes
+    request: DeviceRequest, marks: dict[str, SwitchClassMarks], exceeding: _PolicedMap, notes: Notes
 ) -> dict[str, tuple[Rule, ...]]:
     if not any(i.recognise for i in request.interfaces):
         return {}
@@ -199,14 +224,10 @@ def _scheduler(
     notes: Notes,
 ) -> Scheduler:
     shape = shape_weights(request, interface_request, assignment, notes)
-    shaped = {number for number, weight in enumerate(shape, start=1) if weight}
-    return _round_robin(
-        _weights(assignment, core(request), rate_in(request.classes, interface_request.usable), frozenset(shaped)),
-        shape,
-        assignment.first is not None,
-        port_limit(interface_request, notes),
-        held_depths,
-    )
+    shaped = frozenset(number for number, weight in enumerate(shape, start=1) if weight)
+    weights = _weights(assignment, core(request), rate_in(request.classes, interface_request.usable), shaped)
+    limit = port_limit(interface_request, notes)
+    return shaped_round_robin(weights, shape, assignment.first is not None, limit, held_depths)
 
 
 @memoise
@@ -214,17 +235,6 @@ def _weights(
     assignment: QueueAssignment, request: DeviceRequest, rate: int, shaped: frozenset[int]
 ) -> tuple[int, ...]:
     return assignment.weights(request, (rate,), shaped)
-
-
-@memoise
-def _round_robin(
-    weights: tuple[int, ...],
-    shape: tuple[int, ...],
-    expedite: bool,
-    limit: int | None,
-    buffers: tuple[QueueBuffers, ...],
-) -> Scheduler:
-    return shaped_round_robin(weights, shape, expedite=expedite, limit=limit, depths=buffers)
 
 
 def _egress(
@@ -240,7 +250,7 @@ def _egress(
     """
     known = current.egress.scheduler if current and current.ingress.trust is not Trust.KEEP else None
     if scheduler is None:
-        known = known or shaped_round_robin(default_share(), CAPABILITIES.shape_default.value, expedite=False)
+        known = known or shaped_round_robin(default_share(), CAPABILITIES.shape_default.value, False)
         return Egress(scheduler=_deep(known, elsewhere) if elsewhere and as_delivered(known.queues) else known)
     limit = current.egress.scheduler.limit_percent if current and current.egress.scheduler else None
     if limit is None or scheduler.limit_percent is not None:

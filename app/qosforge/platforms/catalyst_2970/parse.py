@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from qosforge.commands import Entry
-from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, System, Trust
+from qosforge.commands import Entry, Reading
+from qosforge.plan.model import Egress, Ingress, InputQueues, InterfacePlan, Plan, System, Trust
 from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
-from qosforge.platforms.catalyst_2970.levels import QueueBuffers, depths
+from qosforge.platforms.catalyst_2970.input_queues import default_input_queues
+from qosforge.platforms.catalyst_2970.levels import (
+    OutputMaps,
+    QueueBuffers,
+    QueueSet,
+    default_maps,
+    default_queue_set,
+    depths,
+)
 from qosforge.platforms.catalyst_2970.lines import TABLE
-from qosforge.platforms.catalyst_2970.read_queues import SwitchQueues
 from qosforge.platforms.catalyst_2970.scheduling import (
     best_effort,
     default_share,
     shaped_round_robin,
 )
 from qosforge.platforms.ios_switch.reader import SwitchReader
+
+_WHOLE = 100
+"""Per cent that all buffers add up to."""
 
 
 def parse(text: str, device: str, image: str = "") -> Plan:
@@ -27,7 +38,7 @@ def parse(text: str, device: str, image: str = "") -> Plan:
     # What a class says nothing of gets DSCP 0: a policy stands for the trust of its port.
     reader = SwitchReader(TABLE, text, unmarked=0)
     switched_on = any(reader.settings("mls-qos"))
-    queues = SwitchQueues(reader.reading)
+    queues = _SwitchQueues(reader.reading)
     held = {number: depths(queues.queue_set(number), queues.maps) for number in (1, 2)}
     interfaces = tuple(_interface(reader, held, port, switched_on=switched_on) for port in reader.ports())
     maps = queues.maps
@@ -63,8 +74,80 @@ def _interface(
     scheduler = shaped_round_robin(
         said.get("share", default_share()),
         said.get("shape", CAPABILITIES.shape_default.value),
-        expedite=any(line.id == "expedite" and not line.negated for line in port.below),
-        limit=limit,
-        depths=buffers[said.get("set", 1)],
+        any(line.id == "expedite" and not line.negated for line in port.below),
+        limit,
+        buffers[said.get("set", 1)],
     )
     return InterfacePlan(name=port.name, ingress=ingress, egress=Egress(scheduler=scheduler))
+
+
+class _SwitchQueues:
+    """What the switch-wide lines say; everything else is as delivered, and so is what ``no`` takes back."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        default = default_input_queues()
+        self._output = {"cos": list(default_maps().cos), "dscp": list(default_maps().dscp)}
+        self._input = {"cos": list(default.cos_to_queue), "dscp": list(default.dscp_to_queue)}
+        self._ingress = default
+        self._sets = {1: default_queue_set(), 2: default_queue_set()}
+        for entry in reading.entries:
+            if not entry.negated:
+                self._take(entry)
+        self._miss_levels()
+
+    @property
+    def maps(self) -> OutputMaps:
+        """The output maps."""
+        return OutputMaps(tuple(self._output["cos"]), tuple(self._output["dscp"]))
+
+    @property
+    def input_queues(self) -> InputQueues:
+        """The ingress queues."""
+        tables = {f"{kind}_to_queue": tuple(table) for kind, table in self._input.items()}
+        return self._ingress.model_copy(update=tables)
+
+    def queue_set(self, number: int) -> QueueSet:
+        """A queue set."""
+        return self._sets[number]
+
+    def _miss_levels(self) -> None:
+        """Keep lines that put marks on an ingress threshold where packets are dropped before the queue is full:
+        plans hold the thresholds of ingress queues, not the marks on them."""
+        for entry in self._reading.all("input-cos", "input-dscp"):
+            level = entry.get("threshold", 1)
+            if not entry.negated and level <= 2 and self._ingress.thresholds[entry["queue"] - 1][level - 1] != 100:
+                self._reading.miss(entry)
+
+    def _take(self, entry: Entry) -> None:
+        _, _, what = entry.id.partition("-")
+        match entry.id:
+            case "output-cos" | "output-dscp":
+                for mark in entry["marks"]:
+                    self._output[what][mark] = (entry["queue"], entry.get("threshold", 1))
+            case "input-cos" | "input-dscp":
+                for mark in entry["marks"]:
+                    self._input[what][mark] = entry["queue"]
+            case "input-bandwidth":
+                self._change(weights=entry["weights"])
+            case "input-buffers" if sum(entry["buffers"]) == _WHOLE:
+                self._change(buffer_percent=entry["buffers"])
+            case "input-threshold":
+                rows = list(self._ingress.thresholds)
+                rows[entry["queue"] - 1] = entry["thresholds"]
+                self._change(thresholds=tuple(rows))
+            case "input-priority":
+                self._change(priority_queue=entry["queue"], priority_percent=entry["percent"])
+            case "queue-set-buffers" if sum(entry["buffers"]) == _WHOLE:
+                self._sets[entry["set"]] = replace(self._sets[entry["set"]], buffers=entry["buffers"])
+            case "queue-set-threshold":
+                rows_of_set = list(self._sets[entry["set"]].thresholds)
+                rows_of_set[entry["queue"] - 1] = tuple(
+                    entry[name] for name in ("first", "second", "reserved", "most")
+                )
+                self._sets[entry["set"]] = replace(self._sets[entry["set"]], thresholds=tuple(rows_of_set))
+            case "input-buffers" | "queue-set-buffers":
+                self._reading.miss(entry)
+
+    def _change(self, **values: object) -> None:
+        self._ingress = self._ingress.model_copy(update=values)

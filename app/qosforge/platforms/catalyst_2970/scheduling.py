@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from qosforge.memoise import memoise
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES, default_dscp_to_queue
 from qosforge.platforms.catalyst_2970.levels import QueueBuffers, default_depths
@@ -22,13 +21,13 @@ def default_share() -> tuple[int, ...]:
     return (CAPABILITIES.weight.default,) * CAPABILITIES.queues.value
 
 
+@memoise
 def shaped_round_robin(
-    share: Sequence[int],
-    shape: Sequence[int],
-    *,
+    share: tuple[int, ...],
+    shape: tuple[int, ...],
     expedite: bool,
     limit: int | None = None,
-    depths: Sequence[QueueBuffers] = (),
+    depths: tuple[QueueBuffers, ...] = (),
 ) -> Scheduler:
     """The scheduler of a port; ``limit`` is the per cent of its rate that the port may send, ``depths`` what its
     queues hold (as delivered unless given).

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import timedelta
 
-from qosforge.platforms.inspection import Inspection, number
+from qosforge.platforms.inspection import Inspection, number, read_clock
 
 COMMANDS = ("show version", "show privilege", "show clock", "dir")
 _CLOCK = re.compile(r"^(\d+:\d\d:\d\d)(?:\.\d+)? (\w+) \w{3} (\w{3} +\d+ \d{4})\s*$", re.MULTILINE)
@@ -28,17 +28,7 @@ def inspect(answers: Mapping[str, str], platform: str) -> Inspection:
         image=image[1] if image else "",
         privilege=number(r"Current privilege level is (\d+)", answers["show privilege"]),
         flash_free=number(r"\((\d+) bytes free\)", answers["dir"]),
-        clock=_moment(clock) if clock else None,
+        # What zones of one's own are away from UTC, no sample tells.
+        clock=read_clock(clock[3], clock[1], timedelta()) if clock and clock[2] in {"UTC", "GMT"} else None,
         clock_text=clock[0].strip() if clock else "",
     )
-
-
-def _moment(match: re.Match[str]) -> datetime | None:
-    """The time in UTC; what zones of one's own are away from it, no sample tells."""
-    if match[2] not in {"UTC", "GMT"}:
-        return None
-    try:
-        local = datetime.strptime(f"{' '.join(match[3].split())} {match[1]}", "%b %d %Y %H:%M:%S")  # noqa: DTZ007
-    except ValueError:
-        return None
-    return local.replace(tzinfo=UTC)

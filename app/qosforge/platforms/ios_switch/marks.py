@@ -93,7 +93,7 @@ def _note_unknown(entry: ClassRequest, supported: frozenset[int], notes: Notes) 
             traffic_class=entry.name,
             requested=dscp_name(value),
             value=value,
-            supported=_listed(supported),
+            supported=", ".join(map(str, sorted(supported))),
         )
     for precedence in sorted({p for term in entry.terms for p in term.precedence}):
         known = sorted(supported & set(range(8 * precedence, 8 * precedence + 8)))
@@ -104,10 +104,6 @@ def _note_unknown(entry: ClassRequest, supported: frozenset[int], notes: Notes) 
                 requested=f"precedence {precedence} (DSCP {8 * precedence} to {8 * precedence + 7})",
                 applied=f"DSCP {', '.join(map(str, known))}",
             )
-
-
-def _listed(supported: frozenset[int]) -> str:
-    return ", ".join(str(v) for v in sorted(supported))
 
 
 def _known(
@@ -124,7 +120,7 @@ def _known(
         requested=f"{dscp_name(dscp)} (DSCP {dscp})",
         applied=f"{dscp_name(near)} (DSCP {near})",
         dscp=dscp,
-        supported=_listed(supported),
+        supported=", ".join(map(str, sorted(supported))),
         same_group=same_group,
     )
     return near

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from qosforge.dscp import dscp_name
+from qosforge.finding_codes import DEFAULT
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.model import Ingress, InterfacePlan, Rule, Trust
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
@@ -25,14 +26,11 @@ def on_ports(request: DeviceRequest, notes: Notes, port: re.Pattern[str] = PORT)
     kept = tuple(i for i in request.interfaces if port.fullmatch(f"interface {i.name}"))
     if len(kept) == len(request.interfaces):
         return request
-    members = {i.lag for i in kept if i.lag}
-    for interface_request in request.interfaces:
-        if interface_request in kept:
-            continue
-        if interface_request.name in members:
-            notes.note("port-not-physical", interface=interface_request.name, variant="aggregation")
-        else:
-            notes.note("port-not-physical", interface=interface_request.name)
+    members = {i.lag for i in kept}
+    for i in request.interfaces:
+        if i not in kept:
+            variant = "aggregation" if i.name in members else DEFAULT
+            notes.note("port-not-physical", interface=i.name, variant=variant)
     return request.model_copy(update={"interfaces": kept})
 
 
@@ -60,10 +58,11 @@ def ingress(
                 applied=f"CoS {port_cos}",
             )
         policy = (interface_request.input_policy or INPUT_POLICY) if rules else None
-        _note_foreign_policy(interface_request, policy, current, notes)
+        if policy is None:
+            _note_foreign_policy(current, notes)
         return Ingress(policy=policy, trust=Trust.NONE, port_cos=port_cos, rules=rules)
     if interface_request.trust:
-        _note_foreign_policy(interface_request, None, current, notes)
+        _note_foreign_policy(current, notes)
         return Ingress(trust=Trust(interface_request.trust_in or Trust.DSCP), port_cos=port_cos)
     if current is None or current.ingress.trust is Trust.KEEP:
         return Ingress(trust=Trust.NONE, port_cos=port_cos)
@@ -87,17 +86,10 @@ def _under_map(current: InterfacePlan, dscp_to_cos: tuple[int, ...], notes: Note
     return current.ingress.model_copy(update={"rules": tuple(rules)})
 
 
-def _note_foreign_policy(
-    interface_request: InterfaceRequest, policy: str | None, current: InterfacePlan | None, notes: Notes
-) -> None:
-    present = current.ingress.policy if current else None
-    if present and policy is None:
-        notes.note(
-            "policy-in-the-way",
-            interface=interface_request.name,
-            direction="input",
-            policy=present,
-        )
+def _note_foreign_policy(current: InterfacePlan | None, notes: Notes) -> None:
+    policy = current.ingress.policy if current else None
+    if current and policy:
+        notes.note("policy-in-the-way", interface=current.name, direction="input", policy=policy)
 
 
 def note_rates(request: DeviceRequest, notes: Notes) -> None:

@@ -10,7 +10,7 @@ from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.blocks import BlockWriter
 from qosforge.platforms.nortel_5510.filters import SECOND, Filter, FilterPlan, number_filters
 from qosforge.platforms.nortel_5510.marks import egress_rows, high_drop, ingress_rows
-from qosforge.platforms.nortel_5510.metering import typed
+from qosforge.platforms.nortel_5510.policing import typed
 
 _IPV4 = 4
 _CLASSES = {Trust.NONE: "untrusted", Trust.DSCP: "trusted", Trust.KEEP: "unrestricted"}

@@ -16,7 +16,7 @@ from qosforge.platforms.nortel_5510.capabilities import (
 )
 from qosforge.platforms.nortel_5510.filters import group_filters
 from qosforge.platforms.nortel_5510.lines import KINDS, TABLE
-from qosforge.platforms.nortel_5510.metering import bucket_of
+from qosforge.platforms.nortel_5510.policing import bucket_of
 from qosforge.platforms.nortel_5510.read_filters import FilterTable, is_held
 
 _TRUST = {"trusted": Trust.DSCP, "untrusted": Trust.NONE, "unrestricted": Trust.KEEP}

@@ -1,8 +1,12 @@
-"""Meters of classes on host ports and shapers of ports, in the rates and buckets that the device has."""
+"""Meters of classes on host ports and shapers of ports, in the rates and buckets that the device has.
+
+The device takes no bucket size: it works it out of a second rate and a duration, and rounds to one of eight.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from qosforge.errors import Place
@@ -14,9 +18,37 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.capability_data import nearest
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
-from qosforge.platforms.nortel_5510.metering import BUCKETS
 from qosforge.platforms.rounding import burst_findings, rate_findings
 from qosforge.units import format_rate
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A bucket as it is typed: kb/s, kb/s and ms."""
+
+    rate: int
+    burst_rate: int
+    duration: int
+
+
+BUCKETS = CAPABILITIES.buckets.value
+"""Sizes of a bucket in bytes."""
+
+
+def typed(rate: int, bucket: int) -> Typed:
+    """What is typed for a rate (b/s) and a bucket (bytes)."""
+    above = CAPABILITIES.burst_above.value
+    return Typed(rate // 1000, rate // 1000 + above, round(bucket * 8 / above))
+
+
+def bucket_of(rate: int, burst_rate: int, duration: int | None) -> int:
+    """The bucket (bytes) that the device makes of rates (kb/s) and a duration (ms); the largest without one.
+
+    The one whose own duration, rounded, is nearest: that gives the guide's table back (10 and 15 Mb/s).
+    """
+    if duration is None or burst_rate <= rate:
+        return BUCKETS[-1]
+    return min(BUCKETS, key=lambda size: abs(round(size * 8 / (burst_rate - rate)) - duration))
 
 
 def policer(class_request: ClassRequest, dscp: int | None, cos: int) -> Policer | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from qosforge.commands import Entry
 from qosforge.plan.model import DROP, TRANSMIT, Action, Policer, PortRange, Rule, Term
-from qosforge.platforms.nortel_5510.metering import bucket_of
+from qosforge.platforms.nortel_5510.policing import bucket_of
 
 _SERVICE = {
     "2": (0, 0), "3": (10, 2), "4": (18, 3), "5": (26, 4), "6": (34, 5), "7": (46, 6), "8": (48, 7),
