@@ -62,10 +62,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         _note_box_wide(request, running, notes)
     return LoweredDevice(
         plan=Plan(
-            device=request.device,
-            platform=request.platform,
-            system=common.system,
-            interfaces=tuple(interfaces),
+            device=request.device, platform=request.platform, system=common.system, interfaces=tuple(interfaces)
         ),
         findings=notes.findings,
         fidelity=fidelity(shares),

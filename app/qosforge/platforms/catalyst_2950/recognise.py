@@ -122,10 +122,7 @@ def _note_masks(rules: tuple[Rule, ...], notes: Notes) -> None:
     most = CAPABILITIES.acl_masks.value
     if len(own) > most:
         notes.note(
-            "acl-masks-unconfirmed",
-            direction="input",
-            requested=f"{len(own)} masks: {'; '.join(own)}",
-            most=most,
+            "acl-masks-unconfirmed", direction="input", requested=f"{len(own)} masks: {'; '.join(own)}", most=most
         )
 
 

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from qosforge.platforms.capability_data import (
-    CapabilityData,
-    Fact,
-    Highest,
-    Range,
-    RangeWithDefault,
-    Sourced,
-    load,
-)
+from qosforge.platforms.capability_data import CapabilityData, Fact, Highest, Range, RangeWithDefault, Sourced, load
 from qosforge.platforms.ios_switch.policing import PortPolicers
 
 

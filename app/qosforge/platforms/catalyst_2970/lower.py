@@ -80,10 +80,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     notes.extend(common.of_input_queues)
     return LoweredDevice(
         plan=Plan(
-            device=request.device,
-            platform=request.platform,
-            system=common.system,
-            interfaces=tuple(interfaces),
+            device=request.device, platform=request.platform, system=common.system, interfaces=tuple(interfaces)
         ),
         findings=notes.findings,
         fidelity=fidelity(tuple(shares)),

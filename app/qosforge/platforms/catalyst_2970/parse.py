@@ -18,11 +18,7 @@ from qosforge.platforms.catalyst_2970.levels import (
     depths,
 )
 from qosforge.platforms.catalyst_2970.lines import TABLE
-from qosforge.platforms.catalyst_2970.scheduling import (
-    best_effort,
-    default_share,
-    shaped_round_robin,
-)
+from qosforge.platforms.catalyst_2970.scheduling import best_effort, default_share, shaped_round_robin
 from qosforge.platforms.ios_switch.reader import SwitchReader
 
 _WHOLE = 100

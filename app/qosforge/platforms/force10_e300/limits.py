@@ -39,9 +39,7 @@ def match_findings(
         earlier.append(c)
     if any(i.recognise for i in request.interfaces):
         yield note(
-            "cam-use",
-            Place(device=request.device, direction="input"),
-            applied=f"{cam_entries(rules)} CAM entries",
+            "cam-use", Place(device=request.device, direction="input"), applied=f"{cam_entries(rules)} CAM entries"
         )
 
 
@@ -95,10 +93,7 @@ def trust_findings(request: DeviceRequest, running: Plan | None, *, by_map: bool
             continue
         bare = not by_map and not layer2(request) and not marks(c) and not expressible(request, c)
         if (by_cos and not priorities(c)) or (bare and len(trusting) > len(by_cos)):
-            yield note(
-                "unmarked-class",
-                class_place(request, c, direction="input"),
-            )
+            yield note("unmarked-class", class_place(request, c, direction="input"))
 
 
 def box_findings(request: DeviceRequest, strict: int | None, running: Plan | None) -> Iterator[Finding]:

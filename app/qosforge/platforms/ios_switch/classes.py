@@ -13,13 +13,7 @@ from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.names import short_names
-from qosforge.platforms.recognition import (
-    asks_flow,
-    default_marked_down,
-    header_terms,
-    points_of,
-    ports_only,
-)
+from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, points_of, ports_only
 
 INPUT_POLICY = "QOSFORGE-IN"
 ACL_PREFIX = "QOSFORGE-"
@@ -105,10 +99,7 @@ def _matches(
     """Suffix, terms and DSCP to set of every class-map of a class."""
     flows, macs = _flow_terms(request, entry, limits.supported, notes), _mac_terms(entry, limits, notes)
     if (flows or macs) and marks.dscp is None:
-        notes.note(
-            "mark-needed",
-            traffic_class=entry.name,
-        )
+        notes.note("mark-needed", traffic_class=entry.name)
         flows = macs = ()
     if marks.dscp is None:
         # Without a mark of the class every code point is kept as it is: a rule for each.
@@ -145,11 +136,7 @@ def _flow_terms(
     for term in entry.terms:
         flow = bool(term.application) or asks_flow(term)
         if term.cos or (term.application and asks_flow(term)) or (_asks_mac(term) and (flow or points_of(term))):
-            notes.note(
-                "match-unsupported",
-                traffic_class=entry.name,
-                variant="cos" if term.cos else "joined",
-            )
+            notes.note("match-unsupported", traffic_class=entry.name, variant="cos" if term.cos else "joined")
         elif flow:
             points = points_of(term)
             wanted = tuple(sorted(points & supported)) if points is not None else ()

@@ -68,20 +68,11 @@ CLASSIFIERS = (
             remove_first=True,
         ),
     ),
-    Line(
-        "match-acl",
-        "match access-group name WORD:name",
-        "class-map",
-        change=Change(refers=("acl {name}",)),
-    ),
+    Line("match-acl", "match access-group name WORD:name", "class-map", change=Change(refers=("acl {name}",))),
     Line("match-acl", "match access-group WORD:name", "class-map", change=Change()),
     Line("match-mark", "match [ip] dscp DSCP:dscp*8", "class-map", change=Change()),
     Line(
-        "match-mark",
-        "match ip precedence <0-7>:precedence*8",
-        "class-map",
-        change=Change(),
-        also=("match REST",),
+        "match-mark", "match ip precedence <0-7>:precedence*8", "class-map", change=Change(), also=("match REST",)
     ),
     Line("text", "description REST", "class-map"),
     Line(
@@ -113,18 +104,8 @@ CLASSIFIERS = (
         change=Change(key="police", negate_before_change=True),
         also=("police REST",),
     ),
-    Line(
-        "trust",
-        "trust [dscp]",
-        "class",
-        change=Change(key="trust", negate="no trust"),
-        also=("trust REST",),
-    ),
-    Line(
-        "aggregate",
-        f"mls qos aggregate-policer WORD:name {_POLICER}",
-        also=("mls qos aggregate-policer REST",),
-    ),
+    Line("trust", "trust [dscp]", "class", change=Change(key="trust", negate="no trust"), also=("trust REST",)),
+    Line("aggregate", f"mls qos aggregate-policer WORD:name {_POLICER}", also=("mls qos aggregate-policer REST",)),
 )
 """Rows of ACLs, class-maps and policies."""
 
@@ -158,10 +139,7 @@ def ports(*needs: str) -> tuple[Line, ...]:
             "service-policy input WORD:name",
             "interface",
             change=Change(
-                key="input",
-                refers=("policy-map {name}", *needs),
-                negate_before_change=True,
-                attaches="input",
+                key="input", refers=("policy-map {name}", *needs), negate_before_change=True, attaches="input"
             ),
         ),
         Line("service-policy", "", "interface", also=("service-policy output WORD:name",)),

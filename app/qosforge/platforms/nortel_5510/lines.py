@@ -79,11 +79,7 @@ def _object(kind: str) -> Iterator[Line]:
         heading += " [enable|disable]:state"
         ours = f"{heading} [name WORD:name] if-group WORD:group {options}"
         attached = Change(
-            group="filters",
-            refers=("if-group {group}",),
-            negate=negate,
-            attaches="if-group {group}",
-            only=_OURS,
+            group="filters", refers=("if-group {group}",), negate=negate, attaches="if-group {group}", only=_OURS
         )
         yield Line(kind, ours, change=attached)
     else:
@@ -153,10 +149,7 @@ TABLE = CommandTable(
         "if-assign",
         "qos if-assign port WORD:port name WORD:name",
         change=Change(
-            key="{port}",
-            refers=("if-group {name}",),
-            negate="no qos if-assign port {port}",
-            attaches="port {port}",
+            key="{port}", refers=("if-group {name}",), negate="no qos if-assign port {port}", attaches="port {port}"
         ),
     ),
     *(line for kind in _OPTIONS for line in _object(kind)),

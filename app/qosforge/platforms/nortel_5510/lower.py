@@ -35,11 +35,7 @@ HOST_GROUP = "qosforge-host"
 TRUNK_GROUP = "qosforge-trunk"
 COS_GROUP = "qosforge-cos"
 CLEAR_GROUP = "qosforge-none"
-_TRUSTING = {
-    "dscp": (TRUNK_GROUP, Trust.DSCP),
-    "cos": (COS_GROUP, Trust.KEEP),
-    "none": (CLEAR_GROUP, Trust.NONE),
-}
+_TRUSTING = {"dscp": (TRUNK_GROUP, Trust.DSCP), "cos": (COS_GROUP, Trust.KEEP), "none": (CLEAR_GROUP, Trust.NONE)}
 """Groups of ports that no rule looks at, by what they trust: an unrestricted port leaves all marks alone."""
 
 
@@ -115,10 +111,7 @@ def _common(request: DeviceRequest, told: int | None) -> _Common:
         host_rules=host_rules,
         called=_called(request, names, host_rules) | queue_names(chosen.queue_of),
         queue_findings=tuple(_queue_findings(request, chosen, rate, told)) if scheduled else (),
-        class_findings=(
-            *(_wred_findings(request) if scheduled else ()),
-            *_input_findings(request, host_rules),
-        ),
+        class_findings=(*(_wred_findings(request) if scheduled else ()), *_input_findings(request, host_rules)),
     )
 
 

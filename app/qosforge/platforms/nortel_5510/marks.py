@@ -82,27 +82,15 @@ def mark_findings(request: DeviceRequest, chosen: Choice) -> Iterator[Finding]:
     """Marks that the device cannot tell apart or would lose."""
     tagged = [i.name for i in request.interfaces if i.trust and i.tagged and i.trust_in in (None, "dscp")]
     if tagged:
-        yield note(
-            "trust-partial",
-            Place(device=request.device, interface=", ".join(tagged), direction="input"),
-        )
+        yield note("trust-partial", Place(device=request.device, interface=", ".join(tagged), direction="input"))
     seen: dict[int, ClassRequest] = {}
     for c in request.classes:
         if not chosen.cos_of[c.name]:
-            yield note(
-                "cos-exhausted",
-                class_place(request, c),
-            )
+            yield note("cos-exhausted", class_place(request, c))
         for cos in chosen.cos_of[c.name]:
             other = seen.setdefault(cos, c)
             if other is not c and chosen.queue_of[other.name] != chosen.queue_of[c.name]:
-                yield note(
-                    "cos-shared",
-                    class_place(request, c),
-                    variant="by-cos",
-                    other=other.name,
-                    cos=cos,
-                )
+                yield note("cos-shared", class_place(request, c), variant="by-cos", other=other.name, cos=cos)
         yield from _unmarked(request, c)
 
 
@@ -114,12 +102,6 @@ def _unmarked(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
     by_cos = any(i.trust_in == "cos" for i in request.interfaces)
     bare = [t for t in c.terms if not (t.dscp or t.precedence)]
     if (by_dscp and bare) or (by_cos and c.name not in stated_marks([c])):
-        yield note(
-            "unmarked-class",
-            class_place(request, c),
-        )
+        yield note("unmarked-class", class_place(request, c))
     if bare and any(i.recognise for i in request.interfaces):
-        yield note(
-            "mark-reset",
-            class_place(request, c),
-        )
+        yield note("mark-reset", class_place(request, c))

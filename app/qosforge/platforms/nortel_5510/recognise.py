@@ -17,13 +17,7 @@ from qosforge.platforms.names import shorten
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
 from qosforge.platforms.nortel_5510.filters import number_filters
 from qosforge.platforms.nortel_5510.policing import policer
-from qosforge.platforms.recognition import (
-    aligned_blocks,
-    count_conditions,
-    joins_too_much,
-    points_of,
-    single_terms,
-)
+from qosforge.platforms.recognition import aligned_blocks, count_conditions, joins_too_much, points_of, single_terms
 
 COUNT_SUFFIX = 3
 """Room behind a rule's name for the count of a filter (``-15``) or the action beyond its meter (``-x``)."""
@@ -163,9 +157,7 @@ def _match_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding
     for term in c.terms:
         if joins_too_much(term):
             yield note(
-                "match-combination-unsupported",
-                class_place(request, c, direction="input"),
-                variant="application",
+                "match-combination-unsupported", class_place(request, c, direction="input"), variant="application"
             )
     precedences = [p for t in c.terms for p in t.precedence]
     if precedences:
