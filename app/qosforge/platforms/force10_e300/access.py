@@ -18,7 +18,7 @@ NO_ORDER = 254
 def read_term(values: Mapping[str, Any]) -> Term:
     """The term of one permitting entry of a list, by what its line says (`lines.IP_ENTRY`, `lines.MAC_ENTRY`)."""
     if "protocol" not in values:
-        return Term(source_mac=_mac(values.get("source")), destination_mac=_mac(values.get("destination")))
+        return Term(source_mac=values.get("source"), destination_mac=values.get("destination"))
     protocol = values["protocol"]
     return Term(
         protocol=_PROTOCOLS[protocol] if protocol in _PROTOCOLS else int(protocol),
@@ -27,11 +27,6 @@ def read_term(values: Mapping[str, Any]) -> Term:
         source_ports=_ports(values, "source"),
         destination_ports=_ports(values, "destination"),
     )
-
-
-def _mac(address: str | None) -> str | None:
-    digits = (address or "").replace(":", "")
-    return ".".join(digits[at : at + 4] for at in (0, 4, 8)) or None if digits else None
 
 
 def _prefix(values: Mapping[str, Any], end: str) -> str | None:

@@ -10,6 +10,7 @@ from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, family, n
 from qosforge.platforms.force10_e300.matching import entries, is_layer2, mark_lines, orders, together
 from qosforge.platforms.force10_e300.policing import meter_text
 from qosforge.platforms.force10_e300.wred import own_profiles
+from qosforge.platforms.mac_addresses import in_pairs
 from qosforge.platforms.names import shorten
 
 ACL_PREFIX = "QOSFORGE-"
@@ -126,10 +127,7 @@ def _address(prefix: str | None) -> str:
 
 
 def _mac(address: str | None) -> str:
-    if address is None:
-        return "any"
-    digits = address.replace(".", "")
-    return "host " + ":".join(digits[at : at + 2] for at in range(0, 12, 2))
+    return "any" if address is None else f"host {in_pairs(address)}"
 
 
 def _ports(ports: tuple[PortRange, ...]) -> str:

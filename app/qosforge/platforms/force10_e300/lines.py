@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qosforge.commands import ArgumentType, Change, CommandTable, Line
+from qosforge.platforms.mac_addresses import dotted
 
 _RATE = "{{<1-10000>:{0}mbps|kbps <1-10000000>:{0}kbps}} [<0-1000000>:{0}burst_kb]"
 METER = f"{_RATE.format('')} [peak {_RATE.format('peak_')}]"
@@ -25,7 +26,7 @@ _ARGUMENTS = {
     "ADDRESS": ArgumentType(r"\d+\.\d+\.\d+\.\d+", str),
     "PREFIX": ArgumentType(r"\d+\.\d+\.\d+\.\d+/\d+", str),
     "WILDCARD": ArgumentType(r"/?\d+[.\d]*", str),
-    "MAC": ArgumentType(r"(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}", str.lower),
+    "MAC": ArgumentType(r"(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}", dotted),
     "MARKS": ArgumentType(r"[0-9]+(?:,[0-9]+)*", str),
     "PORT": ArgumentType(r"\d+/\d+", str),
 }

@@ -162,6 +162,10 @@ class _Lowering:
         requested = requested_shares(request.classes, rate)
         self.chosen: QueueChoice = assign(request, requested)
         self.shares = percentages(request.classes, requested, self.chosen)
+        self.groups: dict[int, list[ClassRequest]] = {}
+        """Classes by queue in the intent's order: a class map has a queue of its own."""
+        for c in request.classes:
+            self.groups.setdefault(self.chosen.queue_of[c.name], []).append(c)
         self.host_rules = in_box_order(tuple(self._edge_rules()))
         self.provenance = self._provenance()
         self.queueing_findings = tuple(self._queueing_findings())
@@ -248,16 +252,9 @@ class _Lowering:
             return Ingress(policy=policy, trust=Trust.DSCP)
         return Ingress(policy=policy, rules=in_box_order(tuple(self._mark_rules())))
 
-    def _groups(self) -> list[list[ClassRequest]]:
-        """Classes by queue in the intent's order: a class map has a queue of its own."""
-        groups: dict[int, list[ClassRequest]] = {}
-        for c in self.request.classes:
-            groups.setdefault(self.chosen.queue_of[c.name], []).append(c)
-        return list(groups.values())
-
     def _edge_rules(self) -> Iterator[Rule]:
-        for group in self._groups():
-            first, queue = group[0], self.chosen.queue_of[group[0].name]
+        for queue, group in self.groups.items():
+            first = group[0]
             if first.is_default:
                 # An explicit last rule: an unknown host's own mark must not pass for one of ours.
                 terms: tuple[Term, ...] = (Term(),)
@@ -287,13 +284,13 @@ class _Lowering:
         if left and not self.layer2:
             for queue in self.chosen.control:
                 yield Rule(name=CONTROL, any_of=(Term(dscp=left),), queue=queue)
-        for group in self._groups():
+        for queue, group in self.groups.items():
             found = [t for c in group if not c.is_default for t in self._carried(c)]
             if left and not self.layer2 and self.chosen.with_control in {c.name for c in group}:
                 found.append(Term(dscp=left))
             if found:
                 terms = sorted_lines(tuple(dict.fromkeys(found)))
-                rule = Rule(name=group[0].name, any_of=terms, queue=self.chosen.queue_of[group[0].name])
+                rule = Rule(name=group[0].name, any_of=terms, queue=queue)
                 yield self.names.named(rule, MARK, layer2=self.layer2)
 
     def _carried(self, c: ClassRequest) -> tuple[Term, ...]:
@@ -308,10 +305,9 @@ class _Lowering:
         left = tuple(cos for cos in CAPABILITIES.control_cos.value if cos not in claimed)
         control = self.chosen.control[:1] if left else ()
         found = [Rule(name=CONTROL_COS, any_of=(Term(cos=left),), queue=queue) for queue in control]
-        for group in self._groups():
+        for queue, group in self.groups.items():
             values = tuple(sorted({cos for c in group if not c.is_default for cos in priorities(c)}))
             if values:
-                queue = self.chosen.queue_of[group[0].name]
                 rule = Rule(name=group[0].name, any_of=(Term(cos=values),), queue=queue)
                 found.append(self.names.named(rule, COS, layer2=True))
         return tuple(found)
@@ -319,13 +315,10 @@ class _Lowering:
     @memoise
     def scheduler(self, port_family: str) -> Scheduler:
         """The eight queues of a port of this family."""
-        owners: dict[int, list[ClassRequest]] = {}
-        for c in self.request.classes:
-            owners.setdefault(self.chosen.queue_of[c.name], []).append(c)
         suffix = _TEN if port_family.startswith("Ten") else ""
         queues = []
         for number, value in enumerate(self.shares):
-            mine = owners.get(number, [])
+            mine = self.groups.get(number, [])
             detected = next((c for c in mine if c.treatment.wred is not None), None)
             thresholds = default_thresholds(port_family) | own_profiles(detected) if detected else None
             alone = mine[0] if len(mine) == 1 else None

@@ -8,6 +8,7 @@ from qosforge.plan.model import Plan, PortRange, Term, Trust
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.blocks import BlockWriter
+from qosforge.platforms.mac_addresses import in_pairs
 from qosforge.platforms.nortel_5510.filters import SECOND, Filter, FilterPlan, number_filters
 from qosforge.platforms.nortel_5510.marks import egress_rows, high_drop, ingress_rows
 from qosforge.platforms.nortel_5510.policing import typed
@@ -95,9 +96,7 @@ def _l2_fields(term: Term) -> tuple[tuple[str, object], ...]:
     fields: list[tuple[str, object]] = []
     for key, mac in (("src-mac", term.source_mac), ("dst-mac", term.destination_mac)):
         if mac is not None:
-            digits = mac.replace(".", "")
-            pairs = ":".join(digits[at : at + 2] for at in range(0, 12, 2))
-            fields += [(key, pairs), (f"{key}-mask", "ff:ff:ff:ff:ff:ff")]
+            fields += [(key, in_pairs(mac)), (f"{key}-mask", "ff:ff:ff:ff:ff:ff")]
     if term.vlan:
         fields += [("vlan-min", term.vlan[0]), ("vlan-max", term.vlan[-1])]
     return (*fields, *(("priority", cos) for cos in term.cos))

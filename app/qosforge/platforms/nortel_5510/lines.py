@@ -16,6 +16,7 @@ from ipaddress import ip_network
 
 from qosforge.commands import ArgumentType, Change, CommandTable, Line
 from qosforge.configtree import ConfigLine, Tree
+from qosforge.platforms.mac_addresses import dotted
 
 _RATE, _BURST = "<0-100000000>", "<0-4294967296>"
 _WHOLE = r"[Ff]{2}(?:[:-]?[Ff]{2}){5}"
@@ -26,14 +27,9 @@ def _prefix(text: str) -> str:
     return text
 
 
-def _dotted(mac: str) -> str:
-    digits = re.sub("[^0-9a-f]", "", mac.lower())
-    return ".".join(digits[at : at + 4] for at in (0, 4, 8))
-
-
 _ARGUMENTS = {
     "PREFIX": ArgumentType(r"[0-9A-Fa-f:.]+(?:/\d+)?", _prefix),
-    "MAC": ArgumentType(r"[0-9A-Fa-f]{2}([:-])[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){4}", _dotted),
+    "MAC": ArgumentType(r"[0-9A-Fa-f]{2}([:-])[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){4}", dotted),
     "WHOLE": ArgumentType(_WHOLE, str),
 }
 

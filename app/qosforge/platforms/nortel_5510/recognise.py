@@ -128,21 +128,17 @@ def filter_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Ite
         ("meters", len(made.meters), limits.meters),
     )
     beyond = [(what, used, most) for what, used, most in needs if used > most]
+    place = Place(device=request.device, direction="input")
     for what, used, most in beyond:
+        requested, applied = f"{used} {what}", f"{most} at most"
         yield note(
-            "too-many-filters",
-            Place(device=request.device, direction="input"),
-            requested=f"{used} {what}",
-            applied=f"{most} at most",
-            used=used,
-            variant=what,
-            most=most,
+            "too-many-filters", place, requested=requested, applied=applied, variant=what, used=used, most=most
         )
     if not beyond:
         blocks = sum(p.block is not None for p in made.policies)
         yield note(
             "filter-precedences",
-            Place(device=request.device, direction="input"),
+            place,
             requested=f"{len(made.policies)} filters",
             applied=f"{room} at most",
             variant="blocks" if blocks else DEFAULT,
@@ -154,43 +150,22 @@ def filter_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Ite
 
 
 def _match_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
+    place = class_place(request, c, direction="input")
     for term in c.terms:
         if joins_too_much(term):
-            yield note(
-                "match-combination-unsupported", class_place(request, c, direction="input"), variant="application"
-            )
-    precedences = [p for t in c.terms for p in t.precedence]
+            yield note("match-combination-unsupported", place, variant="application")
+    precedences = list(dict.fromkeys(p for t in c.terms for p in t.precedence))
     if precedences:
-        listed = ", ".join(map(str, dict.fromkeys(precedences)))
-        yield note(
-            "precedence-as-dscps",
-            class_place(request, c, direction="input"),
-            requested=f"precedence {listed}",
-            applied=f"{8 * len(set(precedences))} elements",
-            variant="code-points",
-        )
-    requested = [r for t in c.terms for r in (*t.source_port, *t.destination_port)]
-    requested += [r for t in c.terms if t.application for r in request.applications[t.application].ports]
-    for first, last in dict.fromkeys(requested):
-        blocks = aligned_blocks(first, last)
-        if len(blocks) > 1:
-            yield note(
-                "range-as-blocks",
-                class_place(request, c, direction="input"),
-                requested=f"ports {first} to {last}",
-                applied=f"{len(blocks)} elements",
-            )
+        listed, elements = f"precedence {', '.join(map(str, precedences))}", f"{8 * len(precedences)} elements"
+        yield note("precedence-as-dscps", place, requested=listed, applied=elements, variant="code-points")
+    ranges = [r for t in c.terms for r in (*t.source_port, *t.destination_port)]
+    ranges += [r for t in c.terms if t.application for r in request.applications[t.application].ports]
+    for first, last in dict.fromkeys(ranges):
+        blocks = len(aligned_blocks(first, last))
+        if blocks > 1:
+            yield note("range-as-blocks", place, requested=f"ports {first} to {last}", applied=f"{blocks} elements")
     if c.mark and c.mark.drop_precedence == "medium":
-        yield note(
-            "drop-precedence-rounded",
-            class_place(request, c, direction="input"),
-            requested="medium",
-            applied="high",
-        )
+        yield note("drop-precedence-rounded", place, requested="medium", applied="high")
     if c.mark and c.mark.precedence is not None:
-        yield note(
-            "precedence-carried-as-dscp",
-            class_place(request, c, direction="input"),
-            requested=f"precedence {c.mark.precedence}",
-            applied=f"DSCP {8 * c.mark.precedence}",
-        )
+        requested, applied = f"precedence {c.mark.precedence}", f"DSCP {c.mark.code_point}"
+        yield note("precedence-carried-as-dscp", place, requested=requested, applied=applied)
