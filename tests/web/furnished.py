@@ -41,6 +41,7 @@ SAMPLES = {
     "/webhooks": "/webhooks",
     "/webhooks/{name}": "/webhooks/chat",
     "/calls": "/calls?who=ann",
+    "/editor/schema": "/editor/schema",
     "/experiments": "/experiments",
     "/experiments/{name}": "/experiments/cern-wrr",
     "/experiments/{name}/outcome": "/experiments/cern-wrr/outcome",
@@ -87,7 +88,12 @@ NOT_THERE_YET = frozenset(
 """What comes of an experiment or a prediction, which take too long to be made for this."""
 
 DOWNLOADS = frozenset(
-    {"/experiments/{name}/outcome.json", "/runs/{run_id}/everything.zip", "/runs/{run_id}/report.pdf"}
+    {
+        "/editor/schema",
+        "/experiments/{name}/outcome.json",
+        "/runs/{run_id}/everything.zip",
+        "/runs/{run_id}/report.pdf",
+    }
 )
 
 

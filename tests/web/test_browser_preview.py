@@ -75,19 +75,19 @@ def test_four_makers_are_previewed_beside_the_editor(site: Site, tab: Callable[.
 
     # What was folded out and chosen stays while one types; a text that cannot be compiled keeps the old preview.
     page.get_by_role("tab", name="YAML").click()
-    text = page.locator("#policy-text")
-    text.fill(text.input_value().replace("remaining_percent: 70", "remaining_percent: 60"))
+    text, field_text = page.get_by_label("Text of the policy"), page.locator("#policy-text")
+    text.fill(field_text.input_value().replace("remaining_percent: 70", "remaining_percent: 60"))
     r1 = page.get_by_role("region", name="Configuration of r1")
     expect(r1).to_contain_text("bandwidth remaining percent 60", timeout=LONG_MS)
     expect(note).to_be_visible()
-    text.fill(text.input_value().replace("percent: 50", "percent: 500"))
+    text.fill(field_text.input_value().replace("percent: 50", "percent: 500"))
     expect(preview).to_contain_text("This cannot be compiled: 1 problem", timeout=LONG_MS)
     expect(preview).to_contain_text("the last text that could be compiled")
     expect(r1).to_contain_text("bandwidth remaining percent 60")
     one.require_sound()
     preview.get_by_role("link", name="line", exact=False).first.click()
     expect(text).to_be_focused()
-    text.fill(text.input_value().replace("percent: 500", "percent: 40"))
+    text.fill(field_text.input_value().replace("percent: 500", "percent: 40"))
     expect(r1).to_contain_text("priority percent 40", timeout=LONG_MS)
     expect(preview).not_to_contain_text("This cannot be compiled")
 

@@ -23,6 +23,7 @@ class PolicyProblem:
     message: str
     hint: str
     line: int | None
+    column: int | None
     file: str | None
 
 
@@ -105,7 +106,7 @@ def _problem(problem: QosforgeError, file: str, paths: Mapping[Position, list[Pa
     # Several values begin at one place: it is the one that the problem names, or the nearest around it.
     named = [path for path in found if _leads_to(dotted(path), where.path or "")]
     path = named[-1] if named else found[0] if found else None
-    return PolicyProblem(path, problem.message, problem.hint, where.line, where.file)
+    return PolicyProblem(path, problem.message, problem.hint, where.line, where.column, where.file)
 
 
 def _leads_to(outer: str, inner: str) -> bool:

@@ -23,6 +23,7 @@ from qosforge.intent.editing import NotEditable, Set, edited
 from qosforge.intent.library import trimmed
 from qosforge.intent.policy_analysis import analyse_policy
 from qosforge.intent.policy_source import PolicySource, shipped_policies
+from qosforge.intent.schema import intent_schema
 from qosforge.inventory.models import Network
 from qosforge.policy_library.library import Policies
 from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION, Policy, PolicyMoved, PolicyUnknown
@@ -133,6 +134,12 @@ class EditRequest(BaseModel):
     number: int = SHIPPED_VERSION
     network: Annotated[str, Field(max_length=100)] = ""
     edits: Annotated[tuple[FormEdit, ...], Field(max_length=MOST_CHANGES)] = ()
+
+
+@router.get("/editor/schema", dependencies=sees(Role.VIEWER, recorded=False))
+def schema() -> Response:
+    """The JSON Schema of the language, which the editor completes from."""
+    return JSONResponse(intent_schema())
 
 
 @router.post("/editor/change", dependencies=sees(Role.VIEWER, recorded=False))

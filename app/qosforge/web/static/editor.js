@@ -49,7 +49,10 @@ function written() {
 
 function write(to) {
   text = to;
-  if (written() !== to) area.value = to;
+  if (written() !== to) {
+    area.value = to;
+    area.dispatchEvent(new Event("written"));
+  }
   numberLines();
 }
 

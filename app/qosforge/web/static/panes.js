@@ -14,8 +14,21 @@ export function numberLines() {
   numbers.textContent = Array.from({ length: lines }, (_, at) => at + 1).join("\n");
 }
 
-function showLine(line) {
+// CodeMirror, once it is there. Until then, and where it cannot be loaded, the text area does.
+let loading = null;
+
+function loadEditor() {
+  loading ??= import("./yaml_editor.js").then(({ editYaml }) => editYaml(area, element("problem-list")));
+  return loading.catch(() => (loading = null));
+}
+
+async function showLine(line) {
   open("yaml");
+  const editor = await loadEditor();
+  if (editor) {
+    editor.showLine(line);
+    return;
+  }
   const lines = area.value.split("\n");
   const begin = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
   area.focus();
@@ -33,6 +46,7 @@ function open(which) {
     element(tab.getAttribute("aria-controls")).hidden = !chosen;
   }
   numberLines();
+  if (which === "yaml") loadEditor();
 }
 
 for (const tab of tabs) {
