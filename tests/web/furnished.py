@@ -49,6 +49,7 @@ SAMPLES = {
     "/experiments/{name}/plots": "/experiments/cern-wrr/plots",
     "/networks": "/networks",
     "/networks/{network}": f"/networks/{NETWORK}",
+    "/networks/{network}/graph": f"/networks/{NETWORK}/graph",
     "/networks/{network}/sync": f"/networks/{NETWORK}/sync",
     "/networks/{network}/devices/{device}": f"/networks/{NETWORK}/devices/r1",
     "/policies": "/policies",
@@ -91,6 +92,7 @@ DOWNLOADS = frozenset(
     {
         "/editor/schema",
         "/experiments/{name}/outcome.json",
+        "/networks/{network}/graph",
         "/runs/{run_id}/everything.zip",
         "/runs/{run_id}/report.pdf",
     }

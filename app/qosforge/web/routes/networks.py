@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Form, Response
+from starlette.responses import JSONResponse
 
 from qosforge.access.roles import Role
 from qosforge.api.access_models import NetworkName
@@ -23,6 +24,7 @@ from qosforge.inventory.reach import Transport
 from qosforge.platforms.base import installed
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.web.pages import ThePage, sees
+from qosforge.web.views.network_graph import MANY_DEVICES, network_graph
 from qosforge.web.views.networks import network_view
 from qosforge.web.views.sync import origin
 
@@ -75,12 +77,19 @@ def show_network(page: ThePage, backend: TheBackend, network: str) -> Response:
     return page.answer(
         "networks/network.html.j2",
         view=network_view(backend, found),
+        has_graph=len(found.devices) > MANY_DEVICES,
         watch=rest.network_drift(backend, network),
         origin=origin(backend, network),
         platforms=sorted(installed()),
         transports=get_args(Transport),
         **_rules(backend, network),
     )
+
+
+@router.get("/networks/{network}/graph", dependencies=sees(Role.VIEWER))
+def show_graph(backend: TheBackend, network: str) -> Response:
+    """A network's devices and links as data, for the graph of a large one."""
+    return JSONResponse(network_graph(network_view(backend, backend.networks.network(network))))
 
 
 @router.put("/networks/{network}/drift", dependencies=sees(Role.ADMIN))

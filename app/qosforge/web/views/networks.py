@@ -89,6 +89,13 @@ class DeviceCard:
         return _shorten(self.device.platform.replace("_", " "), _KIND_LENGTH)
 
     @property
+    def state(self) -> str:
+        """What is known of its configuration: ``unknown``, ``drifted`` or ``read``."""
+        if self.read is None or self.device_state is None:
+            return "unknown"
+        return "drifted" if self.device_state.drifted else "read"
+
+    @property
     def named(self) -> tuple[AttachedStation, ...]:
         """The end hosts that the card names."""
         return self.hosts if len(self.hosts) <= MOST_HOSTS else self.hosts[: MOST_HOSTS - 1]

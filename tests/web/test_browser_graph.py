@@ -1,0 +1,107 @@
+"""A network of 300 devices in a browser: a graph to pan, zoom and filter, and the drawing where there is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from benchmarks.campus import write_campus
+from qosforge.access.roles import Role
+from qosforge.settings import Settings
+from tests.api.served import serving
+from tests.web.browser import Tab
+from tests.web.conftest import PASSWORD, Site
+
+DEVICES = 300
+
+
+@pytest.fixture(scope="module")
+def site(var_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A service with a large network and one that is just not large."""
+    folder = tmp_path_factory.mktemp("inventories")
+    write_campus(folder / "large", DEVICES)
+    write_campus(folder / "small", 40)
+    with serving(var_dir, inventories_dir=str(folder)) as served:
+        yield Site(served, Settings(var_dir=var_dir))
+
+
+@pytest.fixture(scope="module")
+def ann(site: Site) -> str:
+    return site.person("ann", Role.VIEWER)
+
+
+def _open(one: Tab, ann: str, network: str = "large") -> Page:
+    one.log_in(ann, PASSWORD)
+    one.page.goto(f"/networks/{network}")
+    return one.page
+
+
+def _picture(page: Page) -> bytes:
+    """The graph as it is drawn."""
+    page.wait_for_timeout(500)  # Cytoscape draws in frames
+    return page.locator("#graph-canvas").screenshot()
+
+
+def _count(page: Page, shown: int) -> None:
+    expect(page.locator("#graph-count")).to_have_text(f"{shown} of {DEVICES} devices")
+    expect(page.locator("tr[data-device]").filter(visible=True)).to_have_count(shown)
+
+
+def test_a_large_network_is_panned_zoomed_and_filtered(tab: Callable[..., Tab], ann: str) -> None:
+    one = tab()
+    page = _open(one, ann)
+    graph = page.get_by_role("application")
+    expect(graph).to_be_visible()
+    expect(page.locator(".map")).to_be_hidden()
+    _count(page, DEVICES)
+    whole = _picture(page)
+    page.get_by_role("button", name="Zoom in").click()
+    zoomed = _picture(page)
+    assert zoomed != whole
+    graph.focus()
+    page.keyboard.press("ArrowRight")
+    assert _picture(page) not in (whole, zoomed)
+    page.keyboard.press("Tab")
+    expect(graph).not_to_be_focused()
+
+    page.get_by_label("Device, product or end host").fill("d29 force10")
+    expect(page.locator("#graph-count")).to_have_text(re.compile("^[1-9] of 300 devices"))
+    found = page.locator("tr[data-device]").filter(visible=True)
+    _count(page, found.count())
+    assert all("Force10" in row for row in found.all_inner_texts())
+    one.require_sound()
+    page.get_by_label("Device, product or end host").fill("d299")
+    _count(page, 1)
+    box = graph.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)  # what is found is in the middle
+    page.wait_for_url("**/networks/large/devices/d299")
+
+
+def test_the_drawing_is_there_for_print_and_where_the_graph_is_not(tab: Callable[..., Tab], ann: str) -> None:
+    one = tab()
+    page = _open(one, ann)
+    graph, drawing = page.locator("#graph-canvas"), page.get_by_role("region", name="Drawing of the network")
+    expect(graph).to_be_visible()
+    page.emulate_media(media="print")
+    expect(drawing).to_be_visible()
+    expect(page.locator("#graph")).to_be_hidden()
+    page.emulate_media(media="screen")
+    expect(drawing).to_be_hidden()
+    page.get_by_role("button", name="As a drawing").click()
+    expect(drawing).to_be_visible()
+    expect(graph).to_be_hidden()
+
+    page.goto("/networks/small")
+    expect(drawing).to_be_visible()
+    expect(graph).to_have_count(0)
+
+    page.route("**/static/cytoscape.js", lambda route: route.abort())
+    page.goto("/networks/large")
+    expect(drawing).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("#graph")).to_be_hidden()
