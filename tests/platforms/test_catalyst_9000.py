@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from qosforge.compiler.candidate import make_candidate, plan_differences
 from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
@@ -19,7 +17,6 @@ from qosforge.inventory.models import Device, Network
 from qosforge.plan.model import DROP, Discipline, InterfacePlan, Policer, Queue, Share, ShareUnit, TailThreshold
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.catalyst_9000 import PLATFORM
-from qosforge.platforms.catalyst_9000.queues import whole_percents
 from qoslab.box import Box
 from qoslab.boxes import make_box
 from qoslab.clock import Clock
@@ -365,16 +362,6 @@ def test_an_uncapped_class_is_not_put_beside_others_of_level_two() -> None:
     classes = (VOICE, VIDEO, marked("extra", "cs4", priority=True))
     found = finding(compilation(*classes, REST), "queues-exceeded")
     assert found.applied == "2 priority levels; extra may take the cap of the others"
-
-
-@given(st.lists(st.floats(0, 1000, allow_nan=False), min_size=1, max_size=8))
-def test_whole_percents_add_up_and_are_near(parts: list[float]) -> None:
-    whole = whole_percents(parts)
-    assert sum(whole) == 100
-    assert min(whole) >= 1
-    total = sum(parts)
-    if total and all(part / total >= 0.01 for part in parts):
-        assert all(abs(w - 100 * p / total) < 1 for w, p in zip(whole, parts, strict=True))
 
 
 def test_shares_are_those_of_the_findings() -> None:

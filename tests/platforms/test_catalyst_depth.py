@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from qosforge.findings import Finding
 from qosforge.plan.model import Queue, TailThreshold
 from qosforge.platforms.base import LoweredDevice
-from qosforge.platforms.ios_switch.queues import whole_weights
 
 from .catalyst_support import REST, VOICE, codes, intent, lowered, port, rendered, startup
 
@@ -183,28 +179,3 @@ def test_a_priority_without_a_cap_has_what_the_ingress_gives() -> None:
     told = found(result, "input-priority-limited")
     assert (told.requested, told.applied) == ("all of it first", "40 % first, then 4 of 8 parts of the rest")
     assert "mls qos srr-queue input priority-queue 2 bandwidth 40\n" in rendered("s2970", request, result)
-
-
-@given(st.lists(st.integers(1, 60), min_size=2, max_size=3))
-@settings(max_examples=30, deadline=None)
-def test_weights_are_the_best_there_are(wanted: list[int]) -> None:
-    def error(weights: tuple[int, ...] | list[int]) -> float:
-        return max(abs(w / sum(weights) - p / sum(wanted)) for w, p in zip(weights, wanted, strict=True))
-
-    found_weights = whole_weights([wanted])
-    assert all(1 <= w <= 255 for w in found_weights)
-    assert error(found_weights) <= min(map(error, itertools.product(range(1, 26), repeat=len(wanted)))) + 1e-9
-
-
-@given(st.lists(st.lists(st.integers(1, 99), min_size=3, max_size=3), min_size=2, max_size=3))
-@settings(max_examples=30, deadline=None)
-def test_weights_for_several_ports_are_in_the_middle(targets: list[list[int]]) -> None:
-    def error(weights: tuple[int, ...] | list[int]) -> float:
-        return max(
-            abs(w / sum(weights) - p / sum(wanted))
-            for wanted in targets
-            for w, p in zip(weights, wanted, strict=True)
-        )
-
-    best = min(map(error, itertools.product(range(1, 16), repeat=3)))
-    assert error(whole_weights(targets)) <= best + 0.005

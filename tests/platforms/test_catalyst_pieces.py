@@ -1,4 +1,4 @@
-"""Pieces that the Catalysts share: access list entries, whole weights, lines that stand for absence."""
+"""Pieces that the Catalysts share: access list entries, lines that stand for absence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from qosforge.configtree import merge, transition
 from qosforge.plan.model import PortRange, Term
 from qosforge.platforms.catalyst_2950 import PLATFORM as C2950
 from qosforge.platforms.ios_switch.acl import entries, read_entry
-from qosforge.platforms.ios_switch.queues import whole_weights
 
 from .catalyst_support import BOXES, as_config, delta, intent, lowered, rendered, startup
 
@@ -62,21 +61,6 @@ def test_well_known_ports_are_printed_by_name() -> None:
 def test_entries_that_terms_do_not_hold(line: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         read_entry(line)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "weights"),
-    [
-        ([30.0, 70.0, 3.0], [30, 70, 3]),
-        ([100 / 3, 200 / 3], [1, 2]),
-        ([0.0, 100.0], [1, 255]),
-        ([0.0, 0.0], [1, 1]),
-        ([500.0, 250.0], [2, 1]),
-        ([33.0, 67.0], [33, 67]),
-    ],
-)
-def test_whole_weights(wanted: list[float], weights: list[int]) -> None:
-    assert whole_weights([wanted]) == weights
 
 
 def test_a_negated_line_stands_for_absence() -> None:

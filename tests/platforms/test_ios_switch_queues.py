@@ -2,87 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from qosforge.findings import Finding
-from qosforge.platforms.ios_switch.grouping import MOST_STEPS, best_groups
-from qosforge.platforms.ios_switch.merging import MergeConstraints, Merging
 from tests.compiler.goldens import findings_of, library
 
 from .catalyst_support import intent, lowered, rendered
 
 DEVICES = ("s2950", "s2970")
-
-
-def ways(things: Sequence[int], most: int) -> Iterator[list[list[int]]]:
-    """Every way to put things into groups."""
-    if not things:
-        yield []
-        return
-    for groups in ways(things[:-1], most):
-        for at in range(len(groups)):
-            yield [[*g, things[-1]] if at == position else g for position, g in enumerate(groups)]
-        if len(groups) < most:
-            yield [*groups, [things[-1]]]
-
-
-@given(st.lists(st.integers(0, 40), min_size=1, max_size=8), st.integers(1, 4))
-@settings(max_examples=60, deadline=None)
-def test_the_groups_found_are_the_cheapest_of_all(shares: list[int], most: int) -> None:
-    def price(group: Sequence[int]) -> tuple[int, int]:
-        errors = [sum(shares[n] for n in group) - shares[one] for one in group]
-        return max(errors), sum(errors)
-
-    def cost(prices: Sequence[tuple[int, int]]) -> tuple[int, int]:
-        return max((worst for worst, _ in prices), default=0), sum(errors for _, errors in prices)
-
-    things = sorted(range(len(shares)), key=lambda n: -shares[n])
-    found = best_groups(things, most, price, cost)
-    assert sorted(n for g in found for n in g) == list(range(len(shares)))
-    assert len(found) <= most
-    assert cost([*map(price, found)]) == min(cost([*map(price, way)]) for way in ways(things, most))
-
-
-def test_a_search_of_many_things_ends() -> None:
-    requested = 0
-
-    def cost(prices: Sequence[int]) -> int:
-        nonlocal requested
-        requested += 1
-        return max(prices)
-
-    found = best_groups(range(60, 20, -1), 4, sum, cost)
-    assert requested <= 4 * MOST_STEPS + 40**3
-    # 1620 in four: no way is better than 405.
-    assert 405 <= max(sum(g) for g in found) <= 425
-
-
-NAMES = ("default", "routing", "voice", "data", "bulk", "video", "oam")
-SHARES = st.lists(st.integers(0, 30), min_size=7, max_size=7)
-
-
-@given(st.lists(SHARES, min_size=1, max_size=2), st.integers(1, 4), st.sets(st.sampled_from(NAMES), max_size=2))
-@settings(max_examples=60, deadline=None)
-def test_what_a_way_costs_at_least_hides_no_cheaper_one(
-    percents: list[list[int]], queues: int, apart: set[str]
-) -> None:
-    requested = [{n: percent / 100 for n, percent in zip(NAMES, entry, strict=True)} for entry in percents]
-    heaviest = sorted(NAMES, key=lambda n: -max(at[n] for at in requested))
-    kept = MergeConstraints(frozenset(apart), (("voice", "video"), ("oam", "bulk")), frozenset({"routing"}))
-    merging = Merging(heaviest, queues, requested, kept)
-    found = best_groups(heaviest, queues, merging.price, merging.cost, merging.least)
-    prices = [merging.price(group) for group in found]
-    every = ways(range(len(heaviest)), queues)
-    least = min(merging.cost([merging.price([heaviest[n] for n in group]) for group in way]) for way in every)
-    assert merging.cost(prices) == pytest.approx(least, abs=2e-9)
-    # What one class may miss is what the others of its queue ask for.
-    worst = max(100 * (sum(at[n] for n in group) - at[one]) for at in requested for group in found for one in group)
-    assert merging.cost(prices)[1] == pytest.approx(worst)
 
 
 def told(policy: str, device: str, code: str) -> Finding:

@@ -15,6 +15,7 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import asked_share, requested_shares
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.base import ClassFidelity
+from qosforge.queue_assignment.shares import divide_queues
 
 EXACT = 5e-4
 """Shares that differ by less (0.05 points of the link rate) are told as exact."""
@@ -67,22 +68,17 @@ def _served(
     classes: tuple[ClassRequest, ...], queues: tuple[int, ...], scheduler: Scheduler, rate: int, scale: float
 ) -> tuple[tuple[float, float], ...]:
     """For every class what it asks for and what it gets; ``scale`` is the rate of the port over the usable one."""
-    used = set(queues)
     requested = requested_shares(classes, rate)
     first = sum(requested[c.name] for c in classes if c.treatment.priority)
-    shares = expected_shares(scheduler, rate, priority_load=first / scale, backlogged=used)
+    shares = expected_shares(scheduler, rate, priority_load=first / scale, backlogged=set(queues))
     by_queue = {q.number: share * scale for q, share in zip(scheduler.queues, shares, strict=True)}
-    together = dict.fromkeys(used, 0.0)
-    for c, queue in zip(classes, queues, strict=True):
-        together[queue] += requested[c.name]
-    result = []
-    for c, queue in zip(classes, queues, strict=True):
-        # Classes that ask for nothing share what their queue gets all the same.
-        part = requested[c.name] / together[queue] if together[queue] else 1 / queues.count(queue)
-        applied = 1.0 if c.treatment.priority else by_queue[queue] * part
-        uncapped = c.treatment.priority is not None and not c.treatment.priority.capped
-        result.append((1.0 if uncapped else requested[c.name], applied))
-    return tuple(result)
+    applied = divide_queues(requested, dict(zip(requested, queues, strict=True)), by_queue)
+    return tuple(
+        (requested[c.name], applied[c.name])
+        if (priority := c.treatment.priority) is None
+        else (requested[c.name] if priority.capped else 1.0, 1.0)
+        for c in classes
+    )
 
 
 def fidelity(shares: tuple[ClassShare, ...]) -> tuple[ClassFidelity, ...]:

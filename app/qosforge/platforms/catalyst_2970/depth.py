@@ -21,7 +21,8 @@ from qosforge.platforms.catalyst_2970.levels import (
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.ports import note_tail_drop
-from qosforge.platforms.ios_switch.queues import QueueAssignment, divided
+from qosforge.platforms.ios_switch.queues import QueueAssignment
+from qosforge.queue_assignment.shares import whole_numbers
 
 _COLOURS = {"green": "low", "yellow": "medium", "red": "high"}
 _MOST_LEVELS = 3
@@ -171,10 +172,8 @@ def _buffers(wishes: dict[int, _Wish]) -> tuple[int, ...]:
         return default
     requested = {q: w.requested for q, w in wishes.items() if w.requested}
     wanted = [requested.get(q, packets_at(part, 100)) for q, part in enumerate(default, start=1)]
-    parts = divided([packets / sum(wanted) for packets in wanted], 100)
-    surplus = sum(parts) - 100  # a queue has at least 1 per cent, and the device wants a sum of 100
-    largest = max(range(len(parts)), key=lambda i: parts[i])
-    return tuple(p - surplus if i == largest else p for i, p in enumerate(parts))
+    # A queue has at least 1 per cent, and the device takes a sum of 100 alone.
+    return whole_numbers([100 * (packets / sum(wanted)) for packets in wanted], 100)
 
 
 def _levels(wish: _Wish, queue: int, buffers: int) -> _Levels:

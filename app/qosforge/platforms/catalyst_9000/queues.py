@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,9 +10,10 @@ from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
-from qosforge.platforms.ios_switch.grouping import best_groups
 from qosforge.platforms.ios_switch.notes import Notes
-from qosforge.platforms.ios_switch.queues import scheduled_rates
+from qosforge.platforms.ios_switch.queues import note_merged, scheduled_rates
+from qosforge.queue_assignment.shape import ERROR, MERGED, MISPLACED, Criterion, Demand, QueueShape
+from qosforge.queue_assignment.solver import assign_queues
 
 _SAME = 1e-9
 
@@ -30,111 +31,61 @@ class QueueGroup:
         return any(c.is_default for c in self.classes)
 
 
-def group_classes(request: DeviceRequest, marks: Mapping[str, ClassMarks], notes: Notes) -> tuple[QueueGroup, ...]:
-    """The queues of every scheduled port: priority levels first, that of everything else last."""
-    levels = _levels(request, notes)
-    weighted = [c for c in request.classes if not c.treatment.priority]
-    count = CAPABILITIES.queues.value - len(levels)
-    groups: list[tuple[ClassRequest, ...]] = [(c,) for c in weighted]
-    if len(groups) > count:
-        groups = _merge_classes(request, weighted, count, marks)
-        _note_merged(request, groups, notes)
-    made = [QueueGroup(tuple(c for c in weighted if c in group)) for group in groups]
-    order = {c.name: position for position, c in enumerate(weighted)}
-    made.sort(key=lambda group: (group.is_default, order[group.classes[0].name]))
-    return (*levels, *made)
-
-
-def _levels(request: DeviceRequest, notes: Notes) -> list[QueueGroup]:
-    """The first priority class has level 1 to itself, all others share level 2."""
-    first = [c for c in request.classes if c.treatment.priority]
-    levels = [QueueGroup((c,), level) for level, c in enumerate(first[:1], 1)]
-    rest = tuple(first[1:])
-    if rest:
-        levels.append(QueueGroup(rest, 2))
-    if len(rest) > 1:
-        uncapped = [c.name for c in rest if c.treatment.priority and not c.treatment.priority.capped]
-        together = " + ".join(c.name for c in rest)
-        most = CAPABILITIES.queues.priority_levels
-        notes.note(
-            "queues-exceeded" if uncapped else "classes-merged",
-            direction="output",
-            requested=f"{len(first)} priority levels",
-            applied=f"{most} priority levels"
-            + (f"; {', '.join(uncapped)} may take the cap of the others" if uncapped else ", one cap for both"),
-            variant="priority-levels",
-            groups=together,
-        )
-    return levels
-
-
-def _merge_classes(
-    request: DeviceRequest, classes: Sequence[ClassRequest], count: int, marks: Mapping[str, ClassMarks]
-) -> list[tuple[ClassRequest, ...]]:
-    """The way to share queues that is within the tolerance (else errs least), then has the fewest classes beside
-    another kind, then leaves the most classes alone."""
-    shares = {tuple(shares[c.name] for c in classes) for shares in _shares_at_rates(request)}
-    needs = tuple(_Need(_kinds(marks[c.name]), _is_apart(c)) for c in classes)
-    groups = _best_merge(tuple(sorted(shares)), needs, count, request.tolerance)
-    return sorted(
-        (tuple(classes[at] for at in sorted(group)) for group in groups), key=lambda g: classes.index(g[0])
+@lru_cache(maxsize=64)
+def _shape(tolerance: float) -> QueueShape:
+    """The queues of a port: within the tolerance, classes beside another kind matter more than the error."""
+    beyond = Criterion(lambda use: max(use.error - tolerance - _SAME, 0.0), largest=True)
+    return QueueShape(
+        weighted=tuple(range(1, CAPABILITIES.queues.value + 1)),
+        strict=tuple(range(1, CAPABILITIES.queues.priority_levels + 1)),
+        preference=(beyond, MISPLACED, MERGED, ERROR),
     )
 
 
-@dataclass(frozen=True)
-class _Need:
-    """What a class needs of a queue that it shares: one of its kinds, or to be alone."""
-
-    kinds: frozenset[str]
-    apart: bool
-
-
-@lru_cache(maxsize=256)
-def _best_merge(
-    shares: tuple[tuple[float, ...], ...], needs: tuple[_Need, ...], count: int, tolerance: float
-) -> tuple[tuple[int, ...], ...]:
-    """The classes of each of ``count`` queues by their places in ``needs``.
-
-    ``shares`` are those of the link that the classes ask for, at each rate at which they differ. Results are kept
-    by value: devices whose ports have other names and rates mostly ask for the same.
-    """
-
-    def price(group: tuple[int, ...]) -> tuple[float, int, int]:
-        if len(group) < 2:
-            return 0.0, 0, 0
-        mixed = not frozenset.intersection(*(needs[at].kinds for at in group)) or any(
-            needs[at].apart for at in group
-        )
-        error = max(sum(at_rate[at] for at in group) - at_rate[one] for at_rate in shares for one in group)
-        return round(error, 9), len(group) if mixed else 0, len(group)
-
-    def cost(prices: Sequence[tuple[float, int, int]]) -> tuple[float, int, int, float]:
-        error, mixed, merged = 0.0, 0, 0
-        for its_error, its_mixed, its_merged in prices:
-            error = its_error if its_error > error else error
-            mixed += its_mixed
-            merged += its_merged
-        return max(error - tolerance - _SAME, 0.0), mixed, merged, error
-
-    def at_least(
-        found: tuple[float, int, int, float], prices: Sequence[tuple[float, int, int]], placed: int
-    ) -> tuple[float, int, int, float]:
-        # Whoever finds no free queue any more joins somebody.
-        must_join = len(needs) - placed - (count - len(prices))
-        return found[0], found[1], found[2] + max(must_join, 0), found[3]
-
-    heaviest = sorted(range(len(needs)), key=lambda at: -max(at_rate[at] for at_rate in shares))
-    return best_groups(heaviest, count, price, cost, at_least)
+def group_classes(request: DeviceRequest, marks: Mapping[str, ClassMarks], notes: Notes) -> tuple[QueueGroup, ...]:
+    """The queues of every scheduled port: priority levels first, that of everything else last."""
+    found = assign_queues(_shape(request.tolerance), _demands(request, marks))
+    by_queue: dict[int, list[ClassRequest]] = {}
+    for c in request.classes:
+        by_queue.setdefault(found.queue_of[c.name], []).append(c)
+    groups = []
+    for number, entries in by_queue.items():
+        level = number if entries[0].treatment.priority else None
+        groups.append(QueueGroup(tuple(entries), level))
+        if level and len(entries) > 1:
+            _note_level(request, entries, notes)
+    if found.merged:
+        apart = frozenset(c.name for c in request.classes if _is_apart(c))
+        note_merged(request, found, apart, len(found.groups), notes, kind="weighted queues", direction="output")
+    return tuple(sorted(groups, key=lambda group: (group.level is None, group.is_default)))
 
 
-def _shares_at_rates(request: DeviceRequest) -> list[Mapping[str, float]]:
-    return [requested_shares(request.classes, rate) for rate in scheduled_rates(request)]
+def _note_level(request: DeviceRequest, entries: Sequence[ClassRequest], notes: Notes) -> None:
+    """That classes share a priority level."""
+    uncapped = [c.name for c in entries if c.treatment.priority and not c.treatment.priority.capped]
+    notes.note(
+        "queues-exceeded" if uncapped else "classes-merged",
+        direction="output",
+        requested=f"{sum(c.treatment.priority is not None for c in request.classes)} priority levels",
+        applied=f"{CAPABILITIES.queues.priority_levels} priority levels"
+        + (f"; {', '.join(uncapped)} may take the cap of the others" if uncapped else ", one cap for both"),
+        variant="priority-levels",
+        groups=" + ".join(c.name for c in entries),
+    )
 
 
-def _largest_error(groups: Iterable[Sequence[ClassRequest]], requested: Iterable[Mapping[str, float]]) -> float:
-    """By how much of the link a class may miss its share to the classes beside it in its queue."""
-    errors = (sum(at[c.name] for c in g) - at[one.name] for at in requested for g in groups for one in g)
-    return max(errors, default=0.0)
+def _demands(request: DeviceRequest, marks: Mapping[str, ClassMarks]) -> tuple[Demand, ...]:
+    """What the classes demand, at each rate at which that differs."""
+    weighted = [c for c in request.classes if not c.treatment.priority]
+    at_rates = [requested_shares(request.classes, rate) for rate in scheduled_rates(request)]
+    shares = zip(*sorted({tuple(at[c.name] for c in weighted) for at in at_rates}), strict=True)
+    return (
+        *(Demand(c.name, priority=True) for c in request.classes if c.treatment.priority),
+        *(
+            Demand(c.name, parts, alone=_is_apart(c), kinds=_kinds(marks[c.name]))
+            for c, parts in zip(weighted, shares, strict=True)
+        ),
+    )
 
 
 def _kinds(marks: ClassMarks) -> frozenset[str]:
@@ -153,34 +104,3 @@ def _kinds(marks: ClassMarks) -> frozenset[str]:
 def _is_apart(entry: ClassRequest) -> bool:
     """Whether what is asked of a class would hold for the others of its queue too."""
     return bool(entry.treatment.shape or entry.treatment.bounded)
-
-
-def _note_merged(request: DeviceRequest, groups: Sequence[Sequence[ClassRequest]], notes: Notes) -> None:
-    error = _largest_error(groups, _shares_at_rates(request))
-    bearable = error <= request.tolerance + _SAME and not any(
-        len(group) > 1 and any(map(_is_apart, group)) for group in groups
-    )
-    together = "; ".join(" + ".join(c.name for c in g) for g in groups if len(g) > 1)
-    notes.note(
-        "classes-merged" if bearable else "queues-exceeded",
-        direction="output",
-        requested=f"{sum(len(g) for g in groups)} weighted queues",
-        applied=f"{len(groups)} weighted queues, a share may be wrong by {100 * error:.3g} points of the link",
-        variant="weighted-queues",
-        groups=together,
-        queues=len(groups),
-    )
-
-
-def whole_percents(parts: Sequence[float]) -> list[int]:
-    """Whole per cents, at least 1 each, that add up to 100 and come nearest to parts of any unit."""
-    total = sum(parts) or 1.0
-    exact = [100 * part / total for part in parts]
-    whole = [max(int(value + _SAME), 1) for value in exact]
-    while sum(whole) != 100:
-        # The largest remainder gets what is left; what is too much is taken where it is missed least.
-        step = 1 if sum(whole) < 100 else -1
-        fit = [i for i in range(len(whole)) if whole[i] + step >= 1]
-        chosen = min(fit, key=lambda i: (abs(whole[i] + step - exact[i]) - abs(whole[i] - exact[i]), -whole[i]))
-        whole[chosen] += step
-    return whole

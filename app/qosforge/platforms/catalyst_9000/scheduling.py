@@ -14,11 +14,12 @@ from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_9000.drops import detectors
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.catalyst_9000.names import OUTPUT_POLICY, PORT_SUFFIX
-from qosforge.platforms.catalyst_9000.queues import QueueGroup, whole_percents
+from qosforge.platforms.catalyst_9000.queues import QueueGroup
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.names import shorten
 from qosforge.platforms.share_fidelity import ClassShare
+from qosforge.queue_assignment.shares import divide_queues, whole_percents
 from qosforge.units import format_rate
 
 
@@ -180,13 +181,12 @@ def class_shares(
     assert scheduler is not None
     requested = requested_shares(request.classes, interface_request.usable)
     held = expected_shares(scheduler, interface_request.usable, priority_load=0.0)
-    result = []
-    for group, part, queue in zip(groups, held, scheduler.queues, strict=True):
-        together = sum(requested[c.name] for c in group.classes)
-        for entry in group.classes:
-            if queue.priority and not queue.capped:
-                result.append(ClassShare(entry, interface_request.name, 1.0, 1.0))
-                continue
-            applied = part * requested[entry.name] / together if together else part / len(group.classes)
-            result.append(ClassShare(entry, interface_request.name, requested[entry.name], applied))
-    return tuple(result)
+    numbers = {c.name: number for number, group in enumerate(groups) for c in group.classes}
+    applied = divide_queues(requested, numbers, held)
+    return tuple(
+        ClassShare(c, interface_request.name, 1.0, 1.0)
+        if queue.priority and not queue.capped
+        else ClassShare(c, interface_request.name, requested[c.name], applied[c.name])
+        for group, queue in zip(groups, scheduler.queues, strict=True)
+        for c in group.classes
+    )

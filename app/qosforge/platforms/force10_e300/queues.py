@@ -1,10 +1,12 @@
-"""Assign classes to the eight queues, and compute the percentage of each queue."""
+"""Assign classes to the eight queues, and compute the percentage of each queue.
+
+Classes join pair by pair where there are too many: a search of all ways would give devices other queues.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from qosforge.errors import Place
 from qosforge.findings import Finding
@@ -14,14 +16,18 @@ from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, dscp_to_queue
 from qosforge.platforms.force10_e300.matching import layer2
 from qosforge.platforms.recognition import points_of
+from qosforge.queue_assignment.shape import ERROR, KINDS, Demand, QueueShape
+from qosforge.queue_assignment.shares import nearest_division, normalised, whole_numbers
+from qosforge.queue_assignment.solver import assign_queues
 
 _DEFAULT_QUEUE = 0
-_STRICT_QUEUE = 5
 _CONTROL_QUEUE = 6
-_WEIGHTED_QUEUES = (4, 3, 2, 1)
-_ALL_WEIGHTED = (6, 5, 4, 3, 2, 1)
-"""Queues where there are more classes than below the strict queue's usual place: it is the last one then."""
-_LAST_QUEUE = 7
+_SHAPE = QueueShape(weighted=(4, 3, 2, 1), strict=(5,))
+_WIDE_SHAPE = QueueShape(weighted=(6, 5, 4, 3, 2, 1), strict=(7,), preference=(KINDS, ERROR), pairwise=True)
+"""The queues where there are more classes than below the strict queue's usual place: it is the last one then.
+
+Classes of different marks share a queue last: it has one mark.
+"""
 _LEAST_PART = 0.75
 """Classes get at least this part of what is left for them; the rest may round their ratio better."""
 
@@ -85,22 +91,18 @@ def assign(request: DeviceRequest, requested: Mapping[str, float]) -> QueueChoic
         strict = single[strict_class.name] if strict_class is not None else None
         queues = {dscp_to_queue()[d] for d in CAPABILITIES.control_dscps.value}
         return QueueChoice(single, strict, by_map=True, control=tuple(sorted(queues - set(single.values()))))
-    groups, error = _groups(request, requested)
-    many = len(groups) > len(_WEIGHTED_QUEUES)
-    strict = _LAST_QUEUE if many else _STRICT_QUEUE
-    queue_of = {default: _DEFAULT_QUEUE}
-    queue_of |= {c.name: strict for c in request.classes if c.treatment.priority}
-    for queue, group in zip(_ALL_WEIGHTED if many else _WEIGHTED_QUEUES, groups, strict=False):
-        queue_of |= dict.fromkeys(group, queue)
+    sharing = sum(not (c.treatment.priority or c.is_default) for c in request.classes)
+    shape = _SHAPE if sharing <= len(_SHAPE.weighted) else _WIDE_SHAPE
+    found = assign_queues(shape, _demands(request, requested))
     # A policy of layer 2 sees no DSCPs: what has no CoS of a class goes to queue 0.
     ethernet = layer2(request)
-    free = set() if ethernet else {_CONTROL_QUEUE} - set(queue_of.values())
+    free = set() if ethernet else {_CONTROL_QUEUE} - set(found.queue_of.values())
     return QueueChoice(
-        queue_of={c.name: queue_of[c.name] for c in request.classes},
-        strict=strict if strict_class is not None else None,
+        queue_of={c.name: found.queue_of[c.name] for c in request.classes},
+        strict=None if strict_class is None else found.queue_of[strict_class.name],
         by_map=False,
-        merged=tuple(tuple(group) for group in groups if len(group) > 1),
-        error=error,
+        merged=found.merged,
+        error=found.error,
         control=tuple(free),
         with_control=None if free or ethernet else _kin(request, requested),
     )
@@ -113,26 +115,18 @@ def _kin(request: DeviceRequest, requested: Mapping[str, float]) -> str:
     return max(weighted, key=lambda c: (bool(control & set(marks(c))), requested[c.name])).name
 
 
-def _groups(request: DeviceRequest, requested: Mapping[str, float]) -> tuple[list[list[str]], float]:
-    """Weighted classes by queue, and the largest error of a share.
-
-    Where there are too many, those go together, two by two, that err least.
-    Classes of different marks go together last: a queue has one mark.
-    """
-    groups = [[c.name] for c in request.classes if not c.treatment.priority and not c.is_default]
-    own = {c.name: effective_mark(c) for c in request.classes}
-    while len(groups) > len(_ALL_WEIGHTED):
-        pairs = combinations(range(len(groups)), 2)
-        joined = [(groups[a] + groups[b], a, b) for a, b in pairs]
-        best, first, second = min(joined, key=lambda j: (len({own[n] for n in j[0]}), _error(j[0], requested)))
-        groups[first] = best
-        del groups[second]
-    return groups, max((_error(group, requested) for group in groups), default=0.0)
-
-
-def _error(group: Sequence[str], requested: Mapping[str, float]) -> float:
-    """By how much the share of a class may be wrong: by all that the others in its queue ask for."""
-    return sum(requested[name] for name in group) - min(requested[name] for name in group)
+def _demands(request: DeviceRequest, requested: Mapping[str, float]) -> tuple[Demand, ...]:
+    """What the classes demand, the default class its own queue; their kinds are the marks to write."""
+    return tuple(
+        Demand(
+            c.name,
+            (requested[c.name],),
+            priority=c.treatment.priority is not None,
+            queue=_DEFAULT_QUEUE if c.is_default else None,
+            kinds=frozenset({effective_mark(c)}),
+        )
+        for c in request.classes
+    )
 
 
 def effective_mark(class_request: ClassRequest) -> int | None:
@@ -254,25 +248,8 @@ def percentages(
     return tuple(table)
 
 
-def _best(requested: list[float], budget: int) -> list[int]:
+def _best(requested: Sequence[float], budget: int) -> tuple[int, ...]:
     """Whole numbers of at least 1 with a sum up to ``budget`` in the nearest ratio; the largest such sum."""
-    total = sum(requested)
-    ratios = [a / total for a in requested] if total else [1 / len(requested)] * len(requested)
-    best: tuple[float, list[int]] | None = None
-    for size in range(budget, max(len(requested), int(budget * _LEAST_PART)) - 1, -1):
-        values = _rounded(ratios, size)
-        error = max(abs(v / size - r) for v, r in zip(values, ratios, strict=True))
-        if best is None or error < best[0] - 1e-9:
-            best = (error, values)
-    assert best is not None
-    return best[1]
-
-
-def _rounded(ratios: list[float], size: int) -> list[int]:
-    values = [max(1, int(ratio * size)) for ratio in ratios]
-    while sum(values) != size:
-        step = 1 if sum(values) < size else -1
-        gaps = [(ratio * size - value) * step for ratio, value in zip(ratios, values, strict=True)]
-        movable = [i for i, value in enumerate(values) if value + step >= 1]
-        values[max(movable, key=lambda i: gaps[i])] += step
-    return values
+    shares = normalised(requested)
+    sums = range(budget, max(len(shares), int(budget * _LEAST_PART)) - 1, -1)
+    return nearest_division([shares], (whole_numbers([share * size for share in shares], size) for size in sums))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import combinations, groupby, permutations
+from itertools import groupby, permutations
 
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.request import DeviceRequest
 from qosforge.plan.requested import requested_shares
-from qosforge.platforms.ios_switch.grouping import best_groups
 from qosforge.platforms.ios_switch.marks import CONTROL_COS, CONTROL_DSCP, SwitchClassMarks
-from qosforge.platforms.ios_switch.merging import MergeConstraints, Merging
 from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.queue_assignment.shape import ALONE, ERROR, ERRORS, PARTED, UNRELATED, Assignment, Demand, QueueShape
+from qosforge.queue_assignment.shares import whole_weights
+from qosforge.queue_assignment.solver import assign_queues
 
 CONTROL_WEIGHT = 3
 """Weight of network control, against 100 of the classes, where a queue is free for it: our choice, enough for
@@ -21,10 +21,9 @@ routing and spanning tree and too little to move a class's share by a point of t
 HIGHEST_WEIGHT = 255
 """Highest weight of WRR and SRR (Catalyst 2950 and 2970 references)."""
 _DEFAULT = RESERVED_CLASS
-
-
 _SAME = 1e-9
-"""Shares that differ by less are alike."""
+_KINDS = frozenset({"routing", "rest"})
+_PREFERENCE = (ALONE, PARTED, ERROR, UNRELATED, ERRORS)
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class QueueAssignment:
                 parts.append(sum(parts) * CONTROL_WEIGHT / 100)
             targets.append(parts)
         numbers = [*weighted, *([] if self.control in self.groups else [self.control])]
-        found = dict(zip(numbers, whole_weights(targets), strict=True)) if numbers else {}
+        found = dict(zip(numbers, whole_weights(targets, HIGHEST_WEIGHT), strict=True)) if numbers else {}
         return tuple(found.get(number, 1) for number in range(1, len(self.layout.weighted) + 1))
 
     def cos_to_queue(self, marks: dict[str, SwitchClassMarks]) -> tuple[int, ...]:
@@ -118,15 +117,16 @@ def assign(
     """Queues for the classes of a request; classes in ``apart`` share theirs with no other. What cannot be had is
     noted."""
     first = [c for c in request.classes if c.treatment.priority]
-    if layout.in_order and 1 < len(first) == len(request.classes) - 1 < len(layout.weighted):
-        return _in_order(request, layout, marks, notes)
     ideal = _ideal_weights(request, scheduled_rates(request)[0])
-    free = [n for n in layout.weighted if not (first and n == layout.expedite)]
-    kept = MergeConstraints(
-        apart, _twins(list(ideal), layout, marks), frozenset(n for n in marks if _is_routing(marks[n]))
-    )
-    groups = [tuple(group) for group in _groups(request, list(ideal), len(free), kept, notes)]
-    at_once = {c.name: layout.expedite for c in first}
+    demands = _demands(request, layout, marks, apart)
+    if layout.in_order and 1 < len(first) == len(request.classes) - 1 < len(layout.weighted):
+        return _in_order(demands, layout, marks, notes)
+    shape = QueueShape(weighted=layout.weighted, strict=(layout.expedite,), preference=_PREFERENCE)
+    found = assign_queues(shape, demands)
+    groups, at_once = found.groups, {c.name: found.queue_of[c.name] for c in first}
+    free = [n for n in layout.weighted if n not in at_once.values()]
+    if found.merged:
+        note_merged(request, found, apart, len(free), notes)
 
     def placed(numbers: tuple[int, ...]) -> QueueAssignment:
         """Groups in these queues; a number beyond them is the queue of network control alone."""
@@ -159,23 +159,37 @@ def _is_routing(marks: SwitchClassMarks) -> bool:
     return CONTROL_DSCP[0] in marks.code_points or CONTROL_COS[0] in marks.cos
 
 
-def _twins(
-    names: Sequence[str], layout: QueueLayout, marks: dict[str, SwitchClassMarks]
-) -> tuple[tuple[str, str], ...]:
-    """Pairs of classes with a CoS in common, where it alone chooses the queue; CoS 0 is the default class's."""
-    if layout.dscp_to_queue:
-        return ()
-    cos_of = {name: set(marks[name].cos) if name in marks else {0} for name in names}
-    return tuple(pair for pair in combinations(names, 2) if cos_of[pair[0]] & cos_of[pair[1]])
+def _demands(
+    request: DeviceRequest, layout: QueueLayout, marks: dict[str, SwitchClassMarks], apart: frozenset[str]
+) -> tuple[Demand, ...]:
+    """What the classes demand, the default class first.
+
+    Where the CoS alone chooses the queue, it is their label; CoS 0 is the default class's. Routing is not of the
+    default class's kind, all other classes are of both.
+    """
+    requested = [requested_shares(request.classes, rate) for rate in scheduled_rates(request)]
+    demands = []
+    for c in sorted(request.classes, key=lambda c: not c.is_default):
+        cos, routing = (marks[c.name].cos, _is_routing(marks[c.name])) if c.name in marks else ((0,), False)
+        demands.append(
+            Demand(
+                c.name,
+                tuple(at[c.name] for at in requested),
+                priority=c.treatment.priority is not None,
+                alone=c.name in apart,
+                kinds=_KINDS if routing == c.is_default else frozenset({"routing" if routing else "rest"}),
+                labels=frozenset() if layout.dscp_to_queue else frozenset(cos),
+            )
+        )
+    return tuple(demands)
 
 
 def _in_order(
-    request: DeviceRequest, layout: QueueLayout, marks: dict[str, SwitchClassMarks], notes: Notes
+    demands: tuple[Demand, ...], layout: QueueLayout, marks: dict[str, SwitchClassMarks], notes: Notes
 ) -> QueueAssignment:
     """Every class in a queue of its own, the first in the highest; network control goes with no class if it can."""
-    highest = sorted(layout.weighted, reverse=True)
-    queue_of = {c.name: number for c, number in zip(request.classes[:-1], highest, strict=False)}
-    queue_of[_DEFAULT] = layout.weighted[0]
+    highest = layout.weighted[::-1]
+    queue_of = dict(assign_queues(QueueShape(weighted=highest[-1:], strict=highest), demands).queue_of)
     free = [n for n in highest if n not in queue_of.values()]
     control = free[0] if free else highest[0]
     assignment = QueueAssignment(layout, queue_of, {}, control, layout.expedite, in_order=True)
@@ -192,89 +206,28 @@ def _ideal_weights(request: DeviceRequest, rate: int) -> dict[str, float]:
     return {c.name: 100 * requested[c.name] / total for c in weighted}
 
 
-def _groups(
-    request: DeviceRequest, names: list[str], queues: int, constraints: MergeConstraints, notes: Notes
-) -> list[list[str]]:
-    """Classes by queue: one each if there are enough, else merged so that the largest share error is smallest."""
-    if len(names) <= queues:
-        return [[name] for name in names]
-    requested = [requested_shares(request.classes, rate) for rate in scheduled_rates(request)]
-
-    heaviest = sorted(names, key=lambda name: -max(at[name] for at in requested))
-    merging = Merging(heaviest, queues, requested, constraints)
-    found = best_groups(heaviest, queues, merging.price, merging.cost, merging.least)
-    best = sorted((sorted(group, key=names.index) for group in found), key=lambda group: names.index(group[0]))
-    error = merging.cost([merging.price(group) for group in found])[1]
-    bearable = error <= 100 * request.tolerance and not any(map(merging.mixes, found))
+def note_merged(
+    request: DeviceRequest,
+    found: Assignment,
+    apart: frozenset[str],
+    queues: int,
+    notes: Notes,
+    *,
+    kind: str = "queues",
+    direction: str | None = None,
+) -> None:
+    """Note that classes share ``queues`` of a kind, and what that does to their shares."""
+    bearable = found.error <= request.tolerance + _SAME and all(apart.isdisjoint(group) for group in found.merged)
+    error = round(100 * found.error, 9)
     notes.note(
         "classes-merged" if bearable else "queues-exceeded",
-        requested=f"{len(names)} queues",
-        applied=f"{queues} queues, a share may be wrong by {error:.3g} points of the link",
-        variant="queues",
-        groups="; ".join(" + ".join(g) for g in best if len(g) > 1),
+        direction=direction,
+        requested=f"{sum(map(len, found.groups))} {kind}",
+        applied=f"{queues} {kind}, a share may be wrong by {error:.3g} points of the link",
+        variant=kind.replace(" ", "-"),
+        groups="; ".join(" + ".join(group) for group in found.merged),
         queues=queues,
     )
-    return best
-
-
-def whole_weights(targets: Sequence[Sequence[float]]) -> list[int]:
-    """Whole weights from 1 to 255 with the smallest largest error of a share, over all targets; the smallest such.
-
-    Every target holds what is wanted of each queue on some ports, in any unit. The optimum is exact for one target
-    whose parts are all above a 255th.
-    """
-    parts = []
-    for wanted in targets:
-        total = sum(wanted)
-        parts.append(tuple(round(w / total, 12) for w in wanted) if total else (1 / len(wanted),) * len(wanted))
-    return list(_nearest(tuple(dict.fromkeys(parts))))
-
-
-@lru_cache(maxsize=4096)
-def _nearest(parts: tuple[tuple[float, ...], ...]) -> tuple[int, ...]:
-    middle = _middle(parts)
-    best, least = tuple(1 for _ in middle), float("inf")
-    for total in range(len(middle), HIGHEST_WEIGHT * len(middle) + 1):
-        weights = divided(middle, total)
-        if max(weights) > HIGHEST_WEIGHT:
-            break
-        size = sum(weights)
-        error = max(abs(w / size - p) for part in parts for w, p in zip(weights, part, strict=True))
-        if error < least - _SAME:
-            best, least = weights, error
-        if least < _SAME:
-            break
-    return best
-
-
-def divided(parts: Sequence[float], total: int) -> tuple[int, ...]:
-    """A total in whole parts, at least 1 each: what is left goes to the largest remainders."""
-    weights = [max(int(p * total), 1) for p in parts]
-    by_remainder = sorted(range(len(parts)), key=lambda i: (weights[i] - parts[i] * total, i))
-    for i in by_remainder[: max(total - sum(weights), 0)]:
-        weights[i] += 1
-    return tuple(weights)
-
-
-def _middle(parts: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """The shares whose largest distance to any of the targets is smallest."""
-    if len(parts) == 1:
-        return tuple(parts[0])
-    columns = list(zip(*parts, strict=True))
-
-    def bounds(distance: float) -> list[tuple[float, float]]:
-        return [(max(max(c) - distance, 0.0), min(c) + distance) for c in columns]
-
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        distance = (low + high) / 2
-        limits = bounds(distance)
-        fits = all(a <= b for a, b in limits) and sum(a for a, _ in limits) <= 1 <= sum(b for _, b in limits)
-        low, high = (low, distance) if fits else (distance, high)
-    limits = bounds(high)
-    room = sum(b - a for a, b in limits)
-    part = (1 - sum(a for a, _ in limits)) / room if room else 0.0
-    return tuple(a + part * (b - a) for a, b in limits)
 
 
 def _note_control(assignment: QueueAssignment, marks: dict[str, SwitchClassMarks], notes: Notes) -> None:

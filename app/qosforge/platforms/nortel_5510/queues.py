@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import inf
 from typing import Any
 
@@ -13,10 +14,12 @@ from qosforge.note import note
 from qosforge.plan.model import Queue, Scheduler
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.requested import requested_shares
-from qosforge.platforms.nortel_5510.assignment import MOST_UNITS, nearest, unit_error
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, queue_sets, scheduler
 from qosforge.platforms.nortel_5510.priorities import complete_marks, pick_mark, stated_marks
 from qosforge.platforms.share_fidelity import format_percent
+from qosforge.queue_assignment.shape import Demand, QueueShape
+from qosforge.queue_assignment.shares import divide_queues
+from qosforge.queue_assignment.solver import assign_queues, join_labelled
 
 _WORTH = 0.005
 """Another queue set is named when it comes nearer by at least this part of the link."""
@@ -46,6 +49,33 @@ class Choice:
         return self.error > tolerance, merged, round(self.error, 9)
 
 
+@cache
+def _shape(queue_set: int) -> QueueShape:
+    """The queues of a queue set, which the device tells by the 802.1p priority."""
+    queues = scheduler(queue_set).queues
+    weighted = [q for q in queues if not q.priority]
+    return QueueShape(
+        weighted=tuple(q.number for q in weighted),
+        strict=(queues[0].number,),
+        weights=tuple(map(_weight, weighted)),
+        labels=8,
+    )
+
+
+def _demands(classes: Sequence[ClassRequest], requested: Mapping[str, float]) -> tuple[Demand, ...]:
+    """What the classes demand; classes with priority share no 802.1p priority with others."""
+    given = _priorities_first(classes)
+    return tuple(
+        Demand(
+            c.name,
+            (requested[c.name],),
+            priority=c.treatment.priority is not None,
+            labels=frozenset(given.get(c.name, ())),
+        )
+        for c in classes
+    )
+
+
 def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int, bearable: float = inf) -> Choice:
     """The assignment with the smallest largest share error; ``rate`` in bits per second.
 
@@ -56,22 +86,20 @@ def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int, bearable:
     first = [c.name for c in classes if c.treatment.priority]
     rest = [c.name for c in classes if not c.treatment.priority]
     given = _priorities_first(classes)
-    queue_of = dict.fromkeys(first, queues[0].number)
     weighted = [q for q in queues if not q.priority]
-    units = _units(rest, given)
     left = 1 - sum(requested[name] for name in first)
-    parts = [tuple(requested[name] for name in unit) for unit in units]
-    found = _search_queues(units, parts, weighted, left, given, bearable=bearable)
-    if found is None:
+    found = assign_queues(_shape(queue_set), _demands(classes, requested), bearable)
+    queue_of = dict(found.queue_of)
+    if not found.fits:
         queue_of |= dict.fromkeys(rest, queues[-1].number)
         alone = len(rest) == 1 and (not first or len(queues) > 1)
         shares = dict.fromkeys(rest, left) if alone else {name: requested[name] for name in rest}
-        error = unit_error((requested[rest[0]],), left) if alone else 1.0
+        error = abs(left - requested[rest[0]]) if alone else 1.0
         cos_of = complete_marks(classes, given, queue_of)
         return Choice(queue_set, queue_of, queues[-1].number, shares, error, alone, cos_of)
-    error, places = found
-    queue_of |= {name: weighted[at].number for unit, at in zip(units, places, strict=True) for name in unit}
-    members = {q: [n for n in rest if queue_of[n] == q] for q in dict.fromkeys(queue_of[n] for n in rest)}
+    members = {queue_of[names[0]]: names for names in found.groups}
+    serving = {q.number: _weight(q) for q in weighted if q.number in members}
+    by_queue = {number: left * weight / sum(serving.values()) for number, weight in serving.items()}
     idle = [q for q in weighted if q.number not in members]
     reserved = set(CAPABILITIES.control_cos.value)
     like = [q for q in weighted if any(reserved & set(given.get(n, ())) for n in members.get(q.number, ()))]
@@ -81,32 +109,12 @@ def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int, bearable:
         queue_set=queue_set,
         queue_of=queue_of,
         control=control.number,
-        shares=_shares(members, requested, weighted, left),
-        error=error,
+        shares=divide_queues({name: requested[name] for name in rest}, queue_of, by_queue),
+        error=found.error,
         fits=True,
         cos_of=complete_marks(classes, given, queue_of),
-        merged=tuple(tuple(names) for names in members.values() if len(names) > 1),
+        merged=found.merged,
     )
-
-
-def _search_queues(
-    units: Sequence[tuple[str, ...]],
-    requested: Sequence[tuple[float, ...]],
-    weighted: Sequence[Queue],
-    left: float,
-    preset: Mapping[str, tuple[int, ...]],
-    *,
-    bearable: float,
-) -> tuple[float, tuple[int, ...]] | None:
-    """The best queues of the units; None where there are no weighted queues, or too few priorities to tell them."""
-    if not weighted or len(units) > max(len(weighted), MOST_UNITS):
-        return None
-    free = 8 - len({cos for values in preset.values() for cos in values})
-    bound = tuple(unit[0] in preset for unit in units)
-    error, places = nearest(
-        tuple(requested), tuple(_weight(q) for q in weighted), left, bound, free, bearable=bearable
-    )
-    return None if error == inf else (error, places)
 
 
 def best(classes: Sequence[ClassRequest], rate: int, tolerance: float) -> Choice | None:
@@ -115,11 +123,11 @@ def best(classes: Sequence[ClassRequest], rate: int, tolerance: float) -> Choice
     Within the tolerance one that keeps more classes apart is better than one with a smaller error.
     """
     requested = requested_shares(classes, rate)
-    units = _units([c.name for c in classes if not c.treatment.priority], _priorities_first(classes))
-    wanted = sorted(sum(requested[name] for name in unit) for unit in units)
+    units = join_labelled(_demands(classes, requested))
+    wanted = sorted(sum(d.shares[0] for d in unit) for unit in units)
     apart: dict[int, list[int]] = {}
     for queue_set in queue_sets():
-        weighted = sum(not q.priority for q in scheduler(queue_set).queues)
+        weighted = len(_shape(queue_set).weighted)
         apart.setdefault(min(len(units), max(weighted, 1)), []).append(queue_set)
     found: Choice | None = None
     # From the sets that keep most classes apart on: another one is better only if it is within the tolerance.
@@ -144,29 +152,6 @@ def _priorities_first(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, .
             cos = pick_mark(c, set(range(8)) - {cos for values in given.values() for cos in values})
             given[c.name] = (0 if cos is None else cos,)
     return given
-
-
-def _units(rest: Sequence[str], preset: Mapping[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
-    """Classes that must be in one queue, having an 802.1p priority in common."""
-    units: list[list[str]] = []
-    for name in rest:
-        mine = set(preset.get(name, ()))
-        joined = [u for u in units if any(mine & set(preset.get(other, ())) for other in u)]
-        units = [u for u in units if u not in joined]
-        units.append([*(n for u in joined for n in u), name])
-    return [tuple(unit) for unit in units]
-
-
-def _shares(
-    members: Mapping[int, Sequence[str]], requested: Mapping[str, float], weighted: Sequence[Queue], left: float
-) -> dict[str, float]:
-    serving = {q.number: _weight(q) for q in weighted if q.number in members}
-    result: dict[str, float] = {}
-    for number, names in members.items():
-        share = left * serving[number] / sum(serving.values())
-        total = sum(requested[n] for n in names)
-        result |= {n: share * requested[n] / total if total else share / len(names) for n in names}
-    return result
 
 
 def _weight(queue: Queue) -> int:
@@ -200,7 +185,7 @@ def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: 
     if better is not None and (not chosen.fits or chosen.merged or chosen.error > request.tolerance):
         yield _change(request, chosen, better)
     if not chosen.fits:
-        queues = sum(not q.priority for q in scheduler(number).queues)
+        queues = len(_shape(number).weighted)
         place = Place(device=request.device, direction="output")
         facts: dict[str, Any] = {"queue_set": number, "queues": queues, "classes": len(weighted)}
         if better:
@@ -210,7 +195,7 @@ def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: 
         return
     if chosen.merged:
         bearable = chosen.error <= request.tolerance
-        queues = sum(not q.priority for q in scheduler(number).queues)
+        queues = len(_shape(number).weighted)
         yield note(
             "classes-merged" if bearable else "queues-exceeded",
             Place(device=request.device, direction="output"),

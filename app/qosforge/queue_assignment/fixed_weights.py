@@ -1,18 +1,19 @@
-"""Assign shares to the weighted queues of a queue set with the least largest error.
+"""Assign classes to queues of fixed weights with the least largest error: a dynamic program over sets of classes.
 
-Units are what must be in one queue; every unit has the shares (parts of the link) that its classes ask for.
+Units are classes that must be in one queue.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, permutations
 from math import inf
-from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
+
+from qosforge.queue_assignment.shape import Demand
 
 MOST_UNITS = 12
 """Units beyond which merging is not tried: the ways to merge them grow with the third power."""
@@ -20,79 +21,44 @@ _SAME = 1e-9
 
 Unit = tuple[float, ...]
 Floats = NDArray[np.float64]
-Found = tuple[float, float, tuple[int, ...]]
-"""The largest error, the sum of the errors, and the position of the queue of each unit."""
 
 
-def unit_error(requested: Unit, share: float) -> float:
-    """The largest error of a class in a queue that these classes have together.
-
-    Nothing keeps the classes of one queue apart: what a class has of it may be wrong by all that the others ask
-    for.
-    """
-    total = sum(requested)
-    return abs(share - total) + total - min(requested)
-
-
-@lru_cache(maxsize=4096)
 def nearest(
-    units: tuple[Unit, ...],
-    weights: tuple[int, ...],
-    left: float,
-    bound: tuple[bool, ...],
-    spare: int,
-    *,
-    bearable: float = inf,
+    units: Sequence[Sequence[Demand]], weights: Sequence[int], left: float, spare: int, bearable: float = inf
 ) -> tuple[float, tuple[int, ...]]:
     """The least largest error, and the position in ``weights`` of the queue of each unit.
 
     Each unit has a queue of its own where there are enough: the others serve nothing. Else all queues serve. Of
     assignments as good, those with the smallest sum of errors are taken, and of these the largest weights. ``left``
-    is what the queues share. Units that are not ``bound`` have no 802.1p priority yet, and ``spare`` are free: at
-    most as many queues hold such alone. Where units share queues and every way has an error above ``bearable``, the
-    error is infinite.
-
-    Raises:
-        ValueError: more units than `MOST_UNITS`, and more than queues.
+    is what the queues share. ``spare`` labels are free: at most as many queues hold units alone that have none. The
+    error is infinite without queues, and where units share queues if every way has an error above ``bearable`` or
+    there are more than `MOST_UNITS`.
     """
-    if len(units) <= len(weights):
-        found = [
-            _apart(units, tuple((n, left * weights[n] / sum(weights[m] for m in chosen)) for n in chosen))
-            for chosen in combinations(range(len(weights)), len(units))
-        ]
-        error, _, held = min(found, key=lambda f: (round(f[0], 9), round(f[1], 9), -sum(weights[n] for n in f[2])))
-        return error, held
-    if len(units) > MOST_UNITS:
-        raise ValueError(f"{len(units)} units for {len(weights)} queues")
-    return _merged(units, tuple(left * w / sum(weights) for w in weights), bound, spare, bearable)
+    shares = [tuple(d.shares[0] for d in unit) for unit in units]
+    if weights and len(units) <= len(weights):
+        return _apart(shares, np.array(weights), left)
+    if not weights or len(units) > MOST_UNITS:
+        return inf, (0,) * len(units)
+    bound = [bool(unit[0].labels) for unit in units]
+    return _merged(shares, tuple(left * w / sum(weights) for w in weights), bound, spare, bearable)
 
 
-def _apart(units: tuple[Unit, ...], queues: tuple[tuple[int, float], ...]) -> Found:
-    """One queue for each unit, by the units that have one already."""
-    error, _, _ = _served(units, queues, inf, max)
-    return error, *_served(units, queues, error + _SAME, add)[1:]
-
-
-def _served(
-    units: tuple[Unit, ...],
-    queues: tuple[tuple[int, float], ...],
-    bearable: float,
-    combine: Callable[[float, float], float],
-) -> Found:
-    """The assignment with the least combined errors, each of which is bearable."""
-    best: dict[int, Found] = {0: (0.0, 0.0, (-1,) * len(units))}
-    for number, share in queues:
-        costs = [unit_error(unit, share) for unit in units]
-        following: dict[int, Found] = {}
-        for served, (_, error, held) in best.items():
-            for at, cost in enumerate(costs):
-                if served >> at & 1 or cost > bearable:
-                    continue
-                worse, key = combine(error, cost), served | 1 << at
-                if key not in following or worse < following[key][1] - _SAME:
-                    following[key] = (worse, worse, (*held[:at], number, *held[at + 1 :]))
-        best = following
-    return next(iter(best.values()))
+def _apart(units: Sequence[Unit], weights: NDArray[np.int64], left: float) -> tuple[float, tuple[int, ...]]:
+    """One queue for each unit: every choice of queues with every order of the units in them."""
+    count = len(units)
+    queues = np.array([*combinations(range(len(weights)), count)], dtype=int)
+    # Of orders alike the first one is taken: the last queue has the last of the units.
+    orders = np.array([*permutations(range(count - 1, -1, -1))], dtype=int)[:, ::-1]
+    chosen = weights[queues]
+    total = np.array([sum(unit) for unit in units])
+    shares = left * chosen / chosen.sum(axis=1, keepdims=True)
+    errors = np.abs(shares[:, None] - total[orders]) + (total - np.array([min(unit) for unit in units]))[orders]
+    worst = errors.max(axis=2, initial=0.0)
+    heaviest = np.broadcast_to(-chosen.sum(axis=1, keepdims=True), worst.shape)
+    keys = (heaviest.ravel(), errors.sum(axis=2).round(9).ravel(), worst.round(9).ravel())
+    choice, order = divmod(int(np.lexsort(keys)[0]), len(orders))
+    places = dict(zip(orders[order].tolist(), queues[choice].tolist(), strict=True))
+    return float(worst[choice, order]), tuple(places[at] for at in range(count))
 
 
 @lru_cache(maxsize=16)
@@ -109,7 +75,7 @@ def _others(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _merged(
-    units: tuple[Unit, ...], shares: tuple[float, ...], bound: tuple[bool, ...], spare: int, bearable: float
+    units: Sequence[Unit], shares: Sequence[float], bound: Sequence[bool], spare: int, bearable: float
 ) -> tuple[float, tuple[int, ...]]:
     """All queues serve: the best way to serve a set of units with the first queues, queue by queue."""
     if len(shares) > spare + sum(bound):

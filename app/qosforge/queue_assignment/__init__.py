@@ -1,0 +1,1 @@
+"""Assign classes to the hardware queues of a port, for any shape of queues that a device declares."""
