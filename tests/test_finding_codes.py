@@ -12,8 +12,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from qosforge.errors import InputError, Place
-from qosforge.finding_codes import DEFAULT, SOURCE, USUAL, Wording, explain, load_codes, page
-from qosforge.findings import Severity
+from qosforge.finding_codes import SOURCE, USUAL, Wording, explain, load_codes, page
+from qosforge.findings import DEFAULT, Severity
 from qosforge.note import because, note
 from qosforge.resources import read_text
 

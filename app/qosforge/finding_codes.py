@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
@@ -18,13 +18,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from yaml.cyaml import CSafeLoader
 
 from qosforge.errors import InputError
-from qosforge.findings import Severity
+from qosforge.findings import DEFAULT, Severity
 from qosforge.resources import read_text
 
 SOURCE = "qosforge/finding_codes.yaml"
-
-DEFAULT = "default"
-"""The variant of a code's own message."""
 
 USUAL = "usual"
 """The severity where no condition holds."""
@@ -44,7 +41,8 @@ Severities = Annotated[dict[str, Severity], Field(min_length=1)]
 class Wording:
     """A message of a code, ready to be filled: its templates, its severity, and the facts that they take.
 
-    ``needs`` are those without which it cannot be told; ``facts`` are all that the code knows.
+    ``needs`` are those without which it cannot be told; ``facts`` are all that the code knows;
+    ``translatable`` are the facts of texts that can be translated.
     """
 
     message: str
@@ -52,6 +50,7 @@ class Wording:
     severity: Mapping[str, Severity]
     needs: frozenset[str]
     facts: frozenset[str]
+    translatable: frozenset[str]
 
     def severity_for(self, facts: Mapping[str, Any]) -> Severity:
         """The severity where these facts hold."""
@@ -122,12 +121,20 @@ class Explanation(_Worded):
         template = variant.hint or self.hint.replace("{", "{{").replace("}", "}}")
         hint = None if template.startswith("nothing") else template
         severity = variant.severity or self.severity
-        needs = frozenset((*_placeholders(message), *_placeholders(hint or ""), *(severity.keys() - {USUAL})))
-        return Wording(message, hint, severity, needs, frozenset((*self.facts, *self.conditions)))
+        needs = frozenset((*placeholders(message), *placeholders(hint or ""), *(severity.keys() - {USUAL})))
+        known = frozenset((*self.facts, *self.conditions))
+        translatable = (placeholders(text) for text in (message, hint) if text and has_words(text))
+        return Wording(message, hint, severity, needs, known, frozenset().union(*translatable))
 
 
-def _placeholders(template: str) -> Iterator[str]:
-    return (name for _, name, _, _ in Formatter().parse(template) if name)
+def placeholders(template: str) -> frozenset[str]:
+    """The names of the facts that a template takes."""
+    return frozenset(name for _, name, _, _ in Formatter().parse(template) if name)
+
+
+def has_words(template: str) -> bool:
+    """Whether a template has words of its own, which can be translated, beside its placeholders."""
+    return any(character.isalpha() for text, *_ in Formatter().parse(template) for character in text)
 
 
 class Section(_Part):
@@ -153,7 +160,12 @@ class Catalogue(_Part):
 @cache
 def load_codes() -> Catalogue:
     """The catalogue that ships with qosforge."""
-    return Catalogue.model_validate(yaml.load(read_text(SOURCE), CSafeLoader))
+    return parse_codes(read_text(SOURCE))
+
+
+def parse_codes(source: str) -> Catalogue:
+    """The catalogue that a text in YAML has."""
+    return Catalogue.model_validate(yaml.load(source, CSafeLoader))
 
 
 def explain(code: str) -> Explanation:

@@ -6,7 +6,13 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
+
+DEFAULT = "default"
+"""The variant of a code's own message."""
+
+Fact = str | int | float
+"""What a placeholder of a message stands for, or whether a condition of a severity holds."""
 
 
 class Severity(StrEnum):
@@ -23,8 +29,24 @@ class Fidelity(StrEnum):
     UNSUPPORTED = "unsupported"
 
 
-class Finding(BaseModel):
-    """One diagnostic: a stable code, where it stands, what was requested, what is applied and a hint."""
+class ComparedByText(BaseModel):
+    """A finding that equals another one of the same texts and place, whatever facts the texts were made of."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash(self._compared())
+
+    def _compared(self) -> tuple[Any, ...]:
+        return tuple(value for name, value in self.__dict__.items() if name not in ("variant", "facts"))
+
+
+class Finding(ComparedByText):
+    """One diagnostic: a stable code, where it stands, what was requested, what is applied and a hint.
+
+    ``variant`` and ``facts`` say the message and the hint again in another language.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -40,6 +62,8 @@ class Finding(BaseModel):
     requested: str | None = None
     applied: str | None = None
     hint: str | None = None
+    variant: str = DEFAULT
+    facts: dict[str, Fact] = Field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """This finding as plain JSON: every field, ``null`` where nothing is to be said; the class as ``class``."""

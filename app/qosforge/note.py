@@ -7,12 +7,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from qosforge.errors import Place
-from qosforge.finding_codes import DEFAULT, Wording, load_codes
-from qosforge.findings import Finding
-
-Fact = str | int | float
-"""What a placeholder of a message stands for, or whether a condition of a severity holds."""
-
+from qosforge.finding_codes import Wording, has_words, load_codes, placeholders
+from qosforge.findings import DEFAULT, Fact, Finding
 
 NOWHERE = Place()
 
@@ -70,6 +66,35 @@ def note(
         requested=requested,
         applied=applied,
         hint=wording.hint.format_map(facts) if wording.hint is not None else None,
+        variant=variant,
+        facts={name: fact for name, fact in facts.items() if name in wording.translatable},
+    )
+
+
+def wording_of(code: str, variant: str) -> Wording | None:
+    """The templates of a finding that was stored; ``None`` where the catalogue does not have them (any more)."""
+    try:
+        return _wording(code, variant)
+    except LookupError:
+        return None
+
+
+def fill(template: str, facts: Mapping[str, Fact]) -> str | None:
+    """A template, perhaps a translated one, with its facts; ``None`` where it does not take these."""
+    try:
+        return template.format_map(facts) if placeholders(template) <= facts.keys() else None
+    except (LookupError, ValueError):
+        return None
+
+
+def facts_agree(finding: Finding) -> bool:
+    """Whether the facts of a finding are those of its message and hint as they stand."""
+    wording = wording_of(finding.code, finding.variant)
+    if wording is None or not finding.facts.keys() <= wording.translatable:
+        return False
+    texts = (wording.message, finding.message), (wording.hint, finding.hint)
+    return all(
+        text == fill(template, finding.facts) for template, text in texts if template and has_words(template)
     )
 
 

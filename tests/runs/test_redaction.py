@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from qosforge.artifacts.store import FileArtifacts, artifact_id
+from qosforge.errors import Place
+from qosforge.note import note
 from qosforge.runs.views.artifact_list import ArtifactKind, RunArtifact
 from qosforge.runs.views.redaction import RedactedArtifacts
 
@@ -43,6 +45,22 @@ def test_a_document_about_devices_has_none_of_any(stored: FileArtifacts, kind: A
     mine = RunArtifact(kind.value, kind, stored.put_json(document))
     copied = json.loads(RedactedArtifacts(stored, [held, mine]).copy(mine))
     assert copied == {"version": 1, "devices": {"r1": "class-map ********\n", "s2": "say ********\n"}}
+
+
+def test_facts_of_findings_have_none_of_any(stored: FileArtifacts) -> None:
+    """Also where the message alone shows that a fact is a secret."""
+    held = content(stored, ArtifactKind.RUNNING, "r1", RUNNING)
+    where = Place(device="s2")
+    found = [
+        note("line-not-understood", where, text="say PLANTED01"),
+        note("scope-unknown-name", where, selector="username ann password", name="PLANTED02", network="campus"),
+        note("line-not-understood", where, text="hold-queue 75 out"),
+    ]
+    document = [finding.model_dump(mode="json") for finding in found]
+    mine = RunArtifact("findings", ArtifactKind.FINDINGS, stored.put_json(document))
+    copied = RedactedArtifacts(stored, [held, mine]).copy(mine).decode()
+    assert "PLANTED" not in copied
+    assert [entry["facts"] for entry in json.loads(copied)] == [{"text": "say ********"}, {}, found[2].facts]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ArtifactKind if not kind.restricted])

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from qosforge.audit.running_plans import RunningPlans
 from qosforge.dscp import dscp_name
 from qosforge.errors import Place
-from qosforge.finding_codes import DEFAULT
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.inventory.models import Port
 from qosforge.note import note
 from qosforge.validation.packets import Packet, matches

@@ -8,8 +8,8 @@ from ipaddress import ip_network
 
 from qosforge.compiler.required_features import ClassRequirement, Side, class_requirements, interface_requirements
 from qosforge.errors import Place
-from qosforge.finding_codes import DEFAULT, explain
-from qosforge.findings import Finding
+from qosforge.finding_codes import explain
+from qosforge.findings import DEFAULT, Finding
 from qosforge.inventory.models import DeviceRole
 from qosforge.memoise import memoise
 from qosforge.note import note

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from qosforge.dscp import dscp_name
 from qosforge.errors import Place
-from qosforge.finding_codes import DEFAULT
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import RESERVED_CLASS, MatchTerm, Police, Remark, TrafficClass
 from qosforge.intent.yaml_source import Path_

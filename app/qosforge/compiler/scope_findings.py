@@ -8,8 +8,7 @@ from difflib import get_close_matches
 
 from qosforge.compiler.scope_resolution import in_scope
 from qosforge.errors import InputError, Place
-from qosforge.finding_codes import DEFAULT
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import PortShape, Scope, every_class
 from qosforge.inventory.models import Device, DeviceRole, Interface, Network

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from qosforge.compiler.features import recognises
-from qosforge.finding_codes import DEFAULT
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.note import note
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, TermRequest

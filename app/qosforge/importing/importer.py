@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from qosforge.configtree import ConfigLine
 from qosforge.errors import InputError, Place
-from qosforge.finding_codes import DEFAULT
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.importing.candidate_intent import (
     CandidateIntent,
     compile_candidate,

@@ -9,8 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from qosforge.errors import Place
-from qosforge.finding_codes import DEFAULT
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.note import Reason, note
 
 

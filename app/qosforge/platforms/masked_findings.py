@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from typing import Any
 
 from qosforge.findings import Finding
+from qosforge.note import facts_agree
 from qosforge.platforms.device_text import Configuration, DeviceWords, words_of
 
 
@@ -25,6 +27,21 @@ def mask_findings(
         return words_of(texts[device], device, name) if device in texts else DeviceWords(device, name)
 
     return tuple(
-        Finding.model_validate(words(finding.device or "").shown_document(finding.model_dump()))
+        Finding.model_validate(mask_document(finding.model_dump(), words(finding.device or "").shown_document))
         for finding in findings
     )
+
+
+def mask_document(document: Any, mask: Callable[[Any], Any]) -> Any:
+    """The document of a finding, or of several, without the secrets that ``mask`` replaces.
+
+    The words around a fact in a message may show that it is a secret, where the fact alone does not: facts of what
+    was masked are kept only where they give the masked texts.
+    """
+    if isinstance(document, list):
+        return [mask_document(entry, mask) for entry in document]
+    masked = mask(document)
+    match masked:
+        case {"facts": {}} if masked != document and not facts_agree(Finding.model_validate(masked)):
+            return {**masked, "facts": {}}
+    return masked

@@ -16,8 +16,7 @@ from qosforge.deltaq.error_spending import LOOKS, confidence_at
 from qosforge.deltaq.intervals import ratio_upper
 from qosforge.deltaq.objective import BoundVerdict
 from qosforge.errors import Place
-from qosforge.finding_codes import DEFAULT
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.intent.models import Verify
 from qosforge.note import note
 from qosforge.tester.measurement.document import Measurement, class_sample

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from qosforge.configtree import Gap
 from qosforge.errors import QosforgeError
-from qosforge.finding_codes import DEFAULT
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.note import note
 from qosforge.reports.preview import CompilePreview, DevicePreview, GapDocument, ValidatePreview
 

@@ -11,7 +11,7 @@ from qosforge.compiler.candidate import Candidate
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.compiler.waves import joined_ends, plan_waves
 from qosforge.deploy.commit_confirm import Lengths, revert_seconds
-from qosforge.findings import Fidelity, Finding, Severity
+from qosforge.findings import DEFAULT, ComparedByText, Fact, Fidelity, Finding, Severity
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import every_class
 from qosforge.platforms.cached_parse import parse_running
@@ -25,7 +25,7 @@ class PreviewDocument(BaseModel):
     model_config = ConfigDict(frozen=True, populate_by_name=True, from_attributes=True)
 
 
-class FindingDocument(PreviewDocument):
+class FindingDocument(ComparedByText, PreviewDocument):
     """A finding with all its fields; ``null`` for those that do not apply."""
 
     code: str
@@ -40,6 +40,8 @@ class FindingDocument(PreviewDocument):
     requested: str | None
     applied: str | None
     hint: str | None
+    variant: str = Field(default=DEFAULT, description="Which message of the code it has.")
+    facts: dict[str, Fact] = Field(default_factory=dict, description="What fills the placeholders of its texts.")
 
 
 class BlockDocument(PreviewDocument):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qosforge.errors import Place
-from qosforge.finding_codes import DEFAULT
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.intent.models import Intent, TrafficClass
 from qosforge.inventory.models import Port
 from qosforge.note import note

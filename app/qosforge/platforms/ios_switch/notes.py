@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from qosforge.errors import Place
-from qosforge.finding_codes import DEFAULT
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.note import note
 from qosforge.plan.request import DeviceRequest
 

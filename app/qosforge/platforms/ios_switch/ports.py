@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from qosforge.dscp import dscp_name
-from qosforge.finding_codes import DEFAULT
+from qosforge.findings import DEFAULT
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.model import Ingress, InterfacePlan, Rule, Trust
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from qosforge.errors import Place
 from qosforge.expansion import combine
-from qosforge.finding_codes import DEFAULT
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.note import note
 from qosforge.plan.model import Rule, Term
 from qosforge.plan.places import class_place

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import partial
 
 from qosforge.artifacts.store import Artifacts, canonical_json
 from qosforge.platforms.base import secret_forms
+from qosforge.platforms.masked_findings import mask_document
 from qosforge.runs.views.artifact_list import ArtifactKind, RunArtifact
 
 _OF_A_DEVICE = (ArtifactKind.CONFIGURATION, ArtifactKind.DELTA, ArtifactKind.INVERSE)
@@ -39,7 +41,10 @@ class RedactedArtifacts:
             return self._forms.shown(data.decode(), self._secrets(_device(content))).encode()
         if content.kind in _OF_DEVICES:
             secrets = frozenset[str]().union(*map(self._secrets, self._held))
-            return canonical_json(self._forms.shown_document(json.loads(data), secrets)).encode()
+            mask = partial(self._forms.shown_document, secrets=secrets)
+            document = json.loads(data)
+            is_findings = content.kind is ArtifactKind.FINDINGS
+            return canonical_json(mask_document(document, mask) if is_findings else mask(document)).encode()
         return data
 
     def _secrets(self, device: str) -> frozenset[str]:

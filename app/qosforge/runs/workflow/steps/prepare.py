@@ -15,6 +15,7 @@ from qosforge.deploy.unsaved import read_in_the_way
 from qosforge.errors import StoreError
 from qosforge.findings import Finding, has_errors
 from qosforge.platforms.device_text import DeviceText
+from qosforge.platforms.masked_findings import mask_document
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.stop_signal import StopSignal
 from qosforge.runs.record.summaries import (
@@ -135,7 +136,9 @@ def _not_saved(context: Context, names: list[str], texts: Mapping[str, DeviceTex
 def _shown(context: Context, finding: Finding) -> Json:
     """A finding as a document; what it quotes of a device is without secrets."""
     document = finding.model_dump(mode="json")
-    shown: Json = context.fleet.words(finding.device).shown_document(document) if finding.device else document
+    if not finding.device:
+        return document
+    shown: Json = mask_document(document, context.fleet.words(finding.device).shown_document)
     return shown
 
 
