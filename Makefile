@@ -97,7 +97,7 @@ lint-rust: setup
 # The texts of the pages, for translators to begin from: docs/web.md says how a language is added.
 messages: setup
 	@mkdir -p app/qosforge/web/locale
-	@$(BIN)/pybabel --quiet extract -F app/qosforge/web/babel.cfg -k text -o app/qosforge/web/locale/pages.pot app/qosforge/web
+	@$(BIN)/pybabel --quiet extract -F app/qosforge/web/babel.cfg -k text -o app/qosforge/web/locale/pages.pot app/qosforge/web app/qosforge/finding_codes.yaml
 	@echo "app/qosforge/web/locale/pages.pot"
 
 bench: setup

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import subprocess
 import sys
@@ -17,11 +18,16 @@ from jinja2 import Environment, nodes
 from starlette.testclient import TestClient
 
 from qosforge.api.backend import open_backend
-from qosforge.resources import root
+from qosforge.finding_codes import SOURCE, has_words, load_codes
+from qosforge.note import note
+from qosforge.resources import read_text, root
+from qosforge.runs.record.summaries import ValidateSummary
 from qosforge.settings import Settings
 from qosforge.web import language, pages
+from qosforge.web.finding_texts import translate_finding
 from qosforge.web.site import create_site
-from tests.web.furnished import ADMIN, DOWNLOADS, NOT_THERE_YET, SAMPLES, furnish
+from tests.principals import somebody
+from tests.web.furnished import ADMIN, DOWNLOADS, NETWORK, NOT_THERE_YET, POLICY, SAMPLES, furnish
 from tests.web.people import Persons
 
 TEMPLATES = root() / "app" / "qosforge" / "web" / "templates"
@@ -122,7 +128,7 @@ def messages(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
         "-F",
         "app/qosforge/web/babel.cfg",
     ]
-    command += ["-k", "text", "-o", str(made), "app/qosforge/web"]
+    command += ["-k", "text", "-o", str(made), "app/qosforge/web", "app/qosforge/finding_codes.yaml"]
     subprocess.run(command, cwd=root(), check=True, timeout=60)
     with made.open("rb") as file:
         return read_po(file)
@@ -187,6 +193,60 @@ def test_a_catalogue_shows_on_every_page(pseudo: str, tmp_path: Path) -> None:
             assert "Your account" in client.get("/account").text
             client.post("/account/language", data={"language": "../../etc"}, headers=session)
             assert "Your account" in client.get("/account").text
+
+
+def test_the_catalogue_has_the_messages_and_hints_of_findings(messages: Catalog) -> None:
+    for entry in load_codes().codes.values():
+        for wording in entry.wordings.values():
+            for text in (wording.message, wording.hint):
+                assert not text or (text in messages) == has_words(text)
+    unused = messages["nothing refers to parameter {name!r}"]
+    assert unused.auto_comments == ["finding parameter-unused"]
+    source = read_text(SOURCE).splitlines()
+    ((file, line),) = unused.locations
+    assert (file, source[line - 1].strip()) == ("app/qosforge/finding_codes.yaml", "parameter-unused:")
+
+
+def test_findings_of_a_run_are_in_the_language_of_the_page(pseudo: str, tmp_path: Path) -> None:
+    unused = note("parameter-unused", name="<voice>")
+    changed = unused.model_copy(update={"message": "as it was said before", "hint": None, "line": 7})
+    old = unused.model_copy(update={"message": "recorded without facts", "facts": {}, "line": 8})
+    gone = unused.model_copy(update={"message": "of a code that is gone", "code": "gone", "line": 9})
+    with open_backend(Settings(var_dir=tmp_path / "var", compute_processes=1)) as backend:
+        run = furnish(backend)["run"]
+        findings = [finding.model_dump(mode="json") for finding in (unused, changed, old, gone)]
+        summary = ValidateSummary(findings=backend.artifacts.put_json(findings))
+        with backend.run_requests.store.stage(run, "validate", summary):
+            pass
+        with TestClient(create_site(backend), headers={"Accept-Language": "la"}) as client:
+            Persons(backend).find(ADMIN).log_in(client)
+            shown = html.unescape(client.get(f"/runs/{run}").text)
+            assert shown.count("⟦nothing refers to parameter '<voice>'⟧") == 2
+            assert shown.count("⟦refer to it as ${<voice>}, or take it away⟧") == 1
+            assert "as it was said before" not in shown
+            assert "recorded without facts" in shown
+            assert "of a code that is gone" in shown
+            shown = html.unescape(client.get(f"/runs/{run}", headers={"Accept-Language": "en"}).text)
+            assert "as it was said before" in shown
+            assert shown.count("nothing refers to parameter '<voice>'") == 1
+
+
+def test_findings_of_a_preview_are_in_the_language_of_the_page(pseudo: str, tmp_path: Path) -> None:
+    with open_backend(Settings(var_dir=tmp_path / "var", compute_processes=1)) as backend:
+        furnish(backend)
+        text = backend.policies.seen_by(somebody(ADMIN)).get(POLICY).written().text
+        form = {"network": NETWORK, "text": f"parameters:\n  spare: 5\n{text}", "name": "campus.yaml"}
+        with TestClient(create_site(backend), headers={"Accept-Language": "la"}) as client:
+            session = Persons(backend).find(ADMIN).log_in(client)
+            shown = html.unescape(client.post("/preview", data=form, headers=session).text)
+            assert "⟦nothing refers to parameter 'spare'⟧" in shown
+            assert "→ ⟦refer to it as ${spare}, or take it away⟧" in shown
+
+
+def test_a_translation_that_does_not_take_the_facts_is_not_used() -> None:
+    finding = note("parameter-unused", name="voice")
+    wrong = {"nothing refers to parameter {name!r}": "{nomen}", finding.hint or "": "{"}
+    assert translate_finding(finding, lambda text: wrong.get(text, text)) == (finding.message, finding.hint)
 
 
 def test_where_there_is_english_alone_nothing_is_to_be_chosen(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The language of a page: the chosen one, else the browser's where there is a catalogue for it, else English.
 
 Catalogues are gettext's: `locale/<language>/LC_MESSAGES/pages.mo`, made from the strings of the templates
-(`docs/web.md` says how). What the compiler and the devices say is not translated.
+and of the findings (`docs/web.md` says how). Errors, and what devices say, are not translated.
 """
 
 from __future__ import annotations

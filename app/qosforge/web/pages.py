@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -19,6 +19,7 @@ from qosforge.api.middleware.authorization import Needs
 from qosforge.platforms.base import installed, platform
 from qosforge.visible import visible_in_page
 from qosforge.web.assets import asset
+from qosforge.web.finding_texts import translate_finding
 from qosforge.web.language import COOKIE as LANGUAGE_COOKIE
 from qosforge.web.language import chosen_language, translations
 
@@ -110,6 +111,7 @@ def _environment(language: str) -> Environment:
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
     environment.globals["asset"] = asset
     environment.filters["moment"] = _moment
+    environment.filters["translated"] = partial(translate_finding, gettext=translations(language).gettext)
     environment.filters["platform_title"] = _platform_title
     return environment
 

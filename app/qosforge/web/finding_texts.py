@@ -1,0 +1,45 @@
+"""Findings in the language of a page, and what translators get of the catalogue of findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, NamedTuple
+
+from qosforge.finding_codes import has_words, parse_codes
+from qosforge.findings import Finding
+from qosforge.note import fill, wording_of
+from qosforge.reports.preview import FindingDocument
+
+
+class FindingTexts(NamedTuple):
+    """What a finding says."""
+
+    message: str
+    hint: str | None
+
+
+def translate_finding(finding: Finding | FindingDocument, gettext: Callable[[str], str]) -> FindingTexts:
+    """The texts of a finding in the language of ``gettext``: as they stand where there is no translation that takes
+    its facts.
+    """
+    wording = wording_of(finding.code, finding.variant)
+    if wording is None:
+        return FindingTexts(finding.message, finding.hint)
+
+    def translated(template: str) -> str | None:
+        found = gettext(template)
+        return None if found == template else fill(found, finding.facts)
+
+    hint = translated(wording.hint) if wording.hint and finding.hint else None
+    return FindingTexts(translated(wording.message) or finding.message, hint or finding.hint)
+
+
+def extract_texts(file: BinaryIO, *_: object, **__: object) -> Iterator[tuple[int, None, str, list[str]]]:
+    """Babel's extractor for ``finding_codes.yaml``: the messages and hints that findings have, at their codes."""
+    source = file.read().decode()
+    lines = {line.strip(): number for number, line in enumerate(source.splitlines(), 1)}
+    for code, entry in parse_codes(source).codes.items():
+        for wording in entry.wordings.values():
+            for text in (wording.message, wording.hint):
+                if text and has_words(text):
+                    yield lines[f"{code}:"], None, text, [f"finding {code}"]
