@@ -13,7 +13,7 @@ from qosforge.plan.model import Discipline, Rule, Term, Trust
 from qosforge.platforms.base import LoweredDevice, platform
 from qosforge.platforms.catalyst_2950 import PLATFORM as C2950
 from qosforge.platforms.catalyst_2970 import PLATFORM as C2970
-from qosforge.platforms.ios_switch.acl import mac_entries
+from qosforge.platforms.ios_switch.blocks import mac_entries
 
 from .catalyst_support import BOXES, REST, VOICE, as_config, codes, delta, intent, lowered, port, rendered, startup
 

@@ -15,7 +15,7 @@ from qosforge.plan.request import ClassRequest
 from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.cisco_ios import PLATFORM
 from qosforge.platforms.cisco_ios.lines import TABLE
-from qosforge.platforms.mqc.policies import read_policer
+from qosforge.platforms.mqc.policers import read_policer
 
 from .ios_support import (
     MODERN,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qosforge.commands import CommandTable
 from qosforge.platforms.ios_switch.lines import ARGUMENTS, CLASSIFIERS, FAMILIES, MAPS, ports, setting, table
+from qosforge.platforms.mqc.lines import LIST_MODES
 
 _QOS = r"(?:no )?(?:mls qos|wrr-queue|priority-queue|service-policy|auto qos|switchport priority|rate-limit)\b.*"
 
@@ -13,7 +14,7 @@ TABLE = CommandTable(
     setting("wrr-bandwidth", "wrr-queue bandwidth <0-255>:weights*=4", no="wrr-queue bandwidth"),
     table("wrr-cos-map", "wrr-queue cos-map", "<1-4>:queue <0-7>:cos*8"),
     *ports(),
-    shared={"": _QOS, "interface": _QOS},
+    shared={"": _QOS, "interface": _QOS, **LIST_MODES},
     arguments=ARGUMENTS,
     families=FAMILIES,
 )

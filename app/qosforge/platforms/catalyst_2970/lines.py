@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qosforge.commands import Change, CommandTable, Line
 from qosforge.platforms.ios_switch.lines import ARGUMENTS, CLASSIFIERS, FAMILIES, MAPS, ports, setting, table
+from qosforge.platforms.mqc.lines import LIST_MODES
 
 _INPUT, _SET = "mls qos srr-queue input", "mls qos queue-set output"
 _QOS = r"(?:no )?(?:mls qos|srr-queue|priority-queue|queue-set|service-policy|auto qos|switchport priority)\b.*"
@@ -91,7 +92,7 @@ TABLE = CommandTable(
     ),
     # A policy on a port marks only while QoS is on; without it the marks of hosts would pass.
     *ports("mls qos"),
-    shared={"": _QOS, "interface": _QOS},
+    shared={"": _QOS, "interface": _QOS, **LIST_MODES},
     arguments=ARGUMENTS,
     families=FAMILIES,
 )

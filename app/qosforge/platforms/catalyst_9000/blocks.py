@@ -10,6 +10,7 @@ from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.catalyst_9000.drops import in_lines
 from qosforge.platforms.mqc.access_lists import ip_entries
 from qosforge.platforms.mqc.lines import ACL_PREFIX, CLASS_DEFAULT
+from qosforge.platforms.mqc.policers import police_lines
 from qosforge.templating import render
 
 
@@ -29,7 +30,7 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
             listed = [t for t in rule.any_of if _in_list(t.model_fields_set)]
             acl = ACL_PREFIX + rule.name if listed else None
             if acl is not None:
-                text = render("catalyst_9000/access_list.j2", name=acl, entries=ip_entries(tuple(listed)))
+                text = render("mqc/access_list.j2", kind="ip", name=acl, entries=ip_entries(tuple(listed)))
                 add("access-list", acl, text, traffic_class)
             marks = [t for t in rule.any_of if t not in listed]
             text = render("catalyst_9000/class_map.j2", name=rule.name, marks=marks, acl=acl)
@@ -37,7 +38,9 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
     for interface in plan.interfaces:
         if interface.ingress.policy:
             name, rules = interface.ingress.policy, interface.ingress.rules
-            add("policy-map", name, render("catalyst_9000/marking_policy.j2", name=name, rules=rules))
+            policers = {rule.name: police_lines(rule.police) for rule in rules if rule.police}
+            text = render("mqc/marking_policy.j2", name=name, rules=rules, ip="", policers=policers)
+            add("policy-map", name, text)
         for name, text in _policies(interface.egress):
             add("policy-map", name, text)
     for interface in plan.interfaces:

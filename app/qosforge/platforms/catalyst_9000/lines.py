@@ -31,7 +31,7 @@ TABLE = CommandTable(
     *mqc.shapers(opens="shape"),
     # The device prints it one blank further in than the shape before it.
     *(mqc.nested(mode) for mode in ("shape", "class")),
-    Line("port", "interface SWITCH_PORT:name", opens="interface", change=_PLACE),
+    Line("port", "interface PORT:name", opens="interface", change=_PLACE),
     Line("other-interface", "interface REST:name", opens="interface", change=_PLACE),
     mqc.attached("interface"),
     Line("text", "{description|switchport} [REST]", "interface"),
@@ -39,9 +39,10 @@ TABLE = CommandTable(
     shared={
         "": r"(?:qos|table-map) .+",
         "interface": r"(?:no )?(?:service-policy|qos|trust device|auto qos)\b.*",
-        **dict.fromkeys(("own", "other", "access-list", "standard-list", "ipv6-access-list"), "(?!)"),
+        **dict.fromkeys(("own", "other"), "(?!)"),
+        **mqc.LIST_MODES,
     },
-    arguments={**mqc.ARGUMENTS, "OWN": ArgumentType(rf"{OWN}\S+", str), "SWITCH_PORT": ArgumentType(_PORT, str)},
+    arguments={**mqc.ARGUMENTS, "OWN": ArgumentType(rf"{OWN}\S+", str), "PORT": ArgumentType(_PORT, str)},
     families=(
         "FastEthernet", "GigabitEthernet", "TwoGigabitEthernet", "FiveGigabitEthernet", "TenGigabitEthernet",
         "TwentyFiveGigE", "FortyGigabitEthernet", "HundredGigE", "Port-channel", "Vlan", "Loopback",

@@ -34,7 +34,8 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
                 continue
             made = class_map(rule, marks_in_list=not matches_marks(request))
             for listed in made.access_lists:
-                text = render("cisco_ios/access_list.j2", access_list=listed)
+                kind = "ipv6" if listed.version == 6 else "ip"
+                text = render("mqc/access_list.j2", kind=kind, name=listed.name, entries=listed.entries)
                 add("access-list", listed.name, text, lowered.classes.get(rule.name))
             text = render("cisco_ios/class_map.j2", class_map=made, protocol=protocol_words)
             add("class-map", rule.name, text, lowered.classes.get(rule.name))

@@ -18,7 +18,7 @@ from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.matching import access_list_terms
 from qosforge.platforms.cisco_ios.rules import every_class, inside_parents, on_input
 from qosforge.platforms.mqc.access_lists import AccessLists
-from qosforge.platforms.mqc.policies import read_action
+from qosforge.platforms.mqc.policers import read_action
 from qosforge.platforms.recognition import ports_only
 
 Side = Literal["input", "output"]

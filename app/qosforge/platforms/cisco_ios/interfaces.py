@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from qosforge.inventory.models import Framing
-from qosforge.plan.model import Action, CircuitPlan, InterfacePlan, InterfacePolicer, Plan
+from qosforge.plan.model import CircuitPlan, InterfacePlan, InterfacePolicer, Plan
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.cisco_ios.circuits import MapClass, main_interface, map_class
 from qosforge.platforms.cisco_ios.trains import has
+from qosforge.platforms.mqc.policers import action_words
 from qosforge.templating import render
 
 
@@ -99,16 +100,6 @@ def _rate_limit(side: str, policer: InterfacePolicer) -> _RateLimit:
         rate=police.rate,
         burst=police.burst,
         most=police.excess_burst or police.burst,
-        conform=_words(police.conform),
-        exceed=_words(police.exceed),
+        conform=action_words(police.conform, str),
+        exceed=action_words(police.exceed, str),
     )
-
-
-def _words(action: Action) -> str:
-    """What CAR does with a packet, as the device writes it."""
-    if action.drop:
-        return "drop"
-    after = "continue" if action.proceed else "transmit"
-    if action.set_precedence is not None:
-        return f"set-prec-{after} {action.set_precedence}"
-    return f"set-dscp-{after} {action.set_dscp}" if action.set_dscp is not None else after

@@ -50,6 +50,7 @@ def _within(limits: Bounds | Range) -> str:
     return f"<{limits.minimum}-{limits.maximum}>"
 
 
+_LIST_NUMBERS = range(CAPABILITIES.car.access_lists.first, CAPABILITIES.car.access_lists.last + 1)
 _RING = f"tx-ring-limit {_within(CAPABILITIES.transmit_ring)}:packets"
 _FRAGMENT = f"frame-relay fragment:what {_within(CAPABILITIES.frame_relay.fragment)}:fragment"
 
@@ -202,7 +203,7 @@ def _map_classes() -> Iterator[Line]:
 
 
 TABLE = CommandTable(
-    *mqc.access_lists(since),
+    *mqc.access_lists(since, own_numbers=_LIST_NUMBERS),
     *mqc.class_maps(since),
     *mqc.policy_maps(),
     *mqc.guarantees(since),
@@ -220,9 +221,8 @@ TABLE = CommandTable(
     shared={
         "": _QOS,
         ELSEWHERE: _QOS,
-        **dict.fromkeys(
-            ("access-list", "standard-list", "ipv6-access-list", "interface", "pvc", "dlci", "other"), "(?!)"
-        ),
+        **dict.fromkeys(("interface", "pvc", "dlci", "other"), "(?!)"),
+        **mqc.LIST_MODES,
     },
     arguments={**mqc.ARGUMENTS, "CIRCUIT": ArgumentType(r"(?:[0-9]{1,4}/)?[0-9]{1,5}", str)},
     prepare=_whole_lines,

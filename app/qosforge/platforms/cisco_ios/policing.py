@@ -1,12 +1,10 @@
-"""Policers of policy classes: lower them, write their lines, and parse them."""
+"""Policers of policy classes, as far as the image takes them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from qosforge.dscp import dscp_name
 from qosforge.findings import Finding
 from qosforge.intent.models import Police, PoliceAction, Remark
 from qosforge.note import note
@@ -46,40 +44,6 @@ def _action(requested: PoliceAction) -> Action:
     if isinstance(requested, Remark):
         return Action(set_dscp=requested.remark, set_precedence=requested.precedence, set_cos=requested.cos)
     return DROP if requested == "drop" else TRANSMIT
-
-
-def _words(action: Action) -> str:
-    """What a policer does with a packet, as the device writes it."""
-    if action.drop:
-        return "drop"
-    if action.set_dscp is not None:
-        return f"set-dscp-transmit {dscp_name(action.set_dscp)}"
-    if action.set_precedence is not None:
-        return f"set-prec-transmit {action.set_precedence}"
-    return f"set-cos-transmit {action.set_cos}" if action.set_cos is not None else "transmit"
-
-
-@dataclass(frozen=True)
-class PoliceLines:
-    """A policer as it is entered; ``below`` where its actions stand below it, one a line."""
-
-    policer: Policer
-    conform: str
-    exceed: str
-    violate: str | None
-    below: bool
-
-
-def police_lines(request: DeviceRequest, policer: Policer) -> PoliceLines:
-    """The lines of a policer as the image takes them. A second bucket is told by what violates it."""
-    last = policer.violate or (policer.exceed if policer.excess_burst is not None else None)
-    return PoliceLines(
-        policer=policer,
-        conform=_words(policer.conform),
-        exceed=_words(policer.exceed),
-        violate=_words(last) if last is not None else None,
-        below=has(request, "police_actions_below"),
-    )
 
 
 def check_policer(request: DeviceRequest, class_request: ClassRequest) -> Iterator[Finding]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from qosforge.plan.model import Egress, Ingress, Queue
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
-from qosforge.platforms.cisco_ios.policing import PoliceLines, police_lines
 from qosforge.platforms.cisco_ios.red import RedLines, red_lines
 from qosforge.platforms.cisco_ios.trains import has, hqf
+from qosforge.platforms.mqc.policers import PoliceLines, police_lines
 from qosforge.templating import render
 
 
@@ -27,12 +27,17 @@ class _ClassLines:
 def marking_policy(request: DeviceRequest, ingress: Ingress) -> str:
     """The policy-map of an input."""
     return render(
-        "cisco_ios/marking_policy.j2",
+        "mqc/marking_policy.j2",
         name=ingress.policy,
         rules=ingress.rules,
         ip="" if has(request, "marking_both_versions") else "ip ",
-        policers={rule.name: police_lines(request, rule.police) for rule in ingress.rules if rule.police},
+        policers=_policers(request, ingress),
     )
+
+
+def _policers(request: DeviceRequest, ingress: Ingress) -> dict[str, PoliceLines]:
+    below = has(request, "police_actions_below")
+    return {rule.name: police_lines(rule.police, below=below) for rule in ingress.rules if rule.police}
 
 
 def queueing_policies(request: DeviceRequest, egress: Egress) -> Iterator[tuple[str, str]]:
@@ -50,7 +55,7 @@ def queueing_policies(request: DeviceRequest, egress: Egress) -> Iterator[tuple[
             queue=queue,
             red=red_lines(queue.red) if queue.red else None,
             limit=_limit(request, queue),
-            police=police_lines(request, police) if police else None,
+            police=police_lines(police, below=has(request, "police_actions_below")) if police else None,
         )
         nothing = (queue.share, queue.red, queue.shape_rate, entry.limit, police) == (None,) * 5
         # The device has the class of everything else of itself.

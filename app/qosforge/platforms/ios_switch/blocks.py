@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from qosforge.plan.model import Ingress, Plan, Trust
+from qosforge.plan.model import Ingress, Plan, Term, Trust
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.blocks import BlockWriter
-from qosforge.platforms.ios_switch.acl import entries, mac_entries
-from qosforge.platforms.ios_switch.classes import ACL_PREFIX, CLASS_DEFAULT, list_kind
+from qosforge.platforms.ios_switch.classes import list_kind
 from qosforge.platforms.ios_switch.marks import DEFAULT_DSCP_TO_COS
+from qosforge.platforms.mqc.access_lists import entries
+from qosforge.platforms.mqc.lines import ACL_PREFIX, CLASS_DEFAULT
 
 T = TypeVar("T", int, tuple[int, int])
 
@@ -24,7 +25,7 @@ def add_classifiers(result: BlockWriter, plan: Plan, request: DeviceRequest) -> 
         kind, name = list_kind(rule), ACL_PREFIX + rule.name
         if kind is not None:
             lines = mac_entries(rule.any_of) if kind == "mac" else entries(rule.any_of)
-            template = "ios_switch/access_list"
+            template = "mqc/access_list"
             result.add("access-list", name, template, of=rule.name, kind=kind, name=name, entries=lines)
     for rule in rules.values():
         acl = ACL_PREFIX + rule.name if list_kind(rule) else None
@@ -58,3 +59,9 @@ def map_rows(table: Sequence[T], default: Sequence[T]) -> list[tuple[list[int], 
         for marks in [[mark for mark in changed if table[mark] == value]]
         for at in range(0, len(marks), 8)
     ]
+
+
+def mac_entries(terms: tuple[Term, ...]) -> tuple[str, ...]:
+    """The entry of every term of MAC addresses."""
+    ends = [[f"host {mac}" if mac else "any" for mac in (t.source_mac, t.destination_mac)] for t in terms]
+    return tuple(f"permit {source} {destination}" for source, destination in ends)

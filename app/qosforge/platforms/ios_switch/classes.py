@@ -12,12 +12,11 @@ from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.names import short_names
 from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, points_of, ports_only
 
 INPUT_POLICY = "QOSFORGE-IN"
-ACL_PREFIX = "QOSFORGE-"
-CLASS_DEFAULT = "class-default"
 NAME_LENGTH = 40
 """Characters in the name of a class-map (IOS)."""
 SUFFIX_LENGTH = 4

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from qosforge.commands import ArgumentType, Change, Line
+from qosforge.platforms.mqc import lines as mqc
 
 PORT = re.compile(r"interface (?:Fast|Gigabit|TenGigabit)?Ethernet\d\S*")
 """Heading of a physical port."""
 ARGUMENTS = {
+    **mqc.ARGUMENTS,
     "PORT": ArgumentType(PORT.pattern.removeprefix("interface "), str),
-    "MAC": ArgumentType(r"(?:[0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4}", str.lower),
 }
 FAMILIES = ("FastEthernet", "GigabitEthernet", "TenGigabitEthernet", "Ethernet", "Port-channel", "Vlan")
 _POLICER = (
@@ -31,23 +32,17 @@ def table(line: str, command: str, pattern: str) -> Line:
     return Line(line, f"{command} {pattern}", change=change, also=(f"{command} REST",), no=f"{command} [REST]")
 
 
-def _access_list(layer: str) -> tuple[Line, ...]:
-    ours = Change(defines="acl {name}", owned=True, ordered=True, only={"name": r"QOSFORGE\S*"})
-    list_id = f"{layer} list"
-    return (
-        Line(list_id, f"{layer} access-list extended WORD:name", opens=list_id, change=ours),
-        Line("remark", "remark REST", list_id),
-    )
-
-
 _MAC_END = "{{any|host MAC:{0}}}"
 
 CLASSIFIERS = (
-    *_access_list("ip"),
-    Line("ace", "permit REST", "ip list", change=Change(), also=("deny REST",)),
-    Line("ace", "<1-2147483647> permit REST", "ip list"),
-    Line("numbered-ace", "access-list WORD:name REST:entry"),
-    *_access_list("mac"),
+    *mqc.access_lists(),
+    Line(
+        "mac list",
+        "mac access-list extended WORD:name",
+        opens="mac list",
+        change=Change(defines="acl {name}", owned=True, ordered=True, only={"name": rf"{mqc.ACL_PREFIX}\S*"}),
+    ),
+    Line("remark", "remark REST", "mac list"),
     Line(
         "ace",
         f"permit {_MAC_END.format('source_mac')} {_MAC_END.format('destination_mac')}",

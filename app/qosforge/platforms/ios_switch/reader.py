@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from qosforge.commands import CommandTable, Entry
-from qosforge.configtree import ConfigLine
 from qosforge.plan.model import DROP, Action, Ingress, Policer, Rule, Term, Trust
-from qosforge.platforms.ios_switch.acl import read_entry
 from qosforge.platforms.ios_switch.marks import DEFAULT_COS_TO_DSCP, DEFAULT_DSCP_TO_COS
+from qosforge.platforms.mqc.access_lists import AccessLists
+from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 
 OVERRIDE = "cos-override"
 """Name of the rule that stands for ``mls qos cos override``."""
@@ -22,10 +22,7 @@ class SwitchReader:
         self.reading = table.read(text)
         self._unmarked = unmarked
         objects = self.reading.objects
-        self._lists, self._mac_lists = objects("ip list"), objects("mac list")
-        self._numbered: dict[str, list[Entry]] = {}
-        for entry in self.reading.all("numbered-ace"):
-            self._numbered.setdefault(entry.name, []).append(entry)
+        self._lists, self._mac_lists = AccessLists(self.reading), objects("mac list")
         self._aggregates = objects("aggregate")
         self._class_maps, self._policies = objects("class-map"), objects("policy-map")
         self._rules: dict[str, tuple[Rule, ...]] = {}
@@ -172,7 +169,7 @@ class SwitchReader:
     def _terms(self, name: str) -> tuple[Term, ...]:
         body = self._class_maps.get(name)
         if body is None:
-            return (Term(),) if name == "class-default" else ()
+            return (Term(),) if name == CLASS_DEFAULT else ()
         matches = [line for line in body.below if line.id != "text"]
         if len(matches) > 1 and body.get("mode") != "match-any":
             # Everything must match at once: these devices hold one match, so this is none of theirs.
@@ -185,22 +182,10 @@ class SwitchReader:
         if line.id == "match-mark":
             yield Term.model_validate({field: tuple(sorted(marks)) for field, marks in line.values.items()})
         elif line.name in self._lists:
-            held = self._lists[line.name]
-            yield from self._entries(((e.line, e.line.text) for e in held.below), held.line.text)
-        elif line.name in self._numbered:
-            numbered = ((e.line, str(e["entry"])) for e in self._numbered[line.name])
-            yield from self._entries(numbered, f"ip access-list extended {line.name}")
+            yield from self._lists.terms(line.name)
         elif line.name in self._mac_lists:
             for entry in self._mac_lists[line.name].below:
                 if entry.id == "ace":
                     yield Term.model_validate(entry.values)
         else:
             self.reading.miss(line, body.line.text)
-
-    def _entries(self, entries: Iterable[tuple[ConfigLine, str]], context: str) -> Iterator[Term]:
-        for line, text in entries:
-            if not text.startswith("remark "):
-                try:
-                    yield read_entry(text)
-                except ValueError:
-                    self.reading.miss(line, context)

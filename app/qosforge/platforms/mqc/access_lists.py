@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from qosforge.commands import Entry, Reading
 from qosforge.commands.pattern import PRECEDENCES
+from qosforge.dscp import dscp_name
 from qosforge.plan.model import PortRange, Term
-from qosforge.platforms.ios_switch.acl import entries
-from qosforge.platforms.mqc.lines import ACL_PREFIX
+from qosforge.platforms.mqc.lines import ACL_PREFIX, PROTOCOLS, TCP_PORTS, UDP_PORTS
 
 _ICMP, _ICMP_6 = "1", "58"
 _TOP_PORT = 65535
@@ -21,6 +21,45 @@ def version(term: Term) -> int | None:
     """The IP version of a term's prefixes; None where it has none."""
     prefix = term.source or term.destination
     return ipaddress.ip_network(prefix).version if prefix else None
+
+
+def entries(terms: tuple[Term, ...]) -> tuple[str, ...]:
+    """The entry of every term, as a running configuration prints it (well-known ports by name)."""
+    return tuple(line for term in terms for line in _entries(term))
+
+
+def _entries(term: Term) -> Iterator[str]:
+    protocol = next((n for n, number in PROTOCOLS.items() if number == term.protocol), str(term.protocol))
+    if term.protocol is None:
+        protocol = "ip"
+    names = {number: name for name, number in _names(protocol).items()}
+    for source in term.source_ports or (None,):
+        for destination in term.destination_ports or (None,):
+            words = ["permit", protocol, _address(term.source), _ports(source, names)]
+            words += [_address(term.destination), _ports(destination, names)]
+            marks = [f"dscp {dscp_name(d)}" for d in term.dscp] + [f"precedence {p}" for p in term.precedence]
+            for option in marks or [""]:
+                yield " ".join(w for w in [*words, option] if w)
+
+
+def _names(protocol: str) -> dict[str, int]:
+    return {"tcp": TCP_PORTS, "udp": UDP_PORTS}.get(protocol, {})
+
+
+def _address(prefix: str | None) -> str:
+    if prefix is None:
+        return "any"
+    network = ipaddress.ip_network(prefix)
+    if network.num_addresses == 1:
+        return f"host {network.network_address}"
+    return f"{network.network_address} {network.hostmask}"
+
+
+def _ports(ports: PortRange | None, names: dict[int, str]) -> str:
+    if ports is None:
+        return ""
+    first, last = names.get(ports.first, str(ports.first)), names.get(ports.last, str(ports.last))
+    return f"eq {first}" if first == last else f"range {first} {last}"
 
 
 def ip_entries(terms: tuple[Term, ...]) -> tuple[str, ...]:
@@ -103,8 +142,10 @@ class AccessLists:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._lists: dict[str, list[Entry]] = {}
+        self._headings: dict[str, str] = {}
         for line in reading.all("access-list", "standard-list", "ipv6-access-list"):
             self._lists.setdefault(line.name, []).extend(line.below)
+            self._headings[line.name] = line.line.text
         for line in reading.all("numbered-list"):
             self._lists.setdefault(str(line["number"]), []).append(line)
         self._ipv6 = {line.name for line in reading.all("ipv6-access-list")}
@@ -137,7 +178,7 @@ class AccessLists:
                 term = None
             # Terms without a prefix are of IPv4.
             if term is None or (name in self._ipv6 and version(term) != 6):
-                self._reading.miss(line, f"access list {name}")
+                self._reading.miss(line, self._headings.get(name, f"access-list {name}"))
             else:
                 found.append(term)
         return tuple(found)

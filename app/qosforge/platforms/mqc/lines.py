@@ -6,15 +6,26 @@ feature of the platform's capability data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from qosforge.commands import ArgumentType, Change, Line
-from qosforge.platforms.ios_switch.acl import PROTOCOLS, TCP_PORTS, UDP_PORTS
 
 ACL_PREFIX = "QOSFORGE-"
 """Begins the names of the access lists that are ours, and the remarks of numbered ones."""
 CLASS_DEFAULT = "class-default"
 """What devices call the class of everything else."""
+
+PROTOCOLS = {
+    "tcp": 6, "udp": 17, "icmp": 1, "igmp": 2, "ipinip": 4, "gre": 47, "esp": 50, "ahp": 51, "eigrp": 88,
+    "ospf": 89, "pim": 103,
+}  # fmt: skip
+TCP_PORTS = {
+    "ftp-data": 20, "ftp": 21, "telnet": 23, "smtp": 25, "domain": 53, "www": 80, "pop3": 110, "nntp": 119,
+    "bgp": 179,
+}  # fmt: skip
+UDP_PORTS = {
+    "domain": 53, "bootps": 67, "bootpc": 68, "tftp": 69, "ntp": 123, "snmp": 161, "snmptrap": 162, "syslog": 514,
+}  # fmt: skip
 
 Since = Callable[[str], str]
 
@@ -51,8 +62,8 @@ ARGUMENTS = {
     "PREFIX6": ArgumentType(f"{_ADDRESS_6}(?:/[0-9]{{1,3}})?", str),
     "PROTOCOL": _protocols(PROTOCOLS),
     "PROTOCOL6": _protocols({**PROTOCOLS, "icmp": 58}),
-    "PORT": ArgumentType(f"(?:{'|'.join(_PORTS)}|[0-9]{{1,5}})", _port),
-    "MAC": ArgumentType(r"[0-9A-Fa-f]{4}(?:\.[0-9A-Fa-f]{4}){2}", str),
+    "L4_PORT": ArgumentType(f"(?:{'|'.join(_PORTS)}|[0-9]{{1,5}})", _port),
+    "MAC": ArgumentType(r"[0-9A-Fa-f]{4}(?:\.[0-9A-Fa-f]{4}){2}", str.lower),
     "CLASS_DEFAULT": ArgumentType(CLASS_DEFAULT, str),
 }
 """The typed arguments of these rows."""
@@ -63,7 +74,9 @@ _STANDARD = f"permit {{any|host ADDRESS:source|ADDRESS:source [ADDRESS:source_wi
 _SIDE = "{{any|host ADDRESS:{0}|ADDRESS:{0} ADDRESS:{0}_wildcard}}"
 _SIDE_6 = "{{any|host ADDRESS6:{0}|PREFIX6:{0}}}"
 _MARK = "[dscp DSCP:dscp|precedence PRECEDENCE:precedence]"
-_FLOW_PORTS = "[eq PORT:{0}_port|range PORT:{0}_first PORT:{0}_last|gt PORT:{0}_above|lt PORT:{0}_below]"
+_FLOW_PORTS = (
+    "[eq L4_PORT:{0}_port|range L4_PORT:{0}_first L4_PORT:{0}_last|gt L4_PORT:{0}_above|lt L4_PORT:{0}_below]"
+)
 
 
 def _entry(protocol: str, side: str) -> str:
@@ -82,15 +95,21 @@ def _entries(mode: str, sequence: str, entry: str, change: Change | None) -> Ite
         yield Line("ace", f"{start} remark REST:remark", mode)
 
 
-def access_lists(since: Since = _unknown) -> Iterator[Line]:
-    """Named and numbered access lists, which keep the order of their entries."""
+LIST_MODES = dict.fromkeys(("access-list", "standard-list", "ipv6-access-list"), "(?!)")
+"""The modes of lists, where lines that are not understood matter only if a class looks at the list."""
+
+
+def access_lists(since: Since = _unknown, *, own_numbers: Iterable[int] = ()) -> Iterator[Line]:
+    """Named and numbered access lists, which keep the order of their entries.
+
+    ``own_numbers`` are those that lists of ours are given; of others nothing is changed.
+    """
     named = Change(defines="acl {name}", owned=True, ordered=True, only={"name": rf"{ACL_PREFIX}\S*"})
     numbered = Change(
         defines="acl {number}",
         group="access-list {number}",
         reset="no access-list {number}",
-        # The numbers that lists of ours are given (`access_lists` of the capability data).
-        only={"number": "1[5-9][0-9]"},
+        only={"number": "|".join(map(str, own_numbers)) or "(?!)"},
     )
     yield Line("standard-list", "ip access-list standard WORD:name", opens="standard-list")
     yield from _entries("standard-list", "<1-4294967294>", _STANDARD, None)
@@ -199,16 +218,16 @@ def guarantees(since: Since = _unknown) -> Iterator[Line]:
     """Priority, with its levels and caps, and bandwidth in each unit."""
     yield _priority("priority", since("hqf"))
     yield _priority(f"priority percent <1-100>:percent {_BURST}", since("percent"), booked="{percent}")
-    yield _priority(f"priority <1-100000000>:kbps {_BURST}", since("priority"), booked="{kbps}")
+    yield _priority(f"priority <0-100000000>:kbps {_BURST}", since("priority"), booked="{kbps}")
     level = "priority level <1-2>:level"
     yield _priority(level, since("hqf"))
     yield _priority(f"{level} percent <1-100>:percent {_BURST}", since("hqf"), booked="{percent}")
-    yield _priority(f"{level} <1-100000000>:kbps {_BURST}", since("hqf"), booked="{kbps}")
+    yield _priority(f"{level} <0-100000000>:kbps {_BURST}", since("hqf"), booked="{kbps}")
     yield one("priority", "", key="priority", negate="no priority", also=("priority REST",))
     yield _bandwidth("percent", "<1-100>:percent", since("percent"))
     yield _bandwidth("remaining percent", "<1-100>:remaining_percent", since("remaining_percent"))
     yield _bandwidth("remaining ratio", "<1-65536>:ratio", since("remaining_ratio"))
-    yield _bandwidth("", "<1-100000000>:kbps", "")
+    yield _bandwidth("", "<0-100000000>:kbps", "")
 
 
 def one(

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from qosforge.commands import Entry, Reading
 from qosforge.plan.model import (
-    DROP,
-    TRANSMIT,
-    Action,
     Discipline,
     Egress,
     Ingress,
@@ -23,7 +20,8 @@ from qosforge.plan.model import (
     Term,
 )
 from qosforge.platforms.mqc.classes import MatchAlternatives
-from qosforge.platforms.mqc.lines import CLASS_DEFAULT, OUTCOMES
+from qosforge.platforms.mqc.lines import CLASS_DEFAULT
+from qosforge.platforms.mqc.policers import read_policer
 
 _UNITS = {
     "percent": ShareUnit.PERCENT,
@@ -195,43 +193,3 @@ def read_guarantee(line: Entry) -> dict[str, object]:
         if name in line:
             values |= {"share": Share(unit=unit, value=line[name]), **({"capped": True} if first else {})}
     return values
-
-
-def read_policer(line: Entry) -> Policer | None:
-    """The policer of a ``police`` line with its actions; None where plans hold no such policer.
-
-    An excess burst of the size of the burst is what the device prints for a single bucket where nothing violates.
-    """
-    values: dict[str, Any] = dict(line.values)
-    if len(line.below) != len(line.line.children):
-        return None
-    for below in line.below:
-        # Several actions for one outcome: a plan has one mark for each.
-        if "rest" in below or values.keys() & below.values.keys():
-            return None
-        values |= below.values
-    conform, exceed, violate = (read_action(values, outcome) for outcome in OUTCOMES)
-    exceed = exceed or DROP
-    violate = violate or exceed
-    excess = values.get("excess", values.get("extended"))
-    if values.get("extended") == values.get("burst") and "violate" not in values:
-        excess = None
-    if "burst" not in values or (excess is None and ("peak" in values or violate != exceed)):
-        return None  # the device's own bursts are not known
-    return Policer(
-        rate=values["rate"],
-        burst=values["burst"],
-        peak_rate=values.get("peak"),
-        excess_burst=excess,
-        conform=conform or TRANSMIT,
-        exceed=exceed,
-        violate=violate if violate != exceed else None,
-    )
-
-
-def read_action(values: Mapping[str, Any], outcome: str) -> Action | None:
-    """What a policer does with the packets of one outcome; None where its line does not say it."""
-    if outcome not in values:
-        return None
-    marks = {f"set_{mark}": values.get(f"{outcome}_{mark}") for mark in ("dscp", "precedence", "cos")}
-    return Action(drop=values[outcome] == "drop", proceed="continue" in values[outcome], **marks)

@@ -1,0 +1,87 @@
+"""Policers of classes: their lines, and what the lines of a configuration say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from qosforge.commands import Entry
+from qosforge.dscp import dscp_name
+from qosforge.plan.model import DROP, TRANSMIT, Action, Policer
+from qosforge.platforms.mqc.lines import OUTCOMES
+
+
+@dataclass(frozen=True)
+class PoliceLines:
+    """A policer as it is entered; ``below`` where its actions stand below it, one a line."""
+
+    policer: Policer
+    conform: str
+    exceed: str
+    violate: str | None
+    below: bool
+
+
+def police_lines(policer: Policer, *, below: bool = True) -> PoliceLines:
+    """The lines of a policer. A second bucket is told by what violates it."""
+    last = policer.violate or (policer.exceed if policer.excess_burst is not None else None)
+    return PoliceLines(
+        policer=policer,
+        conform=action_words(policer.conform),
+        exceed=action_words(policer.exceed),
+        violate=action_words(last) if last is not None else None,
+        below=below,
+    )
+
+
+def action_words(action: Action, dscp: Callable[[int], str] = dscp_name) -> str:
+    """What a policer does with a packet, as the device writes it; ``dscp`` is how it writes code points."""
+    if action.drop:
+        return "drop"
+    after = "continue" if action.proceed else "transmit"
+    if action.set_dscp is not None:
+        return f"set-dscp-{after} {dscp(action.set_dscp)}"
+    if action.set_precedence is not None:
+        return f"set-prec-{after} {action.set_precedence}"
+    return f"set-cos-{after} {action.set_cos}" if action.set_cos is not None else after
+
+
+def read_policer(line: Entry) -> Policer | None:
+    """The policer of a ``police`` line with its actions; None where plans hold no such policer.
+
+    An excess burst of the size of the burst is what the device prints for a single bucket where nothing violates.
+    """
+    values: dict[str, Any] = dict(line.values)
+    if len(line.below) != len(line.line.children):
+        return None
+    for below in line.below:
+        # Several actions for one outcome: a plan has one mark for each.
+        if "rest" in below or values.keys() & below.values.keys():
+            return None
+        values |= below.values
+    conform, exceed, violate = (read_action(values, outcome) for outcome in OUTCOMES)
+    exceed = exceed or DROP
+    violate = violate or exceed
+    excess = values.get("excess", values.get("extended"))
+    if values.get("extended") == values.get("burst") and "violate" not in values:
+        excess = None
+    if "burst" not in values or (excess is None and ("peak" in values or violate != exceed)):
+        return None  # the device's own bursts are not known
+    return Policer(
+        rate=values["rate"],
+        burst=values["burst"],
+        peak_rate=values.get("peak"),
+        excess_burst=excess,
+        conform=conform or TRANSMIT,
+        exceed=exceed,
+        violate=violate if violate != exceed else None,
+    )
+
+
+def read_action(values: Mapping[str, Any], outcome: str) -> Action | None:
+    """What a policer does with the packets of one outcome; None where its line does not say it."""
+    if outcome not in values:
+        return None
+    marks = {f"set_{mark}": values.get(f"{outcome}_{mark}") for mark in ("dscp", "precedence", "cos")}
+    return Action(drop=values[outcome] == "drop", proceed="continue" in values[outcome], **marks)
