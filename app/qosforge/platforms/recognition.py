@@ -22,6 +22,14 @@ Parts = Callable[[int, int], tuple[PortRange, ...]]
 _ADDRESSES = ("source", "destination", "source_mac", "destination_mac")
 
 
+def dscp_of(class_request: ClassRequest) -> int | None:
+    """The DSCP that a class is marked with, a precedence as its class selector; None where it has no such mark."""
+    mark = class_request.mark
+    if mark is None or mark.dscp is not None:
+        return mark.dscp if mark else None
+    return None if mark.precedence is None else 8 * mark.precedence
+
+
 def header_terms(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...]:
     """The alternatives of a class as header fields: flows first, then DSCPs and CoS, none twice.
 

@@ -11,7 +11,8 @@ from qosforge.plan.model import Plan, Rule
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.force10_e300.matching import cam_entries, expressible, layer2, match_refusals
-from qosforge.platforms.force10_e300.queues import dscp_of, marks, priorities
+from qosforge.platforms.force10_e300.queues import marks, priorities
+from qosforge.platforms.recognition import dscp_of
 
 
 def match_findings(

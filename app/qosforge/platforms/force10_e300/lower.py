@@ -46,7 +46,6 @@ from qosforge.platforms.force10_e300.policing import rate_findings as class_rate
 from qosforge.platforms.force10_e300.queues import (
     QueueChoice,
     assign,
-    dscp_of,
     effective_mark,
     marks,
     percentages,
@@ -55,7 +54,7 @@ from qosforge.platforms.force10_e300.queues import (
 )
 from qosforge.platforms.force10_e300.wred import own_profiles, wred_findings
 from qosforge.platforms.names import shorten
-from qosforge.platforms.recognition import default_marked_down, ports_only
+from qosforge.platforms.recognition import default_marked_down, dscp_of, ports_only
 from qosforge.platforms.share_fidelity import (
     class_shares,
     fidelity,

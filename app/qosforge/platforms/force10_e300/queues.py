@@ -15,7 +15,7 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, dscp_to_queue
 from qosforge.platforms.force10_e300.matching import layer2
-from qosforge.platforms.recognition import points_of
+from qosforge.platforms.recognition import dscp_of, points_of
 from qosforge.queue_assignment.shape import ERROR, KINDS, Demand, QueueShape
 from qosforge.queue_assignment.shares import nearest_division, normalised, whole_numbers
 from qosforge.queue_assignment.solver import assign_queues
@@ -48,14 +48,6 @@ class QueueChoice:
     error: float = 0.0
     control: tuple[int, ...] = ()
     with_control: str | None = None
-
-
-def dscp_of(class_request: ClassRequest) -> int | None:
-    """The DSCP that a class is marked with, a precedence as its class selector; None where it has no such mark."""
-    mark = class_request.mark
-    if mark is None or mark.dscp is not None:
-        return mark.dscp if mark else None
-    return None if mark.precedence is None else 8 * mark.precedence
 
 
 def marks(class_request: ClassRequest) -> tuple[int, ...]:

@@ -18,10 +18,9 @@ from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, check_port
 from qosforge.platforms.nortel_5510.filters import in_box_order
 from qosforge.platforms.nortel_5510.marks import maps, mark_findings
 from qosforge.platforms.nortel_5510.policing import police_findings, shape_findings, shaped
-from qosforge.platforms.nortel_5510.priorities import dscp_of
 from qosforge.platforms.nortel_5510.queues import Choice, as_served, best, choose, queue_findings
 from qosforge.platforms.nortel_5510.recognise import COUNT_SUFFIX, filter_findings, kept_by, rules
-from qosforge.platforms.recognition import default_marked_down, ports_only
+from qosforge.platforms.recognition import default_marked_down, dscp_of, ports_only
 from qosforge.platforms.share_fidelity import (
     class_shares,
     fidelity,

@@ -13,8 +13,9 @@ from qosforge.plan.model import System
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, factory_dscp_to_cos
-from qosforge.platforms.nortel_5510.priorities import dscp_of, dscps, stated_marks
+from qosforge.platforms.nortel_5510.priorities import dscps, stated_marks
 from qosforge.platforms.nortel_5510.queues import Choice
+from qosforge.platforms.recognition import dscp_of
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 from qosforge.plan.request import ClassRequest
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, factory_dscp_to_cos
-from qosforge.platforms.recognition import points_of
+from qosforge.platforms.recognition import dscp_of, points_of
 
 _ORDER = (1, 3, 4, 2, 5, 6, 7, 0)
 """Priorities for classes that name none, in the order they are given out; those of network control late."""
-
-
-def dscp_of(class_request: ClassRequest) -> int | None:
-    """The DSCP that a class is marked with, a precedence as its class selector; None where it has no such mark."""
-    mark = class_request.mark
-    if mark is None or mark.dscp is not None:
-        return mark.dscp if mark else None
-    return None if mark.precedence is None else 8 * mark.precedence
 
 
 def dscps(class_request: ClassRequest) -> tuple[int, ...]:
