@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from qosforge.plan.model import Egress, Plan, Queue, Rule
+from qosforge.plan.model import Plan, Queue
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.catalyst_9000.drops import in_lines
 from qosforge.platforms.mqc.access_lists import ip_entries
+from qosforge.platforms.mqc.blocks import every_policy, every_rule
 from qosforge.platforms.mqc.lines import ACL_PREFIX, CLASS_DEFAULT
 from qosforge.platforms.mqc.policers import police_lines
 from qosforge.templating import render
@@ -23,7 +22,7 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
         made.setdefault((kind, name), Block(kind, name, text, traffic_class, lines.get(traffic_class or "")))
 
     for interface in plan.interfaces:
-        for rule in (*interface.ingress.rules, *_rules(interface.egress)):
+        for rule in (*interface.ingress.rules, *every_rule(interface.egress)):
             if rule.name == CLASS_DEFAULT:
                 continue
             traffic_class = lowered.classes.get(rule.name)
@@ -41,8 +40,11 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
             policers = {rule.name: police_lines(rule.police) for rule in rules if rule.police}
             text = render("mqc/marking_policy.j2", name=name, rules=rules, ip="", policers=policers)
             add("policy-map", name, text)
-        for name, text in _policies(interface.egress):
-            add("policy-map", name, text)
+        for policy in every_policy(interface.egress):
+            assert policy.scheduler is not None
+            classes = [(queue, _drops(queue)) for queue in policy.scheduler.queues]
+            text = render("catalyst_9000/queueing_policy.j2", name=policy.policy, classes=classes)
+            add("policy-map", policy.policy or "", text)
     for interface in plan.interfaces:
         add("interface", interface.name, render("catalyst_9000/interface.j2", interface=interface))
     return tuple(made.values())
@@ -50,25 +52,6 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
 
 def _in_list(given: set[str]) -> bool:
     return bool(given & {"protocol", "source", "destination", "source_ports", "destination_ports"})
-
-
-def _rules(egress: Egress) -> Iterator[Rule]:
-    """The rules of a policy, then those of the policies inside its classes."""
-    yield from egress.rules
-    for queue in egress.scheduler.queues if egress.scheduler else ():
-        if queue.child is not None:
-            yield from _rules(queue.child)
-
-
-def _policies(egress: Egress) -> Iterator[tuple[str, str]]:
-    """Names and texts of the policies of an output, those inside before those that hold them."""
-    if egress.policy is None or egress.scheduler is None:
-        return
-    for queue in egress.scheduler.queues:
-        if queue.child is not None:
-            yield from _policies(queue.child)
-    classes = [(queue, _drops(queue)) for queue in egress.scheduler.queues]
-    yield egress.policy, render("catalyst_9000/queueing_policy.j2", name=egress.policy, classes=classes)
 
 
 def _drops(queue: Queue) -> list[str]:

@@ -43,7 +43,7 @@ def trust_policy(
 ) -> tuple[str, tuple[Rule, ...]] | None:
     """The policy of a port that does not simply keep the DSCPs it gets, as the device does by itself."""
     dscp_of = {m.cos: m.dscp for m in reversed(list(marks.values())) if m.cos is not None and m.dscp is not None}
-    return trust.trust_policy(interface_request, dscp_of, CLASS_DEFAULT)
+    return trust.trust_policy(interface_request, dscp_of)
 
 
 def _terms(request: DeviceRequest, entry: ClassRequest, notes: Notes) -> Iterator[Term]:

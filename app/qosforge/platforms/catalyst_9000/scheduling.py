@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -16,8 +15,8 @@ from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.catalyst_9000.names import OUTPUT_POLICY, PORT_SUFFIX
 from qosforge.platforms.catalyst_9000.queues import QueueGroup
 from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.mqc.blocks import policy_names
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
-from qosforge.platforms.names import shorten
 from qosforge.platforms.share_fidelity import ClassShare
 from qosforge.queue_assignment.shares import divide_queues, whole_percents
 from qosforge.units import format_rate
@@ -145,12 +144,9 @@ class QueuingPolicies:
         return None
 
     def _named(self, egress: Egress, name: str, interface: str) -> Egress:
-        place = interface.translate(str.maketrans("/.:", "---"))
-        candidates = itertools.chain((name, f"{name}-{place}"), (f"{name}-{place}-{n}" for n in itertools.count(2)))
-        while True:
-            chosen = shorten(next(candidates), CAPABILITIES.name_length.value)
-            if self._held.setdefault(chosen, egress) == egress:
-                return egress.model_copy(update={"policy": chosen})
+        names = policy_names(name, interface, CAPABILITIES.name_length.value)
+        chosen = next(name for name in names if self._held.setdefault(name, egress) == egress)
+        return egress.model_copy(update={"policy": chosen})
 
 
 def _weight(entry: ClassRequest) -> int:

@@ -1,19 +1,25 @@
-"""The configuration objects of an IOS plan."""
+"""The configuration objects of an IOS plan: class-maps, policy-maps and interfaces as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from qosforge.plan.model import Egress, Plan, Rule
+from qosforge.inventory.models import Framing
+from qosforge.plan.model import CircuitPlan, Egress, Ingress, InterfacePlan, InterfacePolicer, Plan, Queue
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.cisco_ios.applications import protocol_words
-from qosforge.platforms.cisco_ios.interfaces import interfaces, map_classes
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
+from qosforge.platforms.cisco_ios.circuits import MapClass, main_interface, map_class
 from qosforge.platforms.cisco_ios.matching import class_map, matches_marks
-from qosforge.platforms.cisco_ios.policy_maps import marking_policy, queueing_policies
+from qosforge.platforms.cisco_ios.red import RedLines, red_lines
 from qosforge.platforms.cisco_ios.rules import every_class
+from qosforge.platforms.cisco_ios.trains import has, hqf
 from qosforge.platforms.mqc.access_lists import ip_entries
+from qosforge.platforms.mqc.blocks import every_policy, every_rule
 from qosforge.platforms.mqc.lines import ACL_PREFIX, CLASS_DEFAULT
+from qosforge.platforms.mqc.policers import PoliceLines, action_words, police_lines
 from qosforge.templating import render
 
 
@@ -29,7 +35,7 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
             result.append(Block(kind, name, text, traffic_class, lines.get(traffic_class or "")))
 
     for interface in plan.interfaces:
-        for rule in (*interface.ingress.rules, *_every_rule(interface.egress)):
+        for rule in (*interface.ingress.rules, *every_rule(interface.egress)):
             if rule.name == CLASS_DEFAULT or ("class-map", rule.name) in seen:
                 continue
             made = class_map(rule, marks_in_list=not matches_marks(request))
@@ -52,21 +58,162 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
                 add("access-list", policer.access_list, text, traffic_class)
     for interface in plan.interfaces:
         if interface.ingress.policy and ("policy-map", interface.ingress.policy) not in seen:
-            add("policy-map", interface.ingress.policy, marking_policy(request, interface.ingress))
+            add("policy-map", interface.ingress.policy, _marking_policy(request, interface.ingress))
         # A name stands for one content on the whole device, with the policies inside it.
         if ("policy-map", interface.egress.policy) not in seen:
-            for name, text in queueing_policies(request, interface.egress):
-                add("policy-map", name, text)
-    for name, text in map_classes(plan):
+            for policy in every_policy(interface.egress):
+                add("policy-map", policy.policy or "", _queueing_policy(request, policy))
+    for name, text in _map_classes(plan):
         add("map-class", name, text)
-    for name, text in interfaces(plan, request):
+    for name, text in _interfaces(plan, request):
         add("interface", name, text)
     return tuple(result)
 
 
-def _every_rule(egress: Egress) -> Iterator[Rule]:
-    """The rules of a policy, then those of the policies inside its classes."""
-    yield from egress.rules
-    for queue in egress.scheduler.queues if egress.scheduler else ():
-        if queue.child is not None:
-            yield from _every_rule(queue.child)
+# -- policy-maps ---------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _ClassLines:
+    """One class of an output policy as it is entered; ``limit`` is None where it is the device's own."""
+
+    queue: Queue
+    red: RedLines | None
+    limit: str | None
+    police: PoliceLines | None
+
+
+def _marking_policy(request: DeviceRequest, ingress: Ingress) -> str:
+    """The policy-map of an input."""
+    return render(
+        "mqc/marking_policy.j2",
+        name=ingress.policy,
+        rules=ingress.rules,
+        ip="" if has(request, "marking_both_versions") else "ip ",
+        policers=_policers(request, ingress),
+    )
+
+
+def _policers(request: DeviceRequest, ingress: Ingress) -> dict[str, PoliceLines]:
+    below = has(request, "police_actions_below")
+    return {rule.name: police_lines(rule.police, below=below) for rule in ingress.rules if rule.police}
+
+
+def _queueing_policy(request: DeviceRequest, egress: Egress) -> str:
+    """The policy-map of an output, without those inside its classes."""
+    assert egress.scheduler is not None
+    policers = {rule.queue: rule.police for rule in egress.rules}
+    lines = []
+    for queue in egress.scheduler.queues:
+        police = policers.get(queue.number)
+        entry = _ClassLines(
+            queue=queue,
+            red=red_lines(queue.red) if queue.red else None,
+            limit=_limit(request, queue),
+            police=police_lines(police, below=has(request, "police_actions_below")) if police else None,
+        )
+        nothing = (queue.share, queue.red, queue.shape_rate, entry.limit, police) == (None,) * 5
+        # The device has the class of everything else of itself.
+        if queue.number != egress.default_queue or not nothing:
+            lines.append(entry)
+    return render("cisco_ios/queueing_policy.j2", name=egress.policy, classes=lines)
+
+
+def _limit(request: DeviceRequest, queue: Queue) -> str | None:
+    if queue.limit_bytes is not None:
+        return f"{queue.limit_bytes} bytes"
+    if queue.limit_ms is not None:
+        return f"{queue.limit_ms} ms"
+    if queue.limit_packets in (None, CAPABILITIES.class_queue_limit.value):
+        return None
+    return f"{queue.limit_packets} packets" if hqf(request) else str(queue.limit_packets)
+
+
+# -- interfaces ----------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _RateLimit:
+    """A ``rate-limit`` line; ``most`` is the extended burst, the same as the normal one where there is none."""
+
+    side: str
+    access_list: str | None
+    rate: int
+    burst: int
+    most: int
+    conform: str
+    exceed: str
+
+
+def _map_classes(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Names and texts of the Frame Relay map classes of a plan."""
+    for interface in plan.interfaces:
+        found_class = map_class(interface)
+        if found_class is not None:
+            yield found_class.name, render("cisco_ios/map_class.j2", map_class=found_class)
+
+
+def _interfaces(plan: Plan, request: DeviceRequest) -> Iterator[tuple[str, str]]:
+    """Names and texts of the interfaces of a plan, and of those whose circuits have to be shaped."""
+    shaped = {i.name: found_class for i in plan.interfaces if (found_class := map_class(i)) is not None}
+    shaping = dict.fromkeys(main_interface(name) for name in shaped)
+    framings = {i.name: i.framing for i in request.interfaces}
+    for name in shaping:
+        if plan.interface(name) is None:
+            yield name, render("cisco_ios/main_interface.j2", name=name)
+    for interface in plan.interfaces:
+        yield (
+            interface.name,
+            _interface(
+                request,
+                interface,
+                framings.get(interface.name),
+                shaped.get(interface.name),
+                interface.name in shaping,
+            ),
+        )
+
+
+def _interface(
+    request: DeviceRequest,
+    interface: InterfacePlan,
+    framing: Framing | None,
+    shaped: MapClass | None,
+    shaping: bool,
+) -> str:
+    circuit = interface.circuit or CircuitPlan()
+    policers = (("input", interface.ingress.policers), ("output", interface.egress.policers))
+    relayed = framing is Framing.FRAME_RELAY
+    return render(
+        "cisco_ios/interface.j2",
+        interface=interface,
+        kind=" point-to-point" if interface.circuit and "." in interface.name else "",
+        shaping=shaping,
+        dlci=circuit.dlci,
+        map_class=shaped,
+        pvc=None if circuit.vci is None else f"{circuit.vpi}/{circuit.vci}",
+        contract=_contract(circuit),
+        rate_limits=[_rate_limit(side, policer) for side, held in policers for policer in held],
+        fragment_delay="fragment delay" if has(request, "multilink_fragment_delay") else "fragment-delay",
+        compression="frame-relay ip rtp" if relayed else "ip rtp",
+        # HDLC lines and Frame Relay compress in the device's own format only (QoS guide, header compression).
+        format="" if relayed or framing is Framing.HDLC else " iphc-format",
+    )
+
+
+def _contract(circuit: CircuitPlan) -> str | None:
+    """The service category of a PVC; None where it is not known whole, and stays as it is."""
+    if circuit.vci is None or None in (circuit.peak, circuit.sustained, circuit.burst):
+        return None
+    assert circuit.peak is not None
+    assert circuit.sustained is not None
+    return f"vbr-nrt {circuit.peak // 1000} {circuit.sustained // 1000} {circuit.burst}"
+
+
+def _rate_limit(side: str, policer: InterfacePolicer) -> _RateLimit:
+    police = policer.police
+    return _RateLimit(
+        side=side,
+        access_list=policer.access_list,
+        rate=police.rate,
+        burst=police.burst,
+        most=police.excess_burst or police.burst,
+        conform=action_words(police.conform, str),
+        exceed=action_words(police.exceed, str),
+    )

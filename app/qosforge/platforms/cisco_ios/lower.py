@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.memoise import memoise
@@ -26,12 +28,11 @@ from qosforge.platforms.cisco_ios.circuits import check_circuit, lower_circuit
 from qosforge.platforms.cisco_ios.classification import classification
 from qosforge.platforms.cisco_ios.efficiency import efficiency, transmit_ring
 from qosforge.platforms.cisco_ios.fidelity import fidelity
-from qosforge.platforms.cisco_ios.forwarding import check_forwarding
 from qosforge.platforms.cisco_ios.limits import check_bandwidth, check_treatments
 from qosforge.platforms.cisco_ios.rules import every_class
 from qosforge.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
 from qosforge.platforms.cisco_ios.trains import uses_car
-from qosforge.platforms.cisco_ios.trust import check_trust, trust_policy
+from qosforge.platforms.mqc import trust
 
 INPUT_POLICY = "QOSFORGE-IN"
 
@@ -79,9 +80,9 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         interfaces.append(plan)
         if interface_request.recognise:
             findings.extend(_cos_findings(request, interface_request))
-        findings.extend(check_trust(request, interface_request))
+        findings.extend(_check_trust(request, interface_request))
     whole = Plan(device=request.device, platform=request.platform, interfaces=tuple(interfaces))
-    findings.extend(check_forwarding(whole, running))
+    findings.extend(_check_forwarding(whole, running))
     findings.extend(check_replaced(whole, running))
     return LoweredDevice(
         plan=whole,
@@ -101,7 +102,7 @@ def _ingress(
     request: DeviceRequest, interface_request: InterfaceRequest, marking: tuple[Rule, ...], car: CarLowering
 ) -> Ingress:
     if not interface_request.recognise:
-        policy = trust_policy(request, interface_request)
+        policy = _trust_policy(request, interface_request)
         return (
             Ingress()
             if policy is None
@@ -136,3 +137,48 @@ def _cos_findings(request: DeviceRequest, interface_request: InterfaceRequest) -
             Place(device=request.device, interface=interface_request.name, direction="input"),
         )
     ]
+
+
+def _trust_policy(
+    request: DeviceRequest, interface_request: InterfaceRequest
+) -> tuple[str, tuple[Rule, ...]] | None:
+    """The input policy, by name and rules, that does what an interface is to trust; None where it needs none."""
+    if uses_car(request):
+        return None
+    marks = [c.mark for c in request.classes if c.mark]
+    dscp_of = {m.cos: m.dscp for m in reversed(marks) if m.cos is not None and m.dscp is not None}
+    return trust.trust_policy(interface_request, dscp_of)
+
+
+def _check_trust(request: DeviceRequest, interface_request: InterfaceRequest) -> Iterator[Finding]:
+    """``trust-unsupported``: what the image cannot trust, and a CoS that no packet carries."""
+    if not interface_request.trust or interface_request.trust_in in (None, "dscp"):
+        return
+    place = Place(device=request.device, interface=interface_request.name, direction="input")
+    requested = f"trust {interface_request.trust_in}"
+    if uses_car(request):
+        yield note(
+            "trust-unsupported",
+            place,
+            requested=requested,
+            applied="trust dscp",
+            variant="no-marking",
+            image=request.image,
+        )
+    elif interface_request.trust_in == "cos" and not interface_request.tagged:
+        yield note(
+            "trust-unsupported", place, requested=requested, applied="every DSCP becomes 0", variant="untagged"
+        )
+
+
+def _check_forwarding(plan: Plan, running: Plan | None) -> Iterator[Finding]:
+    """``nbar-needs-cef`` and ``car-needs-cef``: what a plan asks for and the device, as it runs, does not do."""
+    if running is None or running.system.express_forwarding is not False:
+        return
+    rules = [r for i in plan.interfaces for r in (*i.ingress.rules, *i.egress.rules)]
+    applications = dict.fromkeys(t.application for r in rules for t in r.any_of if t.application)
+    policed = [i.name for i in plan.interfaces if i.ingress.policers or i.egress.policers]
+    if applications:
+        yield note("nbar-needs-cef", Place(device=plan.device), applications=", ".join(applications))
+    if policed:
+        yield note("car-needs-cef", Place(device=plan.device), interfaces=", ".join(policed))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -20,8 +19,8 @@ from qosforge.platforms.cisco_ios.limits import check_level, may_detect, priorit
 from qosforge.platforms.cisco_ios.policing import policer
 from qosforge.platforms.cisco_ios.red import lower_red
 from qosforge.platforms.cisco_ios.trains import hqf
+from qosforge.platforms.mqc.blocks import policy_names
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
-from qosforge.platforms.names import shorten
 from qosforge.units import format_rate
 
 OUTPUT_POLICY = "QOSFORGE-OUT"
@@ -223,14 +222,12 @@ class OutputPolicies:
     # -- names -------------------------------------------------------------------------------------------
     def _named(self, egress: Egress, name: str, interface: str) -> Egress:
         """The policy with its name and those inside it; a name stands for one content on the whole device."""
-        place = interface.translate(str.maketrans("/.:", "---"))
-        candidates = itertools.chain((name, f"{name}-{place}"), (f"{name}-{place}-{n}" for n in itertools.count(2)))
-        while True:
-            chosen = shorten(next(candidates), CAPABILITIES.name_length.value)
+        for chosen in policy_names(name, interface, CAPABILITIES.name_length.value):
             named = self._below_named(egress, chosen, interface)
             held = self._held.setdefault(chosen, named)
             if held is named or held == named:
                 return _called(held, chosen)
+        raise AssertionError("there is always another name")
 
     def _below_named(self, egress: Egress, name: str, interface: str) -> Egress:
         assert egress.scheduler is not None

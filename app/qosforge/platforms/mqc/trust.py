@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from qosforge.plan.model import Rule, Term
 from qosforge.plan.request import InterfaceRequest
+from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 
 COS_CLASS = "QOSFORGE-COS."
 """Begins the names of the class-maps of one CoS each; no class name has a dot."""
@@ -14,14 +15,13 @@ COS_POLICY = "QOSFORGE-COS"
 
 
 def trust_policy(
-    interface_request: InterfaceRequest, dscp_of: Mapping[int, int], default: str
+    interface_request: InterfaceRequest, dscp_of: Mapping[int, int]
 ) -> tuple[str, tuple[Rule, ...]] | None:
     """The policy, by name and rules, of an input that does not simply keep the DSCPs it gets; else None.
 
-    One that trusts the CoS writes ``dscp_of`` it, else the DSCP of the same precedence. ``default`` is what the
-    device calls the class of everything else.
+    One that trusts the CoS writes ``dscp_of`` it, else the DSCP of the same precedence.
     """
-    nothing = Rule(name=default, any_of=(Term(),), set_dscp=0)
+    nothing = Rule(name=CLASS_DEFAULT, any_of=(Term(),), set_dscp=0)
     if not interface_request.trust or interface_request.trust_in in (None, "dscp"):
         return None
     if interface_request.trust_in == "none":
