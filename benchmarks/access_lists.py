@@ -12,7 +12,8 @@ from benchmarks.timing import Ratio, best
 from qosforge.compiler.compile import compile_devices
 from qosforge.intent.models import MatchTerm
 from qosforge.inventory.models import DeviceRole, Network
-from qosforge.platforms.ios_switch.acl import read_entry
+from qosforge.platforms.base import platform
+from qosforge.platforms.mqc.access_lists import AccessLists
 
 DEVICES = 100
 REPEATS = 3
@@ -45,7 +46,11 @@ def measure() -> Iterator[Ratio | str]:
 
 def entries(text: str) -> list[str]:
     """What a text permits, however ports are called in it."""
-    read = (read_entry(line.strip()) for line in text.splitlines() if line.startswith(" permit "))
+    permitting = (line for line in text.splitlines() if line.startswith(" permit "))
+    reading = platform("cisco_ios").commands.read("\n".join(("ip access-list extended ALL", *permitting)))
+    read = AccessLists(reading).terms("ALL")
+    if reading.unknown:
+        raise ValueError(f"an entry is not understood: {reading.unknown[0].text}")
     return sorted(term.model_dump_json() for term in read)
 
 
