@@ -26,8 +26,8 @@ def test_jinja_alone_gives_every_block(made: Callable[[], LoadedIntent]) -> None
 
 
 def test_a_value_that_is_missing_is_an_error() -> None:
-    with pytest.raises(UndefinedError, match="access_list"):
-        render("cisco_ios/access_list.j2")
+    with pytest.raises(UndefinedError, match="kind"):
+        render("mqc/access_list.j2")
 
 
 def test_a_fleet_has_the_shapes_that_it_is_asked_for() -> None:
