@@ -14,7 +14,15 @@ from qosforge.units import format_rate
 
 
 def rate_findings(
-    place: Place, police: Police, rate: int, tolerance: float, rates: Bounds, *, variant: str, **facts: Any
+    place: Place,
+    police: Police,
+    rate: int,
+    tolerance: float,
+    rates: Bounds,
+    *,
+    variant: str,
+    variant_beyond: str,
+    **facts: Any,
 ) -> Iterator[Finding]:
     """Whether a policer has another rate, and whether that is beyond the tolerance; ``rates`` are all there are."""
     if rate != police.rate:
@@ -24,7 +32,7 @@ def rate_findings(
             place,
             requested=format_rate(police.rate),
             applied=format_rate(rate),
-            variant=f"{variant}-beyond" if beyond else variant,
+            variant=variant_beyond if beyond else variant,
             lowest=format_rate(rates.minimum),
             highest=format_rate(rates.maximum),
             step=format_rate(rates.step),

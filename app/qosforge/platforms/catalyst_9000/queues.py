@@ -56,7 +56,7 @@ def group_classes(request: DeviceRequest, marks: Mapping[str, ClassMarks], notes
             _note_level(request, entries, notes)
     if found.merged:
         apart = frozenset(c.name for c in request.classes if _is_apart(c))
-        note_merged(request, found, apart, len(found.groups), notes, kind="weighted queues", direction="output")
+        note_merged(request, found, apart, len(found.groups), notes, variant="weighted-queues", direction="output")
     return tuple(sorted(groups, key=lambda group: (group.level is None, group.is_default)))
 
 

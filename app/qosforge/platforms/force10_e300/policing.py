@@ -137,12 +137,24 @@ def _shape_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding
     assert shape is not None
     if rate == shape.rate:
         return
-    beyond = rate is not None and shape.rate - rate > request.tolerance * shape.rate
+    place, requested = class_place(request, c, direction="output"), format_rate(shape.rate)
+    if rate is None:
+        yield note(
+            "shape-unsupported",
+            place,
+            requested=requested,
+            applied="not shaped",
+            variant="whole-mbps",
+            step=step,
+            preferred=shape.prefer,
+        )
+        return
+    beyond = shape.rate - rate > request.tolerance * shape.rate
     yield note(
-        "shape-unsupported" if rate is None else "shape-approximate",
-        class_place(request, c, direction="output"),
-        requested=format_rate(shape.rate),
-        applied="not shaped" if rate is None else format_rate(rate),
+        "shape-approximate",
+        place,
+        requested=requested,
+        applied=format_rate(rate),
         variant="whole-mbps-beyond" if beyond else "whole-mbps",
         step=step,
         preferred=shape.prefer,

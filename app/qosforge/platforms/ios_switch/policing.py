@@ -63,7 +63,16 @@ def police_rules(
         if policers.burst is not None:
             bursts, variant = (policers.burst.minimum, policers.burst.maximum), "ports"
         notes.extend(
-            rate_findings(place, police, rate, request.tolerance, policers.rate, variant="ports", ports=ports)
+            rate_findings(
+                place,
+                police,
+                rate,
+                request.tolerance,
+                policers.rate,
+                variant="ports",
+                variant_beyond="ports-beyond",
+                ports=ports,
+            )
         )
         notes.extend(
             burst_findings(place, police, burst, variant=variant, ports=ports, least=bursts[0], most=bursts[-1])

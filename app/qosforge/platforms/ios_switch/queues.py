@@ -213,18 +213,18 @@ def note_merged(
     queues: int,
     notes: Notes,
     *,
-    kind: str = "queues",
+    variant: str = "queues",
     direction: str | None = None,
 ) -> None:
-    """Note that classes share ``queues`` of a kind, and what that does to their shares."""
+    """Note that classes share ``queues``, and what that does to their shares; ``variant`` says which queues."""
     bearable = found.error <= request.tolerance + _SAME and all(apart.isdisjoint(group) for group in found.merged)
-    error = round(100 * found.error, 9)
+    error, kind = round(100 * found.error, 9), variant.replace("-", " ")
     notes.note(
         "classes-merged" if bearable else "queues-exceeded",
         direction=direction,
         requested=f"{sum(map(len, found.groups))} {kind}",
         applied=f"{queues} {kind}, a share may be wrong by {error:.3g} points of the link",
-        variant=kind.replace(" ", "-"),
+        variant=variant,
         groups="; ".join(" + ".join(group) for group in found.merged),
         queues=queues,
     )

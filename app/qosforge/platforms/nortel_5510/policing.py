@@ -81,7 +81,13 @@ def police_findings(request: DeviceRequest) -> Iterator[Finding]:
         if police is not None and held is not None:
             place = class_place(request, c, direction="input")
             yield from rate_findings(
-                place, police, held.rate, request.tolerance, CAPABILITIES.meter_rate, variant="meters"
+                place,
+                police,
+                held.rate,
+                request.tolerance,
+                CAPABILITIES.meter_rate,
+                variant="meters",
+                variant_beyond="meters-beyond",
             )
             yield from burst_findings(
                 place, police, held.burst, variant="meters", least=BUCKETS[0], most=BUCKETS[-1]
