@@ -196,6 +196,19 @@ def test_what_a_change_would_do_is_predicted_before_it_is_approved(site: Site) -
     assert "predict" not in {stage.name for stage in site.store.stages(idle.id)}
 
 
+def test_the_reason_of_a_rejected_run_tells_no_secret_that_a_finding_quotes(site: Site) -> None:
+    startup = site.state / "router1" / "startup-config"
+    secret = "snmp-server community PLANTED01 RO\n"
+    unknown = "class-map match-any other\n match not access-group name PLANTED01\n"
+    startup.write_text(secret + unknown + startup.read_text())
+    control.request(site.state, {"op": "reboot", "box": "router1"})
+    run = site.go(site.place(strict=True))
+    assert run.status is RunStatus.REJECTED
+    told = str(run)
+    assert "match not access-group name" in told
+    assert "PLANTED01" not in told
+
+
 def refused(*_: object, **__: object) -> None:
     raise errors.TesterError("the twin refuses it: no such queue")
 

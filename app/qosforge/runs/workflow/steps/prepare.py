@@ -162,7 +162,8 @@ def prepare_change(context: Context, running: Mapping[str, str]) -> PreparedChan
         )
         changed = [name for name, (_, candidate) in checked.devices.items() if not candidate.empty]
         findings = (*checked.findings, *(_not_saved(context, changed, texts) if changed else ()))
-        artifact = context.artifacts.put_json([_shown(context, finding) for finding in findings])
+        shown = [_shown(context, finding) for finding in findings]
+        artifact = context.artifacts.put_json(shown)
         refused = has_errors(findings, strict=resolved.strict)
         validated.findings, validated.refused = artifact, refused
     devices: dict[str, PreparedDevice] = {}
@@ -174,14 +175,18 @@ def prepare_change(context: Context, running: Mapping[str, str]) -> PreparedChan
         prepared.devices, prepared.candidate = devices, candidate
     if resolved.measure and not all(device.empty for device in devices.values()):
         predicted(context, compiled)
-    refusal = [_told(f) for f in findings if has_errors((f,), strict=resolved.strict)]
+    refusal = [
+        _told(document)
+        for document, finding in zip(shown, findings, strict=True)
+        if has_errors((finding,), strict=resolved.strict)
+    ]
     return PreparedChange(findings=artifact, refused=refused, refusal=refusal, devices=devices, candidate=candidate)
 
 
-def _told(finding: Finding) -> StepError:
-    """A finding that stands against the change, as an error."""
-    hint = finding.hint or "correct the policy by its findings"
-    return StepError(message=finding.message, hint=hint, device=finding.device or "")
+def _told(finding: Json) -> StepError:
+    """A finding that stands against the change, as an error; it is one that may be shown."""
+    hint = finding["hint"] or "correct the policy by its findings"
+    return StepError(message=finding["message"], hint=hint, device=finding["device"] or "")
 
 
 def prepare_device(
