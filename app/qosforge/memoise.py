@@ -1,4 +1,4 @@
-"""Memoise functions by the identity of their arguments.
+"""Memoise functions by the identity of their arguments, or by their value where these are small.
 
 The values of an intent's classes are large and frozen, and many devices share the very same objects. Comparing
 identities takes no time, while hashing the values takes longer than much of what is computed from them.
@@ -7,9 +7,9 @@ identities takes no time, while hashing the values takes longer than much of wha
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import wraps
+from functools import lru_cache, wraps
 from threading import Lock
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -19,6 +19,7 @@ MAX_RESULTS = 256
 _PLAIN = frozenset({bool, int, float, str, type(None), frozenset})
 _lock = Lock()
 _caches: list[dict[Hashable, tuple[object, object]]] = []
+_kept_by_value: list[Callable[[], None]] = []
 
 
 def memoise(function: Callable[P, R]) -> Callable[P, R]:
@@ -60,6 +61,17 @@ def memoise_at_most(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorator
 
 
+def memoise_by_value(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """As `memoise_at_most`, with arguments that are small enough to be compared by their values."""
+
+    def decorator(function: Callable[P, R]) -> Callable[P, R]:
+        kept = lru_cache(maxsize=most)(function)
+        _kept_by_value.append(kept.cache_clear)
+        return cast(Callable[P, R], kept)
+
+    return decorator
+
+
 def _identity(value: object) -> Hashable:
     kind = type(value)
     if kind in _PLAIN:
@@ -79,3 +91,5 @@ def forget() -> None:
     with _lock:
         for results in _caches:
             results.clear()
+    for clear in _kept_by_value:
+        clear()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+
+from qosforge.memoise import memoise_by_value
 
 _SAME = 1e-9
 """Shares that differ by less are alike."""
@@ -76,7 +77,7 @@ def whole_weights(targets: Sequence[Sequence[float]], highest: int) -> list[int]
     return list(_whole_weights(tuple(shares), highest))
 
 
-@lru_cache(maxsize=4096)
+@memoise_by_value(4096)
 def _whole_weights(targets: tuple[Shares, ...], highest: int) -> tuple[int, ...]:
     middle = _middle(targets)
     totals = range(len(middle), highest * len(middle) + 1)

@@ -8,16 +8,16 @@ dynamic program over sets of classes serves those.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from math import inf
 
+from qosforge.memoise import memoise_by_value
 from qosforge.queue_assignment.fixed_weights import nearest
 from qosforge.queue_assignment.free_weights import cheapest_groups, pairwise_groups
 from qosforge.queue_assignment.shape import Assignment, Demand, QueueShape
 from qosforge.queue_assignment.shares import share_error
 
 
-@lru_cache(maxsize=4096)
+@memoise_by_value(4096)
 def assign_queues(shape: QueueShape, demands: tuple[Demand, ...], bearable: float = inf) -> Assignment:
     """The assignment that the shape prefers; of equally good ones always the same.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from qosforge.memoise import memoise_by_value
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
@@ -31,7 +31,7 @@ class QueueGroup:
         return any(c.is_default for c in self.classes)
 
 
-@lru_cache(maxsize=64)
+@memoise_by_value(64)
 def _shape(tolerance: float) -> QueueShape:
     """The queues of a port: within the tolerance, classes beside another kind matter more than the error."""
     beyond = Criterion(lambda use: max(use.error - tolerance - _SAME, 0.0), largest=True)
