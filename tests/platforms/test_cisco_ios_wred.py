@@ -14,7 +14,7 @@ from qosforge.plan.request import ClassRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.cisco_ios import PLATFORM
-from qosforge.platforms.cisco_ios.red import default_red, default_rows
+from qosforge.platforms.cisco_ios.wred import default_red, default_rows
 
 from .ios_support import MODERN, OLD, TRAINS, a_class, errors, lowered, of, pushed, queues, requested, rest, text_of
 

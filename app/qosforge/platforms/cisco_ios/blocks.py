@@ -13,9 +13,9 @@ from qosforge.platforms.cisco_ios.applications import protocol_words
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.circuits import MapClass, main_interface, map_class
 from qosforge.platforms.cisco_ios.matching import class_map, matches_marks
-from qosforge.platforms.cisco_ios.red import RedLines, red_lines
 from qosforge.platforms.cisco_ios.rules import every_class
 from qosforge.platforms.cisco_ios.trains import has, hqf
+from qosforge.platforms.cisco_ios.wred import RedLines, red_lines
 from qosforge.platforms.mqc.access_lists import ip_entries
 from qosforge.platforms.mqc.blocks import every_policy, every_rule
 from qosforge.platforms.mqc.lines import ACL_PREFIX, CLASS_DEFAULT

@@ -10,7 +10,7 @@ from qosforge.platforms.cisco_ios.car import read_rate_limit
 from qosforge.platforms.cisco_ios.circuits import CircuitReader
 from qosforge.platforms.cisco_ios.lines import TABLE
 from qosforge.platforms.cisco_ios.lower import default_egress
-from qosforge.platforms.cisco_ios.red import QueueLines
+from qosforge.platforms.cisco_ios.wred import QueueLines
 from qosforge.platforms.mqc.access_lists import AccessLists
 from qosforge.platforms.mqc.classes import read_class_maps
 from qosforge.platforms.mqc.policies import PolicyReader

@@ -17,8 +17,8 @@ from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, guarantees, served_first
 from qosforge.platforms.cisco_ios.limits import check_level, may_detect, priority_burst, queue_limit, shape_rate
 from qosforge.platforms.cisco_ios.policing import policer
-from qosforge.platforms.cisco_ios.red import lower_red
 from qosforge.platforms.cisco_ios.trains import hqf
+from qosforge.platforms.cisco_ios.wred import lower_red
 from qosforge.platforms.mqc.blocks import policy_names
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.units import format_rate
