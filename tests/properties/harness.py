@@ -84,10 +84,12 @@ def compiled(site: Site, intent: LoadedIntent, running: str | None) -> CompiledD
     compilation: Compilation = compile_intent(intent, site.network, None if running is None else {name: running})
     told(compilation.findings)
     made = next(iter(compilation.devices), None)
-    for block in made.blocks if made else ():
+    if made is None or has_errors(compilation.findings):
+        return None
+    for block in made.blocks:
         unknown = platform(site.device.platform).commands.read(block.text).unknown
         assert not unknown, f"{block.name}: its template prints lines that are not in the table: {unknown}"
-    return None if made is None or has_errors(compilation.findings) else made
+    return made
 
 
 def held(site: Site, text: str) -> Plan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -42,5 +42,5 @@ def test_a_measurement_that_came_while_its_process_died_is_not_lost(
     with pytest.raises(Killed):
         wait.await_measurement(context, "after", None, 600)
     found = wait.await_measurement(context, "after", None, 600)
-    assert "measurement" in found
-    assert datetime.fromisoformat(found["until"]) == clock.moment + timedelta(seconds=600 - 70)
+    assert found.measurement is not None
+    assert found.until == clock.moment + timedelta(seconds=600 - 70)

@@ -87,11 +87,12 @@ TABLE = CommandTable(
     *_entries("mac acl", MAC_ENTRY),
     Line(
         "class-map",
-        "class-map [match-any|match-all]:mode WORD:name [layer2]",
+        "class-map {match-any|match-all}:mode WORD:name [layer2]",
         opens="class-map",
         change=Change(
             key="{name}", defines="class-map {name}", negate="no class-map {name}", owned=True, ordered=True
         ),
+        also=("class-map WORD:name [layer2]",),
     ),
     *_match("ip", "{dscp MARKS:dscp*8|precedence MARKS:precedence*8}"),
     *_match("mac", "dot1p MARKS:cos*8"),
