@@ -6,10 +6,10 @@ import ipaddress
 from collections.abc import Mapping
 from typing import Any
 
-from qosforge.plan.model import PortRange, Term
+from qosforge.plan.model import Term
+from qosforge.platforms.flow_ports import read_ports
 
 _PROTOCOLS = {"ip": None, "icmp": 1, "tcp": 6, "udp": 17}
-_TOP = 65535
 
 NO_ORDER = 254
 """``order`` of an entry that has none: the device looks at lower ones first."""
@@ -24,8 +24,8 @@ def read_term(values: Mapping[str, Any]) -> Term:
         protocol=_PROTOCOLS[protocol] if protocol in _PROTOCOLS else int(protocol),
         source=_prefix(values, "source"),
         destination=_prefix(values, "destination"),
-        source_ports=_ports(values, "source"),
-        destination_ports=_ports(values, "destination"),
+        source_ports=read_ports(values, "source"),
+        destination_ports=read_ports(values, "destination"),
     )
 
 
@@ -35,16 +35,3 @@ def _prefix(values: Mapping[str, Any], end: str) -> str | None:
     wildcard = values.get(f"{end}_wildcard")
     text = values[end] if wildcard is None else f"{values[end]}/{wildcard.lstrip('/')}"
     return str(ipaddress.IPv4Network(text, strict=False))
-
-
-def _ports(values: Mapping[str, Any], end: str) -> tuple[PortRange, ...]:
-    match {key.removeprefix(f"{end}_"): value for key, value in values.items() if key.startswith(f"{end}_")}:
-        case {"port": port}:
-            return (PortRange(first=port, last=port),)
-        case {"first": first, "last": last}:
-            return (PortRange(first=first, last=last),)
-        case {"above": port}:
-            return (PortRange(first=port + 1, last=_TOP),)
-        case {"below": port}:
-            return (PortRange(first=0, last=port - 1),)
-    return ()

@@ -11,10 +11,10 @@ from qosforge.commands import Entry, Reading
 from qosforge.commands.pattern import PRECEDENCES
 from qosforge.dscp import dscp_name
 from qosforge.plan.model import PortRange, Term
+from qosforge.platforms.flow_ports import read_ports
 from qosforge.platforms.mqc.lines import ACL_PREFIX, PROTOCOLS, TCP_PORTS, UDP_PORTS
 
 _ICMP, _ICMP_6 = "1", "58"
-_TOP_PORT = 65535
 
 
 def version(term: Term) -> int | None:
@@ -107,8 +107,8 @@ def _read_entry(values: Mapping[str, Any]) -> Term:
         protocol=protocol if isinstance(protocol, int) else None,
         source=_read_prefix(values, "source"),
         destination=_read_prefix(values, "destination"),
-        source_ports=_read_ports(values, "source"),
-        destination_ports=_read_ports(values, "destination"),
+        source_ports=read_ports(values, "source"),
+        destination_ports=read_ports(values, "destination"),
         **{mark: (values[mark],) for mark in ("dscp", "precedence") if mark in values},
     )
 
@@ -121,19 +121,6 @@ def _read_prefix(values: Mapping[str, Any], end: str) -> str | None:
     if free & (free + 1):
         raise ValueError(f"the wildcard {wildcard} leaves out bits that are no prefix's")
     return str(ipaddress.ip_network(f"{address}/{32 - free.bit_length()}", strict=False))
-
-
-def _read_ports(values: Mapping[str, Any], end: str) -> tuple[PortRange, ...]:
-    match {key.removeprefix(f"{end}_"): value for key, value in values.items() if key.startswith(f"{end}_")}:
-        case {"port": port}:
-            return (PortRange(first=port, last=port),)
-        case {"first": first, "last": last}:
-            return (PortRange(first=first, last=last),)
-        case {"above": port}:
-            return (PortRange(first=port + 1, last=_TOP_PORT),)
-        case {"below": port}:
-            return (PortRange(first=0, last=port - 1),)
-    return ()
 
 
 class AccessLists:

@@ -1,0 +1,25 @@
+"""Ports in the lines of access lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from qosforge.plan.model import PortRange
+
+_TOP_PORT = 65535
+
+
+def read_ports(values: Mapping[str, Any], end: str) -> tuple[PortRange, ...]:
+    """The ports of one end of a flow, by what the line of an access list says: ``port`` alone, ``first`` to ``last``,
+    or those ``above`` or ``below`` one, each behind the end's name and an underscore."""
+    match {key.removeprefix(f"{end}_"): value for key, value in values.items() if key.startswith(f"{end}_")}:
+        case {"port": port}:
+            return (PortRange(first=port, last=port),)
+        case {"first": first, "last": last}:
+            return (PortRange(first=first, last=last),)
+        case {"above": port}:
+            return (PortRange(first=port + 1, last=_TOP_PORT),)
+        case {"below": port}:
+            return (PortRange(first=0, last=port - 1),)
+    return ()
