@@ -5,31 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 
+from qosforge.configtree import LineChange
+
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
-    """How a line is entered, replaced and taken back; `qosforge.configtree.LineRule` says what the fields mean.
+class Change(LineChange):
+    """How a line is entered, replaced and taken back; ``only`` narrows named arguments to what is ours: a regular
+    expression for each."""
 
-    ``only`` narrows named arguments to what is ours: a regular expression for each.
-    """
-
-    key: str = "{line}"
-    defines: str = ""
-    refers: tuple[str, ...] = ()
-    negate: str = "no {line}"
-    negate_before_change: bool = False
-    owned: bool = False
-    ordered: bool = False
-    implied: bool = False
-    remove_first: bool = False
-    standing: bool = False
-    listed: bool = False
-    partial: bool = False
-    group: str = ""
-    reset: str = ""
-    booked: str = ""
-    unit: str = ""
-    attaches: str = ""
     only: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -6,12 +6,13 @@ refer to and how they are taken back. Lines without a rule are left alone.
 
 from qosforge.configtree.gaps import Gap, gaps
 from qosforge.configtree.transition import merge, transition
-from qosforge.configtree.tree import ConfigLine, Grammar, LineRule, Tree, as_text, unmanaged
+from qosforge.configtree.tree import ConfigLine, Grammar, LineChange, LineRule, Tree, as_text, unmanaged
 
 __all__ = [
     "ConfigLine",
     "Gap",
     "Grammar",
+    "LineChange",
     "LineRule",
     "Tree",
     "as_text",

@@ -20,9 +20,9 @@ class ConfigLine:
 Tree = tuple[ConfigLine, ...]
 
 
-@dataclass(frozen=True)
-class LineRule:
-    """What a line means to the transition.
+@dataclass(frozen=True, kw_only=True)
+class LineChange:
+    """How a line is entered, replaced and taken back.
 
     Templates (``key``, ``defines``, ``refers``, ``negate``) are formatted with the pattern's named groups and
     ``line``; of groups that differ in underscores at their end alone, with the one that matched. ``owned`` objects
@@ -37,9 +37,6 @@ class LineRule:
     a target names for ``partial`` lines alone is changed in these and not taken over.
     """
 
-    id: str
-    pattern: str
-    context: str = ""
     key: str = "{line}"
     defines: str = ""
     refers: tuple[str, ...] = ()
@@ -57,6 +54,15 @@ class LineRule:
     booked: str = ""
     unit: str = ""
     attaches: str = ""
+
+
+@dataclass(frozen=True)
+class LineRule(LineChange):
+    """What a line means to the transition: lines of this ``pattern`` below one with the id ``context``."""
+
+    id: str
+    pattern: str
+    context: str = ""
 
     @cached_property
     def regex(self) -> re.Pattern[str]:

@@ -11,8 +11,10 @@ _TOP_PORT = 65535
 
 
 def read_ports(values: Mapping[str, Any], end: str) -> tuple[PortRange, ...]:
-    """The ports of one end of a flow, by what the line of an access list says: ``port`` alone, ``first`` to ``last``,
-    or those ``above`` or ``below`` one, each behind the end's name and an underscore."""
+    """The ports of one end of a flow, by what the line of an access list says.
+
+    Behind the end's name and an underscore stand ``port`` alone, ``first`` and ``last``, ``above`` or ``below``.
+    """
     match {key.removeprefix(f"{end}_"): value for key, value in values.items() if key.startswith(f"{end}_")}:
         case {"port": port}:
             return (PortRange(first=port, last=port),)
