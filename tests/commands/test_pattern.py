@@ -65,11 +65,6 @@ def test_a_malformed_pattern_is_refused(pattern: str) -> None:
         Pattern(pattern).read("a b")
 
 
-def test_numbers_have_bounds_by_name() -> None:
-    pattern = Pattern("x {<1-4>:low|y <8-9>:high} [<0-7>]")
-    assert dict(pattern.bounds) == {"low": (1, 4), "high": (8, 9)}
-
-
 def test_its_expression_takes_lines_out_of_range_too_and_arguments_can_be_narrowed() -> None:
     expression = re.compile(Pattern("list WORD:name [<1-9>:number]").expression({"name": r"OURS\S*"}))
     assert expression.fullmatch("list OURS-1 77") is not None

@@ -1,4 +1,4 @@
-"""The notation of command patterns, and what is derived from one: reading a line, ranges, phrases in full.
+"""The notation of command patterns, and what is derived from one: reading a line, phrases in full.
 
 A pattern is a line of items separated by blanks::
 
@@ -217,11 +217,6 @@ class Pattern:
         return values
 
     @cached_property
-    def bounds(self) -> Mapping[str, tuple[int, int]]:
-        """The least and the greatest number of every named item that is one."""
-        return {item.name: item.bounds for item in _flat(self.items) if item.name and item.bounds}
-
-    @cached_property
     def first_words(self) -> frozenset[str]:
         """The words that lines of this form begin with; `ANY_WORD` where it is an argument."""
         return frozenset(_first(self.items))
@@ -266,13 +261,6 @@ def _without_blank(branch: str) -> str:
     if not branch.startswith(" "):
         raise ValueError(f"a branch of a group begins with an optional item: {branch}")
     return branch[1:]
-
-
-def _flat(items: tuple[Item, ...]) -> Iterator[Item]:
-    for item in items:
-        yield item
-        for branch in item.branches:
-            yield from _flat(branch)
 
 
 def _first(items: tuple[Item, ...]) -> Iterator[str]:

@@ -133,17 +133,6 @@ class CommandTable:
                 found.setdefault((form.line.mode, word), []).append(form)
         return {key: tuple(forms) for key, forms in found.items()}
 
-    def bounds(self, line: str, name: str) -> tuple[int, int]:
-        """The least and the greatest number that a named item of a line takes.
-
-        Raises:
-            KeyError: there is no such line, or it has no such item.
-        """
-        for form in self.forms:
-            if form.line.id == line and name in form.pattern.bounds:
-                return form.pattern.bounds[name]
-        raise KeyError(f"{line}: {name}")
-
     def tree(self, text: str) -> Tree:
         """The tree of a configuration that a device printed or a person wrote; objects opened twice are one."""
         return merge_objects(self.grammar.parse(tidy(self._prepare(text), self.syntax)))
