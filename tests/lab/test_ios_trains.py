@@ -84,6 +84,7 @@ ONSETS = [
     (["table-map T"], "12.2"),
     (["interface Serial0/0", "frame-relay fragment 80 end-to-end"], "12.2"),
     (["interface Serial0/0", "frame-relay ip rtp compression-connections 64"], "12.1"),
+    ([*BASE, "map-class frame-relay M", "service-policy output P"], "12.1"),
     (["interface Serial0/0", "ppp multilink group 1"], "12.3"),
     (["interface Serial0/0", "ppp multilink fragment size 80"], "12.3"),
     ([*BASE, "bandwidth remaining ratio 3"], "12.4(24)T"),

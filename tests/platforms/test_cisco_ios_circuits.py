@@ -192,6 +192,27 @@ def test_a_circuit_without_a_schedule_loses_its_map_class_and_that_is_told() -> 
     assert port(result, SUB).circuit == Contract(dlci=100)
 
 
+@pytest.mark.parametrize("image", ["12.0(7)T", "12.1(1)T"])
+def test_a_circuit_of_an_old_image_is_shaped_without_a_policy_and_that_is_an_error(image: str) -> None:
+    """A policy in a map class came with 12.1(2)T ("Low Latency Queueing for Frame Relay")."""
+    result, box = pushed(requested(GOLD, image=image, interfaces=(relayed(),)), RELAY)
+
+    (finding,) = of(result, "circuit-policy-unsupported")
+    assert errors(result) == ["circuit-policy-unsupported"]
+    assert "12.1(2)T" in finding.message
+    assert finding.hint is not None
+    assert "frame-relay ip rtp priority" in finding.hint
+    assert " frame-relay cir 64000\n" in box.running_text()
+    assert "policy-map" not in box.running_text()
+
+
+def test_a_circuit_takes_a_policy_from_the_release_on_that_brought_it() -> None:
+    result, box = pushed(requested(GOLD, image="12.1(2)T", interfaces=(relayed(),)), RELAY)
+
+    assert errors(result) == []
+    assert " service-policy output QOSFORGE-OUT\n" in box.running_text()
+
+
 def test_a_rate_that_no_map_class_has_is_refused() -> None:
     assert errors(lowered(requested(GOLD, interfaces=(relayed(45_000_001),)))) == ["circuit-rate-out-of-range"]
 

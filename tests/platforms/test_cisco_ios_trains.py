@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from qosforge.configtree import Tree
 from qosforge.findings import Fidelity, Severity
-from qosforge.inventory.models import Framing
+from qosforge.inventory.models import Circuit, Framing
 from qosforge.plan.model import ShareUnit
 from qosforge.plan.request import ClassRequest, EfficiencyRequest, TermRequest
 from qosforge.platforms.cisco_ios import PLATFORM
@@ -416,7 +416,11 @@ EVERYTHING = (
 
 @pytest.mark.parametrize("image", TRAINS)
 def test_no_line_is_younger_than_its_image(image: str) -> None:
-    interfaces = (lan(), line("Multilink1", framing=Framing.MLPPP, efficiency=FRAGMENTED))
+    circuit = line(
+        "Serial0/0.1", 64_000, shape=64_000, framing=Framing.FRAME_RELAY, circuit=Circuit(dlci=100),
+        efficiency=FRAGMENTED,
+    )  # fmt: skip
+    interfaces = (lan(), line("Multilink1", framing=Framing.MLPPP, efficiency=FRAGMENTED), circuit)
     text = text_of(requested(*EVERYTHING, image=image, interfaces=interfaces))
     assert list(younger(PLATFORM.grammar.parse(text), image)) == []
 

@@ -11,7 +11,8 @@ from qosforge.findings import Finding
 from qosforge.note import note
 from qosforge.plan.model import CircuitPlan, InterfacePlan, Plan
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
-from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
+from qosforge.platforms.cisco_ios.trains import has
 
 MAP_CLASS_PREFIX = "QOSFORGE-"
 
@@ -57,6 +58,14 @@ def lower_circuit(interface_request: InterfaceRequest, current: InterfacePlan | 
     return CircuitPlan(vpi=requested.vpi, vci=requested.vci)
 
 
+def takes_policy(request: DeviceRequest, interface_request: InterfaceRequest) -> bool:
+    """Whether a policy can schedule an output: those of Frame Relay circuits are in map classes."""
+    circuit = interface_request.circuit
+    return interface_request.schedule and (
+        circuit is None or circuit.dlci is None or has(request, "circuit_policy")
+    )
+
+
 def check_circuit(
     request: DeviceRequest, interface_request: InterfaceRequest, running: Plan | None
 ) -> Iterator[Finding]:
@@ -98,6 +107,15 @@ def check_circuit(
 def _check_frame_relay(
     request: DeviceRequest, interface_request: InterfaceRequest, running: Plan | None
 ) -> Iterator[Finding]:
+    if not takes_policy(request, interface_request):
+        yield note(
+            "circuit-policy-unsupported",
+            Place(device=request.device, interface=interface_request.name, direction="output"),
+            requested="queues for the classes",
+            applied="one queue",
+            image=request.image,
+            release=since("circuit_policy"),
+        )
     limits = CAPABILITIES.frame_relay.cir
     if not limits.minimum <= interface_request.usable <= limits.maximum:
         yield note(

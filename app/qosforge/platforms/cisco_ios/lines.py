@@ -199,6 +199,7 @@ def _map_classes() -> Iterator[Line]:
         "service-policy [input|output]:direction WORD:name",
         "map-class",
         change=Change(key="policy", refers=("policy-map {name}",), negate_before_change=True, attaches="output"),
+        since=since("circuit_policy"),
     )
 
 

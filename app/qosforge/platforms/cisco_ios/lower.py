@@ -24,7 +24,7 @@ from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import ClassFidelity, LoweredDevice
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth
 from qosforge.platforms.cisco_ios.car import CarLowering, check_replaced
-from qosforge.platforms.cisco_ios.circuits import check_circuit, lower_circuit
+from qosforge.platforms.cisco_ios.circuits import check_circuit, lower_circuit, takes_policy
 from qosforge.platforms.cisco_ios.classification import classification
 from qosforge.platforms.cisco_ios.efficiency import efficiency, transmit_ring
 from qosforge.platforms.cisco_ios.fidelity import fidelity
@@ -59,7 +59,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         if current is not None and not interface_request.schedule:
             kbps = current.bandwidth_kbps
         attached = default_egress(interface_request.name, kbps)
-        if interface_request.schedule:
+        if takes_policy(request, interface_request):
             attached, dividing = policies.lower(interface_request, current)
             near, differences = fidelity(request, interface_request, dividing)
             nearness.extend(near)

@@ -6,7 +6,7 @@ from qoslab.boxes.ios import refusals
 from qoslab.boxes.ios.attach import Attachments
 from qoslab.boxes.ios.base import IosBox
 from qoslab.boxes.ios.rows import group, leaving, row, setting
-from qoslab.boxes.ios.train import FRAGMENT_END_TO_END
+from qoslab.boxes.ios.train import CIRCUIT_POLICY, FRAGMENT_END_TO_END
 from qoslab.config import Section
 from qoslab.grammar import Command, Match, Refused, SyntaxRefused
 from qoslab.shell import Reply, Row, Run, Shell
@@ -88,7 +88,7 @@ class FrameRelay:
                 setting("frame-relay custom-queue-list <1-16>", rank=7),
                 setting("frame-relay priority-group <1-16>", rank=7),
                 setting("frame-relay ip rtp priority <2000-65535> <0-16383> <0-2000>", rank=8),
-                *self._attachments.map_class_rows(),
+                *(self._attachments.map_class_rows() if self._box.train.since(CIRCUIT_POLICY) else []),
             ],
         }
 

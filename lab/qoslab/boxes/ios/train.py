@@ -28,6 +28,7 @@ _NEWEST = "(4)M"
 # Feature onset; those without a published source are marked (K).
 PRIORITY = "12.0(7)T"  # K
 SHAPING = "12.1(2)T"  # K
+CIRCUIT_POLICY = "12.1(2)T"  # "Low Latency Queueing for Frame Relay": a policy in a map class
 MARKING = POLICING = NBAR = "12.1(5)T"  # K
 BANDWIDTH_PERCENT = "12.1"  # K
 PRIORITY_PERCENT = "12.2(2)T"  # K
