@@ -80,6 +80,14 @@ class Finding(ComparedByText):
         return ", ".join(parts)
 
 
+def complete_devices(
+    findings: Iterable[Finding], devices: Iterable[str], *, strict: bool = False
+) -> frozenset[str]:
+    """The devices against whose configuration nothing stands; a finding of no device stands against all of them."""
+    refused = {f.device for f in findings if has_errors((f,), strict=strict)}
+    return frozenset() if None in refused else frozenset(devices) - refused
+
+
 def has_errors(findings: Iterable[Finding], *, strict: bool = False) -> bool:
     """Whether any finding stands against a push: an error, and when ``strict`` a warning too."""
     against = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)

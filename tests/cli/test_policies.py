@@ -111,3 +111,50 @@ def test_a_report_that_cannot_be_written_is_reported_first(qosforge: Command, tm
     ended = qosforge("lint", POLICY, "--sarif", tmp_path)
     assert (ended.code, ended.stdout) == (2, "")
     assert "cannot be written" in ended.stderr
+
+
+ODD_MARK = """\
+version: 1
+intent: odd-mark
+classes:
+  - name: odd
+    match: {any: [{dscp: 43}]}
+    treatment: {priority: {percent: 10}}
+apply:
+  - {devices: [r1, s2950], direction: output}
+"""
+"""A 2950 knows thirteen DSCPs, and 43 is none of them."""
+
+
+@pytest.mark.parametrize(
+    ("command", "ending"), [(("compile",), "cfg"), (("openconfig", "export"), "json")], ids=lambda each: each[0]
+)
+def test_a_device_with_errors_has_no_file(
+    qosforge: Command, tmp_path: Path, command: tuple[str, ...], ending: str
+) -> None:
+    policy, folder = tmp_path / "p.yaml", tmp_path / "out"
+    policy.write_text(ODD_MARK)
+    folder.mkdir()
+    (folder / f"s2950.{ending}").write_text("of an earlier policy")
+
+    ended = qosforge(*command, policy, "-d", "r1", "-d", "s2950", "--output", folder)
+
+    assert ended.code == 1
+    assert [path.name for path in folder.iterdir()] == [f"r1.{ending}"]
+    assert f"s2950.{ending}: not complete" in " ".join(ended.stderr.split())
+    assert any("s2950" in line and "not complete" in line for line in ended.stdout.splitlines())
+    document = json.loads(qosforge(*command, policy, "-d", "r1", "-d", "s2950", "--json").stdout)
+    assert {each["name"]: each["complete"] for each in document["devices"]} == {"r1": True, "s2950": False}
+
+
+def test_an_incomplete_configuration_says_so_in_a_comment(qosforge: Command, tmp_path: Path) -> None:
+    (tmp_path / "p.yaml").write_text(ODD_MARK)
+    qosforge("compile", tmp_path / "p.yaml", "-d", "r1", "-d", "s2950", "--markdown", tmp_path / "p.md")
+    shown = {part.split(" ")[0]: part for part in (tmp_path / "p.md").read_text().split("<summary>")[1:]}
+    assert "Not complete" in shown["s2950"]
+    assert "Not complete" not in shown["r1"]
+
+
+def test_no_file_is_written_where_warnings_stand_against_it(qosforge: Command, tmp_path: Path) -> None:
+    assert qosforge("compile", POLICY, "-d", "s2950", "--strict", "--output", tmp_path / "out").code == 1
+    assert not (tmp_path / "out").exists()

@@ -29,6 +29,7 @@ def device(name: str, text: str, configuration: str) -> DevicePreview:
         name=name,
         platform="cisco_ios",
         plan={},
+        complete=True,
         configuration=configuration,
         blocks=(),
         classes={},

@@ -263,3 +263,14 @@ def test_unknown_policies_and_devices_are_reported(client: TestClient, viewer: d
         assert answer.status_code == 404
         assert answer.headers["hx-retarget"] == "#messages"
     assert client.post("/preview/device", data=_form(device="nothing"), headers=viewer).status_code == 404
+
+
+def test_what_is_not_complete_says_so_and_is_not_copied(client: TestClient, viewer: dict[str, str]) -> None:
+    text = CAMPUS.replace("wred: {prefer: true}", "wred: {prefer: false}")
+    shown = {
+        name: _preview(client, viewer, _form(text, device=name), "/preview/device") for name in ("r1", "s2950")
+    }
+    assert "data-copy" in shown["r1"]
+    assert "Not complete" not in shown["r1"]
+    assert "data-copy" not in shown["s2950"]
+    assert "Not complete: findings stand against it." in _plain(shown["s2950"])

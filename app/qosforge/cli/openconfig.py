@@ -11,11 +11,12 @@ import typer
 from rich.syntax import Syntax
 from rich.text import Text
 
+from qosforge.cli.device_files import INCOMPLETE, write_device_files
 from qosforge.cli.options import AsJson, NetworkFolder, Parameters, Policy, Strict, load
-from qosforge.cli.output import findings_json, out, print_findings, print_json, write_file
+from qosforge.cli.output import findings_json, out, print_findings, print_json
 from qosforge.compiler.compile import compile_intent
 from qosforge.errors import InputError, Place
-from qosforge.findings import has_errors
+from qosforge.findings import complete_devices, has_errors
 from qosforge.openconfig.read import PLATFORM, import_document
 from qosforge.openconfig.write import export_plan
 
@@ -54,15 +55,20 @@ def export(
     chosen = [d for d in compilation.devices if d.name in (device or known)]
     exported = {d.name: export_plan(d.plan, d.request.applications) for d in chosen}
     findings = (*compilation.general, *(f for d in chosen for f in (*d.findings, *exported[d.name].findings)))
+    complete = complete_devices(findings, exported, strict=strict)
     if output is not None:
-        for name, entry in exported.items():
-            write_file(output / f"{name}.json", json.dumps(entry.document, indent=2) + "\n")
+        texts = {name: json.dumps(entry.document, indent=2) + "\n" for name, entry in exported.items()}
+        write_device_files(output, "json", texts, complete)
     if as_json:
-        devices = [{"name": name, "document": entry.document} for name, entry in exported.items()]
+        devices = [
+            {"name": name, "complete": name in complete, "document": entry.document}
+            for name, entry in exported.items()
+        ]
         print_json({"intent": loaded.intent.intent, "findings": findings_json(findings), "devices": devices})
     else:
         for name, entry in exported.items():
-            out.rule(Text(name, style="bold"), align="left")
+            incomplete = "" if name in complete else f" {INCOMPLETE}"
+            out.rule(Text.assemble((name, "bold"), (incomplete, "red")), align="left")
             out.print(Syntax(json.dumps(entry.document, indent=2), "json", background_color="default"))
         print_findings(findings)
     sys.exit(int(has_errors(findings, strict=strict)))

@@ -93,7 +93,7 @@ def require_writable(path: Path) -> None:
     Raises:
         InputError: it cannot be written there.
     """
-    with _writing(path):
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         new = not path.exists()
         if new or path.is_file() or path.is_dir():  # a pipe would wait for its reader
@@ -108,13 +108,18 @@ def write_file(path: Path, content: str | bytes) -> None:
     Raises:
         InputError: it cannot be written there.
     """
-    with _writing(path):
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def writing(path: Path) -> Iterator[None]:
+    """Report a failure to write or remove a file as an error in what the user asked for.
+
+    Raises:
+        InputError: it failed.
+    """
     try:
         yield
     except OSError as error:

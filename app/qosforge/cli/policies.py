@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from qosforge.cli.device_files import INCOMPLETE, write_device_files
 from qosforge.cli.options import AsJson, NetworkFolder, Parameters, Policy, RequireBatfish, Strict
 from qosforge.cli.output import (
     findings_json,
@@ -17,7 +18,6 @@ from qosforge.cli.output import (
     print_findings,
     print_json,
     print_waves,
-    write_file,
 )
 from qosforge.cli.previews import PreviewOptions, compile_preview, validate_preview
 from qosforge.cli.reports import Junit, Markdown, Reports, Sarif
@@ -80,13 +80,15 @@ def compile_(
         check = check_report(preview, str(policy))
         reports.check(check, strict=strict)
     if output is not None:
-        for entry in preview.devices:
-            write_file(output / f"{entry.name}.cfg", entry.configuration)
+        texts = {entry.name: entry.configuration for entry in preview.devices}
+        complete = {entry.name for entry in preview.devices if entry.complete}
+        write_device_files(output, "cfg", texts, complete)
     if as_json:
         print_json(preview.model_dump(mode="json", by_alias=True))
     else:
         for entry in preview.devices:
-            out.rule(Text.assemble((entry.name, "bold"), f" {entry.platform}"), align="left")
+            incomplete = "" if entry.complete else f", {INCOMPLETE}"
+            out.rule(Text.assemble((entry.name, "bold"), f" {entry.platform}", (incomplete, "red")), align="left")
             print_configuration(entry.configuration)
         print_findings(check.findings)
     sys.exit(int(not preview.good))

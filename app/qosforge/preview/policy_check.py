@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from qosforge.compiler.candidate import Candidate, make_candidate
 from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
 from qosforge.deploy.not_saved import not_saved
 from qosforge.errors import InputError, Place
-from qosforge.findings import Finding, has_errors
+from qosforge.findings import Finding, complete_devices, has_errors
 from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import Configuration, DeviceWords, words_of
@@ -36,6 +37,11 @@ class PolicyCheck:
     def good(self) -> bool:
         """Whether nothing stands against a push."""
         return not has_errors(self.findings, strict=self.strict)
+
+    @cached_property
+    def complete(self) -> frozenset[str]:
+        """The chosen devices against whose configuration nothing stands."""
+        return complete_devices(self.findings, (device.name for device in self.devices), strict=self.strict)
 
     def words(self, device: CompiledDevice) -> DeviceWords:
         """The filter that masks the secrets of a device that was read in what quotes it."""

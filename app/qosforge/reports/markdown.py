@@ -216,7 +216,9 @@ def _device(device: DevicePreview, findings: Sequence[Finding]) -> str:
         else:
             parts.append("The device holds it already: nothing would be entered.\n")
     if device.configuration:
-        parts.append(_fence("The whole configuration", "text", device.configuration))
+        incomplete = "⚠️ Not complete, as findings stand against it: what could be made of the configuration"
+        heading = "The whole configuration" if device.complete else incomplete
+        parts.append(_fence(heading, "text", device.configuration))
     return _details(title, parts)
 
 

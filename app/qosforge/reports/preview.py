@@ -84,6 +84,7 @@ class CandidateDocument(PreviewDocument):
 class DevicePreview(PreviewDocument):
     """One device: its plan, configuration, configuration blocks, and fidelity.
 
+    ``complete``: no finding stands against the configuration; what it lacks otherwise, the findings tell.
     ``classes`` maps what the device calls a class or queue to the intent's class. ``candidate`` is there where the
     device was read.
     """
@@ -91,6 +92,7 @@ class DevicePreview(PreviewDocument):
     name: str
     platform: str
     plan: dict[str, Any]
+    complete: bool
     configuration: str
     blocks: tuple[BlockDocument, ...]
     classes: dict[str, str]
@@ -235,6 +237,7 @@ def _device(checked: PolicyCheck, device: CompiledDevice, candidate: Candidate |
         name=device.name,
         platform=device.request.platform,
         plan=device.plan.model_dump(mode="json", exclude_defaults=True),
+        complete=device.name in checked.complete,
         configuration=device.text,
         blocks=_BLOCKS.validate_python(device.blocks),
         classes=dict(device.classes),
