@@ -182,6 +182,16 @@ def test_the_release_limits_names(tmp_path: Path, image: str, longest: int) -> N
     assert made.running_text().startswith(f"! Version {image or '8.4.2.7'}\n!")
 
 
+@pytest.mark.parametrize("kind", ["ip", "mac"])
+@pytest.mark.parametrize(("image", "longest"), [("", 140), ("7.8.1.0", 140), ("7.7.1.0", 16), ("6.5", 16)])
+def test_the_release_limits_names_of_access_lists(tmp_path: Path, kind: str, image: str, longest: int) -> None:
+    made = boot(tmp_path / "core", image=image)
+    assert said(made, f"{kind} access-list extended " + "n" * longest) == []
+    assert said(made, f"{kind} access-list extended " + "n" * (longest + 1)) == [
+        f"% Error: Name must not exceed {longest} characters."
+    ]
+
+
 def test_a_match_all_class_takes_one_list_and_a_match_any_class_five(box: Force10E300) -> None:
     lists = "".join(f"ip access-list standard L{number}\npermit any\n" for number in range(6))
     assert said(box, lists) == []

@@ -126,7 +126,8 @@ def undo(device: str, running: str, original: str) -> list[str]:
 def booted(device: str, folder: Path, text: str) -> Box:
     """An emulated device that runs a configuration."""
     module, name = EMULATED[device]
-    spec = BoxSpec(name=device, platform=module, username="u", password="p")
+    image = request_for(device, campus()).image if device == "e300" else ""
+    spec = BoxSpec(name=device, platform=module, image=image, username="u", password="p")
     box: Box = getattr(import_module(f"qoslab.boxes.{module}"), name)(spec, Storage(folder, text), Clock())
     box.boot()
     assert box.boot_messages == []

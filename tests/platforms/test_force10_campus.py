@@ -41,7 +41,7 @@ hostname E300
 !
 strict-priority unicast 7
 !
-ip access-list extended QOSFORGE-voice-video
+ip access-list extended QOSFORGE-vo-0b0b
  seq 5 permit udp any any range 5000 5999
  seq 10 permit tcp any any eq 25
 !
@@ -151,7 +151,7 @@ def test_policies_are_attached_after_they_exist_and_go_before() -> None:
     forward, _ = delta(DEVICE, startup(DEVICE), rendered(DEVICE, request, result))
     names = [line.strip() for line in forward]
     order = [
-        "ip access-list extended QOSFORGE-voice-video",
+        "ip access-list extended QOSFORGE-vo-0b0b",
         "class-map match-any voice-video",
         "policy-map-input QOSFORGE-IN",
         "service-policy input QOSFORGE-IN",

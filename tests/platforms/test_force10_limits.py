@@ -12,7 +12,7 @@ from qosforge.plan.model import Policer, PortRange, Term, Trust
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.force10_e300 import PLATFORM
 from qosforge.platforms.force10_e300.access import read_term
-from qosforge.platforms.force10_e300.capabilities import name_limit
+from qosforge.platforms.force10_e300.capabilities import acl_name_limit, name_limit
 from qosforge.platforms.force10_e300.lines import TABLE
 from qosforge.platforms.force10_e300.queues import assign, percentages
 
@@ -127,6 +127,16 @@ def test_long_names_are_cut_and_stay_apart() -> None:
     assert all(len(name) <= 13 for name in names)
     assert {result.classes[name] for name in names} == {c.name for c in request.classes}
     assert (name_limit("6.5"), name_limit("8.1.1"), name_limit("8.4.2.7")) == (16, 16, 32)
+
+
+def test_lists_of_like_classes_keep_names_of_their_own() -> None:
+    share = {"bandwidth": {"remaining_percent": 20}}
+    classes = [{**WEB, "name": f"web-and-file-{n}", "treatment": share} for n in range(3)]
+    text = rendered(DEVICE, *lowered(DEVICE, intent(*classes, REST)))
+    names = [line.split()[-1] for line in text.splitlines() if line.startswith("ip access-list")]
+    assert len(names) == len(set(names)) == 4
+    assert max(map(len, names)) <= 16
+    assert (acl_name_limit("6.5"), acl_name_limit("7.7.1"), acl_name_limit("7.8.1.0")) == (16, 16, 140)
 
 
 def test_percentages_meet_odd_ratios_within_a_point() -> None:

@@ -200,8 +200,8 @@ def test_ethernet_policies_mark_the_priority_alone() -> None:
     assert "priority-cap-not-enforced" not in codes(result)
     text = rendered(DEVICE, request, result)
     assert " service-policy input QOSFORGE-IN-L2 layer2\n" in text
-    assert "mac access-list extended QOSFORGE-platinum-2a\n seq 5 permit host 00:04:23:aa:00:01 any\n" in text
-    lines = ["class-map match-all platinum-2a layer2", " match mac access-group QOSFORGE-platinum-2a"]
+    assert "mac access-list extended QOSFORGE-pl-bd74\n seq 5 permit host 00:04:23:aa:00:01 any\n" in text
+    lines = ["class-map match-all platinum-2a layer2", " match mac access-group QOSFORGE-pl-bd74"]
     assert "\n".join([*lines, " match mac dot1p 5"]) in text
 
 

@@ -75,8 +75,8 @@ CHANGES = {
         "1",
     ),
     "e300": (
-        ["class-map match-any web-and-file", "no match ip access-group QOSFORGE-web-and-file"],
-        ["class-map match-any web-and-file", "match ip access-group QOSFORGE-web-and-file"],
+        ["class-map match-any web-and-file", "no match ip access-group QOSFORGE-we-d729"],
+        ["class-map match-any web-and-file", "match ip access-group QOSFORGE-we-d729"],
         "web-and-file",
     ),
     "ers5510": (

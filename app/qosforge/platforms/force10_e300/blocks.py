@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from qosforge.plan.model import Ingress, InterfacePlan, Plan, PortRange, Rule, Term
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.blocks import BlockWriter
-from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, family, name_limit
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, acl_name_limit, family, name_limit
 from qosforge.platforms.force10_e300.matching import entries, is_layer2, mark_lines, orders, together
 from qosforge.platforms.force10_e300.policing import meter_text
 from qosforge.platforms.force10_e300.wred import own_profiles
 from qosforge.platforms.mac_addresses import in_pairs
-from qosforge.platforms.names import shorten
+from qosforge.platforms.names import short_names, shorten
 
 ACL_PREFIX = "QOSFORGE-"
 _PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp"}
@@ -31,8 +33,10 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
     served = [i for i in plan.interfaces if interface_requests[i.name].schedule]
     # Ports alike have the very same input.
     inputs = {id(i.ingress): i.ingress for i in touched}.values()
+    lists = [ACL_PREFIX + rule.name for ingress in inputs for rule in ingress.rules if entries(rule)]
+    called = short_names(lists, acl_name_limit(request.image))
     for ingress in inputs:
-        _input(result, ingress, request.image)
+        _input(result, ingress, request.image, called)
     for interface in served:
         _output(result, interface, lowered, request)
     for ingress in inputs:
@@ -67,12 +71,12 @@ def _writes(rule: Rule) -> bool:
     return rule.set_dscp is not None or rule.set_cos is not None or rule.police is not None
 
 
-def _input(result: BlockWriter, ingress: Ingress, image: str) -> None:
-    """Access lists, class maps and policies of an input."""
+def _input(result: BlockWriter, ingress: Ingress, image: str, called: Mapping[str, str]) -> None:
+    """Access lists, class maps and policies of an input; ``called`` are the lists' names on the device."""
     ethernet, order = is_layer2(ingress.rules, image), orders(ingress.rules)
     for rule in ingress.rules:
         listed = entries(rule)
-        acl = ACL_PREFIX + rule.name if listed else None
+        acl = called[ACL_PREFIX + rule.name] if listed else None
         if listed:
             lines = tuple(_entry(term, ethernet, order.get(rule.name)) for term in listed)
             result.add_once("access-list", rule.name, of=rule.name, name=acl, entries=lines, layer2=ethernet)

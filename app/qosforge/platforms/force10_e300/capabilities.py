@@ -47,6 +47,7 @@ class Force10E300(CapabilityData):
     name_limit: Fact[int]
     name_limit_before: Fact[int]
     acl_name_limit: Fact[int]
+    acl_name_limit_before: Fact[int]
     dot1p_to_queue: Fact[tuple[int, ...]]
     dscp_to_queue: Shift
     default_percentages: Fact[tuple[int, ...]]
@@ -74,8 +75,17 @@ CAPABILITIES = load("force10_e300", Force10E300)
 
 def name_limit(image: str) -> int:
     """Longest name of a QoS object under a software release such as ``6.5``."""
-    older = CAPABILITIES.name_limit_before
-    return (older if _release(image) < _release(older.until) else CAPABILITIES.name_limit).value
+    return _in_release(image, CAPABILITIES.name_limit_before, CAPABILITIES.name_limit)
+
+
+def acl_name_limit(image: str) -> int:
+    """Longest name of an access list under a software release."""
+    return _in_release(image, CAPABILITIES.acl_name_limit_before, CAPABILITIES.acl_name_limit)
+
+
+def _in_release(image: str, before: Fact[int], since: Fact[int]) -> int:
+    """What holds in a release of a fact that changed with one."""
+    return (before if _release(image) < _release(before.until) else since).value
 
 
 def _release(image: str) -> tuple[int, ...]:

@@ -16,10 +16,6 @@ from qoslab.patterns import ArgumentType
 from qoslab.shell import Row, Shell
 from qoslab.typed import Held, row
 
-ACL_NAME_LENGTH = 140
-"""Longest access-list name."""
-
-
 LAST_NUMBER = 65_534
 """Highest sequence number of a rule."""
 
@@ -86,8 +82,9 @@ def _list(shell: Shell, match: Match) -> None:
         unused(chassis(shell).users_of_acl(kind, name), "Access-list")
         del held[name]
         return
-    if len(name) > ACL_NAME_LENGTH:
-        raise Refused(f"% Error: Name must not exceed {ACL_NAME_LENGTH} characters.")
+    longest = chassis(shell).acl_name_length
+    if len(name) > longest:
+        raise Refused(f"% Error: Name must not exceed {longest} characters.")
     present = held.setdefault(name, AccessList(name, kind))
     if present.kind != kind:
         raise Refused(f"% Error: Access-list {name} already exists with another type.")

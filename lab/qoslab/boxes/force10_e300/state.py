@@ -236,6 +236,11 @@ class Chassis:
         """Longest name of a QoS object: 16 before FTOS 8.2.1.0, 32 since."""
         return 32 if self.release >= (8, 2, 1) else 16
 
+    @property
+    def acl_name_length(self) -> int:
+        """Longest access-list name: 16 before FTOS 7.8.1.0, 140 since (Z9000 command reference p. 241)."""
+        return 140 if self.release >= (7, 8, 1) else 16
+
     def lists(self, kind: str) -> dict[str, AccessList]:
         """Access-lists by name: MAC lists have names of their own."""
         return self.mac_acls if kind == "mac" else self.acls
