@@ -14,6 +14,7 @@ from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, enhanced
 from qosforge.platforms.catalyst_2950.recognise import Recognised, kind_of, port_rules
 from qosforge.platforms.catalyst_2950.scheduling import layout, round_robin, strict_priority
+from qosforge.platforms.ios_switch.arrivals import note_arrivals
 from qosforge.platforms.ios_switch.marks import (
     DEFAULT_COS_TO_DSCP,
     DEFAULT_DSCP_TO_COS,
@@ -60,10 +61,13 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         notes.extend(share_findings(request, shares))
         notes.extend(common.of_shared_marks)
         _note_box_wide(request, running, notes)
+    plan = Plan(
+        device=request.device, platform=request.platform, system=common.system, interfaces=tuple(interfaces)
+    )
+    if enhanced(request.image) or not any(i.recognise for i in request.interfaces):
+        note_arrivals(request, plan, running, common.marks, notes)
     return LoweredDevice(
-        plan=Plan(
-            device=request.device, platform=request.platform, system=common.system, interfaces=tuple(interfaces)
-        ),
+        plan=plan,
         findings=notes.findings,
         fidelity=fidelity(shares),
         classes=common.called,
@@ -74,6 +78,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
 class _Common:
     """What devices have in common (see `qosforge.plan.core`), with what is to be told of each of its parts."""
 
+    marks: Mapping[str, SwitchClassMarks]
     recognised: Recognised
     assignment: QueueAssignment | None
     system: System
@@ -101,6 +106,7 @@ def _common(request: DeviceRequest, kinds: tuple[str, ...]) -> _Common:
         note_priority(request, assignment, of_switch)
         note_shared_marks(marks, assignment, True, of_shared_marks)
     return _Common(
+        marks=marks,
         recognised=recognised,
         assignment=assignment,
         system=system,

@@ -30,6 +30,7 @@ from qosforge.platforms.catalyst_2970.shaping import (
     shape_weights,
     shaped_classes,
 )
+from qosforge.platforms.ios_switch.arrivals import note_arrivals
 from qosforge.platforms.ios_switch.classes import ClassifierLimits, input_rules
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks, class_marks, cos_to_dscp, dscp_to_cos
 from qosforge.platforms.ios_switch.notes import Notes
@@ -78,10 +79,12 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         notes.extend(common.of_shared_marks)
     _note_switched_on(request, running, notes)
     notes.extend(common.of_input_queues)
+    plan = Plan(
+        device=request.device, platform=request.platform, system=common.system, interfaces=tuple(interfaces)
+    )
+    note_arrivals(request, plan, running, common.marks, notes)
     return LoweredDevice(
-        plan=Plan(
-            device=request.device, platform=request.platform, system=common.system, interfaces=tuple(interfaces)
-        ),
+        plan=plan,
         findings=notes.findings,
         fidelity=fidelity(tuple(shares)),
         classes=common.called,
@@ -96,6 +99,7 @@ class _Common:
     ``elsewhere`` that of ports whose queue set is as delivered, behind the same maps.
     """
 
+    marks: Mapping[str, SwitchClassMarks]
     rules: tuple[Rule, ...]
     assignment: QueueAssignment | None
     wished: tuple[QueueBuffers, ...] | None
@@ -128,6 +132,7 @@ def _common(request: DeviceRequest) -> _Common:
         note_priority(request, assignment, of_service)
         note_shared_marks(marks, assignment, False, of_shared_marks)
     return _Common(
+        marks=marks,
         rules=flat(rules),
         assignment=assignment,
         wished=wished,
@@ -286,16 +291,21 @@ def _note_queues_elsewhere(request: DeviceRequest, running: Plan | None, notes: 
 
 
 def _note_switched_on(request: DeviceRequest, running: Plan | None, notes: Notes) -> None:
-    """Switching QoS on makes every port untrusted that the intent does not speak of."""
-    if running is None:
+    """Switching QoS on makes every port untrusted that has no input scope (2970 guide, port trust state).
+
+    Without a running configuration QoS is off, as delivered.
+    """
+    if running is not None and any(i.ingress.trust is not Trust.KEEP for i in running.interfaces):
         return
-    requested = {i.name for i in request.interfaces}
-    others = [i.name for i in running.interfaces if i.name not in requested and i.ingress.trust is Trust.KEEP]
-    if others:
+    scoped = {i.name for i in request.interfaces if i.recognise or i.trust}
+    known = [i.name for i in (*request.interfaces, *(running.interfaces if running else ()))]
+    others = [name for name in dict.fromkeys(known) if name not in scoped]
+    if others or running is None:
         notes.note(
             "marks-reset-elsewhere",
             direction="input",
             requested="left as they are",
             applied="DSCP 0 and CoS 0 for what they receive",
+            variant="default" if running else "offline" if others else "unknown",
             ports=", ".join(others),
         )
