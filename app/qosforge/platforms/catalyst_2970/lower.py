@@ -298,7 +298,8 @@ def _note_switched_on(request: DeviceRequest, running: Plan | None, notes: Notes
     if running is not None and any(i.ingress.trust is not Trust.KEEP for i in running.interfaces):
         return
     scoped = {i.name for i in request.interfaces if i.recognise or i.trust}
-    known = [i.name for i in (*request.interfaces, *(running.interfaces if running else ()))]
+    held = running.interfaces if running else ()
+    known = [*(i.name for i in request.interfaces), *(i.name for i in held)]
     others = [name for name in dict.fromkeys(known) if name not in scoped]
     if others or running is None:
         notes.note(
