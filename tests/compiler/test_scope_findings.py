@@ -10,7 +10,7 @@ from qosforge.compiler.compile import compile_intent
 from qosforge.compiler.resolve import resolve
 from qosforge.findings import Finding, Severity
 from qosforge.intent.loader import parse_intent
-from qosforge.inventory.models import Circuit, Device, DeviceRole, Framing, Interface, Network
+from qosforge.inventory.models import Circuit, Device, DeviceRole, Framing, Interface, Link, Network
 from qosforge.plan.request import DeviceRequest
 
 from .support import a_class, made
@@ -166,7 +166,49 @@ def test_what_is_done_on_input_needs_an_input_that_recognises(
     _, recognised = resolve(made([a_class(**more)], apply=everywhere), network(*PORTS))
 
     assert [(f.code, f.severity, f.line) for f in found] == [("input-scope-missing", s, 1) for s in severities]
-    assert list(recognised) == []
+    assert {f.interface for f in recognised} <= {"3"}
+
+
+@pytest.mark.parametrize(
+    ("more", "variants"),
+    [
+        ({}, []),
+        ({"mark": {"dscp": "af21"}}, [("unmarked-here", Severity.WARNING)]),
+        ({"mark": {"dscp": "af21"}, "treatment": {"police": POLICE}}, [("unpoliced-here", Severity.ERROR)]),
+        ({"treatment": {"police": {**POLICE, "prefer": True}}}, [("unpoliced-here", Severity.WARNING)]),
+        ({"treatment": {"police": {**POLICE, "direction": "output"}}}, []),
+    ],
+)
+def test_an_input_in_scope_that_recognises_nothing_is_told_whatever_others_do(
+    more: dict[str, Any], variants: list[tuple[str, Severity]]
+) -> None:
+    ports = (port("lan"), port("customer", tags={"cust"}), port("trunk", tags={"cust"}))
+    link = Link(a=("sw1", "trunk"), b=("sw2", "trunk"), rate=100_000_000)
+    connected = network(*ports).model_copy(update={"links": (link,)})
+    apply = [{"interfaces": ["cust", "lan"], "direction": "input"}]
+    trusting = [
+        {"interfaces": "lan", "direction": "input"},
+        {"interfaces": "cust", "direction": "input", "trust": "dscp"},
+    ]
+
+    _, found = resolve(made([a_class(**more)], apply=apply), connected)
+    _, trusted = resolve(made([a_class(**more)], apply=trusting), connected)
+
+    assert [(f.device, f.interface, f.variant, f.severity) for f in found] == [
+        (device, "customer", *variant) for device in ("sw1", "sw2") for variant in variants
+    ]
+    assert trusted == ()
+
+
+def test_an_interface_that_a_policy_has_no_lines_for_is_not_printed() -> None:
+    apply = [{"interfaces": ["cust", "lan"], "direction": "input", "trust": "dscp"}]
+    loaded = made([a_class(mark={"dscp": "af21"})], apply=[*apply, {"ports": "2", "direction": "output"}])
+
+    compiled = compile_intent(loaded, network(*PORTS)).devices[0]
+
+    assert "interface 2\n service-policy output" in compiled.text
+    assert "interface 1" not in compiled.text
+    assert {block.name for block in compiled.blocks if block.kind == "interface"} == {"1", "2"}
 
 
 def test_every_default_of_a_tree_has_its_own_line() -> None:

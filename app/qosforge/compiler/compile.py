@@ -4,6 +4,7 @@ bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -28,6 +29,7 @@ SHAPES = 128
 """How many shapes (devices that differ in more than their names) are kept for others like them."""
 MET = 100_000
 """How many shapes are remembered to have been met."""
+_BARE_INTERFACE = re.compile(r"interface [^\n]*\n?")
 NAMED = 8
 """Characters at the beginning of a policy's name that every device keeps, however short its names are."""
 
@@ -49,9 +51,14 @@ class CompiledDevice:
         return self.request.device
 
     @property
+    def printed_blocks(self) -> tuple[Block, ...]:
+        """The blocks that say something: not the interfaces that the policy has no lines for."""
+        return tuple(b for b in self.blocks if b.kind != "interface" or not _BARE_INTERFACE.fullmatch(b.text))
+
+    @property
     def text(self) -> str:
         """The whole configuration."""
-        return "!\n".join(block.text for block in self.blocks)
+        return "!\n".join(block.text for block in self.printed_blocks)
 
 
 @dataclass(frozen=True)

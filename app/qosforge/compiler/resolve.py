@@ -59,7 +59,7 @@ def resolve(loaded: LoadedIntent, network: Network) -> tuple[tuple[DeviceRequest
             )
         )
     else:
-        findings.extend(find_unrecognised(loaded, requests))
+        findings.extend(find_unrecognised(loaded, requests, network))
     return tuple(requests), tuple(findings)
 
 

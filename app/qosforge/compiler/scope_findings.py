@@ -10,7 +10,7 @@ from qosforge.compiler.scope_resolution import in_scope
 from qosforge.errors import InputError, Place
 from qosforge.findings import DEFAULT, Finding
 from qosforge.intent.loader import LoadedIntent
-from qosforge.intent.models import PortShape, Scope, every_class
+from qosforge.intent.models import PortShape, Scope, TrafficClass, every_class
 from qosforge.inventory.models import Device, DeviceRole, Interface, Network
 from qosforge.note import note
 from qosforge.plan.request import DeviceRequest
@@ -76,22 +76,50 @@ def _scope_place(loaded: LoadedIntent, position: int) -> Place:
     return Place(file=loaded.document.file, line=loaded.document.place(("apply", position)).line)
 
 
-def find_unrecognised(loaded: LoadedIntent, requests: Iterable[DeviceRequest]) -> Iterable[Finding]:
-    """``input-scope-missing``: classes that are to be policed or marked on input, where no input recognises any."""
-    if any(i.recognise for request in requests for i in request.interfaces):
+def find_unrecognised(
+    loaded: LoadedIntent, requests: Iterable[DeviceRequest], network: Network
+) -> Iterable[Finding]:
+    """``input-scope-missing``: classes that are to be policed or marked on input, where no input recognises any;
+    and inputs in scope that recognise none, where others do.
+    """
+    acting = [entry for entry in every_class(loaded.intent.classes) if entry.mark is not None or _policed(entry)]
+    inputs = [(r.device, i) for r in requests for i in r.interfaces if i.recognise or i.trust]
+    if any(i.recognise for _, i in inputs):
+        unsaid = [(device, i.name) for device, i in inputs if i.trust and i.trust_in is None]
+        # What arrives from another device of the network has been recognised where it entered.
+        outer = [port for port in unsaid if network.neighbour(port) is None] if acting else []
+        yield from (_unrecognised_at(port, acting) for port in outer)
         return
-    for entry in every_class(loaded.intent.classes):
-        police = entry.treatment.police
-        policed = police is not None and police.direction == "input"
-        if not policed and entry.mark is None:
-            continue
+    for entry in acting:
         where = loaded.class_place(entry.name)
         yield note(
             "input-scope-missing",
             Place(traffic_class=entry.name, file=where.file if where else None, line=where.line if where else None),
-            variant="policed" if policed else "marked",
-            preferred=police is not None and police.prefer,
+            variant="policed" if _policed(entry) else "marked",
+            preferred=_police_preferred(entry),
         )
+
+
+def _unrecognised_at(port: tuple[str, str], acting: Sequence[TrafficClass]) -> Finding:
+    policed = [entry for entry in acting if _policed(entry)]
+    return note(
+        "input-scope-missing",
+        Place(device=port[0], interface=port[1], direction="input"),
+        requested=", ".join(entry.name for entry in policed or acting),
+        applied="packets keep the marks that they arrive with",
+        variant="unpoliced-here" if policed else "unmarked-here",
+        preferred=all(map(_police_preferred, policed)),
+    )
+
+
+def _policed(entry: TrafficClass) -> bool:
+    police = entry.treatment.police
+    return police is not None and police.direction == "input"
+
+
+def _police_preferred(entry: TrafficClass) -> bool:
+    police = entry.treatment.police
+    return police is not None and police.prefer
 
 
 def agree_on(

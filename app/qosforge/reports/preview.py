@@ -239,7 +239,7 @@ def _device(checked: PolicyCheck, device: CompiledDevice, candidate: Candidate |
         plan=device.plan.model_dump(mode="json", exclude_defaults=True),
         complete=device.name in checked.complete,
         configuration=device.text,
-        blocks=_BLOCKS.validate_python(device.blocks),
+        blocks=_BLOCKS.validate_python(device.printed_blocks),
         classes=dict(device.classes),
         fidelity=_FIDELITIES.validate_python(device.fidelity),
         candidate=None if candidate is None else _candidate(candidate, checked.words(device)),
