@@ -49,6 +49,7 @@ TREATMENTS: dict[Feature, dict[str, Any]] = {
     Feature.ECN: {"wred": {"ecn": True}},
 }
 DETAILS: dict[Feature, dict[str, Any]] = {
+    Feature.POLICE_PERCENT: {"police": {"percent": 10}},
     Feature.POLICE_TWO_BUCKETS: {"police": {"rate": "64 kb/s", "peak_rate": "128 kb/s"}},
     Feature.POLICE_REMARK: {"police": {"rate": "64 kb/s", "exceed": {"remark": "af12"}}},
     Feature.POLICE_CONFORM: {"police": {"rate": "64 kb/s", "conform": {"remark": "af11"}}},

@@ -358,6 +358,33 @@ CASES = {
         "peak_rate is below the rate",
         "committed rate",
     ),
+    "a policer with two rates for one bucket": (
+        ("{remaining_percent: 70}", "{remaining_percent: 70}, police: {rate: 1 Mb/s, percent: 10}"),
+        12,
+        "one committed rate",
+        "exactly one of rate and percent",
+    ),
+    "a peak of another kind than the rate": (
+        ("{remaining_percent: 70}", "{remaining_percent: 70}, police: {percent: 10, peak_rate: 2 Mb/s}"),
+        12,
+        "the peak is not",
+        "peak_percent",
+    ),
+    "a burst in bytes of a percentage": (
+        ("{remaining_percent: 70}", "{remaining_percent: 70}, police: {percent: 10, burst: 8 kB}"),
+        12,
+        "bursts of a percentage are times",
+        "burst_time",
+    ),
+    "one bucket of two sizes": (
+        (
+            "{remaining_percent: 70}",
+            "{remaining_percent: 70}, police: {rate: 1 Mb/s, burst: 8 kB, burst_time: 9 ms}",
+        ),
+        12,
+        "are one bucket",
+        "one of them",
+    ),
     "violate with one bucket": (
         ("{remaining_percent: 70}", "{remaining_percent: 70}, police: {rate: 1 Mb/s, violate: drop}"),
         12,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from qosforge.configtree import merge, transition
 from qosforge.inventory.models import Framing
 from qosforge.plan.model import DROP, TRANSMIT, Action, Policer, Rule, Term
+from qosforge.plan.percentages import default_burst
 from qosforge.plan.request import ClassRequest
 from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.cisco_ios import PLATFORM
@@ -23,6 +24,7 @@ from .ios_support import (
     STARTUP,
     TRAINS,
     a_class,
+    booted,
     errors,
     lan,
     line,
@@ -32,6 +34,7 @@ from .ios_support import (
     pushed,
     requested,
     rest,
+    text_of,
 )
 
 POLICING = [image for image in TRAINS if image not in {"12.0(5)T", "12.0(7)T"}]
@@ -154,6 +157,87 @@ def test_a_cos_is_marked_where_frames_are_tagged() -> None:
     )
 
 
+# -- percentages of the rate -------------------------------------------------------------------------------
+PERCENTAGES = ["12.3", "12.4", "12.4(24)T", "15.1"]
+
+
+def share(side: str = "output", **police: Any) -> ClassRequest:
+    return a_class("a", 3, treatment={"police": {"percent": 10, "direction": side, **police}})
+
+
+@pytest.mark.parametrize("image", PERCENTAGES)
+def test_a_percentage_is_of_the_interface_and_one_policy_stands_on_several(image: str) -> None:
+    result, box = pushed(
+        requested(share(), image=image, interfaces=(line(), line("Serial0/1", 1_000_000))),
+    )
+
+    slow, fast = (port(result, name).egress for name in ("Serial0/1", "Serial0/0"))
+    assert slow.policy == fast.policy
+    assert slow.rules[0].police == Policer(percent=10, rate=100_000, burst=3125)
+    assert fast.rules[0].police == Policer(percent=10, rate=200_000, burst=6250)
+    assert "police cir percent 10\n" in box.running_text()
+
+
+@pytest.mark.parametrize("image", PERCENTAGES)
+def test_two_rates_in_per_cent_with_bursts_as_times(image: str) -> None:
+    wanted = share(
+        "input",
+        peak_percent=20,
+        burst_time="300 ms",
+        excess_burst_time="400 ms",
+        exceed={"remark": 8},
+        violate="drop",
+    )
+
+    result, box = pushed(requested(wanted, image=image, interfaces=BOTH))
+
+    assert ingress(result)[0].police == Policer(
+        percent=10, peak_percent=20, burst_ms=300, excess_burst_ms=400,
+        rate=10**7, burst=375_000, peak_rate=2 * 10**7, excess_burst=10**6,
+        exceed=Action(set_dscp=8), violate=DROP,
+    )  # fmt: skip
+    assert "police cir percent 10 bc 300 ms pir percent 20 be 400 ms\n" in box.running_text()
+
+
+def test_a_percentage_below_a_shape_is_of_that() -> None:
+    shaped = line("FastEthernet0/1", 10**8, usable=8_000_000, shape=8_000_000, framing=Framing.ETHERNET)
+
+    result, _ = pushed(requested(share(), image=MODERN, interfaces=(shaped,)))
+
+    scheduler = port(result, "FastEthernet0/1").egress.scheduler
+    assert scheduler is not None
+    inside = scheduler.queues[0].child
+    assert inside is not None
+    assert inside.rules[0].police == Policer(percent=10, rate=800_000, burst=25_000)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "image", "why"),
+    [
+        (share(), "12.2(8)T", "load 12.2(13)T or newer"),
+        (share(), "12.0(7)T", "load 12.2(13)T or newer"),
+        (share(burst_time="3 s"), MODERN, "burst of 3000 ms"),
+    ],
+)
+def test_what_no_percentage_can_be_is_refused(wanted: ClassRequest, image: str, why: str) -> None:
+    result = lowered(requested(wanted, image=image))
+
+    assert any(why in f"{f.message} {f.hint}" for f in of(result, "police-unsupported"))
+    assert all(rule.police is None for rule in port(result).egress.rules)
+
+
+def test_a_percentage_of_a_slow_interface_is_refused_there() -> None:
+    request = requested(share(), image=MODERN, interfaces=(line("Serial0/1", 64_000),))
+    startup = STARTUP.replace("bandwidth 1000", "bandwidth 64")
+
+    (found,) = of(lowered(request), "police-unsupported")
+
+    assert (found.interface, found.traffic_class) == ("Serial0/1", "a")
+    assert "10 % of the interface's rate are 6400 b/s" in found.message
+    refused = booted(MODERN, startup).configure(text_of(request).splitlines())
+    assert any("out of range" in str(answer) for answer in refused)
+
+
 # -- marks -------------------------------------------------------------------------------------------------
 
 
@@ -174,7 +258,7 @@ def test_a_precedence_is_marked_as_the_train_spells_it(image: str, words: str) -
 def read(*lines: str) -> Policer | None:
     (policy,) = TABLE.read("policy-map P\n class C\n  " + "\n   ".join(lines)).entries
     understood = policy.below[0].below
-    return read_policer(understood[0]) if understood else None
+    return read_policer(understood[0], default_burst) if understood else None
 
 
 @pytest.mark.parametrize(
@@ -190,6 +274,22 @@ def read(*lines: str) -> Policer | None:
             Policer(rate=64_000, burst=8000, excess_burst=16000, conform=Action(set_cos=3)),
         ),
         ("police cir 64000 bc 8000 be 9000", Policer(rate=64_000, burst=8000, excess_burst=9000)),
+        # Captures of 15.x: `cir 8000 bps, bc 1500 bytes`, `cir 1000000 bps, bc 31250 bytes`.
+        ("police cir 8000", Policer(rate=8000, burst=1500)),
+        ("police 1000000 conform-action transmit exceed-action drop", Policer(rate=1_000_000, burst=31_250)),
+        (
+            "police cir 64000 bc 8000 pir 128000",
+            Policer(rate=64_000, burst=8000, peak_rate=128_000, excess_burst=4000),
+        ),
+        ("police cir percent 10", Policer(percent=10)),
+        (
+            "police cir percent 20 bc 300 ms pir percent 40 be 400 ms",
+            Policer(percent=20, burst_ms=300, peak_percent=40, excess_burst_ms=400),
+        ),
+        (
+            "police cir percent 20 bc 300 conform-action set-dscp-transmit af11",
+            Policer(percent=20, burst_ms=300, conform=Action(set_dscp=10)),
+        ),
     ],
 )
 def test_hand_written_policers_are_read(text: str, held: Policer) -> None:
@@ -199,9 +299,6 @@ def test_hand_written_policers_are_read(text: str, held: Policer) -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        ("police cir 64000",),
-        ("police cir percent 10",),
-        ("police cir 64000 bc 8000 pir 128000",),
         ("police cir 64000 bc 8000", "violate-action set-dscp-transmit af13"),
         ("police cir 64000 bc 8000", "exceed-action set-qos-transmit 3"),
         ("police cir 64000 bc 8000", "exceed-action set-dscp-transmit 77"),

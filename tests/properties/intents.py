@@ -190,9 +190,22 @@ def actions(words: Dialect) -> st.SearchStrategy[Any]:
 
 
 @st.composite
+def percentages(draw: st.DrawFn, words: Dialect, side: str) -> dict[str, Any]:
+    """Policers at a percentage of the rate, with bursts as times."""
+    made: dict[str, Any] = {"percent": draw(st.integers(1, 60)), "direction": side, "exceed": draw(actions(words))}
+    if draw(st.booleans()):
+        made["burst_time"] = f"{draw(st.integers(1, 2000))} ms"
+    if draw(st.booleans()):
+        made["peak_percent"] = draw(st.integers(60, 100))
+    return made
+
+
+@st.composite
 def policers(draw: st.DrawFn, words: Dialect, sides: list[str]) -> dict[str, Any]:
     """Policers in all forms."""
     made: dict[str, Any] = {"rate": draw(RATES), "direction": draw(st.sampled_from(sides))}
+    if words.has(Feature.POLICE_PERCENT) and draw(st.integers(0, 3)) == 0:
+        return draw(percentages(words, made["direction"]))
     if draw(st.booleans()):
         made["burst"] = f"{draw(st.integers(1000, 99_000))} B"
     if words.has(Feature.POLICE_TWO_BUCKETS) and draw(st.integers(0, 2)) == 0:

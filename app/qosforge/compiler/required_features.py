@@ -95,6 +95,7 @@ def _policing(class_request: ClassRequest, treatment: Treatment) -> Iterator[Cla
     without = _treated(class_request, police=None)
     yield ClassRequirement(base, without, police.direction, police.prefer)
     details = (
+        (Feature.POLICE_PERCENT, police.percent is not None),
         (Feature.POLICE_TWO_BUCKETS, police.buckets == 2),
         (Feature.POLICE_REMARK, any(isinstance(a, Remark) for a in (police.exceed, police.violate))),
         (Feature.POLICE_CONFORM, isinstance(police.conform, Remark)),

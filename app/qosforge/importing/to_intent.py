@@ -121,11 +121,18 @@ def mark_of(rule: Rule) -> IntentData:
 
 def police_of(police: Policer, direction: str, note: NoteUnmapped) -> IntentData | None:
     """A policer; None where the language has none like it."""
-    words: IntentData = {"rate": rate(police.rate), "burst": f"{police.burst} B"}
-    if police.peak_rate is not None:
-        words["peak_rate"] = rate(police.peak_rate)
-    if police.excess_burst is not None:
-        words["excess_burst"] = f"{police.excess_burst} B"
+    words: IntentData
+    if police.percent is not None:
+        times = (("burst_time", police.burst_ms), ("excess_burst_time", police.excess_burst_ms))
+        words = {"percent": police.percent, **{name: f"{ms} ms" for name, ms in times if ms is not None}}
+        if police.peak_percent is not None:
+            words["peak_percent"] = police.peak_percent
+    else:
+        words = {"rate": rate(police.rate), "burst": f"{police.burst} B"}
+        if police.peak_rate is not None:
+            words["peak_rate"] = rate(police.peak_rate)
+        if police.excess_burst is not None:
+            words["excess_burst"] = f"{police.excess_burst} B"
     if any(a is not None and a.proceed for a in (police.conform, police.exceed, police.violate)):
         note("a policer that hands packets to the next one ('continue')")
         return None

@@ -150,7 +150,8 @@ def policer_words(police: Policer) -> str:
     """A policer: what passes, and what becomes of the rest."""
     peak = f", peaks of {format_rate(police.peak_rate)}" if police.peak_rate else ""
     excess = f" and {police.excess_burst} bytes more" if police.excess_burst else ""
-    words = [f"at most {format_rate(police.rate)}{peak}, bursts of {police.burst} bytes{excess}"]
+    part = f" ({police.percent} % of the rate)" if police.percent is not None else ""
+    words = [f"at most {format_rate(police.rate)}{part}{peak}, bursts of {police.burst} bytes{excess}"]
     if _acted(police.conform) != "sent":
         words.append(f"what keeps to it is {_acted(police.conform)}")
     words.append(f"what exceeds it is {_acted(police.exceed)}")

@@ -73,12 +73,19 @@ class Policer(PlanModel):
 
     One bucket unless ``excess_burst`` is given; with ``peak_rate`` the second is filled at that rate (RFC 2698),
     without by what the first leaves (RFC 2697). ``violate`` is None where it is the same as ``exceed``.
+
+    Where the device holds percentages (``percent``, ``peak_percent``), whose bursts are times (``burst_ms``,
+    ``excess_burst_ms``), rates and bursts are what these come to at the interface (`qosforge.plan.percentages`).
     """
 
-    rate: int
-    burst: int
+    rate: int = 0
+    burst: int = 0
     peak_rate: int | None = None
     excess_burst: int | None = None
+    percent: int | None = None
+    peak_percent: int | None = None
+    burst_ms: int | None = None
+    excess_burst_ms: int | None = None
     conform: Action = TRANSMIT
     exceed: Action = DROP
     violate: Action | None = None

@@ -40,6 +40,7 @@ class Feature(StrEnum):
     POLICE_INPUT = "policing on input"
     POLICE_OUTPUT = "policing on output"
     POLICE_TWO_BUCKETS = "policing with two buckets"
+    POLICE_PERCENT = "policing at a percentage of the rate"
     POLICE_REMARK = "remarking by a policer"
     POLICE_CONFORM = "marking by a policer what conforms"
     SHAPE = "shaping of a class"

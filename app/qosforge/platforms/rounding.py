@@ -25,12 +25,13 @@ def rate_findings(
     **facts: Any,
 ) -> Iterator[Finding]:
     """Whether a policer has another rate, and whether that is beyond the tolerance; ``rates`` are all there are."""
-    if rate != police.rate:
-        beyond = abs(rate - police.rate) > tolerance * police.rate
+    asked = police.committed_rate
+    if rate != asked:
+        beyond = abs(rate - asked) > tolerance * asked
         yield note(
             "police-rate-approximate",
             place,
-            requested=format_rate(police.rate),
+            requested=format_rate(asked),
             applied=format_rate(rate),
             variant=variant_beyond if beyond else variant,
             lowest=format_rate(rates.minimum),
@@ -43,6 +44,7 @@ def rate_findings(
 
 def burst_findings(place: Place, police: Police, burst: int, **facts: Any) -> Iterator[Finding]:
     """Whether a policer has another burst; one that the intent does not give may be any."""
-    if police.burst is not None and burst != police.burst:
-        requested, applied = f"{police.burst} bytes", f"{burst} bytes"
+    given = police.burst is not None or police.burst_time is not None
+    if given and burst != police.burst_bytes:
+        requested, applied = f"{police.burst_bytes} bytes", f"{burst} bytes"
         yield note("police-burst-approximate", place, requested=requested, applied=applied, **facts)

@@ -82,7 +82,7 @@ def _policer(entry: ClassRequest, notes: Notes) -> Policer | None:
         return None
     limits = CAPABILITIES.police
     for bounds, variant, value in (
-        (limits.rate, "rate-out-of-range", police.rate),
+        (limits.rate, "rate-out-of-range", police.committed_rate),
         (limits.burst, "burst-out-of-range", police.burst_bytes),
     ):
         low, high, unit = bounds.minimum, bounds.maximum, bounds.unit
@@ -101,4 +101,4 @@ def _policer(entry: ClassRequest, notes: Notes) -> Policer | None:
             )
             return None
     exceed = DROP if police.exceed == "drop" else TRANSMIT
-    return Policer(rate=police.rate, burst=police.burst_bytes, exceed=exceed)
+    return Policer(rate=police.committed_rate, burst=police.burst_bytes, exceed=exceed)

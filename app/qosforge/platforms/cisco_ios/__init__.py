@@ -30,6 +30,7 @@ FEATURES = frozenset(
         Feature.QUEUE_LIMIT_TIME,
         Feature.POLICE_INPUT,
         Feature.POLICE_OUTPUT,
+        Feature.POLICE_PERCENT,
         Feature.POLICE_TWO_BUCKETS,
         Feature.POLICE_REMARK,
         Feature.POLICE_CONFORM,

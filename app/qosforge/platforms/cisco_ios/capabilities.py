@@ -132,6 +132,7 @@ class CiscoIos(CapabilityData):
     access_list_entries: Fact[int]
     class_queue_limit: QueueLimits
     police: Policers
+    police_burst_ms: Range
     shape_bps: Range
     shape_bps_hqf: Highest
     priority_burst: Range

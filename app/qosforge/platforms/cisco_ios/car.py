@@ -14,7 +14,7 @@ from qosforge.note import Reason, note
 from qosforge.plan.model import DROP, TRANSMIT, Action, InterfacePolicer, Plan, Policer, Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
-from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.cisco_ios.matching import access_list_terms
 from qosforge.platforms.cisco_ios.rules import every_class, inside_parents, on_input
 from qosforge.platforms.mqc.access_lists import AccessLists
@@ -123,20 +123,22 @@ class CarLowering:
         """The rate in the device's steps, never more than asked; None where CAR has no such policer."""
         limits = CAPABILITIES.car.rate
         low, high, step = limits.minimum, limits.maximum, limits.step
-        if requested.buckets > 1:
+        if requested.percent is not None:
+            self._refuse(class_request, "no-percentage", image=self._request.image, since=since("police_percent"))
+        elif requested.buckets > 1:
             self._refuse(class_request, "car-one-bucket")
         elif any(isinstance(a, Remark) and a.cos is not None for a in (requested.conform, requested.exceed)):
             self._refuse(class_request, "car-no-cos")
-        elif not low <= requested.rate <= high:
-            self._refuse(class_request, "rate-out-of-range", value=requested.rate, low=low, high=high)
+        elif not low <= requested.committed_rate <= high:
+            self._refuse(class_request, "rate-out-of-range", value=requested.committed_rate, low=low, high=high)
         else:
-            rate: int = requested.rate // step * step
-            if rate != requested.rate:
+            rate: int = requested.committed_rate // step * step
+            if rate != requested.committed_rate:
                 self._add(
                     note(
                         "police-approximate",
                         self._place(class_request),
-                        requested=f"{requested.rate} b/s",
+                        requested=f"{requested.committed_rate} b/s",
                         applied=f"{rate} b/s",
                         variant="rate",
                         step=step,

@@ -210,7 +210,7 @@ TABLE = CommandTable(
     *mqc.guarantees(since),
     *mqc.packet_queues(since),
     *mqc.marks(since),
-    *mqc.policers(since),
+    *mqc.policers(since, percentages=True),
     *mqc.shapers(since),
     mqc.nested(),
     *_interfaces(),

@@ -20,6 +20,7 @@ from qosforge.plan.model import (
     Rule,
     Scheduler,
 )
+from qosforge.plan.percentages import resolved
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import ClassFidelity, LoweredDevice
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth
@@ -29,6 +30,7 @@ from qosforge.platforms.cisco_ios.classification import classification
 from qosforge.platforms.cisco_ios.efficiency import efficiency, transmit_ring
 from qosforge.platforms.cisco_ios.fidelity import fidelity
 from qosforge.platforms.cisco_ios.limits import check_bandwidth, check_treatments
+from qosforge.platforms.cisco_ios.policing import check_percentages
 from qosforge.platforms.cisco_ios.rules import every_class
 from qosforge.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
 from qosforge.platforms.cisco_ios.trains import uses_car
@@ -77,7 +79,10 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
             ),
             efficiency=efficiency(request, interface_request, findings),
         )
-        interfaces.append(plan)
+        reference = (kbps or interface_request.usable // 1000) * 1000
+        if (of_rate := resolved(plan, reference)) is not plan:
+            findings.extend(check_percentages(request, of_rate, told.called))
+        interfaces.append(of_rate)
         if interface_request.recognise:
             findings.extend(_cos_findings(request, interface_request))
         findings.extend(_check_trust(request, interface_request))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qosforge.commands import Entry
 from qosforge.plan.model import Efficiency, Ingress, InterfacePlan, InterfacePolicer, Plan, System
+from qosforge.plan.percentages import default_burst, resolved
 from qosforge.platforms.cisco_ios.applications import application_of
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth
 from qosforge.platforms.cisco_ios.car import read_rate_limit
@@ -24,7 +25,7 @@ class _Reader:
         self.lists = AccessLists(self.reading)
         self.circuits = CircuitReader(self.reading)
         class_maps = read_class_maps(self.reading, self.lists, application_of)
-        self.policies = PolicyReader(self.reading, class_maps, QueueLines)
+        self.policies = PolicyReader(self.reading, class_maps, QueueLines, default_burst=default_burst)
 
     def plan(self, device: str) -> Plan:
         interfaces = tuple(self._interface(entry) for entry in self.reading.all("interface"))
@@ -82,7 +83,7 @@ class _Reader:
             efficiency["fragment_bytes"] = bandwidth * delay // 8
         if egress is None:
             egress = default_egress(interface.name, bandwidth if flow_wfq else 10**9)
-        return InterfacePlan(
+        plan = InterfacePlan(
             name=interface.name,
             bandwidth_kbps=bandwidth,
             reservable_percent=reservable,
@@ -91,6 +92,7 @@ class _Reader:
             egress=egress.model_copy(update={"policers": tuple(policers["output"]), "transmit_ring": ring}),
             efficiency=Efficiency.model_validate(efficiency),
         )
+        return plan if bandwidth is None else resolved(plan, bandwidth * 1000)
 
 
 def parse(text: str, device: str, image: str = "") -> Plan:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
+from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.intent.models import Police, PoliceAction, Remark
 from qosforge.note import note
-from qosforge.plan.model import DROP, TRANSMIT, Action, Policer
+from qosforge.plan.model import DROP, TRANSMIT, Action, InterfacePlan, Policer
+from qosforge.plan.percentages import percentage_rules
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.cisco_ios.trains import has, uses_car
 
 
@@ -29,15 +31,30 @@ def policer(
         return None
     exceed = _action(requested.exceed)
     violate = _action(requested.violate) if requested.violate is not None else exceed
+    values: dict[str, Any] = {
+        "conform": _action(requested.conform),
+        "exceed": exceed,
+        "violate": violate if violate != exceed else None,
+    }
+    if requested.percent is not None:
+        return Policer(
+            percent=requested.percent,
+            peak_percent=requested.peak_percent,
+            burst_ms=_milliseconds(requested.burst_time),
+            excess_burst_ms=_milliseconds(requested.excess_burst_time),
+            **values,
+        )
     return Policer(
-        rate=requested.rate,
+        rate=requested.committed_rate,
         burst=requested.burst_bytes,
         peak_rate=requested.peak_rate,
         excess_burst=requested.excess_bytes,
-        conform=_action(requested.conform),
-        exceed=exceed,
-        violate=violate if violate != exceed else None,
+        **values,
     )
+
+
+def _milliseconds(time: float | None) -> int | None:
+    return None if time is None else int(round(time * 1000, 6))
 
 
 def _action(requested: PoliceAction) -> Action:
@@ -55,9 +72,13 @@ def check_policer(request: DeviceRequest, class_request: ClassRequest) -> Iterat
         return
     if uses_car(request):
         return  # CAR polices, and tells what it refuses
+    if requested.percent is not None:
+        yield from _check_percentage(request, class_request, requested)
+        yield from _check_actions(request, class_request, requested)
+        return
     limits = CAPABILITIES.police
     for bounds, variant, value in (
-        (limits.rate, "rate-out-of-range", requested.rate),
+        (limits.rate, "rate-out-of-range", requested.committed_rate),
         (limits.burst, "burst-out-of-range", requested.burst_bytes),
         (limits.rate, "rate-out-of-range", requested.peak_rate),
         (limits.burst, "burst-out-of-range", requested.excess_bytes),
@@ -68,6 +89,43 @@ def check_policer(request: DeviceRequest, class_request: ClassRequest) -> Iterat
     if requested.peak_rate is not None and not has(request, "police_actions_below"):
         yield _refused(request, class_request, "no-two-rates", image=request.image)
     yield from _check_actions(request, class_request, requested)
+
+
+def _check_percentage(request: DeviceRequest, class_request: ClassRequest, requested: Police) -> Iterator[Finding]:
+    if not has(request, "police_percent"):
+        yield _refused(request, class_request, "no-percentage", image=request.image, since=since("police_percent"))
+    limits = CAPABILITIES.police_burst_ms
+    for time in (requested.burst_time, requested.excess_burst_time):
+        value = _milliseconds(time)
+        if value is not None and not limits.minimum <= value <= limits.maximum:
+            facts = {"value": value, "low": limits.minimum, "high": limits.maximum}
+            yield _refused(request, class_request, "burst-time-out-of-range", **facts)
+
+
+def check_percentages(
+    request: DeviceRequest, interface: InterfacePlan, classes: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Percentages that come to rates which the device does not take: it refuses the policy at that interface."""
+    low, high = CAPABILITIES.police.rate.minimum, CAPABILITIES.police.rate.maximum
+    prefer = {c.name: c.treatment.police.prefer for c in request.classes if c.treatment.police}
+    for side, rules in (("input", interface.ingress.rules), ("output", percentage_rules(interface.egress))):
+        for rule in rules:
+            police = rule.police
+            if police is None or police.percent is None:
+                continue
+            name = classes.get(rule.name, rule.name)
+            for percent, rate in ((police.percent, police.rate), (police.peak_percent, police.peak_rate)):
+                if percent is not None and rate is not None and not low <= rate <= high:
+                    yield note(
+                        "police-unsupported",
+                        Place(device=request.device, interface=interface.name, direction=side, traffic_class=name),
+                        variant="percentage-out-of-range",
+                        percent=percent,
+                        value=rate,
+                        low=low,
+                        high=high,
+                        preferred=prefer.get(name, False),
+                    )
 
 
 def _check_actions(request: DeviceRequest, class_request: ClassRequest, requested: Police) -> Iterator[Finding]:

@@ -23,7 +23,7 @@ _KILO = 1000
 def refusal(police: Police) -> Reason | None:
     """Why the device does not police like this; None where it does."""
     data = CAPABILITIES.meter
-    if police.rate < data.minimum * _KILO or police.rate > data.maximum * _KILO:
+    if not data.minimum * _KILO <= police.committed_rate <= data.maximum * _KILO:
         return because("police-unsupported", variant="rates", minimum=data.minimum, maximum=data.maximum)
     if police.buckets == 1:
         return None if police.exceed == "drop" else because("police-unsupported", variant="one-bucket-drops")
@@ -38,7 +38,7 @@ def policer(class_request: ClassRequest, side: str) -> Policer | None:
     police = class_request.treatment.police
     if police is None or police.direction != side or refusal(police) is not None:
         return None
-    rate, burst = _rate(police.rate), _burst(police.burst_bytes)
+    rate, burst = _rate(police.committed_rate), _burst(police.burst_bytes)
     if police.peak_rate is None or police.excess_bytes is None:
         return Policer(rate=rate, burst=burst)
     return Policer(
@@ -116,15 +116,16 @@ def _police_findings(request: DeviceRequest, c: ClassRequest, police: Police) ->
     reason, side = refusal(police), police.direction
     place = class_place(request, c, direction=side)
     if reason is not None:
-        yield reason.note(place, requested=format_rate(police.rate), applied="not policed", preferred=police.prefer)
+        asked = format_rate(police.committed_rate)
+        yield reason.note(place, requested=asked, applied="not policed", preferred=police.prefer)
         return
     held = policer(c, side)
     assert held is not None
-    if held.rate != police.rate:
+    if held.rate != police.committed_rate:
         yield note(
             "police-rate-approximate",
             place,
-            requested=format_rate(police.rate),
+            requested=format_rate(police.committed_rate),
             applied=format_rate(held.rate),
             variant="whole-kbps",
         )

@@ -55,10 +55,10 @@ def police_rules(
         actions = [_exceed(entry, police, rule, write) for rule in mine]
         refusal = next((a for a in actions if isinstance(a, Reason)), None)
         if refusal is not None:
-            asked = f"{format_rate(police.rate)} and another mark for what exceeds"
+            asked = f"{format_rate(police.committed_rate)} and another mark for what exceeds"
             notes.extend([refusal.note(place, requested=asked, applied="not policed", preferred=police.prefer)])
             continue
-        rate, burst = policers.rate.nearest(police.rate), policers.nearest_burst(police.burst_bytes)
+        rate, burst = policers.rate.nearest(police.committed_rate), policers.nearest_burst(police.burst_bytes)
         bursts, variant = policers.bursts, "ports-doubling"
         if policers.burst is not None:
             bursts, variant = (policers.burst.minimum, policers.burst.maximum), "ports"
@@ -82,7 +82,7 @@ def police_rules(
                 "police-per-match",
                 traffic_class=entry.name,
                 direction="input",
-                requested=f"{format_rate(police.rate)} together",
+                requested=f"{format_rate(police.committed_rate)} together",
                 applied=f"{format_rate(rate)} each, up to {format_rate(len(mine) * rate)} together",
                 count=len(mine),
                 preferred=police.prefer,

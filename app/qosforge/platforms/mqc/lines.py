@@ -267,6 +267,10 @@ def shapers(since: Since = _unknown, *, opens: str = "") -> Iterator[Line]:
     )
 
 
+_PERCENTAGES = (
+    "cir percent <1-100>:percent [bc <1-2000>:burst_ms [ms]] [pir percent <1-100>:peak_percent]"
+    " [be <1-2000>:excess_burst_ms [ms]]"
+)
 OUTCOMES = ("conform", "exceed", "violate")
 """What a policer tells of a packet."""
 
@@ -278,8 +282,11 @@ def _action(outcome: str) -> str:
     )
 
 
-def policers(since: Since = _unknown) -> Iterator[Line]:
-    """Policers with their actions: behind them, or below them, one a line."""
+def policers(since: Since = _unknown, *, percentages: bool = False) -> Iterator[Line]:
+    """Policers with their actions: behind them, or below them, one a line.
+
+    ``percentages`` where rates may be given as such.
+    """
     # Entered anew, a policer forgets its actions: another rate is another policer. One outcome may have several
     # actions, each entered beside the others, and a new one does not replace them: those that go, go first.
     change = Change(negate="no police", remove_first=True)
@@ -287,7 +294,8 @@ def policers(since: Since = _unknown) -> Iterator[Line]:
     actions = " ".join(f"[{_action(outcome)}]" for outcome in OUTCOMES)
     for buckets, feature in (
         (f"cir {rate}:rate [bc {burst}:burst] [pir {rate}:peak] [be {burst}:excess]", "police_actions_below"),
-        (f"{rate}:rate {burst}:burst [{burst}:extended]", "police"),
+        (f"{rate}:rate [{burst}:burst [{burst}:extended]]", "police"),
+        *([(_PERCENTAGES, "police_percent")] if percentages else []),
     ):
         yield Line(
             "police",

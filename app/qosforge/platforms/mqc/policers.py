@@ -47,10 +47,11 @@ def action_words(action: Action, dscp: Callable[[int], str] = dscp_name) -> str:
     return f"set-cos-{after} {action.set_cos}" if action.set_cos is not None else after
 
 
-def read_policer(line: Entry) -> Policer | None:
+def read_policer(line: Entry, default_burst: Callable[[int], int] | None = None) -> Policer | None:
     """The policer of a ``police`` line with its actions; None where plans hold no such policer.
 
-    An excess burst of the size of the burst is what the device prints for a single bucket where nothing violates.
+    ``default_burst`` gives the bytes of a bucket without a size, by its rate, where the device's own are known. An
+    excess burst of the size of the burst is what the device prints for a single bucket where nothing violates.
     """
     values: dict[str, Any] = dict(line.values)
     if len(line.below) != len(line.line.children):
@@ -63,7 +64,20 @@ def read_policer(line: Entry) -> Policer | None:
     conform, exceed, violate = (read_action(values, outcome) for outcome in OUTCOMES)
     exceed = exceed or DROP
     violate = violate or exceed
+    if "percent" in values:
+        if violate != exceed and not values.keys() & {"peak_percent", "excess_burst_ms"}:
+            return None  # one bucket has no packets that violate it
+        return Policer(
+            **{name: values.get(name) for name in ("percent", "peak_percent", "burst_ms", "excess_burst_ms")},
+            conform=conform or TRANSMIT,
+            exceed=exceed,
+            violate=violate if violate != exceed else None,
+        )
     excess = values.get("excess", values.get("extended"))
+    if default_burst is not None:
+        values.setdefault("burst", default_burst(values["rate"]))
+        if "peak" in values and excess is None:
+            excess = default_burst(values["peak"])
     if values.get("extended") == values.get("burst") and "violate" not in values:
         excess = None
     if "burst" not in values or (excess is None and ("peak" in values or violate != exceed)):

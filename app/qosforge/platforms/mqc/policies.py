@@ -46,7 +46,8 @@ class PolicyReader:
     """Reads the policy-maps of one configuration.
 
     ``queue_reader`` makes what reads a class's own queue. ``polices_output`` tells whether classes are policed on
-    output, ``level`` is that of a priority which says none.
+    output, ``level`` is that of a priority which says none, ``default_burst`` gives the bytes of a policer's bucket
+    without a size, by its rate, where that is known.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class PolicyReader:
         *,
         polices_output: bool = True,
         level: int | None = None,
+        default_burst: Callable[[int], int] | None = None,
     ) -> None:
         self._reading = reading
         self._policies = reading.objects("policy-map")
@@ -64,6 +66,7 @@ class PolicyReader:
         self._queue_reader = queue_reader
         self._polices_output = polices_output
         self._level = level
+        self._default_burst = default_burst
         self._miss: Callable[..., None] = reading.miss
         # A policy stands on many interfaces, and is read once.
         self._inputs: dict[str, Ingress] = {}
@@ -126,7 +129,7 @@ class PolicyReader:
                 match line.id:
                     case "set":
                         values |= {name: value for name, value in line.values.items() if name != "field"}
-                    case "police" if policer := read_policer(line):
+                    case "police" if policer := read_policer(line, self._default_burst):
                         values["police"] = policer
                     case _:
                         self._miss(line, entry.line.text)
@@ -165,7 +168,7 @@ class PolicyReader:
                     values |= {"level": self._level, **read_guarantee(line)}
                 case "bandwidth":
                     values |= read_guarantee(line)
-                case "police" if self._polices_output and (policer := read_policer(line)):
+                case "police" if self._polices_output and (policer := read_policer(line, self._default_burst)):
                     police = policer
                 case "shape":
                     values["shape_rate"] = line["shape_rate"]

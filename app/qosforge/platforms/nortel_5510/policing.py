@@ -57,7 +57,7 @@ def policer(class_request: ClassRequest, dscp: int | None, cos: int) -> Policer 
     if police is None or police.direction != "input":
         return None
     return Policer(
-        rate=CAPABILITIES.meter_rate.nearest(police.rate),
+        rate=CAPABILITIES.meter_rate.nearest(police.committed_rate),
         burst=nearest(BUCKETS, police.burst_bytes),
         exceed=_exceed(police, dscp, cos),
     )

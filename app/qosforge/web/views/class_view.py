@@ -17,10 +17,11 @@ COLOURS = 8
 """Traffic classes have one of so many colours, by their number."""
 
 _PLAIN = ("name", "description", "mark.dscp", "mark.cos", "mark.precedence", "mark.drop_precedence")
+_POLICE = ("rate", "percent", "burst", "burst_time", "exceed", "direction", "prefer")
 _SERVICE = (
     *("treatment.wred", "treatment.wred.prefer", "treatment.queue_limit.prefer", "treatment.priority.burst"),
     *("treatment.bounded", "treatment.level", "treatment.shape.rate", "treatment.shape.prefer"),
-    *(f"treatment.police.{key}" for key in ("rate", "burst", "exceed", "direction", "prefer")),
+    *(f"treatment.police.{key}" for key in _POLICE),
 )
 _COMMON = frozenset({"treatment.wred", "treatment.wred.prefer"})
 _OBJECTIVE = ("objective.preset", "objective.loss")
@@ -32,7 +33,9 @@ _SHOWN_ONLY = (
     ("treatment", "wred", "weight_exponent"),
     ("treatment", "wred", "ecn"),
     ("treatment", "police", "peak_rate"),
+    ("treatment", "police", "peak_percent"),
     ("treatment", "police", "excess_burst"),
+    ("treatment", "police", "excess_burst_time"),
     ("treatment", "police", "conform"),
     ("treatment", "police", "violate"),
 )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from qoslab.boxes.ios import refusals
 from qoslab.boxes.ios.base import IosBox
+from qoslab.boxes.ios.police import rates_refused
 from qoslab.boxes.ios.rows import row
 from qoslab.boxes.ios.train import HQF
 from qoslab.config import Section
@@ -198,6 +199,8 @@ class Attachments:
 
     def trouble(self, place: Place, policy: Section, direction: str) -> str:
         """Why a place cannot have a policy ("" when it can)."""
+        if place.interface is not None and rates_refused(policy, place.base):
+            return refusals.PERCENTAGE
         if direction == "input" or place.section.key == "control-plane":
             return self._input_trouble(policy)
         lines = [line for held in self._classes(policy) for line in held]

@@ -9,7 +9,7 @@ from qoslab.boxes.ios import refusals
 from qoslab.boxes.ios.arguments import PRECEDENCE_NAMES, dscp_value
 from qoslab.boxes.ios.base import IosBox
 from qoslab.boxes.ios.rows import leaving, row
-from qoslab.boxes.ios.train import LEVELS, POLICE_SUBMODE, POLICING
+from qoslab.boxes.ios.train import LEVELS, PERCENTAGES, POLICE_SUBMODE, POLICING
 from qoslab.config import Section
 from qoslab.grammar import Match, Refused
 from qoslab.shell import Row, Shell
@@ -22,7 +22,8 @@ ACTION = (
 )
 _KINDS = ("conform", "exceed", "violate")
 _ACTIONS = f"[conform-action {ACTION}:conform] [exceed-action {ACTION}:exceed] [violate-action {ACTION}:violate]"
-_BPS = "<8000-2000000000>"
+_LEAST_RATE, _GREATEST_RATE = 8000, 2000000000  # b/s
+_BPS = f"<{_LEAST_RATE}-{_GREATEST_RATE}>"
 _BYTES = "<1000-51200000>"
 _ACTION_TEXT = re.compile(r"(conform|exceed|violate)-action (\S+(?: (?:\d+|[a-z]+\d+|ef|default)\b)?)")
 _SMALLEST_BURST = 1500
@@ -50,12 +51,15 @@ class Policers:
                     f"police cir {_BPS}:rate [bc {_BYTES}:bc] [pir {_BPS}:pir] [be {_BYTES}:be] {_ACTIONS}",
                     self._cir,
                 ),
+            ]
+        if self._train.since(PERCENTAGES):
+            rows.append(
                 row(
                     "police cir percent <1-100>:percent [bc <1-2000>:bc ms] [pir percent <1-100>:pir]"
                     f" [be <1-2000>:be ms] {_ACTIONS}",
                     self._percent,
-                ),
-            ]
+                )
+            )
         if self._train.since(LEVELS):
             rows.append(
                 row(f"police rate {{{_BPS}:rate bps|<1-2000000>:pps pps|percent <1-100>:percent}} {_ACTIONS}",
@@ -152,6 +156,22 @@ def _default_burst(rate: int) -> int:
     return min(max(_SMALLEST_BURST, rate // 32), _LARGEST_BURST)
 
 
+def _bucket(rate: int, milliseconds: int) -> int:
+    """Bytes of a bucket that is given as a time, or not at all."""
+    return rate * milliseconds // 8000 if milliseconds else _default_burst(rate)
+
+
+def rates_refused(policy: Section, kbps: int) -> bool:
+    """True where a percentage comes to a rate that the box has not: it then refuses to attach the policy.
+
+    Source: Cisco IOS command reference, police (percent): with rates outside the range "the associated policy map
+    cannot be attached to the interface".
+    """
+    lines = [held.get("police") for held in policy.starting("class ")]
+    percents = [part for line in lines if line is not None for part in re.findall(r"percent (\d+)", line.text)]
+    return any(not _LEAST_RATE <= kbps * 10 * int(percent) <= _GREATEST_RATE for percent in percents)
+
+
 def _check(actions: dict[str, str]) -> None:
     """The box's rules about actions. Raises Refused."""
     if actions.get("conform") == "drop" and actions.get("exceed") == "transmit":
@@ -168,7 +188,7 @@ class Policer:
     """A policer as data: rates in bit/s or percent of the link, bursts in bytes.
 
     ``peak`` and ``excess`` are the second rate and burst (0: none): what they still let through exceeds,
-    the rest violates.
+    the rest violates. ``burst_ms`` and ``excess_ms`` are bursts of a percentage.
     """
 
     rate: int | None
@@ -178,6 +198,8 @@ class Policer:
     peak: int = 0
     peak_percent: int = 0
     excess: int = 0
+    burst_ms: int = 0
+    excess_ms: int = 0
 
     @classmethod
     def read(cls, section: Section) -> Policer:
@@ -191,7 +213,8 @@ class Policer:
         named = {name: int(value) for name, value in re.findall(r"(bc|pir|be) (?:percent )?(\d+)", text)}
         percent = re.search(r"(?:cir|rate) percent (\d+)", text)
         if percent:
-            return cls(None, int(percent[1]), 0, actions, peak_percent=named.get("pir", 0))
+            times = {"burst_ms": named.get("bc", 0), "excess_ms": named.get("be", 0)}
+            return cls(None, int(percent[1]), 0, actions, peak_percent=named.get("pir", 0), **times)
         numbers = [int(number) for number in re.findall(r"\b\d+\b", text)]
         if text.endswith("pps"):
             return cls(None, None, 0, actions)
@@ -209,7 +232,8 @@ class Policer:
         if self.rate is None and self.percent is None:
             return _EVERYTHING
         rate = self.rate if self.rate is not None else kbps * 10 * (self.percent or 0)
-        return (self.burst or _SMALLEST_BURST) + rate * seconds / 8
+        burst = self.burst or _bucket(rate, self.burst_ms)
+        return burst + rate * seconds / 8
 
     def excess_allowance(self, seconds: float, kbps: int) -> float:
         """Bytes over ``seconds`` that neither conform nor violate.
@@ -221,8 +245,11 @@ class Policer:
             return _EVERYTHING
         peak = self.peak or kbps * 10 * self.peak_percent
         if not peak:
-            return float(self.excess)
-        return max(0.0, (self.excess or _SMALLEST_BURST) + peak * seconds / 8 - self.allowance(seconds, kbps))
+            rate = kbps * 10 * (self.percent or 0)
+            return float(self.excess or (_bucket(rate, self.excess_ms) if self.excess_ms else 0))
+        return max(
+            0.0, (self.excess or _bucket(peak, self.excess_ms)) + peak * seconds / 8 - self.allowance(seconds, kbps)
+        )
 
 
 def remark(action: str) -> int | None:

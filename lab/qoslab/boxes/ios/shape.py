@@ -5,7 +5,7 @@ from __future__ import annotations
 from qoslab.boxes.ios import refusals
 from qoslab.boxes.ios.bandwidth import release
 from qoslab.boxes.ios.rows import row
-from qoslab.boxes.ios.train import HQF, PRIORITY_PERCENT, SHAPING, Train
+from qoslab.boxes.ios.train import HQF, PERCENTAGES, SHAPING, Train
 from qoslab.config import Section
 from qoslab.grammar import Match, Refused
 from qoslab.shell import Row, Shell
@@ -35,7 +35,7 @@ class Shapers:
             row(f"shape adaptive {rate}", self._more, "shape adaptive [LINE]"),
             row("shape max-buffers <1-4096>", self._more, "shape max-buffers [LINE]"),
         ]
-        if self._train.since(PRIORITY_PERCENT):
+        if self._train.since(PERCENTAGES):
             percent = "shape {average|peak} percent <1-100> [<10-2000> ms [<10-2000> ms]]"
             rows.append(row(percent, self._shape))
         return rows

@@ -1,0 +1,69 @@
+"""What real configurations of routers say: each comes back as an intent that compiles to the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from qosforge.platforms.base import platform
+
+from .support import compiled_again, imported, told, unlike
+
+
+def circular(text: str, folder: Path, **given: str) -> dict[str, Any]:
+    """The one intent of a configuration, which compiles to what the configuration holds, and loses nothing."""
+    found = imported(text, platform_id="cisco_ios", **given)
+    assert told(found) == []
+    (intent,) = found.intents
+    (device,) = compiled_again(found, folder)
+    held = platform("cisco_ios").parse(text, device.name, device.request.image)
+    ports = {entry.name for entry in device.plan.interfaces}
+    kept = held.model_copy(update={"interfaces": tuple(i for i in held.interfaces if i.name in ports)})
+    assert unlike(device.plan, kept) == ()
+    words: dict[str, Any] = yaml.safe_load(intent.text)
+    return words
+
+
+def by_name(words: dict[str, Any]) -> dict[str, Any]:
+    """The classes of an intent by their names."""
+    return {entry["name"]: entry for entry in words["classes"]}
+
+
+POLICERS = """\
+version 15.1
+hostname R1
+ip cef
+class-map match-any gold
+ match ip dscp af21
+class-map match-any bulk
+ match ip dscp af11
+policy-map OUT
+ class gold
+  police cir 64000
+   conform-action transmit
+   exceed-action drop
+ class bulk
+  police cir percent 10 bc 300 ms
+   conform-action transmit
+   exceed-action set-dscp-transmit cs1
+interface Serial0/0
+ bandwidth 2000
+ service-policy output OUT
+interface Serial0/1
+ bandwidth 1000
+ service-policy output OUT
+"""
+
+
+def test_policers_without_a_burst_and_by_percentages(tmp_path: Path) -> None:
+    classes = by_name(circular(POLICERS, tmp_path))
+
+    assert classes["gold"]["treatment"]["police"]["rate"] == "64 kb/s"
+    assert classes["bulk"]["treatment"]["police"] == {
+        "percent": 10,
+        "burst_time": "300 ms",
+        "exceed": {"remark": "cs1"},
+        "direction": "output",
+    }
