@@ -214,6 +214,19 @@ def test_a_port_that_cannot_be_shaped_is_served_without() -> None:
     assert port(result, "FastEthernet0/1").egress.policy == "QOSFORGE-OUT"
 
 
+@pytest.mark.parametrize("prefer", [False, True])
+def test_a_port_that_sends_faster_than_its_contract_must_be_shaped(prefer: bool) -> None:
+    """Before 12.1(2)T nothing shapes a policy: the queues of the port would never fill at the contracted rate."""
+    wanted = FAST.model_copy(update={"shape_prefer": prefer, "below_rate": True})
+
+    result = lowered(requested(image="12.0(7)T", interfaces=(wanted,)))
+
+    (finding,) = of(result, "shape-unsupported")
+    assert finding.severity is Severity.ERROR
+    assert "never fill" in finding.message
+    assert errors(lowered(requested(image="12.1(2)T", interfaces=(wanted,)))) == []
+
+
 # -- names -------------------------------------------------------------------------------------------------
 
 

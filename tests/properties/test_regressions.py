@@ -157,6 +157,20 @@ def test_a_subinterface_without_a_shape_is_refused_before_the_box_refuses_it() -
     assert any(f.code == "shape-unsupported" and f.severity is Severity.ERROR for f in found)
 
 
+@pytest.mark.parametrize(("image", "codes"), [("12.0(7)T", ["shape-unsupported"]), ("12.1(2)T", [])])
+def test_a_contract_below_the_rate_of_its_port_is_kept_or_refused(image: str, codes: list[str]) -> None:
+    contract = {"rate": 10**8, "contracted": 10**7, "tags": ["wan"]}
+    site = router(image, ("FastEthernet0/1", contract, " ip address 198.51.100.5 255.255.255.252\n"))
+    rest = {"name": "default", "treatment": {"bandwidth": {"remaining_percent": 29}}}
+    intent = loaded(an_intent(a_class(treatment={"priority": {"rate": "1 Mb/s"}}, mark={"precedence": 5}),
+                              rest, apply=[OUT | {"interfaces": "wan"}]))  # fmt: skip
+    assert intent
+
+    found = compile_intent(intent, site.network, {"box": site.startup}).findings
+
+    assert [f.code for f in found if f.severity is Severity.ERROR] == codes
+
+
 def test_where_an_image_shapes_no_port_classes_reserve_of_the_whole_line() -> None:
     site = router("12.0(6.5)T7")
     rest = {"name": "default", "treatment": {"bandwidth": {"remaining_percent": 29}}}

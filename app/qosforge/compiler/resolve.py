@@ -200,6 +200,7 @@ def _interface(
             "shape": _port_shape(interface, shape) if outputs else None,
             # Nobody asked for what the contract alone makes useful.
             "shape_prefer": shape.prefer if isinstance(shape, PortShape) else True,
+            "below_rate": bool(outputs) and interface.usable < interface.rate,
             "lag": interface.lag,
             "circuit": interface.circuit,
             "input_policy": said["input policy"],

@@ -163,6 +163,8 @@ class InterfaceRequest(RequestModel):
     shape: int | None = None
     """Bits per second that the port sends at most: asked for, or its contract where that is below its rate."""
     shape_prefer: bool = False
+    below_rate: bool = False
+    """Whether the contract of the port is below its rate: where nothing shapes it, its queues never fill."""
     lag: str | None = None
     """The link aggregation that the port is a member of."""
     circuit: Circuit | None = None

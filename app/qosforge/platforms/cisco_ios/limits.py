@@ -116,8 +116,10 @@ def shape_rate(
     low, high, step = limits.minimum, limits.maximum, limits.step
     if hqf(request):
         high = CAPABILITIES.shape_bps_hqf.maximum
-    # Without a shape a subinterface takes no policy that divides it.
-    prefer = level.interface.shape_prefer and "." not in level.interface.name
+    # Without a shape a subinterface takes no policy that divides it, and one at a port that sends faster than its
+    # contract has nothing to divide: the packets wait, and are dropped, behind the device.
+    port = level.interface
+    prefer = port.shape_prefer and "." not in port.name and not port.below_rate
     if class_request is not None:
         prefer = class_request.treatment.shape is not None and class_request.treatment.shape.prefer
     at_class = class_request is not None and class_request.treatment.shape
@@ -129,9 +131,9 @@ def shape_rate(
         line=class_request.line if class_request else None,
     )
     if not has(request, "shape"):
-        findings.append(
-            note("shape-unsupported", place, variant="no-shaping", image=request.image, preferred=prefer)
-        )
+        contract = class_request is None and port.below_rate
+        variant = "contract" if contract else "no-shaping"
+        findings.append(note("shape-unsupported", place, variant=variant, image=request.image, preferred=prefer))
         return None
     if not low <= rate <= high:
         findings.append(
