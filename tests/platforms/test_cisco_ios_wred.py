@@ -105,11 +105,26 @@ def test_profiles_by_code_point_with_ecn() -> None:
     assert "  random-detect ecn\n" in box.running_text()
 
 
-def test_a_profile_that_the_box_has_anyway_is_not_entered() -> None:
+def test_a_profile_is_entered_although_the_box_may_have_it_anyway() -> None:
+    """Defaults are not known of every release: what is not entered could be something else."""
     wanted = detecting({"profiles": [{"precedence": [3], "minimum": "26 packets", "maximum": "40 packets"}]})
 
-    assert text_of(requested(wanted)).count("random-detect") == 1
-    assert red(lowered(requested(wanted))) == default_red()
+    result, box = pushed(requested(wanted))
+
+    assert "  random-detect precedence 3 26 40 10\n" in text_of(requested(wanted))
+    assert red(result).profiles == default_red().profiles
+    assert "random-detect precedence" not in box.running_text()
+
+
+def test_an_image_without_ecn_drops_early_all_the_same() -> None:
+    wanted = detecting({"profiles": [profile(precedence=[3])], "ecn": True, "prefer": True})
+
+    result, box = pushed(requested(wanted, image="12.2(2)T"))
+
+    assert of_mark(red(result), 3) == (10, 30, 10)
+    assert "ecn" not in box.running_text()
+    (finding,) = of(result, "wred-unsupported")
+    assert (finding.severity, finding.applied) == (Severity.WARNING, "drops instead of marks")
 
 
 def test_a_colour_is_the_code_points_that_say_it() -> None:
@@ -158,7 +173,6 @@ def test_a_probability_is_one_packet_of_a_whole_number() -> None:
         ({"profiles": [{"dscp": [10], "minimum": "1 packets", "maximum": "4097 packets"}]}, OLD),
         ({"profiles": [profile(dscp=[10], probability="0.001 %")]}, OLD),
         ({"profiles": [profile(dscp=[10])]}, "12.1"),
-        ({"ecn": True}, "12.2(2)T"),
     ],
 )
 def test_what_the_image_does_not_take_is_told_and_left_out(wred: dict[str, Any], image: str, prefer: bool) -> None:
@@ -176,6 +190,26 @@ def test_with_hqf_a_queue_limit_goes_beside_detection() -> None:
     assert errors(lowered(requested(wanted, image=OLD))) == ["queue-limit-unsupported"]
     result, _ = pushed(requested(wanted, image=MODERN))
     assert (queues(result)[0].limit_packets, red(result)) == (100, default_red())
+
+
+@pytest.mark.parametrize(
+    ("limit", "asked", "packets"),
+    [({"time": "300 ms"}, "300 ms", 10), ({"bytes": "31 kB"}, "31000 B", 20), ({"time": "2 ms"}, "2 ms", 1)],
+)
+def test_a_limit_beside_thresholds_has_their_unit(limit: dict[str, str], asked: str, packets: int) -> None:
+    """Byte-based detection and a limit in other units exclude each other (congestion avoidance guide)."""
+    beside = detecting({"profiles": [profile(precedence=[3])]}, treatment={"queue_limit": limit})
+    alone = detecting(True, treatment={"queue_limit": limit})
+
+    result, box = pushed(requested(beside, image=MODERN))
+
+    (finding,) = of(result, "queue-limit-approximate")
+    assert (finding.requested, finding.applied) == (asked, f"{packets} packets")
+    assert f"  queue-limit {packets} packets\n" in box.running_text()
+    assert of(lowered(requested(alone, image=MODERN)), "queue-limit-approximate") == []
+    for first, then in ((alone, beside), (beside, alone)):
+        startup = pushed(requested(first, image=MODERN))[1].running_text()
+        pushed(requested(then, image=MODERN), startup)
 
 
 # -- reading -----------------------------------------------------------------------------------------------

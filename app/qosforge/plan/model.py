@@ -172,13 +172,18 @@ class RedProfile(PlanModel):
 
 
 class Red(PlanModel):
-    """Random early detection of a queue."""
+    """Random early detection of a queue.
+
+    ``stated`` are the marks whose curves are entered although they may be the device's own: what those are is not
+    known of every release, and a device does not print them.
+    """
 
     by_dscp: bool = False
     weight_exponent: int = 9
     unit: Literal["packets", "bytes", "ms", "percent"] = "packets"
     profiles: tuple[RedProfile, ...] = ()
     ecn: bool = False
+    stated: tuple[int, ...] = ()
 
 
 class ShareUnit(StrEnum):

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from qosforge.errors import Place
 from qosforge.findings import Finding
+from qosforge.intent.queue_size import QueueSize
 from qosforge.inventory.models import DeviceRole
 from qosforge.note import because, note
 from qosforge.plan.model import InterfacePlan, Queue, ShareUnit
@@ -16,6 +17,7 @@ from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, served_first
 from qosforge.platforms.cisco_ios.policing import check_policer
 from qosforge.platforms.cisco_ios.trains import has, hqf, uses_car
+from qosforge.platforms.cisco_ios.wred import whole_packets
 
 _EXACT = 1e-6
 
@@ -56,9 +58,12 @@ def check_inputs(
 
 
 def queue_limit(
-    request: DeviceRequest, class_request: ClassRequest, findings: list[Finding]
+    request: DeviceRequest, class_request: ClassRequest, rate: float, findings: list[Finding]
 ) -> dict[str, int | None]:
-    """The limit fields of a class's queue: what is asked for, else (and where the device refuses it) its own."""
+    """The limit fields of a class's queue: what is asked for, else (and where the device refuses it) its own.
+
+    ``rate`` in bits per second is what the queue drains at.
+    """
     requested = class_request.treatment.queue_limit
     limits = CAPABILITIES.class_queue_limit
     usual: dict[str, int | None] = {"limit_packets": limits.value}
@@ -72,12 +77,28 @@ def queue_limit(
     elif requested.time is not None:
         field, unit, value = "limit_ms", "ms", int(round(requested.time * 1000, 6))
     assert value is not None
+    wred = class_request.treatment.wred
+    if modern and unit != "packets" and wred and wred.profiles and may_detect(request, class_request):
+        # The thresholds of a class and its limit are in one unit ("Byte-Based Weighted Random Early Detection").
+        stated = QueueSize(value, "bytes") if unit == "bytes" else QueueSize(value, "ms")
+        value = whole_packets(stated, rate)
+        findings.append(
+            note(
+                "queue-limit-approximate",
+                class_place(request, class_request, direction="output"),
+                requested=f"{stated.value} {'B' if unit == 'bytes' else unit}",
+                applied=f"{value} packets",
+                variant="beside-wred",
+                size=CAPABILITIES.packet_bytes.value,
+            )
+        )
+        field, unit = "limit_packets", "packets"
     size = CAPABILITIES.packet_bytes.value
     if class_request.treatment.priority and not modern:
         why = because("queue-limit-unsupported", variant="priority")
     elif not may_detect(request, class_request) and not (modern and class_request.treatment.priority):
         why = because("queue-limit-unsupported", variant="no-bandwidth")
-    elif class_request.treatment.wred and not modern:
+    elif wred and not modern:
         why = because("queue-limit-unsupported", variant="beside-wred")
     elif unit != "packets" and not modern:
         image = {"image": request.image}
@@ -89,7 +110,7 @@ def queue_limit(
     elif not low <= value <= high:
         why = because("queue-limit-unsupported", variant="out-of-range", value=value, unit=unit, low=low, high=high)
     else:
-        if requested.time is not None and abs(requested.time * 1000 - value) > _EXACT:
+        if field == "limit_ms" and requested.time is not None and abs(requested.time * 1000 - value) > _EXACT:
             findings.append(
                 note(
                     "queue-limit-approximate",

@@ -132,7 +132,7 @@ class OutputPolicies:
     ) -> Queue:
         treatment = class_request.treatment
         first = served_first(level.request, class_request)
-        limits = queue_limit(level.request, class_request, self.findings)
+        limits = queue_limit(level.request, class_request, level.rate * part, self.findings)
         detects = treatment.wred is not None and may_detect(level.request, class_request)
         shaped = treatment.shape.rate if treatment.shape else None
         queue = Queue(

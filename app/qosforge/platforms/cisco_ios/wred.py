@@ -1,6 +1,7 @@
 """WRED of policy classes: curves by precedence or DSCP; lower them, write them, and parse them.
 
-Thresholds are packets. The device prints the rows alone that differ from its own.
+Thresholds are packets. The device prints the rows alone that differ from its own. Those are not known of every
+release: what an intent states is entered in any case.
 """
 
 from __future__ import annotations
@@ -63,26 +64,28 @@ def default_red(by_dscp: bool = False) -> Red:
 def lower_red(
     request: DeviceRequest, class_request: ClassRequest, rate: float, findings: list[Finding]
 ) -> Red | None:
-    """The detector of a class whose queue drains at ``rate`` bits per second; None where the image lacks it."""
+    """The detector of a class whose queue drains at ``rate`` bits per second; None where the image lacks it.
+
+    An image without ECN drops early all the same.
+    """
     requested = class_request.treatment.wred
     assert requested is not None
     by_dscp = any(p.dscp or p.colour for p in requested.profiles) or (
         not requested.profiles and _tells_drops(class_request)
     )
-    for feature, needed, variant in (
-        ("red_by_dscp", by_dscp, "no-detection-by-dscp"),
-        ("ecn", requested.ecn, "no-ecn"),
-    ):
-        if needed and not has(request, feature):
-            findings.append(_refused(request, class_request, variant, image=request.image))
-            return None
-    if not requested.profiles and requested.weight_exponent is None and not requested.ecn:
+    if by_dscp and not has(request, "red_by_dscp"):
+        findings.append(_refused(request, class_request, "no-detection-by-dscp", image=request.image))
+        return None
+    ecn = requested.ecn and has(request, "ecn")
+    if requested.ecn and not ecn:
+        findings.append(_refused(request, class_request, "no-ecn", image=request.image))
+    if not requested.profiles and requested.weight_exponent is None and not ecn:
         return default_red(by_dscp)
     rows = list(default_rows(by_dscp))
     data = CAPABILITIES.red
     low, high = data.threshold.minimum, data.threshold.maximum
     for profile in requested.profiles:
-        minimum, maximum = (_packets(depth, rate) for depth in (profile.minimum, profile.maximum))
+        minimum, maximum = (whole_packets(depth, rate) for depth in (profile.minimum, profile.maximum))
         if not low <= minimum <= maximum <= high:
             facts = {"minimum": minimum, "maximum": maximum, "low": low, "high": high}
             findings.append(_refused(request, class_request, "thresholds-out-of-range", **facts))
@@ -97,7 +100,8 @@ def lower_red(
         for mark in _marks(profile):
             rows[mark] = row
     weight = data.weight_exponent.value if requested.weight_exponent is None else requested.weight_exponent
-    return make_red(by_dscp, rows, weight, ecn=requested.ecn)
+    stated = sorted({mark for profile in requested.profiles for mark in _marks(profile)})
+    return make_red(by_dscp, rows, weight, ecn=ecn).model_copy(update={"stated": tuple(stated)})
 
 
 def _tells_drops(class_request: ClassRequest) -> bool:
@@ -111,8 +115,8 @@ def _tells_drops(class_request: ClassRequest) -> bool:
     return len({mark >> 3 for mark in assured}) < len(assured)
 
 
-def _packets(depth: QueueSize, rate: float) -> int:
-    """A threshold in whole packets, never more than asked."""
+def whole_packets(depth: QueueSize, rate: float) -> int:
+    """A length of a queue in whole packets, never more than asked but one at least."""
     size = CAPABILITIES.packet_bytes.value
     if depth.unit == "packets":
         return depth.value
@@ -165,7 +169,7 @@ def _refused(request: DeviceRequest, class_request: ClassRequest, variant: str, 
     return note(
         "wred-unsupported",
         class_place(request, class_request, direction="output"),
-        applied="no early detection",
+        applied="drops instead of marks" if variant == "no-ecn" else "no early detection",
         variant=variant,
         preferred=prefer,
         **facts,
@@ -183,7 +187,7 @@ class RedLines:
 
 
 def red_lines(red: Red) -> RedLines:
-    """The lines of a detector, without what the device has of itself."""
+    """The lines of a detector, without what the device has of itself and nobody states."""
     usual = default_rows(red.by_dscp)
     data = CAPABILITIES.red
     held: list[Row] = list(usual)
@@ -193,7 +197,7 @@ def red_lines(red: Red) -> RedLines:
     rows = tuple(
         (f"dscp {dscp_name(mark)}" if red.by_dscp else f"precedence {mark}", row)
         for mark, (row, own) in enumerate(zip(held, usual, strict=True))
-        if row != own
+        if row != own or mark in red.stated
     )
     weight = red.weight_exponent if red.weight_exponent != data.weight_exponent.value else None
     return RedLines(red.by_dscp, weight, red.ecn, rows)

@@ -16,6 +16,7 @@ QUEUE_LIMIT_ALONE = "queue-limit not allowed without bandwidth shape or priority
 MIXED_UNITS = "All classes with bandwidth should have consistent units"
 OUTPUT_ONLY = "CBWFQ : Can be enabled as an output feature only"
 WRED_ALONE = "random-detect not allowed without bandwidth or shape command"
+UNITS_DIFFER = "% queue-limit and random-detect thresholds of a class must be in the same unit"
 WRED_MIXED = "% Must configure either precedence or dscp based random-detect, not both"
 WRED_OFF = "% random-detect must be configured first"
 SHAPE_FIRST = "% shape must be configured first"

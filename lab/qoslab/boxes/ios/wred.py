@@ -1,7 +1,8 @@
 """``random-detect`` in a policy class or on an interface: thresholds, and which are defaults that do not print.
 
 Default thresholds in packets: by precedence from a published ``show queueing random-detect``; by DSCP
-unconfirmed. CoS and discard class share the precedence's numbers (unconfirmed).
+unconfirmed. They are in the unit of the class's queue-limit (module "Byte-Based Weighted Random Early Detection" of
+the congestion avoidance guide). CoS and discard class share the precedence's numbers (unconfirmed).
 """
 
 from __future__ import annotations
@@ -103,6 +104,8 @@ class Wred:
         _require(shell.section)
         if based_on(shell.section) != kind:
             raise Refused(refusals.WRED_MIXED)
+        if shell.section.value("queue-limit").endswith((" ms", " bytes")):
+            raise Refused(refusals.UNITS_DIFFER)
         low, high, mark = match.number("low"), match.number("high"), match.number("mark", DENOMINATOR)
         if high < low:
             raise SyntaxRefused("invalid", match.line.index(f" {high}") + 1, match.line)
@@ -117,6 +120,12 @@ def based_on(section: Section) -> str:
     """What the rows of a ``random-detect`` go by."""
     words = section.value("random-detect").split()
     return words[1].removesuffix("-based") if len(words) > 1 else "precedence"
+
+
+def has_thresholds(section: Section) -> bool:
+    """True when a place has thresholds of its own, which are packets here."""
+    kinds = ("precedence", "dscp", "cos", "discard-class")
+    return any(section.starting(f"random-detect {kind} ") for kind in kinds)
 
 
 def thresholds(section: Section) -> list[tuple[str, int, int, int]]:
