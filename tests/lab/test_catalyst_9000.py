@@ -356,3 +356,55 @@ def test_a_planted_fault_takes_priority_away(box: Box) -> None:
     box.faults.ignore_priority = True
     (sent,) = box.offer("GigabitEthernet1/0/1", "GigabitEthernet1/0/2", [Packets(1, 100, dscp=46)], 1.0)
     assert sent.queue == "class VOICE"
+
+
+# -- table-maps ------------------------------------------------------------------------------------------------
+TABLE = ("table-map policed-dscp", "map from 46 to 8", "map from 0 to 8")
+MARKED_DOWN = "exceed-action set-dscp-transmit dscp table policed-dscp"
+POLICED = ("set dscp ef", "police cir 128000 bc 8000", "conform-action transmit", MARKED_DOWN)
+
+
+def test_a_table_map_prints_whole_and_stays_while_a_policer_uses_it(box: Box) -> None:
+    """As in public running configurations of Catalyst 9000s: before the class-maps, with ``default copy``."""
+    assert type_lines(box, *TABLE)[1] == []
+    assert "table-map policed-dscp\n map from  0 to 8\n map from  46 to 8\n default copy\n" in box.running_text()
+    assert type_lines(box, *in_class(*POLICED, name="VOICE"))[1] == []
+    assert f"   {MARKED_DOWN} " in box.running_text()
+    assert type_lines(box, "no table-map policed-dscp")[1] == ["% Table-map policed-dscp is being used"]
+    again = booted(Path(box.storage.folder).parent, box.running_text())
+    assert again.boot_messages == []
+    assert again.running_text() == box.running_text()
+
+
+def test_what_exceeds_is_marked_and_then_marked_down(box: Box) -> None:
+    attach = ("interface GigabitEthernet1/0/1", "service-policy input P")
+    assert type_lines(box, *TABLE, *in_class(*POLICED, name="VOICE"), *attach)[1] == []
+    (conforming, exceeding) = box.offer(
+        "GigabitEthernet1/0/1", "GigabitEthernet1/0/2", [Packets(dscp=46, count=2000, bytes=1000)], 1.0
+    )
+    assert (conforming.count, conforming.dscp_out) == (24, 46)
+    assert (exceeding.count, exceeding.dscp_out) == (1976, 8)
+
+
+@pytest.mark.parametrize(
+    ("lines", "answer"),
+    [
+        (("police cir 128000 bc 8000", "exceed-action set-dscp-transmit af12"), INVALID),
+        (
+            ("police cir 128000 bc 8000", "exceed-action set-dscp-transmit dscp table OTHER"),
+            "% Table-map OTHER not",
+        ),
+    ],
+)
+def test_a_policer_marks_by_a_table_alone(box: Box, lines: tuple[str, ...], answer: str) -> None:
+    assert type_lines(box, *TABLE)[1] == []
+    assert refusal(box, *in_class(*lines)).lstrip("^ \n").startswith(answer)
+
+
+def test_a_port_takes_one_table_and_no_third_colour(box: Box) -> None:
+    two = (*in_class(*POLICED, name="VOICE"), "class DATA", "police cir 128000 bc 8000")
+    assert type_lines(box, *TABLE, "table-map T", *two, "exceed-action set-dscp-transmit dscp table T")[1] == []
+    attach = ("interface GigabitEthernet1/0/1", "service-policy input P")
+    assert refusal(box, *attach) == "% Only one table-map is supported in a direction"
+    assert type_lines(box, *in_class("police cir 128000 bc 8000 be 9000"))[1] == []
+    assert refusal(box, *attach) == "% A policer with one rate and three colours is not supported"

@@ -68,7 +68,7 @@ class Catalyst9000(CatalystSwitch):
             LOGICAL: interface_rows(routed=False),
             "control-plane": [*leaving(), *self._policies.attach_rows()],
             **ios_acl.submode_rows(),
-            **ios_tables.submode_rows(),
+            **ios_tables.submode_rows(self),
             **self._policies.tables(),
         }
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from qoslab.boxes.catalyst.base import CatalystSwitch
 from qoslab.boxes.catalyst_9000.policies import SwitchPolicies
+from qoslab.boxes.catalyst_9000.policing import sent
 from qoslab.boxes.catalyst_9000.queueing import priority_level
 from qoslab.boxes.ios.marking import marked
-from qoslab.boxes.ios.police import Policer, remark
+from qoslab.boxes.ios.police import Policer
 from qoslab.config import Section
 from qoslab.metering import Metering
 from qoslab.packets import Outcome, Packets
@@ -98,12 +99,13 @@ class SwitchPlane:
         count.packets += packets.count
         held = policy.get(f"class {name}") or Section(f"class {name}")
         treated = []
-        for part, alive in self._police(held, here, packets, meters, rate):
-            if not alive:
+        for part, action in self._police(held, here, packets, meters, rate):
+            if action == "drop":
                 count.dropped += part.count
                 treated.append(_Treated(part, name, "", dropped=True))
                 continue
-            written = marked(self._box, held, part)
+            # Tables of AutoQoS list the marks that its classes set: what exceeds is marked first, then marked down.
+            written = sent(self._box, action, marked(self._box, held, part))
             child = self._policies.child(held)
             if child is not None:
                 below = self._classes(child, here, written, meters, _shaped(held, rate))
@@ -122,13 +124,13 @@ class SwitchPlane:
 
     def _police(
         self, held: Section, path: Path, packets: Packets, meters: Metering | None, rate: int
-    ) -> Iterator[tuple[Packets, bool]]:
-        """Parts of a group, and whether each survives: what conforms, and what does not."""
-        limit, exceed = _cap(held, rate), "drop"
+    ) -> Iterator[tuple[Packets, str]]:
+        """Parts of a group, and what happens to each: to what conforms, and to what does not."""
+        limit, actions = _cap(held, rate), dict[str, str]()
         line = held.get("police")
         if line is not None:
             policer = Policer.read(line)
-            exceed = policer.actions.get("exceed", "drop")
+            actions = policer.actions
             if policer.rate is not None or policer.percent is not None:
                 cir = policer.rate if policer.rate is not None else rate * (policer.percent or 0) // 100
                 limit = (cir, policer.burst or int(cir / 8 * _BURST_SECONDS))
@@ -136,11 +138,9 @@ class SwitchPlane:
         if limit is not None and meters is not None:
             good = meters.conforming(path, limit[0], limit[1], packets)
         if good:
-            yield packets.kept(good), True
+            yield packets.kept(good), actions.get("conform", "transmit")
         if packets.count > good:
-            mark = remark(exceed)
-            over = packets.kept(packets.count - good)
-            yield (over if mark is None else over.marked(dscp=mark)), exceed != "drop"
+            yield packets.kept(packets.count - good), actions.get("exceed", "drop")
 
 
 def _cap(held: Section, rate: int) -> tuple[int, int] | None:

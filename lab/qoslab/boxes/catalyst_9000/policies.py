@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from qoslab.boxes.catalyst_9000 import queueing
+from qoslab.boxes.catalyst_9000 import policing, queueing
+from qoslab.boxes.catalyst_9000.policing import SwitchPolicers
 from qoslab.boxes.ios import refusals
 from qoslab.boxes.ios.base import IosBox
 from qoslab.boxes.ios.classes import POLICY_RANK, ClassMaps, class_names, in_class, policies
 from qoslab.boxes.ios.marking import Marking
-from qoslab.boxes.ios.police import Policers
 from qoslab.boxes.ios.rows import leaving, row, setting
 from qoslab.config import Section
 from qoslab.grammar import Match, Refused
@@ -34,7 +34,7 @@ class SwitchPolicies:
 
     def __init__(self, box: IosBox) -> None:
         self._box = box
-        self._policers = Policers(box)
+        self._policers = SwitchPolicers(box)
 
     def global_rows(self) -> list[Row]:
         """``class-map`` and ``policy-map``."""
@@ -53,7 +53,7 @@ class SwitchPolicies:
         marks = [one for one in Marking(self._box).rows() if one.pattern.split()[1] in _MARKS]
         inside = [
             *queueing.rows(),
-            *(one for one in self._policers.rows() if not one.pattern.startswith("police rate")),
+            *self._policers.rows(),
             *marks,
             row("service-policy WORD:name", self._child, "service-policy [WORD]"),
         ]
@@ -68,8 +68,8 @@ class SwitchPolicies:
                 setting("description LINE", rank=0),
                 row("class WORD:name", self._checked(self._class), True),
             ],
-            "pmap-c": [*leaving(), *(row(one.pattern, self._checked(one.run), one.no) for one in inside)],
-            "police": self._policers.submode_rows(),
+            "pmap-c": [*leaving(), *map(self._live, inside)],
+            "police": [self._live(one) for one in self._policers.submode_rows()],
         }
 
     # -- questions ---------------------------------------------------------------------------------------
@@ -102,6 +102,8 @@ class SwitchPolicies:
     def _trouble(self, policy: Section, direction: str) -> str:
         """Why a port cannot have a policy ("" when it can)."""
         inside = [child for held in policy.starting("class ") if (child := self.child(held)) is not None]
+        if refused := next(filter(None, map(policing.trouble, (policy, *inside))), ""):
+            return refused
         if direction == "input":
             return INPUT_QUEUEING if any(map(queueing.queues, (policy, *inside))) else ""
         for one in (policy, *inside):
@@ -117,6 +119,9 @@ class SwitchPolicies:
 
     def _troubles(self) -> list[str]:
         return [self._trouble(policy, direction) for _, direction, policy in self._places()]
+
+    def _live(self, one: Row) -> Row:
+        return row(one.pattern, self._checked(one.run), one.no)
 
     def _checked(self, run: Run) -> Run:
         """An edit of what is attached is live: what a port cannot have leaves the section as it was."""

@@ -90,7 +90,7 @@ class CiscoIos(IosSystem):
             **policies.tables(),
             **frame_relay.submode_rows(),
             **atm.submode_rows(),
-            **ios_tables.submode_rows(),
+            **ios_tables.submode_rows(self),
             **ios_compression.submode_rows(),
             **ios_acl.submode_rows(),
             **ios_keys.submode_rows(),

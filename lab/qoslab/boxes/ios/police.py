@@ -21,11 +21,11 @@ ACTION = (
     "|set-discard-class-transmit <0-7>}"
 )
 _KINDS = ("conform", "exceed", "violate")
-_ACTIONS = f"[conform-action {ACTION}:conform] [exceed-action {ACTION}:exceed] [violate-action {ACTION}:violate]"
 _LEAST_RATE, _GREATEST_RATE = 8000, 2000000000  # b/s
 _BPS = f"<{_LEAST_RATE}-{_GREATEST_RATE}>"
 _BYTES = "<1000-51200000>"
-_ACTION_TEXT = re.compile(r"(conform|exceed|violate)-action (\S+(?: (?:\d+|[a-z]+\d+|ef|default)\b)?)")
+_VALUE = r"(?:[a-z]+ table \S+|\d+|[a-z]+\d+|ef|default)"
+_ACTION_TEXT = re.compile(rf"(conform|exceed|violate)-action (\S+(?: {_VALUE}(?!\S))?)")
 _SMALLEST_BURST = 1500
 _LARGEST_BURST = 51200000
 _RANK = 30
@@ -33,22 +33,27 @@ _EVERYTHING = 1e15  # bytes: more than any offer
 
 
 class Policers:
-    """Rows for ``police`` in a policy class and in its submode, as the train has them."""
+    """Rows for ``police`` in a policy class and in its submode, as the train has them.
 
-    def __init__(self, box: IosBox) -> None:
+    ``action`` is what may happen to a packet, in the grammar's words.
+    """
+
+    def __init__(self, box: IosBox, action: str = ACTION) -> None:
         self._train = box.train
+        self._action_words = action
 
     def rows(self) -> list[Row]:
         """Policy class mode."""
         if not self._train.since(POLICING):
             return []
+        actions = " ".join(f"[{kind}-action {self._action_words}:{kind}]" for kind in _KINDS)
         rows = [
-            row(f"police {_BPS}:rate [{_BYTES}:bc [{_BYTES}:be]] {_ACTIONS}", self._one_line, "police [LINE]"),
+            row(f"police {_BPS}:rate [{_BYTES}:bc [{_BYTES}:be]] {actions}", self._one_line, "police [LINE]"),
         ]
         if self._train.since(POLICE_SUBMODE):
             rows += [
                 row(
-                    f"police cir {_BPS}:rate [bc {_BYTES}:bc] [pir {_BPS}:pir] [be {_BYTES}:be] {_ACTIONS}",
+                    f"police cir {_BPS}:rate [bc {_BYTES}:bc] [pir {_BPS}:pir] [be {_BYTES}:be] {actions}",
                     self._cir,
                 ),
             ]
@@ -56,13 +61,13 @@ class Policers:
             rows.append(
                 row(
                     "police cir percent <1-100>:percent [bc <1-2000>:bc ms] [pir percent <1-100>:pir]"
-                    f" [be <1-2000>:be ms] {_ACTIONS}",
+                    f" [be <1-2000>:be ms] {actions}",
                     self._percent,
                 )
             )
         if self._train.since(LEVELS):
             rows.append(
-                row(f"police rate {{{_BPS}:rate bps|<1-2000000>:pps pps|percent <1-100>:percent}} {_ACTIONS}",
+                row(f"police rate {{{_BPS}:rate bps|<1-2000000>:pps pps|percent <1-100>:percent}} {actions}",
                     self._rate)
             )  # fmt: skip
         return rows
@@ -72,7 +77,7 @@ class Policers:
         return [
             *leaving(),
             *(
-                row(f"{kind}-action {ACTION}:action", self._action, f"{kind}-action [LINE]")
+                row(f"{kind}-action {self._action_words}:action", self._action, f"{kind}-action [LINE]")
                 for kind in _KINDS
             ),
         ]  # fmt: skip
