@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from qosforge.dscp import dscp_name
 from qosforge.findings import Finding
 from qosforge.memoise import memoise
-from qosforge.note import Reason, because
 from qosforge.plan.core import core, rate_in
 from qosforge.plan.model import Egress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
-from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_2970.depth import own_levels, plain_maps, wished_levels
@@ -34,7 +32,7 @@ from qosforge.platforms.ios_switch.arrivals import note_arrivals
 from qosforge.platforms.ios_switch.classes import ClassifierLimits, input_rules
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks, class_marks, cos_to_dscp, dscp_to_cos
 from qosforge.platforms.ios_switch.notes import Notes
-from qosforge.platforms.ios_switch.policing import police_rules
+from qosforge.platforms.ios_switch.policing import PolicedMap, police_rules
 from qosforge.platforms.ios_switch.ports import (
     flat,
     ingress,
@@ -117,7 +115,7 @@ class _Common:
 def _common(request: DeviceRequest) -> _Common:
     of_classes, of_service, of_shared_marks, of_input_queues = (Notes(request) for _ in range(4))
     marks = class_marks(request, _EVERY_DSCP, of_classes)
-    exceeding = _PolicedMap()
+    exceeding = PolicedMap()
     rules = _rules(request, marks, exceeding, of_classes)
     assignment = wished = None
     own = elsewhere = tuple[QueueBuffers, ...]()
@@ -154,35 +152,8 @@ def _common(request: DeviceRequest) -> _Common:
     )
 
 
-class _PolicedMap:
-    """The switch's map from the DSCP that a class has to the one of what exceeds, as classes ask for it."""
-
-    def __init__(self) -> None:
-        self._wanted: dict[int, tuple[int, str]] = {}
-
-    def write(self, entry: ClassRequest, dscp: int, exceeding: int) -> Reason | None:
-        """Have what exceeds of one DSCP become another; the reason where a class needs the map otherwise."""
-        held, first = self._wanted.setdefault(dscp, (exceeding, entry.name))
-        if held == exceeding:
-            return None
-        return because(
-            "police-unsupported",
-            variant="exceed-map",
-            first=first,
-            held=dscp_name(held),
-            dscp=dscp_name(dscp),
-            wanted=dscp_name(exceeding),
-        )
-
-    def table(self) -> tuple[int, ...] | None:
-        """The map of all 64 DSCPs; None where no class needs it."""
-        if not self._wanted:
-            return None
-        return tuple(self._wanted.get(dscp, (dscp, ""))[0] for dscp in range(64))
-
-
 def _rules(
-    request: DeviceRequest, marks: dict[str, SwitchClassMarks], exceeding: _PolicedMap, notes: Notes
+    request: DeviceRequest, marks: dict[str, SwitchClassMarks], exceeding: PolicedMap, notes: Notes
 ) -> dict[str, tuple[Rule, ...]]:
     if not any(i.recognise for i in request.interfaces):
         return {}

@@ -23,6 +23,7 @@ FEATURES = frozenset(
         Feature.MATCH_FLOW,
         Feature.MARK_PRECEDENCE,
         Feature.POLICE_INPUT,
+        Feature.POLICE_REMARK,
         Feature.SHAPE,
         Feature.SHAPE_PORT,
         Feature.STRICT,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from qosforge.plan.model import Plan, Queue
+from collections.abc import Iterable
+
+from qosforge.plan.model import Plan, Queue, Rule
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.catalyst_9000.drops import in_lines
@@ -10,6 +12,7 @@ from qosforge.platforms.mqc.access_lists import ip_entries
 from qosforge.platforms.mqc.blocks import every_policy, every_rule
 from qosforge.platforms.mqc.lines import ACL_PREFIX, CLASS_DEFAULT
 from qosforge.platforms.mqc.policers import police_lines
+from qosforge.platforms.mqc.tables import POLICED, marks_of
 from qosforge.templating import render
 
 
@@ -21,6 +24,9 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
     def add(kind: str, name: str, text: str, traffic_class: str | None = None) -> None:
         made.setdefault((kind, name), Block(kind, name, text, traffic_class, lines.get(traffic_class or "")))
 
+    policed = _policed(rule for interface in plan.interfaces for rule in interface.ingress.rules)
+    if policed:
+        add("table-map", POLICED, render("mqc/table_map.j2", name=POLICED, rows=policed))
     for interface in plan.interfaces:
         for rule in (*interface.ingress.rules, *every_rule(interface.egress)):
             if rule.name == CLASS_DEFAULT:
@@ -37,7 +43,7 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
     for interface in plan.interfaces:
         if interface.ingress.policy:
             name, rules = interface.ingress.policy, interface.ingress.rules
-            policers = {rule.name: police_lines(rule.police) for rule in rules if rule.police}
+            policers = {rule.name: police_lines(rule.police, dscp=_by_table) for rule in rules if rule.police}
             text = render("mqc/marking_policy.j2", name=name, rules=rules, ip="", policers=policers)
             add("policy-map", name, text)
         for policy in every_policy(interface.egress):
@@ -48,6 +54,22 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
     for interface in plan.interfaces:
         add("interface", interface.name, render("catalyst_9000/interface.j2", interface=interface))
     return tuple(made.values())
+
+
+def _policed(rules: Iterable[Rule]) -> list[tuple[int, int]]:
+    """The rows of the table by which policers mark down: the marks of classes, and what exceeds of each."""
+    rows = {
+        point: rule.police.exceed.set_dscp
+        for rule in rules
+        if rule.police is not None and rule.police.exceed.set_dscp is not None
+        for point in marks_of(rule) or ()
+    }
+    return sorted(rows.items())
+
+
+def _by_table(dscp: int) -> str:
+    del dscp  # the table says it
+    return f"dscp table {POLICED}"
 
 
 def _in_list(given: set[str]) -> bool:

@@ -7,6 +7,7 @@ import re
 from qosforge.commands import ArgumentType, Change, CommandTable, Line
 from qosforge.platforms.catalyst_9000.names import OWN
 from qosforge.platforms.mqc import lines as mqc
+from qosforge.platforms.mqc.tables import table_maps
 
 _PORT = (
     "(?:(?:Fast|Gigabit|TwoGigabit|FiveGigabit|TenGigabit|FortyGigabit)Ethernet|(?:TwentyFive|Hundred)GigE)"
@@ -20,6 +21,7 @@ _PLACE = Change(key="{name}", owned=True, standing=True)
 TABLE = CommandTable(
     # What the device itself has to protect its processor is none of ours.
     Line("own", "{class-map [match-all|match-any]|policy-map} OWN", opens="own"),
+    *table_maps(),
     *mqc.access_lists(),
     *mqc.class_maps(names=_OTHERS),
     *mqc.policy_maps(names=_OTHERS),
@@ -27,7 +29,7 @@ TABLE = CommandTable(
     *mqc.guarantees(),
     *mqc.percent_queues(),
     *mqc.marks(),
-    *mqc.policers(),
+    *mqc.policers(tables=True),
     *mqc.shapers(opens="shape"),
     # The device prints it one blank further in than the shape before it.
     *(mqc.nested(mode) for mode in ("shape", "class")),
@@ -37,7 +39,7 @@ TABLE = CommandTable(
     Line("text", "{description|switchport} [REST]", "interface"),
     Line("other", "{class-map|policy-map} type REST", opens="other"),
     shared={
-        "": r"(?:qos|table-map) .+",
+        "": r"qos .+",
         "interface": r"(?:no )?(?:service-policy|qos|trust device|auto qos)\b.*",
         **dict.fromkeys(("own", "other"), "(?!)"),
         **mqc.LIST_MODES,

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from qosforge.plan.model import DROP, TRANSMIT, Policer, Rule, Term
+from qosforge.errors import Place
+from qosforge.intent.models import Police, Remark
+from qosforge.note import Reason, because
+from qosforge.plan.model import DROP, TRANSMIT, Action, Policer, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
+from qosforge.platforms.ios_switch.policing import PolicedMap
 from qosforge.platforms.mqc import trust
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
+from qosforge.platforms.mqc.tables import marks_of
 from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, points_of, ports_only
+from qosforge.units import format_rate
 
 
 def input_rules(
@@ -20,21 +26,20 @@ def input_rules(
 ) -> tuple[Rule, ...]:
     """The rules of a port that recognises classes, in their order; the last one is for what none of them takes."""
     rules = []
+    exceeding = PolicedMap()
     notes.extend(default_marked_down(request))
     for entry in request.classes:
         taken = (Term(),) if entry.is_default else tuple(dict.fromkeys(_terms(request, entry, notes)))
         if not taken:
             continue
         written = marks[entry.name]
-        rules.append(
-            Rule(
-                name=CLASS_DEFAULT if entry.is_default else names[entry.name],
-                any_of=taken,
-                set_dscp=written.dscp,
-                set_cos=written.cos,
-                police=_policer(entry, notes),
-            )
+        rule = Rule(
+            name=CLASS_DEFAULT if entry.is_default else names[entry.name],
+            any_of=taken,
+            set_dscp=written.dscp,
+            set_cos=written.cos,
         )
+        rules.append(rule.model_copy(update={"police": _policer(entry, rule, exceeding, notes)}))
     return tuple(rules)
 
 
@@ -76,7 +81,7 @@ def _terms(request: DeviceRequest, entry: ClassRequest, notes: Notes) -> Iterato
             yield found_term.model_copy(update={"dscp": () if point is None else (point,)})
 
 
-def _policer(entry: ClassRequest, notes: Notes) -> Policer | None:
+def _policer(entry: ClassRequest, rule: Rule, exceeding: PolicedMap, notes: Notes) -> Policer | None:
     police = entry.treatment.police
     if police is None or police.direction != "input":
         return None
@@ -100,5 +105,23 @@ def _policer(entry: ClassRequest, notes: Notes) -> Policer | None:
                 preferred=police.prefer,
             )
             return None
-    exceed = DROP if police.exceed == "drop" else TRANSMIT
+    exceed = _exceed(entry, police, rule, exceeding)
+    if isinstance(exceed, Reason):
+        place = Place(device=notes.device, direction="input", traffic_class=entry.name)
+        asked = f"{format_rate(police.committed_rate)} and another mark for what exceeds"
+        notes.extend([exceed.note(place, requested=asked, applied="not policed", preferred=police.prefer)])
+        return None
     return Policer(rate=police.committed_rate, burst=police.burst_bytes, exceed=exceed)
+
+
+def _exceed(entry: ClassRequest, police: Police, rule: Rule, exceeding: PolicedMap) -> Action | Reason:
+    """What happens to what exceeds: another mark is written by a table of the marks that the class has."""
+    if not isinstance(police.exceed, Remark):
+        return DROP if police.exceed == "drop" else TRANSMIT
+    dscp, points = police.exceed.code_point, marks_of(rule)
+    if dscp is None:
+        return because("police-unsupported", variant="exceed-cos")
+    if points is None:
+        return because("police-unsupported", variant="exceed-unmarked")
+    refused = next(filter(None, (exceeding.write(entry, point, dscp) for point in sorted(points))), None)
+    return refused or (TRANSMIT if points == {dscp} else Action(set_dscp=dscp))

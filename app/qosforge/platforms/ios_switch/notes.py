@@ -15,7 +15,7 @@ class Notes:
     """Collects findings; every one names the device, and stands once."""
 
     def __init__(self, request: DeviceRequest) -> None:
-        self._device = request.device
+        self.device = request.device
         self._findings: dict[Finding, None] = {}
 
     @property
@@ -40,5 +40,5 @@ class Notes:
         **facts: Any,
     ) -> None:
         """Note the finding of a code at a place of the device (see `qosforge.note.note`)."""
-        place = Place(device=self._device, interface=interface, direction=direction, traffic_class=traffic_class)
+        place = Place(device=self.device, interface=interface, direction=direction, traffic_class=traffic_class)
         self.extend([note(code, place, requested=requested, applied=applied, variant=variant, **facts)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from qosforge.dscp import dscp_name
 from qosforge.errors import Place
 from qosforge.intent.models import Police, Remark
 from qosforge.note import Reason, because
@@ -33,6 +34,33 @@ class PortPolicers(Sourced):
     def nearest_burst(self, requested: int) -> int:
         """The burst nearest to the one asked for."""
         return self.burst.nearest(requested) if self.burst else nearest(self.bursts, requested)
+
+
+class PolicedMap:
+    """A switch's one map from the DSCP that a class has to that of what exceeds, as classes ask for it."""
+
+    def __init__(self) -> None:
+        self._wanted: dict[int, tuple[int, str]] = {}
+
+    def write(self, entry: ClassRequest, dscp: int, exceeding: int) -> Reason | None:
+        """Have what exceeds of one DSCP become another; the reason where a class needs the map otherwise."""
+        held, first = self._wanted.setdefault(dscp, (exceeding, entry.name))
+        if held == exceeding:
+            return None
+        return because(
+            "police-unsupported",
+            variant="exceed-map",
+            first=first,
+            held=dscp_name(held),
+            dscp=dscp_name(dscp),
+            wanted=dscp_name(exceeding),
+        )
+
+    def table(self) -> tuple[int, ...] | None:
+        """The map of all 64 DSCPs; None where no class needs it."""
+        if not self._wanted:
+            return None
+        return tuple(self._wanted.get(dscp, (dscp, ""))[0] for dscp in range(64))
 
 
 def police_rules(

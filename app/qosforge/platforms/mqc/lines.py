@@ -275,23 +275,24 @@ OUTCOMES = ("conform", "exceed", "violate")
 """What a policer tells of a packet."""
 
 
-def _action(outcome: str) -> str:
+def _action(outcome: str, *, tables: bool = False) -> str:
+    by_table = f"set-dscp-transmit dscp table WORD:{outcome}_table|" if tables else ""
     return (
-        f"{outcome}-action {{transmit|drop|set-dscp-transmit DSCP:{outcome}_dscp|"
+        f"{outcome}-action {{transmit|drop|{by_table}set-dscp-transmit DSCP:{outcome}_dscp|"
         f"set-prec-transmit PRECEDENCE:{outcome}_precedence|set-cos-transmit <0-7>:{outcome}_cos}}:{outcome}"
     )
 
 
-def policers(since: Since = _unknown, *, percentages: bool = False) -> Iterator[Line]:
+def policers(since: Since = _unknown, *, percentages: bool = False, tables: bool = False) -> Iterator[Line]:
     """Policers with their actions: behind them, or below them, one a line.
 
-    ``percentages`` where rates may be given as such.
+    ``percentages`` where rates may be given as such, ``tables`` where an action may name a table-map.
     """
     # Entered anew, a policer forgets its actions: another rate is another policer. One outcome may have several
     # actions, each entered beside the others, and a new one does not replace them: those that go, go first.
     change = Change(negate="no police", remove_first=True)
     rate, burst = "<1-1000000000000>", "<1-1000000000000>"
-    actions = " ".join(f"[{_action(outcome)}]" for outcome in OUTCOMES)
+    actions = " ".join(f"[{_action(outcome, tables=tables)}]" for outcome in OUTCOMES)
     for buckets, feature in (
         (f"cir {rate}:rate [bc {burst}:burst] [pir {rate}:peak] [be {burst}:excess]", "police_actions_below"),
         (f"{rate}:rate [{burst}:burst [{burst}:extended]]", "police"),
@@ -308,6 +309,10 @@ def policers(since: Since = _unknown, *, percentages: bool = False) -> Iterator[
         )
     yield Line("police", "", "class", opens="police", change=change, also=("police REST",))
     for outcome in OUTCOMES:
+        if tables:
+            by_table = f"{outcome}-action set-dscp-transmit:{outcome} dscp table WORD:{outcome}_table"
+            named = Change(refers=(f"table-map {{{outcome}_table}}",))
+            yield Line("action", by_table, "police", change=named)
         yield Line("action", _action(outcome), "police", change=Change())
         yield Line("action", f"{outcome}-action REST:rest", "police", change=Change())
 

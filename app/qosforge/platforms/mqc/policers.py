@@ -23,14 +23,14 @@ class PoliceLines:
     below: bool
 
 
-def police_lines(policer: Policer, *, below: bool = True) -> PoliceLines:
-    """The lines of a policer. A second bucket is told by what violates it."""
+def police_lines(policer: Policer, *, below: bool = True, dscp: Callable[[int], str] = dscp_name) -> PoliceLines:
+    """The lines of a policer. A second bucket is told by what violates it; ``dscp`` is as in `action_words`."""
     last = policer.violate or (policer.exceed if policer.excess_burst is not None else None)
     return PoliceLines(
         policer=policer,
-        conform=action_words(policer.conform),
-        exceed=action_words(policer.exceed),
-        violate=action_words(last) if last is not None else None,
+        conform=action_words(policer.conform, dscp),
+        exceed=action_words(policer.exceed, dscp),
+        violate=action_words(last, dscp) if last is not None else None,
         below=below,
     )
 
@@ -47,11 +47,20 @@ def action_words(action: Action, dscp: Callable[[int], str] = dscp_name) -> str:
     return f"set-cos-{after} {action.set_cos}" if action.set_cos is not None else after
 
 
-def read_policer(line: Entry, default_burst: Callable[[int], int] | None = None) -> Policer | None:
+def _no_table(name: str) -> None:
+    del name
+
+
+def read_policer(
+    line: Entry,
+    default_burst: Callable[[int], int] | None = None,
+    tabled: Callable[[str], Action | None] = _no_table,
+) -> Policer | None:
     """The policer of a ``police`` line with its actions; None where plans hold no such policer.
 
-    ``default_burst`` gives the bytes of a bucket without a size, by its rate, where the device's own are known. An
-    excess burst of the size of the burst is what the device prints for a single bucket where nothing violates.
+    ``default_burst`` gives the bytes of a bucket without a size, by its rate, where the device's own are known.
+    ``tabled`` is what an action does that names a table-map, None where plans do not hold that. An excess burst of
+    the size of the burst is what the device prints for a single bucket where nothing violates.
     """
     values: dict[str, Any] = dict(line.values)
     if len(line.below) != len(line.line.children):
@@ -61,6 +70,11 @@ def read_policer(line: Entry, default_burst: Callable[[int], int] | None = None)
         if "rest" in below or values.keys() & below.values.keys():
             return None
         values |= below.values
+    for outcome in OUTCOMES:
+        if (table := values.get(f"{outcome}_table")) is not None:
+            if (action := tabled(table)) is None:
+                return None
+            values[outcome] = action
     conform, exceed, violate = (read_action(values, outcome) for outcome in OUTCOMES)
     exceed = exceed or DROP
     violate = violate or exceed
@@ -95,7 +109,7 @@ def read_policer(line: Entry, default_burst: Callable[[int], int] | None = None)
 
 def read_action(values: Mapping[str, Any], outcome: str) -> Action | None:
     """What a policer does with the packets of one outcome; None where its line does not say it."""
-    if outcome not in values:
-        return None
+    if outcome not in values or isinstance(values[outcome], Action):
+        return values.get(outcome)
     marks = {f"set_{mark}": values.get(f"{outcome}_{mark}") for mark in ("dscp", "precedence", "cos")}
     return Action(drop=values[outcome] == "drop", proceed="continue" in values[outcome], **marks)

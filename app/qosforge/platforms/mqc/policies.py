@@ -22,6 +22,7 @@ from qosforge.plan.model import (
 from qosforge.platforms.mqc.classes import MatchAlternatives
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.mqc.policers import read_policer
+from qosforge.platforms.mqc.tables import TableMaps
 
 _UNITS = {
     "percent": ShareUnit.PERCENT,
@@ -67,6 +68,7 @@ class PolicyReader:
         self._polices_output = polices_output
         self._level = level
         self._default_burst = default_burst
+        self._tables = TableMaps(reading)
         self._miss: Callable[..., None] = reading.miss
         # A policy stands on many interfaces, and is read once.
         self._inputs: dict[str, Ingress] = {}
@@ -124,16 +126,21 @@ class PolicyReader:
     def _input(self, policy: str) -> Ingress:
         rules = []
         for entry in self._classes(policy):
-            values: dict[str, object] = {}
+            rule = self._rule(entry, **_marks(entry))
+            tabled = partial(self._tables.action, rule=rule)
             for line in entry.below:
                 match line.id:
                     case "set":
-                        values |= {name: value for name, value in line.values.items() if name != "field"}
-                    case "police" if policer := read_policer(line, self._default_burst):
-                        values["police"] = policer
+                        pass
+                    case "police" if policer := read_policer(line, self._default_burst, tabled):
+                        rule = rule.model_copy(update={"police": policer})
+                    case "set-table" if line["table"] not in self._tables:
+                        self._miss(line, entry.line.text, undefined=f"table-map {line['table']}")
+                    case "set-table" if line["field"] == line["source"] and self._tables.keeps_all(line["table"]):
+                        pass
                     case _:
                         self._miss(line, entry.line.text)
-            rules.append(self._rule(entry, **values))
+            rules.append(rule)
         return Ingress(policy=policy, rules=tuple(rules))
 
     def _output(self, policy: str, above: tuple[str, ...]) -> Egress:
@@ -180,6 +187,12 @@ class PolicyReader:
                     self._miss(line, entry.line.text)
         queue = Queue.model_validate({"number": number, "name": entry.name, **drops.fields, **values})
         return queue, police
+
+
+def _marks(entry: Entry) -> dict[str, object]:
+    """What a class writes into its packets."""
+    lines = (line.values.items() for line in entry.below if line.id == "set")
+    return {name: value for values in lines for name, value in values if name != "field"}
 
 
 def _further_in(line: Entry) -> tuple[Entry, ...]:

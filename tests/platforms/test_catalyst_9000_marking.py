@@ -1,0 +1,125 @@
+"""Marks that a Catalyst 9000 takes from table-maps: of what exceeds a policer, and of what it trusts."""
+
+from __future__ import annotations
+
+import pytest
+
+from qosforge.findings import has_errors
+from qosforge.platforms.catalyst_9000 import PLATFORM
+from qoslab.box import Box
+from qoslab.packets import Packets
+from tests.platforms.catalyst_9000_support import (
+    LAN,
+    MARKED_DOWN,
+    REST,
+    TRUNK,
+    VOICE,
+    booted,
+    compilation,
+    finding,
+    made,
+    marked,
+    pushed,
+)
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Box:
+    """An emulated switch; every test leaves it as it found it."""
+    return booted(tmp_path_factory.mktemp("sw"))
+
+
+def test_what_exceeds_is_marked_down_by_a_table_of_the_marks_that_classes_set() -> None:
+    """As AutoQoS writes it: the rows of ``policed-dscp`` are the DSCPs that the classes of its policies set."""
+    device = made(VOICE, MARKED_DOWN, REST)
+    text = "".join(block.text for block in device.blocks)
+    assert "table-map QOSFORGE-POLICED\n map from 18 to 8\n default copy\n" in text
+    assert "   exceed-action set-dscp-transmit dscp table QOSFORGE-POLICED\n" in text
+    assert not has_errors(compilation(VOICE, MARKED_DOWN, REST).findings)
+
+
+def test_packets_that_exceed_leave_with_the_lower_mark_and_stay_in_their_class(box: Box) -> None:
+    before = box.running_text()
+    inverse = pushed(box, made(VOICE, MARKED_DOWN, REST, running=before))
+    web = Packets(protocol=6, dst_port=80, count=2000, bytes=1000)
+    marks = {o.dscp_out: (o.count, o.egress_class) for o in box.offer(LAN, TRUNK, [web], 1.0)}
+    assert marks == {18: (781, "web.Q"), 8: (1219, "web.Q")}
+    assert box.configure(inverse) == []
+    assert box.running_text() == before
+
+
+def test_one_table_serves_all_classes_or_says_which_it_cannot() -> None:
+    again = {**marked("again", "af21"), "match": {"any": [{"protocol": "udp"}]}}
+    again["treatment"] = {"police": {"rate": "1 Mb/s", "exceed": {"remark": "af23"}}}
+    found = finding(compilation(VOICE, MARKED_DOWN, again, REST), "police-unsupported")
+    assert "has it make cs1 of af21, not af23" in found.message
+    unmarked = {**MARKED_DOWN, "mark": {"cos": 2}, "match": {"any": [{"protocol": "tcp"}]}}
+    assert not [f for f in compilation(VOICE, unmarked, REST).findings if f.code == "police-unsupported"]
+    del unmarked["mark"]
+    found = finding(compilation(VOICE, unmarked, REST), "police-unsupported")
+    assert found.message.endswith("and the class may have any")
+
+
+AUTO_QOS = """\
+version 16.12
+table-map AutoQos-4.0-Trust-Dscp-Table
+ default copy
+table-map policed-dscp
+ map from  0 to 8
+ map from  10 to 8
+ map from  18 to 8
+ map from  24 to 8
+ map from  46 to 8
+ default copy
+class-map match-any AutoQos-4.0-Voip-Data-CiscoPhone-Class
+ match cos  5
+class-map match-any AutoQos-4.0-Voip-Signal-CiscoPhone-Class
+ match cos  3
+policy-map AutoQos-4.0-Trust-Dscp-Input-Policy
+ class class-default
+  set dscp dscp table AutoQos-4.0-Trust-Dscp-Table
+policy-map AutoQos-4.0-CiscoPhone-Input-Policy
+ class AutoQos-4.0-Voip-Data-CiscoPhone-Class
+  set dscp ef
+  police cir 128000 bc 8000
+   conform-action transmit
+   exceed-action set-dscp-transmit dscp table policed-dscp
+ class AutoQos-4.0-Voip-Signal-CiscoPhone-Class
+  set dscp cs3
+  police cir 32000 bc 8000
+   conform-action transmit
+   exceed-action set-dscp-transmit dscp table policed-dscp
+interface GigabitEthernet1/0/1
+ service-policy input AutoQos-4.0-CiscoPhone-Input-Policy
+interface GigabitEthernet1/0/2
+ service-policy input AutoQos-4.0-Trust-Dscp-Input-Policy
+"""
+"""Lines of public running configurations of Catalyst 9000s."""
+
+
+def test_the_tables_of_auto_qos_are_read_as_what_they_do() -> None:
+    plan = PLATFORM.parse(AUTO_QOS, "sw", "16.12")
+    phone, trusted = plan.interfaces
+    assert [r.police and (r.set_dscp, r.police.exceed.set_dscp) for r in phone.ingress.rules] == [(46, 8), (24, 8)]
+    assert [(r.name, r.set_dscp) for r in trusted.ingress.rules] == [("class-default", None)]
+    assert plan.unknown == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [
+        ("default copy", "default 0"),
+        ("default copy", "map from 46 to 34"),
+        ("set dscp dscp table AutoQos-4.0-Trust-Dscp-Table", "set cos dscp table AutoQos-4.0-Trust-Dscp-Table"),
+        ("set dscp dscp table AutoQos-4.0-Trust-Dscp-Table", "set dscp dscp table ABSENT"),
+    ],
+)
+def test_a_table_that_changes_marks_is_not_lost(line: str, instead: str) -> None:
+    unknown = PLATFORM.parse(AUTO_QOS.replace(line, instead, 1), "sw", "16.12").unknown
+    assert [(u.context, u.text.split()[0]) for u in unknown] == [("class class-default", "set")]
+
+
+def test_a_policer_whose_table_makes_many_marks_is_not_understood() -> None:
+    text = AUTO_QOS.replace("  set dscp ef\n", "").replace("match cos  5", "match dscp ef cs5")
+    unknown = PLATFORM.parse(text, "sw", "16.12").unknown
+    assert [u.text for u in unknown] == ["police cir 128000 bc 8000"]
