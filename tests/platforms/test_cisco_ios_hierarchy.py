@@ -184,7 +184,7 @@ def test_a_subinterface_is_shaped_so_that_its_policy_works(image: str) -> None:
     )
 
     assert child(port(result, "FastEthernet0/1.7").egress).policy == "QOSFORGE-OUT-SHAPED"
-    assert "  shape average 100000000\n" in box.running_text()
+    assert f"  shape average 100000000{' 1000000 0' if image == OLD else ''}\n" in box.running_text()
 
 
 @pytest.mark.parametrize(("image", "deep"), [(OLD, False), ("12.4(24)T", True), (MODERN, True)])
@@ -212,6 +212,28 @@ def test_a_port_that_cannot_be_shaped_is_served_without() -> None:
 
     assert errors(result) == ["shape-unsupported"]
     assert port(result, "FastEthernet0/1").egress.policy == "QOSFORGE-OUT"
+
+
+@pytest.mark.parametrize(("rate", "burst"), [(8_000_000, "80000 0"), (64_000, "640 0"), (16_000, "256 0")])
+def test_priority_inside_a_shaper_waits_for_a_hundredth_of_a_second(rate: int, burst: str) -> None:
+    """Before HQF a shaper lets go what it holds every 25 ms, and below 320 kb/s every 125 ms, of itself."""
+    fast = FAST.model_copy(update={"usable": rate, "shape": rate})
+    served = a_class("a", 3, treatment={"priority": {"percent": 30}})
+    shared = a_class("a", 3, treatment={"bandwidth": {"percent": 30}})
+
+    for classes, image, line_of in (
+        ((served,), OLD, f"  shape average {rate} {burst}\n"),
+        ((shared,), OLD, f"  shape average {rate}\n"),
+        ((served,), MODERN, f"  shape average {rate}\n"),
+    ):
+        assert line_of in pushed(requested(*classes, image=image, interfaces=(fast,)))[1].running_text()
+
+
+def test_a_tree_with_priority_below_is_shaped_in_short_intervals() -> None:
+    _, box = pushed(requested(PHYSICS, LIBRARY))
+
+    shapes = [text.strip() for text in box.running_text().splitlines() if "shape average" in text]
+    assert shapes == ["shape average 800000 8000 0", "shape average 600000"]
 
 
 @pytest.mark.parametrize("prefer", [False, True])
@@ -330,6 +352,7 @@ policy-map INNER
   fair-queue
 policy-map LOOP
  class class-default
+  shape average 256000 2560 2560
   service-policy LOOP
 policy-map OUTER
  class class-default
@@ -349,7 +372,9 @@ def test_policies_inside_classes_are_read_and_a_loop_is_reported() -> None:
     assert outer is not None
     inner = child(outer.egress)
     assert (inner.policy, inner.scheduler and inner.scheduler.queues[0].fair) == ("INNER", True)
-    assert sorted(u.text for u in plan.unknown) == ["service-policy LOOP", "shape average 256000 2560 0"]
+    assert outer.egress.scheduler is not None
+    assert outer.egress.scheduler.queues[0].shape_burst_bits == 2560
+    assert sorted(u.text for u in plan.unknown) == ["service-policy LOOP", "shape average 256000 2560 2560"]
 
 
 def test_blocks_name_the_class_and_stand_before_what_refers_to_them() -> None:

@@ -288,7 +288,8 @@ def _limits(queue: Queue) -> Iterator[str]:
     if queue.shape_weight:
         yield f"at most 1/{queue.shape_weight} of the link, evenly spaced"
     if queue.shape_rate:
-        yield f"at most {format_rate(queue.shape_rate)}, what exceeds waits"
+        bursts = f" in bursts of {queue.shape_burst_bits} bits" if queue.shape_burst_bits else ""
+        yield f"at most {format_rate(queue.shape_rate)}{bursts}, what exceeds waits"
     if queue.burst:
         yield f"bursts of {queue.burst} bytes"
     if queue.police:

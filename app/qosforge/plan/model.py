@@ -227,6 +227,8 @@ class Queue(PlanModel):
     """SRR shaping: the queue gets at most one part in this many of the port's rate, and takes no share."""
     shape_rate: int | None = None
     """Bits per second that the queue sends at most; what exceeds waits."""
+    shape_burst_bits: int | None = None
+    """What a shaped queue sends at once, where it is said: the shaper lets it go in intervals."""
     burst: int | None = None
     """Bytes that a capped priority queue may send above its share."""
     limit_bytes: int | None = None

@@ -80,6 +80,10 @@ class PartOfRate(Bounds):
     rate_part: int
 
 
+class ShaperBurst(Range, PartOfRate):
+    """Bounds of what a shaper sends at once, and the part of the rate that is ours."""
+
+
 class ListNumbers(Sourced):
     """The numbers of access lists that are ours."""
 
@@ -135,6 +139,7 @@ class CiscoIos(CapabilityData):
     police_burst_ms: Range
     shape_bps: Range
     shape_bps_hqf: Highest
+    shape_burst: ShaperBurst
     priority_burst: Range
     packet_bytes: Fact[int]
     wfq_discard_threshold: Fact[int]

@@ -68,21 +68,23 @@ class OutputPolicies:
         if rate is None:
             served = self._named(served, name, interface_request.name)
             return served, served
-        self.findings.append(
-            note(
-                "port-shaped",
-                Place(device=request.device, interface=interface_request.name, direction="output"),
-                requested=format_rate(interface_request.usable),
-                applied=f"shape average {rate}",
-            )
-        )
         inside = self._named(served, f"{name}{SHAPED_SUFFIX}", interface_request.name)
         whole = Queue(
             number=0,
             name=CLASS_DEFAULT,
             limit_packets=CAPABILITIES.class_queue_limit.value,
             shape_rate=rate,
+            shape_burst_bits=shape_burst(request, rate, inside),
             child=inside,
+        )
+        burst = f" {whole.shape_burst_bits} 0" if whole.shape_burst_bits else ""
+        self.findings.append(
+            note(
+                "port-shaped",
+                Place(device=request.device, interface=interface_request.name, direction="output"),
+                requested=format_rate(interface_request.usable),
+                applied=f"shape average {rate}{burst}",
+            )
         )
         parent = Egress(default_queue=0, scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=(whole,)))
         return self._named(parent, f"{name}{PORT_SUFFIX}", interface_request.name), inside
@@ -202,7 +204,9 @@ class OutputPolicies:
             return bounded
         nested = CAPABILITIES.max_reserved_nested_percent.value
         below = replace(level, classes=class_request.children, rate=rate, reservable=nested)
-        return bounded.model_copy(update={"child": self._policy(below, depth + 1)})
+        inside = self._policy(below, depth + 1)
+        burst = shape_burst(level.request, rate, inside)
+        return bounded.model_copy(update={"child": inside, "shape_burst_bits": burst})
 
     def _bounded_priority(self, level: PolicyLevel, class_request: ClassRequest) -> Finding:
         if class_request.children:
@@ -276,6 +280,22 @@ def port_rate(interface_request: InterfaceRequest) -> int | None:
         if "." in interface_request.name
         else None
     )
+
+
+def shape_burst(request: DeviceRequest, rate: int, inside: Egress) -> int | None:
+    """The bits that a shaper of ``rate`` b/s sends at once; None where the device's own number will do.
+
+    Priority inside waits for the shaper's next interval, which HQF keeps short by itself.
+    """
+    if hqf(request) or not _serves_priority(inside):
+        return None
+    limits = CAPABILITIES.shape_burst
+    return max(limits.minimum, rate // limits.rate_part)
+
+
+def _serves_priority(egress: Egress) -> bool:
+    queues = egress.scheduler.queues if egress.scheduler else ()
+    return any(q.priority or (q.child is not None and _serves_priority(q.child)) for q in queues)
 
 
 def reservable_percent(request: DeviceRequest, current: InterfacePlan | None) -> int:

@@ -251,11 +251,14 @@ def marks(since: Since = _unknown) -> Iterator[Line]:
     yield Line("set", "", "class", change=Change(key="{field}"), also=("set [ip] WORD:field REST",))
 
 
-def shapers(since: Since = _unknown, *, opens: str = "") -> Iterator[Line]:
-    """Shapers; ``opens`` where the device prints what is inside the class below them."""
+def shapers(since: Since = _unknown, *, bursts: str = "", opens: str = "") -> Iterator[Line]:
+    """Shapers; ``opens`` where the device prints what is inside the class below them.
+
+    ``bursts`` is what may follow the rate, where plans have a place for it.
+    """
     yield one(
         "shape",
-        "shape average:kind <1-100000000000>:shape_rate",
+        f"shape average:kind <1-100000000000>:shape_rate {bursts}",
         key="shape",
         negate="no shape {kind}",
         since=since("shape"),
