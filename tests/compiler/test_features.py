@@ -39,6 +39,9 @@ TREATMENTS: dict[Feature, dict[str, Any]] = {
     Feature.QUEUE_LIMIT: {"queue_limit": {"packets": 10}},
     Feature.QUEUE_LIMIT_BYTES: {"queue_limit": {"bytes": "15 kB"}},
     Feature.QUEUE_LIMIT_TIME: {"queue_limit": {"time": "20 ms"}},
+    Feature.QUEUE_LIMIT_PERCENT: {"queue_limit": {"percent": 80}},
+    Feature.BUFFERS: {"buffers": {"percent": 20}},
+    Feature.WRED_PERCENT: {"wred": {"profiles": [{"dscp": "af31", "minimum": "60 %", "maximum": "80 %"}]}},
     Feature.POLICE_INPUT: {"police": {"rate": "64 kb/s"}},
     Feature.POLICE_OUTPUT: {"police": {"rate": "64 kb/s", "direction": "output"}},
     Feature.SHAPE: {"shape": {"rate": "64 kb/s"}},
@@ -104,6 +107,7 @@ def test_every_field_of_the_language_is_core_or_a_feature() -> None:
     assert set(MatchTerm.model_fields) == CORE_MATCH | MATCH_FEATURES.keys() == set(TermRequest.model_fields)
     assert set(Treatment.model_fields) == CORE_TREATMENT | {
         "queue_limit",
+        "buffers",
         "police",
         "shape",
         "bounded",

@@ -415,6 +415,33 @@ CASES = {
         "a queue limit has one unit",
         "exactly one",
     ),
+    "limit in per cent and packets": (
+        ("{remaining_percent: 70}", "{remaining_percent: 70}, queue_limit: {packets: 3, percent: 80}"),
+        12,
+        "a queue limit has one unit",
+        "percent and thresholds",
+    ),
+    "two thresholds for one mark": (
+        (
+            "70}",
+            "70}, queue_limit: {thresholds: [{dscp: af11, percent: 8}, {dscp: 10, percent: 9}]}",
+        ),
+        12,
+        "two thresholds are for dscp af11",
+        "keep one",
+    ),
+    "threshold for nothing": (
+        ("{remaining_percent: 70}", "{remaining_percent: 70}, queue_limit: {thresholds: [{dscp: [], percent: 8}]}"),
+        12,
+        "nothing is listed here",
+        "1",
+    ),
+    "more than a queue": (
+        ("wred: {prefer: true}", "wred: {profiles: [{dscp: af11, minimum: 20 %, maximum: 101 %}]}"),
+        14,
+        "101 % is more than the queue holds",
+        "at most 100 %",
+    ),
     "bounded by nothing": (
         ("{remaining_percent: 30}, wred: {prefer: true}", "{remaining_percent: 30}, bounded: 1"),
         14,
@@ -552,6 +579,18 @@ def test_percents_are_summed_over_priority_and_bandwidth() -> None:
     assert found.message == "the percents of all classes sum to 120"
     assert found.where.path == "classes"
     assert "take away 20" in found.hint
+
+
+def test_buffers_of_a_port_are_summed() -> None:
+    text = changed(
+        ("{remaining_percent: 70}", "{remaining_percent: 70}, buffers: {percent: 61}"),
+        ("{remaining_percent: 30}", "{remaining_percent: 30}, buffers: {percent: 40}"),
+    )
+
+    (found,) = problems(text)
+
+    assert found.message == "buffers add up to 101 %"
+    assert "100 % together" in found.hint
 
 
 def test_independent_mistakes_are_all_told_in_the_order_of_the_text() -> None:

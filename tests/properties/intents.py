@@ -228,7 +228,10 @@ def policers(draw: st.DrawFn, words: Dialect, sides: list[str]) -> dict[str, Any
 @st.composite
 def early_detection(draw: st.DrawFn, words: Dialect) -> Any:
     """WRED: plain, or with profiles of one kind."""
-    if not words.has(Feature.WRED_PROFILES) or draw(st.booleans()):
+    units = {"packets": Feature.WRED_PROFILES, "kB": Feature.WRED_PROFILES, "ms": Feature.WRED_PROFILES}
+    units["%"] = Feature.WRED_PERCENT
+    known = [unit for unit, feature in units.items() if words.has(feature)]
+    if not known or draw(st.booleans()):
         return draw(st.sampled_from([True, {"prefer": True}]))
     kind = draw(st.sampled_from(["dscp", "dscp", "precedence", "colour"]))
     keys: dict[str, list[Any]] = {
@@ -237,11 +240,11 @@ def early_detection(draw: st.DrawFn, words: Dialect) -> Any:
         "colour": ["green", "yellow", "red"],
     }
     chosen = draw(st.lists(st.sampled_from(keys[kind]), min_size=1, max_size=3, unique=True))
-    unit = draw(st.sampled_from(["packets", "packets", "kB", "ms"]))
+    unit = draw(st.sampled_from([*known[:1], *known]))
     profiles = []
     for value in chosen:
-        low = draw(st.integers(1, 60))
-        made = {kind: value, "minimum": f"{low} {unit}", "maximum": f"{low + draw(st.integers(1, 60))} {unit}"}
+        low = draw(st.integers(1, 50))
+        made = {kind: value, "minimum": f"{low} {unit}", "maximum": f"{low + draw(st.integers(1, 50))} {unit}"}
         if draw(st.booleans()):
             made["probability"] = f"{draw(st.integers(1, 100))} %"
         profiles.append(made)
@@ -253,6 +256,12 @@ def early_detection(draw: st.DrawFn, words: Dialect) -> Any:
     return wred
 
 
+def tail_thresholds(words: Dialect) -> st.SearchStrategy[list[dict[str, Any]]]:
+    """Parts of a queue by code point."""
+    chosen = st.dictionaries(st.sampled_from(words.dscps), st.integers(1, 100), min_size=1, max_size=4)
+    return chosen.map(lambda parts: [{"dscp": point, "percent": part} for point, part in parts.items()])
+
+
 @st.composite
 def limits(draw: st.DrawFn, words: Dialect) -> dict[str, Any]:
     """A queue limit in any unit."""
@@ -260,10 +269,21 @@ def limits(draw: st.DrawFn, words: Dialect) -> dict[str, Any]:
         Feature.QUEUE_LIMIT: ("packets", st.integers(1, 512)),
         Feature.QUEUE_LIMIT_BYTES: ("bytes", st.integers(1, 200).map(lambda n: f"{n} kB")),
         Feature.QUEUE_LIMIT_TIME: ("time", st.integers(1, 200).map(lambda n: f"{n} ms")),
+        Feature.QUEUE_LIMIT_PERCENT: ("percent", st.integers(1, 100)),
     }
     known = [pair for feature, pair in units.items() if words.has(feature)]
+    if words.has(Feature.QUEUE_LIMIT_PERCENT):
+        known.append(("thresholds", tail_thresholds(words)))
     unit, values = draw(st.sampled_from(known))
     return {unit: draw(values), **({"prefer": True} if draw(st.booleans()) else {})}
+
+
+LIMITS = {
+    Feature.QUEUE_LIMIT,
+    Feature.QUEUE_LIMIT_BYTES,
+    Feature.QUEUE_LIMIT_TIME,
+    Feature.QUEUE_LIMIT_PERCENT,
+}
 
 
 @dataclass
@@ -311,9 +331,10 @@ def treatments(
             made["bounded"] = True
         if draw(st.integers(0, 3)) == 0:
             made["wred"] = draw(early_detection(words))
-        limited = {Feature.QUEUE_LIMIT, Feature.QUEUE_LIMIT_BYTES, Feature.QUEUE_LIMIT_TIME} & words.features
-        if limited and draw(st.integers(0, 3)) == 0:
+        if LIMITS & words.features and draw(st.integers(0, 3)) == 0:
             made["queue_limit"] = draw(limits(words))
+        if words.has(Feature.BUFFERS) and draw(st.integers(0, 3)) == 0:
+            made["buffers"] = {"percent": draw(st.integers(1, 20)), "prefer": draw(st.booleans())}
     if "priority" not in made and words.has(Feature.SHAPE) and draw(st.integers(0, 4)) == 0:
         made["shape"] = {"rate": draw(RATES), **({"prefer": True} if draw(st.booleans()) else {})}
     if sides and draw(st.integers(0, 3)) == 0:

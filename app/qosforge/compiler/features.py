@@ -105,6 +105,7 @@ def _unsupported_finding(
         applied="left out",
         variant=feature.value if feature.value in known else DEFAULT,
         platform=request.platform,
+        feature=feature.value,
         preferred=prefer,
     )
 

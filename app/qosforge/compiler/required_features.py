@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from qosforge.intent.models import Remark, Treatment
+from qosforge.intent.wred import QueueLimit
 from qosforge.plan.request import ClassRequest, Feature, InterfaceRequest
 
 Side = Literal["input", "output"]
@@ -50,9 +51,10 @@ def class_requirements(class_request: ClassRequest) -> Iterator[ClassRequirement
         )
     limit = treatment.queue_limit
     if limit:
-        unit = Feature.QUEUE_LIMIT if limit.packets else Feature.QUEUE_LIMIT_BYTES
-        unit = Feature.QUEUE_LIMIT_TIME if limit.time is not None else unit
-        yield ClassRequirement(unit, _treated(class_request, queue_limit=None), prefer=limit.prefer)
+        yield ClassRequirement(_limit_unit(limit), _treated(class_request, queue_limit=None), prefer=limit.prefer)
+    if treatment.buffers:
+        without = _treated(class_request, buffers=None)
+        yield ClassRequirement(Feature.BUFFERS, without, prefer=treatment.buffers.prefer)
     if treatment.shape:
         yield ClassRequirement(Feature.SHAPE, _treated(class_request, shape=None), prefer=treatment.shape.prefer)
     if treatment.priority and not treatment.priority.capped:
@@ -72,12 +74,23 @@ def class_requirements(class_request: ClassRequest) -> Iterator[ClassRequirement
     yield from _policing(class_request, treatment)
 
 
+def _limit_unit(limit: QueueLimit) -> Feature:
+    if limit.percent is not None or limit.thresholds:
+        return Feature.QUEUE_LIMIT_PERCENT
+    if limit.time is not None:
+        return Feature.QUEUE_LIMIT_TIME
+    return Feature.QUEUE_LIMIT if limit.packets is not None else Feature.QUEUE_LIMIT_BYTES
+
+
 def _detection(class_request: ClassRequest, treatment: Treatment) -> Iterator[ClassRequirement]:
     wred = treatment.wred
     if wred is None:
         return
+    parts = tuple(p for p in wred.profiles if p.minimum.unit == "percent")
+    sizes = tuple(p for p in wred.profiles if p not in parts)
     details = (
-        (Feature.WRED_PROFILES, wred.profiles, {"profiles": ()}),
+        (Feature.WRED_PROFILES, sizes, {"profiles": parts}),
+        (Feature.WRED_PERCENT, parts, {"profiles": sizes}),
         (Feature.WRED_WEIGHT, wred.weight_exponent is not None, {"weight_exponent": None}),
         (Feature.ECN, wred.ecn, {"ecn": False}),
     )

@@ -322,6 +322,9 @@ def _sums(path: tuple[str | int, ...], treatments: Sequence[Treatment]) -> Itera
     if len(requested.units) > 1:
         units = ", ".join(requested.units)
         yield Conflict(path, f"bandwidth is given in mixed units ({units})", "use one unit for all classes")
+    buffers = sum(t.buffers.percent for t in treatments if t.buffers)
+    if buffers > 100:
+        yield Conflict(path, f"buffers add up to {buffers} %", "give the classes of a port 100 % together at most")
     if requested.remaining_percent > 100:
         message = f"the remaining_percent of all classes sum to {requested.remaining_percent}"
         yield Conflict(path, message, f"at most 100: take away {requested.remaining_percent - 100}")

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo
 from qosforge.units import WRITTEN, shortened
 
 _BYTES = re.compile(r"([0-9]{1,9}) ?(B|kB)")
-_DEPTH = re.compile(r"([0-9]{1,9}) ?(packets|packet|B|kB|ms)")
+_DEPTH = re.compile(r"([0-9]{1,9}) ?(packets|packet|B|kB|ms|%)")
 _FACTORS = {"B": 1, "kB": 1000}
 
 
@@ -33,10 +33,16 @@ Bytes = Annotated[
 
 
 class QueueSize(NamedTuple):
-    """How much of a queue: ``value`` in ``unit`` (``ms`` is the time the queue needs to drain)."""
+    """How much of a queue: ``value`` in ``unit``.
+
+    ``ms`` is the time that the queue needs to drain, ``percent`` a part of what it can hold.
+    """
 
     value: int
-    unit: Literal["packets", "bytes", "ms"]
+    unit: Literal["packets", "bytes", "ms", "percent"]
+
+
+_UNITS: dict[str, Literal["packets", "ms", "percent"]] = {"ms": "ms", "%": "percent"}
 
 
 def _parse_depth(value: object) -> object:
@@ -44,15 +50,20 @@ def _parse_depth(value: object) -> object:
         return value
     found = _DEPTH.fullmatch(value) if isinstance(value, str) else None
     if found is None or int(found[1]) == 0:
-        example = "'20 packets', '64 kB' or '10 ms'"
+        example = "'20 packets', '64 kB', '10 ms' or '80 %'"
         raise ValueError(f"{shortened(value)} is no depth of a queue: write it like {example}, above zero")
     if found[2] in _FACTORS:
         return QueueSize(int(found[1]) * _FACTORS[found[2]], "bytes")
-    return QueueSize(int(found[1]), "ms" if found[2] == "ms" else "packets")
+    if found[2] == "%" and int(found[1]) > 100:
+        raise ValueError(f"{found[0]} is more than the queue holds: give at most 100 %")
+    return QueueSize(int(found[1]), _UNITS.get(found[2], "packets"))
+
+
+_WRITTEN = {"bytes": "B", "percent": "%"}
 
 
 def _written_depth(value: QueueSize) -> str:
-    return f"{value.value} {'B' if value.unit == 'bytes' else value.unit}"
+    return f"{value.value} {_WRITTEN.get(value.unit, value.unit)}"
 
 
 QueueSizeText = Annotated[
@@ -60,4 +71,4 @@ QueueSizeText = Annotated[
     BeforeValidator(_parse_depth, json_schema_input_type=str),
     PlainSerializer(_written_depth, when_used="json"),
 ]
-"""A threshold in a queue, written ``20 packets``, ``64 kB`` or ``10 ms``."""
+"""A threshold in a queue, written ``20 packets``, ``64 kB``, ``10 ms`` or ``80 %``."""

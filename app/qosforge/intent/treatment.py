@@ -12,7 +12,7 @@ from qosforge.intent.match import Match
 from qosforge.intent.objective import ObjectiveSpec
 from qosforge.intent.policing import Police, Precedence
 from qosforge.intent.queue_size import Bytes
-from qosforge.intent.wred import QueueLimit, Wred
+from qosforge.intent.wred import Buffers, QueueLimit, Wred
 from qosforge.units import Rate
 
 RESERVED_CLASS = "default"
@@ -119,6 +119,7 @@ class Treatment(IntentModel):
     bandwidth: Bandwidth | None = None
     wred: Annotated[Wred | None, BeforeValidator(_asked, json_schema_input_type=Wred | bool | None)] = None
     queue_limit: QueueLimit | None = None
+    buffers: Buffers | None = None
     police: Police | None = None
     shape: Shape | None = None
     bounded: Flag = False
@@ -133,8 +134,10 @@ class Treatment(IntentModel):
             raise ValueError("WRED does not go with priority: remove one, a policed queue is not managed by drops")
         if self.priority and self.shape:
             raise ValueError("a shape does not go with priority: remove one, what is shaped waits")
-        if self.children and (self.wred or self.queue_limit):
-            raise ValueError("a class with children has no queue of its own: give wred and limits to the children")
+        if self.children and (self.wred or self.queue_limit or self.buffers):
+            raise ValueError(
+                "a class with children has no queue of its own: give wred, limits and buffers to the children"
+            )
         if self.bounded and not (self.bandwidth or self.priority):
             raise ValueError("a bounded class keeps to its share: give it a bandwidth")
         if self.bounded and self.priority and not self.priority.capped:

@@ -6,7 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from qosforge.intent.base import Dscp, Duration, Flag, IntentModel, Many, Requirement
+from qosforge.dscp import dscp_name
+from qosforge.intent.base import Dscp, Duration, Flag, IntentModel, Many, Percent, Requirement
 from qosforge.intent.policing import Precedence
 from qosforge.intent.queue_size import Bytes, QueueSizeText
 from qosforge.units import Ratio
@@ -70,16 +71,41 @@ class Wred(IntentModel):
         return self
 
 
+class TailThreshold(IntentModel):
+    """Packets with these DSCPs are dropped once the queue holds so much of what it can (weighted tail drop)."""
+
+    dscp: Annotated[Many[Dscp], Field(min_length=1)]
+    percent: Percent
+
+
 class QueueLimit(IntentModel):
-    """How much may wait, in exactly one unit; the rest is dropped at the tail."""
+    """How much may wait, in exactly one unit; the rest is dropped at the tail.
+
+    ``percent`` is of what the queue can hold, ``thresholds`` say it by DSCP: others wait until the queue is full.
+    """
 
     packets: Annotated[int, Field(ge=1, le=65535, strict=True)] | None = None
     bytes: Bytes | None = None
     time: Duration | None = None
+    percent: Percent | None = None
+    thresholds: tuple[TailThreshold, ...] = ()
     prefer: Requirement = False
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if sum(v is not None for v in (self.packets, self.bytes, self.time)) != 1:
-            raise ValueError("a queue limit has one unit: give exactly one of packets, bytes and time")
+        units = (self.packets, self.bytes, self.time, self.percent, self.thresholds or None)
+        if sum(v is not None for v in units) != 1:
+            names = "packets, bytes, time, percent and thresholds"
+            raise ValueError(f"a queue limit has one unit: give exactly one of {names}")
+        marks = [point for threshold in self.thresholds for point in threshold.dscp]
+        twice = next((point for point in marks if marks.count(point) > 1), None)
+        if twice is not None:
+            raise ValueError(f"two thresholds are for dscp {dscp_name(twice)}: keep one of them")
         return self
+
+
+class Buffers(IntentModel):
+    """The part of a port's buffers that the class's queue may fill."""
+
+    percent: Percent
+    prefer: Requirement = False

@@ -32,6 +32,8 @@ _SHOWN_ONLY = (
     ("treatment", "wred", "profiles"),
     ("treatment", "wred", "weight_exponent"),
     ("treatment", "wred", "ecn"),
+    ("treatment", "queue_limit", "thresholds"),
+    ("treatment", "buffers"),
     ("treatment", "police", "peak_rate"),
     ("treatment", "police", "peak_percent"),
     ("treatment", "police", "excess_burst"),

@@ -64,7 +64,7 @@ WAYS: Mapping[str, Ways] = {
         "bandwidth.rate": "1 Mb/s",
         "bandwidth.weight": 1,
     },
-    "queue": {"packets": 64, "bytes": "15 kB", "time": "20 ms"},
+    "queue": {"packets": 64, "bytes": "15 kB", "time": "20 ms", "percent": 80},
     "fragment": {"blocking_delay": "10 ms", "packetisation": "20 ms", "size": "500 B"},
 }
 """Alternatives by the form's name of the choice."""
