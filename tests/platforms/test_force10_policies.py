@@ -19,6 +19,8 @@ from qosforge.platforms.force10_e300 import PLATFORM
 from qosforge.platforms.force10_e300.lines import TABLE
 from qosforge.platforms.force10_e300.matching import cam_entries, in_box_order, orders
 from qosforge.platforms.force10_e300.policing import meter_text, read_meter
+from qoslab.boxes.force10_e300 import Force10E300
+from qoslab.boxes.force10_e300.plane import ingress
 from qoslab.packets import Packets
 
 from .switch_support import booted, codes, delta, finding, lowered, marked, port, push, rendered, startup, undo
@@ -150,6 +152,39 @@ def test_numbers_are_told() -> None:
     ]
     assert codes(result)["wred-colour-needs-trust"] == "warning"
     assert finding(result, "precedence-carried-as-dscp").applied == "DSCP 24"
+
+
+DROPPED: dict[str, Any] = {
+    "name": "bulk",
+    "match": {"any": [{"dscp": ["af11", "af12"]}]},
+    "treatment": {"bandwidth": {"remaining_percent": 50}, "wred": True},
+}
+ELSEWHERE = """\
+policy-map-input mine
+ trust diffserv
+!
+interface GigabitEthernet 3/7
+ service-policy input mine
+"""
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_packets_have_a_colour_where_a_port_trusts_dscps(tmp_path: Path, trusted: bool) -> None:
+    box = booted(DEVICE, tmp_path, ELSEWHERE * trusted + startup(DEVICE))
+    _, result = push(DEVICE, box, rich(DROPPED, marked("other", 12, 1), REST))
+    assert isinstance(box, Force10E300)
+    chassis = box.state
+    for interface in chassis.interfaces.values():
+        entered = ingress(chassis, interface, Packets(1, 100, dscp=12))
+        assert (entered.colour == "yellow") == (trusted and interface.name == "GigabitEthernet 3/7")
+    queue = next(q for q in port(result.plan, "GigabitEthernet 0/1").egress.scheduler.queues if q.name == "bulk")
+    assert [(12 in p.dscp, p.minimum // 1024) for p in queue.red.profiles] == (
+        [(False, 2048), (True, 1024)] if trusted else [(True, 2048)]
+    )
+    note = finding(result, "wred-colour-needs-trust")
+    assert (note.requested, note.variant) == ("af12 yellow", "default" if trusted else "no-trust")
+    assert finding(result, "wred-by-colour").variant == ("predefined" if trusted else "predefined-green")
+    assert find_plan_differences(result.plan, PLATFORM.parse(box.running_text(), DEVICE, "6.5")) == ()
 
 
 def test_rates_stand_where_they_work() -> None:

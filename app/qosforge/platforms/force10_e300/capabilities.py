@@ -140,16 +140,20 @@ def default_thresholds(port_family: str) -> dict[str, tuple[int, int]]:
     return {colour: CAPABILITIES.wred_profiles.profiles[name] for colour, name in names.items()}
 
 
-def red(thresholds: dict[str, tuple[int, int]]) -> Red:
+def red(thresholds: dict[str, tuple[int, int]], *, coloured: bool) -> Red:
     """Early detection by colour, from thresholds in KB; everything is dropped at the upper one.
 
-    The colour follows the DSCP's drop bits. The device averages without a published weight: the plan takes the
-    momentary length.
+    The colour follows the DSCP's drop bits where a port trusts DSCPs, else (``coloured`` is false) every packet is
+    green. The device averages without a published weight: the plan takes the momentary length.
     """
-    bits = CAPABILITIES.yellow_drop_bits.value
     rows = []
-    for colour in ("green", "yellow"):
+    for colour in ("green", "yellow") if coloured else ("green",):
         low, high = thresholds[colour]
-        dscps = tuple(d for d in range(64) if (d & 7 in bits) == (colour == "yellow"))
+        dscps = tuple(d for d in range(64) if not coloured or yellow(d) == (colour == "yellow"))
         rows.append(RedProfile(dscp=dscps, minimum=low * _KB, maximum=high * _KB, denominator=1))
     return Red(by_dscp=True, weight_exponent=0, unit="bytes", profiles=tuple(rows))
+
+
+def yellow(dscp: int) -> bool:
+    """Whether the drop bits of a DSCP make a packet yellow at a port that trusts DSCPs."""
+    return dscp & 7 in CAPABILITIES.yellow_drop_bits.value

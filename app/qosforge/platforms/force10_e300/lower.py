@@ -94,13 +94,14 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         scheduler=default_scheduler(lowering.chosen.strict) if scheduled else None,
     )
     families = tuple(sorted({family(i.name, request.device) for i in request.interfaces if i.schedule}))
-    table = lowering.scheduler("GigabitEthernet")
+    coloured = lowering.trusts or _trusts_elsewhere(request, running)
+    table = lowering.scheduler("GigabitEthernet", coloured)
     shares = class_shares(request, table, lowering.chosen.queue_of) if scheduled else ()
     return LoweredDevice(
         plan=Plan(device=request.device, platform=request.platform, system=system, interfaces=interfaces),
         findings=(
             *lowering.queueing_findings,
-            *(lowering.wred_findings(families) if scheduled else ()),
+            *(lowering.wred_findings(families, coloured) if scheduled else ()),
             *(box_findings(request, lowering.chosen.strict, running) if scheduled else ()),
             *lowering.matching_findings,
             *mark_findings(request),
@@ -126,8 +127,21 @@ def _interface(
     elif interface_request.trust:
         ingress = lowering.trusting_ingress(_trust_policy(request, interface_request), interface_request.trust_in)
     if interface_request.schedule:
-        egress = lowering.egress(interface_request.output_policy, port_family)
+        coloured = lowering.trusts or _trusts_elsewhere(request, running)
+        egress = lowering.egress(interface_request.output_policy, port_family, coloured)
     return InterfacePlan(name=interface_request.name, ingress=ingress, egress=egress)
+
+
+def _trusts_dscps(interface_request: InterfaceRequest) -> bool:
+    trusts = interface_request.trust and not interface_request.recognise
+    return trusts and interface_request.trust_in not in ("none", "cos")
+
+
+def _trusts_elsewhere(request: DeviceRequest, running: Plan | None) -> bool:
+    """Whether a port whose input the intent leaves alone trusts DSCPs."""
+    changed = {i.name for i in request.interfaces if i.recognise or i.trust}
+    ports = running.interfaces if running else ()
+    return any(port.ingress.trust is Trust.DSCP for port in ports if port.name not in changed)
 
 
 def _trust_policy(request: DeviceRequest, interface_request: InterfaceRequest) -> str | None:
@@ -160,6 +174,8 @@ class _Lowering:
         rate = min(interface_request.usable for interface_request in request.interfaces)
         requested = requested_shares(request.classes, rate)
         self.chosen: QueueChoice = assign(request, requested)
+        self.trusts = self.chosen.by_map and any(map(_trusts_dscps, request.interfaces))
+        """Whether a port trusts DSCPs by the device's fixed map, which gives packets a colour."""
         self.shares = percentages(request.classes, requested, self.chosen)
         self.groups: dict[int, list[ClassRequest]] = {}
         """Classes by queue in the intent's order: a class map has a queue of its own."""
@@ -179,9 +195,9 @@ class _Lowering:
             yield from queue_findings(request, self.chosen)
 
     @memoise
-    def wred_findings(self, families: tuple[str, ...]) -> tuple[Finding, ...]:
+    def wred_findings(self, families: tuple[str, ...], coloured: bool) -> tuple[Finding, ...]:
         """What early detection is on ports of these families."""
-        return (*wred_findings(self.request, families, by_map=self.chosen.by_map), *self._profile_findings())
+        return (*wred_findings(self.request, families, coloured=coloured), *self._profile_findings())
 
     def _matching_findings(self) -> Iterator[Finding]:
         request = self.request
@@ -230,11 +246,11 @@ class _Lowering:
         return Ingress(policy=policy, rules=self.host_rules)
 
     @memoise
-    def egress(self, own: str | None, port_family: str) -> Egress:
+    def egress(self, own: str | None, port_family: str, coloured: bool) -> Egress:
         """The output of a port of this family; ``own`` is the policy's name where the intent gives one."""
         suffix = _TEN if port_family.startswith("Ten") else ""
         policy = shorten(own or OUTPUT_POLICY, self.limit - len(_TEN)) + suffix
-        return Egress(policy=policy, default_queue=0, scheduler=self.scheduler(port_family))
+        return Egress(policy=policy, default_queue=0, scheduler=self.scheduler(port_family, coloured))
 
     @memoise
     def trusting_ingress(self, own: str | None, trust_in: str | None) -> Ingress:
@@ -312,8 +328,8 @@ class _Lowering:
         return tuple(found)
 
     @memoise
-    def scheduler(self, port_family: str) -> Scheduler:
-        """The eight queues of a port of this family."""
+    def scheduler(self, port_family: str, coloured: bool) -> Scheduler:
+        """The eight queues of a port of this family; ``coloured`` says that some packets have a colour."""
         suffix = _TEN if port_family.startswith("Ten") else ""
         queues = []
         for number, value in enumerate(self.shares):
@@ -328,7 +344,7 @@ class _Lowering:
                     priority=number == self.chosen.strict,
                     share=Share(unit=ShareUnit.PERCENT, value=value),
                     limit_packets=CAPABILITIES.queue_limit.value,
-                    red=red(thresholds) if thresholds else None,
+                    red=red(thresholds, coloured=coloured) if thresholds else None,
                     shape_rate=shape_rate(alone) if alone else None,
                     police=policer(alone, "output") if alone else None,
                 )

@@ -54,12 +54,20 @@ class _Reader:
             self.profiles[name] = (limits["minimum"], limits["maximum"]) if limits else usual
         strict = [entry["queue"] for entry in self.reading.all("strict")]
         self.strict: int | None = strict[-1] if strict else None
+        self.coloured = False
+        """Whether a port trusts DSCPs: packets have a colour then."""
         # A policy stands on many ports, and is read once.
         self._inputs: dict[str, Ingress] = {}
         self._outputs: dict[tuple[str, str], Egress] = {}
 
     def plan(self, device: str) -> Plan:
         ports = tuple(self.reading.all("port"))
+        self.coloured = any(
+            self._input(line.name).trust is Trust.DSCP
+            for port in ports
+            for line in port.below
+            if line.id == "service-policy" and line["direction"] == "input" and line.name in self.input_maps
+        )
         interfaces = tuple(self._interface(port) for port in ports)
         self._read_unattached()
         system = System(
@@ -238,7 +246,7 @@ class _Reader:
                 "name": policy,
                 "priority": number == self.strict,
                 "limit_packets": CAPABILITIES.queue_limit.value,
-                "red": red({**default_thresholds(family), **colours}) if colours else None,
+                "red": red({**default_thresholds(family), **colours}, coloured=self.coloured) if colours else None,
                 **values,
             }
         )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from qosforge.dscp import drop_precedence
+from qosforge.dscp import drop_precedence, dscp_name
 from qosforge.findings import Finding
 from qosforge.intent.wred import WredProfile
 from qosforge.note import Reason, because, note
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, default_thresholds
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, default_thresholds, yellow
+from qosforge.platforms.force10_e300.queues import marks
 
 _KB = 1024
 _COLOURS = {"low": "green", "medium": "yellow", "high": "yellow"}
@@ -57,8 +58,8 @@ def _reason(profile: WredProfile) -> Reason | None:
     return because("wred-unsupported", variant="thresholds-too-high", minimum=low, maximum=high, high=highest)
 
 
-def wred_findings(request: DeviceRequest, families: Iterable[str], *, by_map: bool) -> Iterator[Finding]:
-    """Early detection is by colour; ``by_map`` says that ports trust DSCPs, which is what gives a colour."""
+def wred_findings(request: DeviceRequest, families: Iterable[str], *, coloured: bool) -> Iterator[Finding]:
+    """Early detection is by colour, which packets have at ports that trust DSCPs; ``coloured``: some port does."""
     for c in request.classes:
         requested, own = c.treatment.wred, own_profiles(c)
         if requested is None:
@@ -71,20 +72,38 @@ def wred_findings(request: DeviceRequest, families: Iterable[str], *, by_map: bo
                 continue
             yield from _approximations(request, c, profile)
         yield from _clashes(request, c)
+        colours = ("green", "yellow") if coloured else ("green",)
         parts = [
             f"{colour} {low} to {high} KB on {name}"
             for name in families
-            for colour, usual in default_thresholds(name).items()
-            for low, high in [own.get(colour, usual)]
+            for colour in colours
+            for low, high in [own.get(colour, default_thresholds(name)[colour])]
         ]
-        yield note("wred-by-colour", place, applied=", ".join(parts), variant="own" if own else "predefined")
-        if "yellow" in own and (not by_map or any(i.recognise for i in request.interfaces)):
-            yield note(
-                "wred-colour-needs-trust",
-                place,
-                requested="a yellow profile",
-                applied="green for what class maps put into the queue",
-            )
+        if own.keys() & set(colours):
+            variant = "own" if coloured else "own-green"
+        else:
+            variant = "predefined" if coloured else "predefined-green"
+        yield note("wred-by-colour", place, applied=", ".join(parts), variant=variant)
+        if not coloured or any(i.recognise for i in request.interfaces):
+            yield from _lost_colours(request, c, coloured=coloured)
+
+
+def _lost_colours(request: DeviceRequest, c: ClassRequest, *, coloured: bool) -> Iterator[Finding]:
+    """A class some of whose packets should be yellow, and are green."""
+    dscps = [dscp_name(d) for d in sorted(marks(c)) if yellow(d)]
+    if "yellow" in own_profiles(c):
+        requested = "a yellow profile"
+    elif dscps and len(dscps) < len(marks(c)):
+        requested = f"{', '.join(dscps)} yellow"
+    else:
+        return
+    yield note(
+        "wred-colour-needs-trust",
+        class_place(request, c, direction="output"),
+        requested=requested,
+        applied="green for what class maps put into the queue" if coloured else "green",
+        variant="default" if coloured else "no-trust",
+    )
 
 
 def _approximations(request: DeviceRequest, c: ClassRequest, profile: WredProfile) -> Iterator[Finding]:
