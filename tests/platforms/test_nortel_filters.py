@@ -158,6 +158,29 @@ def test_a_class_without_a_mark_keeps_what_it_is_told_by() -> None:
     assert port(held, "1").ingress == port(result.plan, "1").ingress
 
 
+def test_classes_that_are_called_like_actions_have_actions_of_their_own(tmp_path: Path) -> None:
+    police = {"rate": "5 Mb/s", "exceed": {"remark": "af12"}}
+    remarked = {"match": {"any": [{"dscp": ["af11"]}]}, "mark": {"dscp": "af11"}, "treatment": {"police": police}}
+    kept = {"name": "gold", "match": {"any": [{"dscp": ["ef", "cs5"]}]}}
+    loaded = rich(
+        {"name": "silver", **remarked},
+        {"name": "silver-x", "match": {"any": [{"dscp": ["af21"]}]}, "mark": {"dscp": "af21"}},
+        kept,
+        {"name": "gold-46", "match": {"any": [{"dscp": ["af31"]}]}, "mark": {"dscp": "af31"}},
+        {"name": "default"},
+    )
+    box = booted(DEVICE, tmp_path, startup(DEVICE))
+    request, result = push(DEVICE, box, loaded)
+    host = port(result.plan, "1").ingress
+    lines = rendered(DEVICE, request, result).splitlines()
+    actions = [line.split()[4] for line in lines if line.startswith("qos action")]
+    assert len(actions) == len(set(actions)) == 6
+    assert {result.classes[r.name]: r.set_dscp for r in host.rules if r.set_dscp != 40} == {
+        "silver": 10, "silver-x": 18, "gold": 46, "gold-46": 26,
+    }  # fmt: skip
+    assert port(PLATFORM.parse(box.running_text(), DEVICE, "5.1"), "1").ingress == host
+
+
 @pytest.mark.parametrize(
     ("trust", "line", "held"),
     [

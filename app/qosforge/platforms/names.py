@@ -20,13 +20,17 @@ def short_names(names: Iterable[str], limit: int, in_use: Collection[str] = ()) 
     """A name of at most ``limit`` characters for each name, all different and none of ``in_use``."""
     result: dict[str, str] = {}
     for name in dict.fromkeys(names):
-        used = {*result.values(), *in_use}
-        short, attempt = shorten(name, limit), 0
-        while short in used:
-            attempt += 1
-            short = _digested(name, f"{name} {attempt}", limit)
-        result[name] = short
+        result[name] = short_name(name, limit, {*result.values(), *in_use})
     return result
+
+
+def short_name(name: str, limit: int, in_use: Collection[str]) -> str:
+    """A name of at most ``limit`` characters that is none of ``in_use``."""
+    short, attempt = shorten(name, limit), 0
+    while short in in_use:
+        attempt += 1
+        short = _digested(name, f"{name} {attempt}", limit)
+    return short
 
 
 def like_keywords(names: Iterable[str], keywords: Collection[str]) -> set[str]:

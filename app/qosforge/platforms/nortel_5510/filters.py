@@ -12,7 +12,7 @@ from ipaddress import ip_network
 
 from qosforge.memoise import memoise
 from qosforge.plan.model import Action, Policer, PortRange, Rule, Term
-from qosforge.platforms.names import shorten
+from qosforge.platforms.names import short_name, shorten
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
 
 SECOND = 500
@@ -251,5 +251,6 @@ def _outside(rule: Rule, actions: list[FilterAction], inside: int) -> int:
     if exceed == Action():
         return inside
     number = actions[0].number + len(actions)
-    actions.append(FilterAction(number, f"{rule.name}-x", rule.name, exceed.set_dscp, exceed.set_cos))
+    name = short_name(f"{rule.name}-x", CAPABILITIES.name_limit.value, {action.name for action in actions})
+    actions.append(FilterAction(number, name, rule.name, exceed.set_dscp, exceed.set_cos))
     return number

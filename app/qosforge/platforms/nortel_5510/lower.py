@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from qosforge.findings import Finding
@@ -19,7 +19,7 @@ from qosforge.platforms.nortel_5510.filters import in_box_order
 from qosforge.platforms.nortel_5510.marks import maps, mark_findings
 from qosforge.platforms.nortel_5510.policing import police_findings, shape_findings, shaped
 from qosforge.platforms.nortel_5510.queues import Choice, as_served, best, choose, queue_findings
-from qosforge.platforms.nortel_5510.recognise import COUNT_SUFFIX, filter_findings, kept_by, rules
+from qosforge.platforms.nortel_5510.recognise import COUNT_SUFFIX, filter_findings, rules
 from qosforge.platforms.recognition import default_marked_down, dscp_of, ports_only
 from qosforge.platforms.share_fidelity import (
     class_shares,
@@ -93,7 +93,8 @@ def _common(request: DeviceRequest, told: int | None) -> _Common:
     table = maps(request.classes, chosen)
     names = short_names((c.name for c in request.classes), CAPABILITIES.name_limit.value - COUNT_SUFFIX)
     dscps = {c.name: dscp for c in request.classes if (dscp := dscp_of(c)) is not None}
-    host_rules = in_box_order(rules(request, names, dscps, table.cos_of))
+    made = rules(request, names, dscps, table.cos_of)
+    host_rules = in_box_order(tuple(rule for rule, _ in made))
     scheduled = any(interface_request.schedule for interface_request in request.interfaces)
     trusted = any(interface_request.trust for interface_request in request.interfaces)
     system = System(
@@ -108,7 +109,7 @@ def _common(request: DeviceRequest, told: int | None) -> _Common:
         system=system,
         in_force=as_served(scheduler(chosen.queue_set)),
         host_rules=host_rules,
-        called=_called(request, names, host_rules) | queue_names(chosen.queue_of),
+        called=_called(names, made) | queue_names(chosen.queue_of),
         queue_findings=tuple(_queue_findings(request, chosen, rate, told)) if scheduled else (),
         class_findings=(*(_wred_findings(request) if scheduled else ()), *_input_findings(request, host_rules)),
     )
@@ -122,12 +123,11 @@ def _assumed(request: DeviceRequest, rate: int) -> Choice:
     return best(request.classes, rate, request.tolerance) or likely
 
 
-def _called(request: DeviceRequest, names: dict[str, str], host_rules: tuple[Rule, ...]) -> dict[str, str]:
+def _called(names: dict[str, str], made: Sequence[tuple[Rule, str]]) -> dict[str, str]:
     """The class of every rule: rules that keep a mark have it behind the name of their class."""
-    result = {names[c.name]: c.name for c in request.classes}
-    made = {rule.name: rule for rule in host_rules if rule.name not in result}
-    keeping = sorted(made.values(), key=lambda rule: (rule.set_dscp is None, rule.set_dscp, rule.set_cos))
-    return result | {rule.name: c.name for c in request.classes for rule in keeping if kept_by(names[c.name], rule)}
+    result = {short: name for name, short in names.items()}
+    keeping = sorted(made, key=lambda each: (each[0].set_dscp is None, each[0].set_dscp, each[0].set_cos))
+    return result | {rule.name: name for name in names for rule, owner in keeping if owner == name}
 
 
 def default_ingress() -> Ingress:

@@ -12,7 +12,7 @@ from qosforge.plan.model import Rule, Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
-from qosforge.platforms.names import shorten
+from qosforge.platforms.names import short_name
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
 from qosforge.platforms.nortel_5510.filters import number_filters
 from qosforge.platforms.nortel_5510.policing import policer
@@ -67,14 +67,16 @@ def _vlans(wanted: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
 
 def rules(
     request: DeviceRequest, names: Mapping[str, str], dscp_of: Mapping[str, int], cos_of: Mapping[str, int]
-) -> tuple[Rule, ...]:
-    """Rules of a host port in the intent's order; what none matches is the untrusted group's to clear.
+) -> tuple[tuple[Rule, str], ...]:
+    """Rules of a host port, each with its class, in the intent's order; what none matches is the untrusted group's
+    to clear.
 
     An untrusted group clears the marks of what no action marks: a class that has no mark of its own keeps what it
     is recognised by, with one rule for each value.
     """
-    result: list[Rule] = []
+    result: list[tuple[Rule, str]] = []
     taken: list[Term] = []
+    in_use, limit = set(names.values()), CAPABILITIES.name_limit.value - COUNT_SUFFIX
     for c in request.classes:
         dscp, name = dscp_of.get(c.name), names[c.name]
         high = "high" if c.mark and c.mark.drop_precedence in ("medium", "high") else None
@@ -82,32 +84,25 @@ def rules(
         shared = {"set_drop_precedence": high, "police": police}
         if c.is_default:
             if dscp or cos_of[c.name] or high or police:
-                result.append(_rule(name, (Term(),), dscp, cos_of[c.name], shared))
+                result.append((_rule(name, (Term(),), dscp, cos_of[c.name], shared), c.name))
             continue
         # What an earlier class has as the very same alternative is its own.
         terms = tuple(t for t in element_terms(request, c) if t not in taken)
         taken.extend(terms)
         if dscp is not None:
-            result.extend([_rule(name, terms, dscp, cos_of[c.name], shared)] if terms else [])
+            result.extend([(_rule(name, terms, dscp, cos_of[c.name], shared), c.name)] if terms else [])
             continue
         kept: dict[tuple[int | None, int], list[Term]] = {}
         for t in terms:
             cos = t.cos[0] if t.cos and not (c.mark and c.mark.cos is not None) else cos_of[c.name]
             kept.setdefault((t.dscp[0] if t.dscp else None, cos), []).append(t)
         for (point, cos), held in kept.items():
-            called = name if len(kept) == 1 else kept_name(name, f"c{cos}" if point is None else str(point))
-            result.append(_rule(called, tuple(held), point, cos, shared))
+            # Behind the name of its class, a rule that keeps one mark has this: ``46`` a DSCP, ``c5`` a priority.
+            longer = f"{name}-{f'c{cos}' if point is None else point}"
+            called = name if len(kept) == 1 else short_name(longer, limit, in_use)
+            in_use.add(called)
+            result.append((_rule(called, tuple(held), point, cos, shared), c.name))
     return tuple(result)
-
-
-def kept_name(name: str, mark: str) -> str:
-    """The rule of a class that keeps one mark: ``46`` a DSCP, ``c5`` a priority."""
-    return shorten(f"{name}-{mark}", CAPABILITIES.name_limit.value - COUNT_SUFFIX)
-
-
-def kept_by(name: str, rule: Rule) -> bool:
-    """Whether a rule is one of those by which a class keeps its marks."""
-    return rule.name == kept_name(name, f"c{rule.set_cos}" if rule.set_dscp is None else str(rule.set_dscp))
 
 
 def _rule(name: str, terms: tuple[Term, ...], dscp: int | None, cos: int, more: Mapping[str, object]) -> Rule:
