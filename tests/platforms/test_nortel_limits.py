@@ -289,6 +289,28 @@ qos ingressmap name Gold 1p 4 ds 26
     assert ports("ALL") == ("ALL",)
 
 
+def test_lines_for_all_ports_and_for_none_that_is_known() -> None:
+    text = f"""\
+{MODEL}qos if-group name users class trusted
+qos if-assign port ALL name users
+qos if-assign port 7 name allQoSPolicyIfcs
+qos if-assign port 1-4,NONE name users
+interface fastEthernet ALL
+qos if-shaper port all shape-rate 40000 max-burst-rate 50000
+exit
+default qos agent queue-set
+"""
+    held = PLATFORM.parse(text, DEVICE, "5.1")
+    assert [i.name for i in held.interfaces if i.ingress.trust is Trust.DSCP] == [
+        str(n) for n in range(1, 49) if n != 7
+    ]
+    assert {i.egress.shape_rate for i in held.interfaces} == {40_000_000}
+    assert [u.text for u in held.unknown] == [
+        "qos if-assign port 1-4,NONE name users",
+        "default qos agent queue-set",
+    ]
+
+
 def test_filters_people_wrote() -> None:
     text = """\
 enable

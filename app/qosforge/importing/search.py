@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from qosforge.errors import QosforgeError
+from qosforge.findings import has_errors
 from qosforge.importing.candidate_intent import CandidateIntent, compile_candidate, drop_invalid, hosts_of
 from qosforge.importing.merging import MergedClasses, by_mark, by_name
 from qosforge.importing.observed import NoteUnmappedAt, ObservedSide, efficiency_of, observe_sides
@@ -20,17 +21,23 @@ from qosforge.plan.model import InterfacePlan
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import platform
 
-NO_INTENT = 10_000
-"""What counts for a candidate that is no intent, against one for each difference."""
+NO_INTENT = 1_000_000_000
+"""What counts for a candidate that is no intent, against the weights of differences."""
 
 
 @dataclass(frozen=True)
 class ScoredCandidate:
-    """A candidate with the differences that it leaves, and their cost."""
+    """A candidate with the differences that it leaves, their cost, and the devices that it has errors for."""
 
     candidate: CandidateIntent
     differences: tuple[PlanDifference, ...]
     cost: int
+    refused: int
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """What is least of the best one: the cost, and of candidates of one cost the devices with errors."""
+        return self.cost, self.refused
 
 
 class Search:
@@ -60,9 +67,9 @@ class Search:
         candidate = replace(candidate, efficiency=self._efficiency(candidate))
         made = compile_candidate(candidate, self._configurations)
         lacking = find_differences(candidate.sides, made, self._plans)
-        return ScoredCandidate(
-            candidate, lacking, sum(d.weight for d in lacking) + (0 if made is not None else NO_INTENT)
-        )
+        cost = sum(d.weight for d in lacking) + (0 if made is not None else NO_INTENT)
+        refused = sum(has_errors(device.findings) for device in made or ())
+        return ScoredCandidate(candidate, lacking, cost, refused)
 
     def _efficiency(self, candidate: CandidateIntent) -> tuple[IntentData, ...]:
         links = []
@@ -83,7 +90,7 @@ class Search:
     # -- one device ------------------------------------------------------------------------------------------
     def _device(self, name: str, entry: RunningConfiguration) -> Iterator[ScoredCandidate]:
         ways = [self._grouped(entry, found) for found in self._sides(name, entry)]
-        best = min(ways, key=lambda groups: sum(group.cost for group in groups))
+        best = min(ways, key=lambda groups: (sum(g.cost for g in groups), sum(g.refused for g in groups)))
         yield from (self._improved(self._best_image(group, entry)) for group in best)
 
     def _grouped(self, entry: RunningConfiguration, sides: Iterable[ObservedSide]) -> list[ScoredCandidate]:
@@ -206,9 +213,9 @@ class Search:
         if scored.cost >= NO_INTENT:
             return scored
         position = 0
-        while scored.cost and position < len(others := [*candidate_variants(scored.candidate, self._plans)]):
+        while any(scored.rank) and position < len(others := [*candidate_variants(scored.candidate, self._plans)]):
             tried = self.score(others[position])
-            if tried.cost < scored.cost:
+            if tried.rank < scored.rank:
                 scored = tried
             else:
                 position += 1
@@ -224,7 +231,7 @@ class Search:
                 position, kept = 0, scored  # what went may have been what another thing was needed for
                 continue
             tried = self.score(rest[position])
-            if tried.cost <= scored.cost:
+            if tried.rank <= scored.rank:
                 scored = tried
             else:
                 position += 1

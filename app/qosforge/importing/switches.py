@@ -69,9 +69,14 @@ def switch_sides(
     rules = _rules(plan)
     words = tuple(rule_classes(rules, lambda _: lambda _: None))  # the inputs tell what has no word
     outputs = []
+    shapes = Feature.SHAPE_PORT in platform(plan.platform).features
     for entry in plan.interfaces:
         scheduler = entry.egress.scheduler or plan.system.scheduler
-        if scheduler is None or not _scheduled(plan, entry, changed, usual.get(entry.name), inputs):
+        shape = _port_rate(entry, scheduler) if scheduler is not None else None
+        shaped = shapes and shape is not None
+        if scheduler is None or not (shaped or _scheduled(plan, entry, changed, usual.get(entry.name), inputs)):
+            for what in _port_limits(entry):
+                note(plan.device, entry.name, "output", None, what)
             continue
         seen = [*_marked(plan.system, rules, words)] or [*_by_maps(plan.system, reading)]
         classes = _classes(plan, seen, scheduler, entry)
@@ -82,7 +87,7 @@ def switch_sides(
                 "output",
                 classes,
                 policy_name(entry.egress.policy),
-                shape=_port_rate(entry, scheduler),
+                shape=shape if shapes else None,
             )
         )
     yield from join_ports([*inputs, *outputs])
@@ -274,7 +279,7 @@ def _by_maps(system: System, reading: Reading) -> Iterator[_Served]:
     if kind == "both":
         yield from _by_cos(system, control=control)
         return
-    table = (system.dscp_to_queue if kind == "dscp" else system.cos_to_queue) or ()
+    table = (_dscp_to_queue(system) if kind == "dscp" else system.cos_to_queue) or ()
     rest = _rest(system)
     by_queue: dict[int, list[int]] = {}
     for mark in reversed(range(len(table))):
@@ -282,7 +287,19 @@ def _by_maps(system: System, reading: Reading) -> Iterator[_Served]:
             by_queue.setdefault(table[mark], []).append(mark)
     for queue, marks in by_queue.items():
         values = [code_point(d) for d in sorted(marks)] if kind == "dscp" else sorted(marks)
-        yield _Served({"name": f"queue-{queue}", "match": {"any": [{kind: values}]}}, queue)
+        words: IntentData = {"name": f"queue-{queue}", "match": {"any": [{kind: values}]}}
+        if kind == "dscp" and system.dscp_to_queue is None and system.dscp_to_cos is not None:
+            # The device takes the queue by the CoS that it gives to the DSCP.
+            given = {system.dscp_to_cos[dscp] for dscp in marks}
+            words |= {"mark": {"cos": given.pop()}} if len(given) == 1 else {}
+        yield _Served(words, queue)
+
+
+def _dscp_to_queue(system: System) -> tuple[int, ...] | None:
+    """The queue of each DSCP, where the device has no such map of itself through the CoS that it gives it."""
+    if system.dscp_to_queue is not None or system.dscp_to_cos is None or system.cos_to_queue is None:
+        return system.dscp_to_queue
+    return tuple(system.cos_to_queue[cos] for cos in system.dscp_to_cos)
 
 
 def _by_cos(system: System, *, control: bool) -> Iterator[_Served]:
@@ -306,6 +323,14 @@ def _port_rate(entry: InterfacePlan, scheduler: Scheduler) -> int | None:
     if scheduler.limit_percent is None or entry.bandwidth_kbps is None:
         return None
     return entry.bandwidth_kbps * 10 * scheduler.limit_percent
+
+
+def _port_limits(entry: InterfacePlan) -> Iterator[str]:
+    """What limits a port's output as a whole, in words."""
+    if entry.egress.policers:
+        yield "a meter of the whole port"
+    if entry.egress.shape_rate is not None:
+        yield "a shaper of the whole port"
 
 
 def with_rates(plan: Plan, rates: Mapping[str, int]) -> Plan:

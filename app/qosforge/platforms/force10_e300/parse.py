@@ -103,7 +103,8 @@ class _Reader:
 
     def _interface(self, port: Entry) -> InterfacePlan:
         ingress, egress = Ingress(), Egress(default_queue=0)
-        for line in port.below:
+        # A port's own rates stand before or after its policies.
+        for line in sorted(port.below, key=lambda line: line.id != "service-policy"):
             match line.id, line.get("direction") or line.get("kind"):
                 case "service-policy", "input" if line.name in self.input_maps:
                     ingress = self._input(line.name)

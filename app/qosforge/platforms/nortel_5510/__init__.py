@@ -22,8 +22,9 @@ PLATFORM = Platform(
     commands=TABLE,
     family=DeviceFamily(
         title="Nortel BayStack 5510",
-        signs=r"qos (?:agent|if-group|if-assign|ip-element|l2-element|classifier|meter|action|policy|acl|ip-acl|"
-        r"l2-acl|queue-set)\b.*|vlan (?:members|ports|configcontrol)\b.*|.*ASCII Configuration Generator.*",
+        signs=r"(?:(?:no|default) )?qos (?:agent|if-group|if-assign|if-shaper|ip-element|l2-element|classifier|"
+        r"meter|action|policy|acl|ip-acl|l2-acl|queue-set)\b.*|vlan (?:members|ports|configcontrol)\b.*|"
+        r".*ASCII Configuration Generator.*|! *Model = (?:Ethernet Routing Switch|BayStack) .*",
         images=("5.1",),
         driver="ers",
         role=DeviceRole.ACCESS,

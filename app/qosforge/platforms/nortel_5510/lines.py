@@ -178,7 +178,7 @@ TABLE = CommandTable(
         change=Change(key="{port}", negate="no qos if-shaper port {port}"),
         also=("qos if-shaper port WORD:port REST",),
     ),
-    shared={"": "qos .*", "interface": "qos .*"},
+    shared=dict.fromkeys(("", "interface"), "(?:(?:no|default) )?qos .*"),
     arguments=_ARGUMENTS,
     nested=False,
     # One column is kept for the cursor; 132 columns are the widest screen (unwrapping rules of ACLI terminals).

@@ -45,9 +45,7 @@ class _Reader:
         for entry in self.reading.entries:
             self._take(entry)
         listed = [str(n) for n in range(1, self.port_count + 1)]
-        self.names = list(
-            dict.fromkeys((*listed, *(p for p in (*self.assigned, *self.shaped) if PORT.fullmatch(p))))
-        )
+        self.names = list(dict.fromkeys((*listed, *self.assigned, *self.shaped)))
         interfaces = tuple(self._interface(name) for name in self.names)
         for group in {*self.groups} - {i.ingress.policy for i in interfaces}:
             self._ingress(group, "")  # what is not understood of groups that no port is in
@@ -85,7 +83,7 @@ class _Reader:
             case "if-group":
                 self.groups[entry.name] = _TRUST[entry["trust"]]
             case "if-assign":
-                self.assigned[entry["port"]] = entry.name
+                self.assigned |= dict.fromkeys(self._ports(entry), entry.name)
             case "egressmap":
                 self.to_cos[entry["dscp"]] = entry["cos"]
             case "ingressmap":
@@ -108,7 +106,17 @@ class _Reader:
             self.reading.miss(shaper)
             return
         bucket = bucket_of(shaper["rate"], shaper["burst_rate"], shaper.get("duration"))
-        self.shaped[shaper["port"]] = Egress(shape_rate=shaper["rate"] * 1000, shape_burst=bucket)
+        shaped = Egress(shape_rate=shaper["rate"] * 1000, shape_burst=bucket)
+        self.shaped |= dict.fromkeys(self._ports(shaper), shaped)
+
+    def _ports(self, line: Entry) -> tuple[str, ...]:
+        """The ports that a line is for: one, or all of the switch; a line for anything else is told."""
+        if line["port"].lower() == "all":
+            return tuple(str(number) for number in range(1, self.port_count + 1))
+        if PORT.fullmatch(line["port"]):
+            return (line["port"],)
+        self.reading.miss(line)
+        return ()
 
     # -- filters -------------------------------------------------------------------------------------
     @cached_property
