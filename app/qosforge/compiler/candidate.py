@@ -9,7 +9,8 @@ from pydantic import BaseModel
 
 from qosforge.compiler.canonical_form import canonical_form
 from qosforge.compiler.compile import CompiledDevice
-from qosforge.configtree import Gap, as_text, gaps, merge, transition
+from qosforge.compiler.merged_configuration import merged_tree, running_tree
+from qosforge.configtree import Gap, as_text, gaps, transition
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, System
 from qosforge.platforms.base import platform
 from qosforge.platforms.cached_parse import parse_running
@@ -48,9 +49,8 @@ def make_candidate(device: CompiledDevice, running: Configuration) -> Candidate:
     if not plan_differences(device, running):
         return Candidate(device.name, (), ())
     dialect = platform(device.request.platform, device.name)
-    current = dialect.grammar.parse(unmasked(running))
-    desired = dialect.grammar.parse("\n".join(block.text for block in device.blocks))
-    target = merge(current, desired, dialect.grammar)
+    current = running_tree(device.request, running)
+    target = merged_tree(device.request, device.blocks, current)
     delta = tuple(transition(current, target, dialect.grammar))
     return Candidate(
         device.name,

@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from qosforge.compiler.features import find_unsupported, without_unsupported
+from qosforge.compiler.not_understood import find_affected
 from qosforge.compiler.projected_plan import project_plan
 from qosforge.compiler.resolve import resolve
 from qosforge.compiler.shared_policy_check import find_shared_policies
+from qosforge.compiler.sides_left import find_sides_left, leave_sides, tell_sides_left
 from qosforge.compiler.size import find_oversized, without_matches
 from qosforge.errors import Place, QosforgeError
 from qosforge.findings import Finding
@@ -169,18 +171,23 @@ class Compiler:
             request = without_matches(request)
         lowered = target.lower(request, running_plan)
         blocks = target.blocks(lowered.plan, lowered, request)
+        plan = lowered.plan
         unread: tuple[Finding, ...] = ()
         if running is not None and running_plan is not None:
+            left = find_sides_left(request, running_plan)
+            plan = leave_sides(plan, left, running_plan) if left else plan
             project = partial(project_plan, request, running, blocks)
             unread = (
                 *_find_missing(request, running_plan),
                 *_find_unread(running_plan),
-                *find_shared_policies(lowered.plan, running_plan, project),
+                *find_shared_policies(plan, running_plan, project),
+                *tell_sides_left(request.device, left),
+                *(find_affected(request, running, blocks) if running_plan.unknown else ()),
             )
-        unnamed = _without_names(request, lowered.plan)
+        unnamed = _without_names(request, plan)
         return CompiledDevice(
             request=request,
-            plan=lowered.plan,
+            plan=plan,
             blocks=blocks,
             findings=tuple(map(self._locate, (*refused, *too_much, *lowered.findings, *unnamed, *unread))),
             fidelity=lowered.fidelity,

@@ -37,7 +37,7 @@ def gaps(
     kept = {place for place, _, _ in _attachments(target, grammar)} & held.keys()
     found: list[Gap] = []
     opened: dict[str, int] = {}
-    for number, (line, context, heading) in enumerate(_places(lines, grammar)):
+    for number, (line, context, heading) in enumerate(places(lines, grammar)):
         for place in kept:
             there = held[place]
             gone = [key for key, off in there.items() if off == line and _within(place, heading)]
@@ -60,13 +60,13 @@ def _attachments(
 ) -> Iterator[tuple[str, str, str]]:
     """The place of every attachment, its key there and the line that takes it off."""
     for line in tree:
-        found = grammar.find(line.text, context)
+        found = grammar.find_rule(line, context)
         if found is None:
             continue
         made = _attachment(line.text, context, heading, grammar)
         if made is not None:
             yield made
-        yield from _attachments(line.children, grammar, found[0].id, (*heading, _object(line.text)))
+        yield from _attachments(line.children, grammar, found[0].id, (*heading, object_name(line.text)))
 
 
 def _attachment(text: str, context: str, heading: tuple[str, ...], grammar: Grammar) -> tuple[str, str, str] | None:
@@ -78,7 +78,7 @@ def _attachment(text: str, context: str, heading: tuple[str, ...], grammar: Gram
     return place, rule.id + " " + rule.key.format(**values), rule.negate.format(**values)
 
 
-def _places(lines: Sequence[str], grammar: Grammar) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def places(lines: Sequence[str], grammar: Grammar) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Every line with the context and the headings that it is entered under."""
     stack: list[tuple[int, str, str]] = []
     for raw in lines:
@@ -90,10 +90,10 @@ def _places(lines: Sequence[str], grammar: Grammar) -> Iterator[tuple[str, str, 
         yield text, context, tuple(heading for _, _, heading in stack)
         found = grammar.find(text, context)
         if found is not None:
-            stack.append((depth, found[0].id, _object(text)))
+            stack.append((depth, found[0].id, object_name(text)))
 
 
-def _object(text: str) -> str:
+def object_name(text: str) -> str:
     """A heading without the words that a device may print or leave out behind an interface's name."""
     return re.sub(r" (?:point-to-point|multipoint)$", "", text)
 

@@ -45,7 +45,7 @@ class _Entry:
 def _managed(tree: Iterable[ConfigLine], context: str, grammar: Grammar) -> dict[str, _Entry]:
     entries: dict[str, _Entry] = {}
     for line in tree:
-        found = grammar.find(line.text, context)
+        found = grammar.find_rule(line, context)
         if found is not None:
             entry = _Entry(line, *found)
             entries[entry.key] = entry
@@ -63,7 +63,7 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
     result: list[ConfigLine] = []
     used: set[str] = set()
     for line in current:
-        found = grammar.find(line.text, context)
+        found = grammar.find_rule(line, context)
         entry = _Entry(line, *found) if found else None
         if entry and entry.rule.group and entry.rule.group.format(**entry.values) in groups:
             continue
@@ -93,15 +93,13 @@ def _merged(line: ConfigLine, new: _Entry, grammar: Grammar) -> ConfigLine:
     beside: list[ConfigLine] = []
     held: dict[str, ConfigLine] = {}
     for child in line.children:
-        found = grammar.find(child.text, new.rule.id)
-        if found is None:
-            beside.append(child)
-        elif found[0].standing:
-            entry = _Entry(child, *found)
-            if entry.key in desired:
+        found = grammar.find_rule(child, new.rule.id)
+        entry = _Entry(child, *found) if found else None
+        if entry is not None and entry.key in desired:
+            if entry.rule.owned or entry.rule.standing:
                 held[entry.key] = _merged(child, desired[entry.key], grammar)
-            else:
-                beside.append(child)
+        elif entry is None or entry.rule.standing:
+            beside.append(child)
     kept = {id(desired[key].line): merged for key, merged in held.items()}
     return ConfigLine(text, (*beside, *(kept.get(id(c), c) for c in new.line.children)), line.number)
 

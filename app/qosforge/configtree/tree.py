@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 
 @dataclass(frozen=True)
 class ConfigLine:
-    """One line of a configuration with what stands below it."""
+    """One line of a configuration with what stands below it.
+
+    A line that is ``kept`` is somebody else's: no rule speaks of it, whatever its text.
+    """
 
     text: str
     children: tuple[ConfigLine, ...] = ()
     number: int = field(default=0, compare=False)
+    kept: bool = field(default=False, compare=False)
 
 
 Tree = tuple[ConfigLine, ...]
@@ -33,8 +37,9 @@ class LineChange:
 
     What is ``standing`` is never taken back because a target does not name it: an object of this kind keeps its
     heading, a setting its value. ``attaches`` names what of the object has a policy through the line (a direction).
-    ``listed`` lines of one object are a list whose order counts. An owned object that
-    a target names for ``partial`` lines alone is changed in these and not taken over.
+    ``listed`` lines of one object are a list whose order counts. An owned object that a target names for
+    ``partial`` lines alone is changed in these and not taken over. An object that ``matches`` tells packets by what
+    stands in it.
     """
 
     key: str = "{line}"
@@ -54,6 +59,7 @@ class LineChange:
     booked: str = ""
     unit: str = ""
     attaches: str = ""
+    matches: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,10 @@ class Grammar:
         for rule in self.rules:
             table.setdefault(rule.context, []).append(rule)
         return table
+
+    def find_rule(self, line: ConfigLine, context: str) -> tuple[LineRule, dict[str, str]] | None:
+        """As `find`, for a line of a tree; none for one that is kept."""
+        return None if line.kept else self.find(line.text, context)
 
     def find(self, text: str, context: str) -> tuple[LineRule, dict[str, str]] | None:
         """The first rule for a line in a context, with the values of its groups."""
@@ -144,12 +154,25 @@ def unmanaged(tree: Iterable[ConfigLine], grammar: Grammar, context: str = "") -
     """What of a tree no rule speaks of, below the lines that hold it."""
     rest: list[ConfigLine] = []
     for line in tree:
-        found = grammar.find(line.text, context)
+        found = grammar.find_rule(line, context)
         if found is None:
             rest.append(ConfigLine(line.text, line.children))
         elif below := unmanaged(line.children, grammar, found[0].id):
             rest.append(ConfigLine(line.text, below))
     return tuple(rest)
+
+
+def keep_lines(tree: Iterable[ConfigLine], texts: Mapping[int, str]) -> Tree:
+    """The tree with the lines of these numbers and texts kept."""
+    return tuple(
+        ConfigLine(
+            line.text,
+            keep_lines(line.children, texts),
+            line.number,
+            kept=line.kept or texts.get(line.number) == line.text,
+        )
+        for line in tree
+    )
 
 
 def as_text(lines: Sequence[str]) -> str:

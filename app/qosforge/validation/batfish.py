@@ -18,6 +18,7 @@ from functools import partial
 from math import ceil
 
 from qosforge.compiler.compile import Compilation, CompiledDevice
+from qosforge.compiler.merged_configuration import merged_tree, running_tree
 from qosforge.configtree.tree_text import tree_text
 from qosforge.errors import Place
 from qosforge.findings import Finding
@@ -27,7 +28,6 @@ from qosforge.platforms.base import platform
 from qosforge.platforms.device_text import Configuration
 from qosforge.validation.analysis_copy import analysis_copy
 from qosforge.validation.batfish_rows import Answers, new_rows
-from qosforge.validation.rendering import merged_tree, running_tree
 
 DEFAULT_PORT = 9996
 CONNECT_SECONDS = 5.0
@@ -92,9 +92,9 @@ def make_snapshots(compilation: Compilation, running: Mapping[str, Configuration
         if target.batfish_format is None:
             continue
         file, text = f"{device.name}.cfg", running.get(device.name)
-        current = None if text is None else running_tree(device, text)
+        current = None if text is None else running_tree(device.request, text)
         held = tree_text(current or (), target.grammar)
-        coming = tree_text(merged_tree(device, current), target.grammar)
+        coming = tree_text(merged_tree(device.request, device.blocks, current), target.grammar)
         before[file] = analysis_copy(held, target.batfish_format)
         after[file] = analysis_copy(coming, target.batfish_format)
     return Snapshots(before, after)

@@ -8,7 +8,8 @@ from typing import Any
 
 from qosforge.compiler.candidate import find_plan_differences
 from qosforge.compiler.compile import CompiledDevice
-from qosforge.configtree import Grammar, Tree, merge
+from qosforge.compiler.merged_configuration import merged_tree, running_tree
+from qosforge.configtree import Grammar, Tree
 from qosforge.configtree.tree_text import tree_text
 from qosforge.errors import Place
 from qosforge.findings import Finding
@@ -16,7 +17,7 @@ from qosforge.note import note
 from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.platforms.base import Block, platform
 from qosforge.platforms.cached_parse import parse_running
-from qosforge.platforms.device_text import Configuration, unmasked
+from qosforge.platforms.device_text import Configuration
 from qosforge.validation.context import ValidationContext
 
 
@@ -24,24 +25,12 @@ def check_rendering(context: ValidationContext) -> Iterator[Finding]:
     """``round-trip`` and ``dangling-reference`` of every compiled device."""
     for device in context.compilation.devices:
         running = context.running.get(device.name)
-        current = None if running is None else running_tree(device, running)
-        tree = merged_tree(device, current)
+        current = None if running is None else running_tree(device.request, running)
+        tree = merged_tree(device.request, device.blocks, current)
         # What stays as it is was read when it was compiled.
         held = _read(device, tree) if running is None or tree != current else _held(device, running)
         yield from _round_trip(device, held, alone=running is None)
         yield from _references(device, tree)
-
-
-def running_tree(device: CompiledDevice, running: Configuration) -> Tree:
-    """The configuration tree of what a device runs."""
-    return platform(device.request.platform, device.name).grammar.parse(unmasked(running))
-
-
-def merged_tree(device: CompiledDevice, current: Tree | None) -> Tree:
-    """The configuration tree a device comes to hold; the rendered blocks alone where ``current`` is unknown."""
-    grammar = platform(device.request.platform, device.name).grammar
-    desired = grammar.parse("\n".join(block.text for block in device.blocks))
-    return desired if current is None else merge(current, desired, grammar)
 
 
 def _read(device: CompiledDevice, tree: Tree) -> Plan:

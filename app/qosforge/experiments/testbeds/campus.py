@@ -14,6 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.compiler.merged_configuration import merged_tree, running_tree
 from qosforge.configtree.tree_text import tree_text
 from qosforge.errors import InputError, InputErrors, Place, ServiceError
 from qosforge.experiments.cases import Case, SubjectSelection, read_described
@@ -31,7 +32,6 @@ from qosforge.tester.twin import TwinTester
 from qosforge.twin.described import read_source
 from qosforge.twin.part import VERSION
 from qosforge.twin.scenario import PS, FlowSpec, LinkSpec, NodeSpec, PacketSpec, PortSpec, TwinScenario
-from qosforge.validation.rendering import merged_tree, running_tree
 
 PUBLISHED = "published"
 """Subjects whose figures are the paper's own cells, to recompute what it made of them."""
@@ -116,7 +116,9 @@ class _Network:
             text = texts[device.name]
             if device.name in configured and device.name not in unconfigured:
                 made = configured[device.name]
-                text = tree_text(merged_tree(made, running_tree(made, text)), adapter.grammar)
+                text = tree_text(
+                    merged_tree(made.request, made.blocks, running_tree(made.request, text)), adapter.grammar
+                )
             plans[device.name] = adapter.parse(text, device.name, device.image)
         return plans
 

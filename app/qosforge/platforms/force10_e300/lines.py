@@ -44,7 +44,9 @@ def _entries(mode: str, entry: str) -> tuple[Line, ...]:
 
 def _access_list(layer: str) -> Line:
     # The device takes no rule twice, whatever its number.
-    change = Change(defines=f"{layer} acl {{name}}", owned=True, remove_first=True, only={"name": r"QOSFORGE\S*"})
+    change = Change(
+        defines=f"{layer} acl {{name}}", matches=True, owned=True, remove_first=True, only={"name": r"QOSFORGE\S*"}
+    )
     return Line(f"{layer} acl", f"{layer} access-list extended WORD:name", opens=f"{layer} acl", change=change)
 
 
@@ -90,7 +92,12 @@ TABLE = CommandTable(
         "class-map {match-any|match-all}:mode WORD:name [layer2]",
         opens="class-map",
         change=Change(
-            key="{name}", defines="class-map {name}", negate="no class-map {name}", owned=True, ordered=True
+            key="{name}",
+            defines="class-map {name}",
+            matches=True,
+            negate="no class-map {name}",
+            owned=True,
+            ordered=True,
         ),
         also=("class-map WORD:name [layer2]",),
     ),

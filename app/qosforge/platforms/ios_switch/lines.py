@@ -40,7 +40,9 @@ CLASSIFIERS = (
         "mac list",
         "mac access-list extended WORD:name",
         opens="mac list",
-        change=Change(defines="acl {name}", owned=True, ordered=True, only={"name": rf"{mqc.ACL_PREFIX}\S*"}),
+        change=Change(
+            defines="acl {name}", matches=True, owned=True, ordered=True, only={"name": rf"{mqc.ACL_PREFIX}\S*"}
+        ),
     ),
     Line("remark", "remark REST", "mac list"),
     Line(
@@ -57,6 +59,7 @@ CLASSIFIERS = (
         change=Change(
             key="{name}",
             defines="class-map {name}",
+            matches=True,
             negate="no class-map {name}",
             owned=True,
             # One match a class-map: the old one goes before the new one comes.

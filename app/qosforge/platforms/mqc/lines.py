@@ -104,9 +104,10 @@ def access_lists(since: Since = _unknown, *, own_numbers: Iterable[int] = ()) ->
 
     ``own_numbers`` are those that lists of ours are given; of others nothing is changed.
     """
-    named = Change(defines="acl {name}", owned=True, ordered=True, only={"name": rf"{ACL_PREFIX}\S*"})
+    named = Change(defines="acl {name}", matches=True, owned=True, ordered=True, only={"name": rf"{ACL_PREFIX}\S*"})
     numbered = Change(
         defines="acl {number}",
+        matches=True,
         group="access-list {number}",
         reset="no access-list {number}",
         only={"number": "|".join(map(str, own_numbers)) or "(?!)"},
@@ -145,6 +146,7 @@ def class_maps(since: Since = _unknown, *, names: str = r"\S+") -> Iterator[Line
         change=Change(
             key="{name}",
             defines="class-map {name}",
+            matches=True,
             negate="no class-map {name}",
             owned=True,
             ordered=True,
