@@ -165,6 +165,8 @@ BASE = ["class-map V", "match ip dscp ef", "policy-map KID", "class V", "bandwid
          "available only 256 (kbps)"),
         (["interface Serial0/0", "service-policy output TOP", "no policy-map KID"], "%PolicyMap KID is being used"),
         (["interface Serial0/0", "priority-group 1", "service-policy output KID"], "deconfigure priority-group"),
+        (["interface Serial0/0", "custom-queue-list 1", "service-policy output KID"], "deconfigure custom-queue"),
+        (["interface Serial0/0", "ip rtp priority 16384 16383 50", "service-policy output KID"], ""),
         (["interface Serial0/0", "fair-queue 128", "service-policy output KID"], "Must deconfigure fair-queue"),
         (["interface Serial0/0", "no fair-queue", "service-policy output KID"], ""),
         (["interface Serial0/0", "random-detect", "service-policy output KID"], "Must deconfigure random-detect"),

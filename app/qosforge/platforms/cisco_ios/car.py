@@ -223,12 +223,7 @@ def check_dscp_words(request: DeviceRequest, plan: Plan) -> Iterator[Finding]:
     terms = [*(t for p in policed for t in p.any_of), *(t for r in rules for t in (*r.any_of, *r.none_of))]
     written = [a.set_dscp for p in policed for a in (p.police.conform, p.police.exceed)]
     if any(t.dscp for t in terms) or any(dscp is not None for dscp in written):
-        yield note(
-            "dscp-words-unconfirmed",
-            Place(device=request.device),
-            image=request.image,
-            release=since("dscp_words"),
-        )
+        yield note("dscp-words-unconfirmed", Place(device=request.device), image=request.image)
 
 
 def read_rate_limit(line: Entry, lists: AccessLists, reading: Reading, context: str) -> InterfacePolicer | None:

@@ -12,7 +12,7 @@ from qosforge.platforms.mqc import lines as mqc
 
 _QOS = (
     r"(?:service-policy|fair-queue|random-detect|rate-limit|traffic-shape|priority-group|custom-queue-list|ip rtp|"
-    r"tx-ring-limit|max-reserved-bandwidth|ppp multilink|class \S|police|shape|bandwidth|priority|"
+    r"auto qos|tx-ring-limit|max-reserved-bandwidth|ppp multilink|class \S|police|shape|bandwidth|priority|"
     r"queue-(?:limit|list)|set (?:ip )?(?:dscp|precedence|cos)|frame-relay|map-class|match )\b.*"
 )
 _TEXT = re.compile(r"\s*(?:description|remark|banner|access-list \d+ remark)\b")
@@ -96,6 +96,7 @@ def _interfaces() -> Iterator[Line]:
     not_understood = (
         f"{{service-policy|{queueing}|tx-ring-limit|max-reserved-bandwidth}} [REST]",
         "ip {rtp|mtu} [REST]",
+        "auto {qos|discovery} [REST]",
         "ppp multilink REST",
         "frame-relay {fragment|ip|fair-queue|payload-compression|qos-autosense} [REST]",
     )

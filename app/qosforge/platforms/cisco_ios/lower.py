@@ -29,12 +29,14 @@ from qosforge.platforms.cisco_ios.circuits import check_circuit, lower_circuit, 
 from qosforge.platforms.cisco_ios.classification import classification
 from qosforge.platforms.cisco_ios.efficiency import efficiency, transmit_ring
 from qosforge.platforms.cisco_ios.fidelity import fidelity
+from qosforge.platforms.cisco_ios.foreign_queueing import check_foreign_queueing
 from qosforge.platforms.cisco_ios.limits import check_bandwidth, check_treatments
 from qosforge.platforms.cisco_ios.policing import check_percentages
 from qosforge.platforms.cisco_ios.rules import every_class
 from qosforge.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
 from qosforge.platforms.cisco_ios.trains import uses_car
 from qosforge.platforms.mqc import trust
+from qosforge.platforms.mqc.policies import check_removed_policies
 
 INPUT_POLICY = "QOSFORGE-IN"
 
@@ -89,6 +91,8 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     whole = Plan(device=request.device, platform=request.platform, interfaces=tuple(interfaces))
     findings.extend(_check_forwarding(whole, running))
     findings.extend(check_dscp_words(request, whole))
+    findings.extend(check_foreign_queueing(request, running))
+    findings.extend(check_removed_policies(whole, running))
     findings.extend(check_replaced(whole, running))
     return LoweredDevice(
         plan=whole,
