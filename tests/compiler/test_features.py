@@ -58,6 +58,11 @@ DETAILS: dict[Feature, dict[str, Any]] = {
     Feature.POLICE_CONFORM: {"police": {"rate": "64 kb/s", "conform": {"remark": "af11"}}},
 }
 """Details of policing on input: told where the device has that."""
+SHAPERS: dict[Feature, dict[str, Any]] = {
+    Feature.SHAPE_BURST: {"rate": "64 kb/s", "burst": "1000 B"},
+    Feature.SHAPE_PERCENT: {"percent": 10},
+}
+"""Details of a shaper: told where the device shapes."""
 CLASSES: dict[Feature, dict[str, Any]] = {
     Feature.MARK_PRECEDENCE: {"mark": {"precedence": 3}},
     Feature.MARK_DROP_PRECEDENCE: {"mark": {"dscp": 40, "drop_precedence": "high"}},
@@ -115,7 +120,7 @@ def test_every_field_of_the_language_is_core_or_a_feature() -> None:
         "children",
     }
     told = MATCHES.keys() | TREATMENTS.keys() | DETAILS.keys() | CLASSES.keys() | SCOPES.keys()
-    assert set(Feature) == told | EFFICIENCY.keys()
+    assert set(Feature) == told | EFFICIENCY.keys() | SHAPERS.keys()
 
 
 @pytest.mark.parametrize("feature", MATCHES)
@@ -154,6 +159,18 @@ def test_a_detail_of_a_policer_is_told_where_the_box_polices(feature: Feature) -
         n for n in lacking(feature, inputs) if n not in police
     ]
     assert [f.device for f in found if f.requested == Feature.POLICE_INPUT.value] == police
+
+
+@pytest.mark.parametrize("feature", SHAPERS)
+def test_a_detail_of_a_shaper_is_told_where_the_device_shapes(feature: Feature) -> None:
+    treatment = {"bandwidth": {"remaining_percent": 10}, "shape": SHAPERS[feature]}
+    found = refused(a_class("silver", treatment=treatment, mark={"dscp": "af31"}))
+
+    every = [d.name for d in campus().devices]
+    shape = lacking(Feature.SHAPE, every)
+    told = [f.device for f in found if f.requested == feature.value]
+    assert told == [n for n in lacking(feature, every) if n not in shape]
+    assert [f.device for f in found if f.requested == Feature.SHAPE.value] == shape
 
 
 @pytest.mark.parametrize("feature", CLASSES)

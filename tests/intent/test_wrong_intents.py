@@ -385,6 +385,24 @@ CASES = {
         "are one bucket",
         "one of them",
     ),
+    "a shaper without a rate": (
+        ("{remaining_percent: 70}", "{remaining_percent: 70}, shape: {burst: 8 kB}"),
+        12,
+        "a shaper has one rate",
+        "rate and percent",
+    ),
+    "a shaper's burst in bytes of a percentage": (
+        ("{remaining_percent: 70}", "{remaining_percent: 70}, shape: {percent: 10, burst: 8 kB}"),
+        12,
+        "bursts of a percentage are times",
+        "burst_time",
+    ),
+    "an excess burst of no burst": (
+        ("{remaining_percent: 70}", "{remaining_percent: 70}, shape: {rate: 1 Mb/s, excess_burst: 0 B}"),
+        12,
+        "without the burst",
+        "both",
+    ),
     "violate with one bucket": (
         ("{remaining_percent: 70}", "{remaining_percent: 70}, police: {rate: 1 Mb/s, violate: drop}"),
         12,

@@ -226,6 +226,20 @@ def policers(draw: st.DrawFn, words: Dialect, sides: list[str]) -> dict[str, Any
 
 
 @st.composite
+def shapers(draw: st.DrawFn, words: Dialect) -> dict[str, Any]:
+    """Rates of shapers, and bursts."""
+    bursts = words.has(Feature.SHAPE_BURST) and draw(st.booleans())
+    if words.has(Feature.SHAPE_PERCENT) and draw(st.integers(0, 3)) == 0:
+        return {"percent": draw(st.integers(5, 100)), **({"burst_time": "20 ms"} if bursts else {})}
+    made: dict[str, Any] = {"rate": draw(RATES)}
+    if bursts:
+        made["burst"] = f"{draw(st.integers(32, 20_000))} B"
+        if draw(st.booleans()):
+            made["excess_burst"] = f"{draw(st.integers(0, 20_000))} B"
+    return made
+
+
+@st.composite
 def early_detection(draw: st.DrawFn, words: Dialect) -> Any:
     """WRED: plain, or with profiles of one kind."""
     units = {"packets": Feature.WRED_PROFILES, "kB": Feature.WRED_PROFILES, "ms": Feature.WRED_PROFILES}
@@ -336,7 +350,7 @@ def treatments(
         if words.has(Feature.BUFFERS) and draw(st.integers(0, 3)) == 0:
             made["buffers"] = {"percent": draw(st.integers(1, 20)), "prefer": draw(st.booleans())}
     if "priority" not in made and words.has(Feature.SHAPE) and draw(st.integers(0, 4)) == 0:
-        made["shape"] = {"rate": draw(RATES), **({"prefer": True} if draw(st.booleans()) else {})}
+        made["shape"] = {**draw(shapers(words)), **({"prefer": True} if draw(st.booleans()) else {})}
     if sides and draw(st.integers(0, 3)) == 0:
         made["police"] = draw(policers(words, sides))
     if words.has(Feature.LEVEL) and draw(st.integers(0, 4)) == 0:

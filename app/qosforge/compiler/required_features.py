@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from qosforge.intent.models import Remark, Treatment
+from qosforge.intent.models import Remark, Shape, Treatment
 from qosforge.intent.wred import QueueLimit
 from qosforge.plan.request import ClassRequest, Feature, InterfaceRequest
 
@@ -56,7 +56,7 @@ def class_requirements(class_request: ClassRequest) -> Iterator[ClassRequirement
         without = _treated(class_request, buffers=None)
         yield ClassRequirement(Feature.BUFFERS, without, prefer=treatment.buffers.prefer)
     if treatment.shape:
-        yield ClassRequirement(Feature.SHAPE, _treated(class_request, shape=None), prefer=treatment.shape.prefer)
+        yield from _shaping(class_request, treatment.shape)
     if treatment.priority and not treatment.priority.capped:
         yield ClassRequirement(Feature.STRICT, _treated(class_request, priority=None))
     if treatment.priority and treatment.priority.burst is not None:
@@ -80,6 +80,19 @@ def _limit_unit(limit: QueueLimit) -> Feature:
     if limit.time is not None:
         return Feature.QUEUE_LIMIT_TIME
     return Feature.QUEUE_LIMIT if limit.packets is not None else Feature.QUEUE_LIMIT_BYTES
+
+
+_NO_BURSTS = {"burst": None, "burst_time": None, "excess_burst": None, "excess_burst_time": None}
+
+
+def _shaping(class_request: ClassRequest, shape: Shape) -> Iterator[ClassRequirement]:
+    without = _treated(class_request, shape=None)
+    yield ClassRequirement(Feature.SHAPE, without, prefer=shape.prefer)
+    if shape.percent is not None:
+        yield ClassRequirement(Feature.SHAPE_PERCENT, without, prefer=shape.prefer, within=Feature.SHAPE)
+    if shape.states_bursts:
+        plain = _treated(class_request, shape=shape.model_copy(update=_NO_BURSTS))
+        yield ClassRequirement(Feature.SHAPE_BURST, plain, prefer=shape.prefer, within=Feature.SHAPE)
 
 
 def _detection(class_request: ClassRequest, treatment: Treatment) -> Iterator[ClassRequirement]:
@@ -127,6 +140,10 @@ def interface_requirements(interface_request: InterfaceRequest) -> Iterator[Inte
     if interface_request.shape is not None:
         without = interface_request.model_copy(update={"shape": None})
         yield InterfaceRequirement(Feature.SHAPE_PORT, without, "output", interface_request.shape_prefer)
+    if interface_request.shaping is not None and interface_request.shaping.states_bursts:
+        plain = interface_request.shaping.model_copy(update=_NO_BURSTS)
+        without = interface_request.model_copy(update={"shaping": plain})
+        yield InterfaceRequirement(Feature.SHAPE_BURST, without, "output", interface_request.shape_prefer)
     if interface_request.trust_in is not None:
         feature = Feature.TRUST_PHONE if interface_request.trust_in == "phone" else Feature.TRUST
         yield InterfaceRequirement(feature, interface_request.model_copy(update={"trust_in": None}), "input")

@@ -176,12 +176,13 @@ def _interface(
     trusted = said["input trust"]
     recognised = BOUNDARY_TAG in interface.tags and trusted is None
     shape = said["output shape"]
-    if isinstance(shape, PortShape) and shape.rate >= interface.usable:
+    shaped = shape.rate_of(interface.usable) if isinstance(shape, PortShape) else None
+    if shaped is not None and shaped >= interface.usable:
         findings.append(
             note(
                 "port-shape-not-needed",
                 Place(device=device.name, interface=interface.name, direction="output"),
-                requested=f"shaped to {format_rate(shape.rate)}",
+                requested=f"shaped to {format_rate(shaped)}",
                 applied=f"{format_rate(interface.usable)}",
             )
         )
@@ -189,7 +190,7 @@ def _interface(
         {
             "name": interface.name,
             "rate": interface.rate,
-            "usable": min(interface.usable, shape.rate) if isinstance(shape, PortShape) else interface.usable,
+            "usable": interface.usable if shaped is None else min(interface.usable, shaped),
             "framing": interface.encapsulation,
             "tagged": interface.tagged,
             "recognise": bool(inputs) and recognised,
@@ -197,7 +198,8 @@ def _interface(
             "trust_in": trusted,
             "schedule": bool(outputs),
             "by_mark": any(s.recognise_by == "mark" for s in outputs),
-            "shape": _port_shape(interface, shape) if outputs else None,
+            "shape": _port_shape(interface, shaped) if outputs else None,
+            "shaping": shape if isinstance(shape, PortShape) and outputs else None,
             # Nobody asked for what the contract alone makes useful.
             "shape_prefer": shape.prefer if isinstance(shape, PortShape) else True,
             "below_rate": bool(outputs) and interface.usable < interface.rate,
@@ -210,11 +212,11 @@ def _interface(
     )
 
 
-def _port_shape(interface: Interface, requested: object) -> int | None:
+def _port_shape(interface: Interface, requested: int | None) -> int | None:
     """The rate that a port is shaped to: the one asked for, else the contract where it is below the port's own
     rate (without it the queue that the policy serves builds up behind the device, where nobody serves it)."""
-    if isinstance(requested, PortShape) and requested.rate < interface.usable:
-        return requested.rate
+    if requested is not None and requested < interface.usable:
+        return requested
     return interface.usable if interface.usable < interface.rate else None
 
 

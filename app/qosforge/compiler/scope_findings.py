@@ -141,4 +141,6 @@ def agree_on(
 
 
 def _word(value: object) -> str:
-    return format_rate(value.rate) if isinstance(value, PortShape) else str(value)
+    if not isinstance(value, PortShape):
+        return str(value)
+    return f"{value.percent} %" if value.rate is None else format_rate(value.rate)

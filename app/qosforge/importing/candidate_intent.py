@@ -90,7 +90,7 @@ def scope_entry(side: ObservedSide) -> IntentData:
     if side.by_mark:
         words["recognise_by"] = "mark"
     if side.shape is not None:
-        words["shape"] = {"rate": rate(side.shape)}
+        words["shape"] = side.shaping or {"rate": rate(side.shape)}
     return words
 
 

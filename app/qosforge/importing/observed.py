@@ -13,6 +13,7 @@ from qosforge.importing.to_intent import (
     mark_of,
     match_of,
     police_of,
+    shape_of,
     treatment_of,
 )
 from qosforge.intent.applications import load_catalogue
@@ -44,7 +45,8 @@ class ObservedSide:
     """Ports of one device that have the same on one side.
 
     ``boundary`` where classes are recognised (an input), ``by_mark`` where an output tells them by their marks;
-    ``shape`` is what the whole port sends at most (bits per second).
+    ``shape`` is what the whole port sends at most (bits per second), ``shaping`` how the language says that where
+    a line of the device does.
     """
 
     device: str
@@ -56,6 +58,7 @@ class ObservedSide:
     boundary: bool = False
     by_mark: bool = False
     shape: int | None = None
+    shaping: IntentData | None = field(default=None, hash=False)
 
     @property
     def where(self) -> str:
@@ -185,15 +188,21 @@ def _output(device: str, interface: InterfacePlan, note: NoteUnmappedAt) -> Obse
     def about(name: str | None) -> NoteUnmapped:
         return lambda what: note(device, interface.name, "output", name, what)
 
-    egress, shape = interface.egress, None
+    egress, shape, shaping = interface.egress, None, None
     queues = egress.scheduler.queues if egress.scheduler else ()
     if len(queues) == 1 and queues[0].child is not None and queues[0].share is None:
-        shape, egress = queues[0].shape_rate, queues[0].child
+        shape, shaping, egress = queues[0].shape_rate, shape_of(queues[0]), queues[0].child
     classes = [*output_classes(egress, about)]
     if interface.egress.policers:
         classes = [*classes, *_policed(interface.egress.policers, "output", about)]
     return ObservedSide(
-        device, (interface.name,), "output", tuple(classes), policy_name(egress.policy), shape=shape
+        device,
+        (interface.name,),
+        "output",
+        tuple(classes),
+        policy_name(egress.policy),
+        shape=shape,
+        shaping=shaping,
     )
 
 

@@ -179,8 +179,8 @@ def treatment_of(queue: Queue, note: NoteUnmapped) -> IntentData:
         words["queue_limit"] = {"time": f"{queue.limit_ms} ms"}
     elif queue.limit_packets is not None:
         words["queue_limit"] = {"packets": queue.limit_packets}
-    if queue.shape_rate is not None:
-        words["shape"] = {"rate": rate(queue.shape_rate)}
+    if shape := shape_of(queue):
+        words["shape"] = shape
     for given, what in (
         (queue.fair, "flow-based fair queuing inside a class"),
         (queue.level is not None and not queue.priority, "an order of service within shares"),
@@ -188,6 +188,17 @@ def treatment_of(queue: Queue, note: NoteUnmapped) -> IntentData:
         if given:
             note(what)
     return words
+
+
+def shape_of(queue: Queue) -> IntentData:
+    """What a queue is shaped to; nothing where it is not."""
+    if queue.shape_percent is not None:
+        times = (("burst_time", queue.shape_burst_ms), ("excess_burst_time", queue.shape_excess_ms))
+        return {"percent": queue.shape_percent, **{name: f"{ms} ms" for name, ms in times if ms is not None}}
+    if queue.shape_rate is None:
+        return {}
+    sizes = (("burst", queue.shape_burst_bits), ("excess_burst", queue.shape_excess_bits))
+    return {"rate": rate(queue.shape_rate), **{name: f"{bits // 8} B" for name, bits in sizes if bits is not None}}
 
 
 def share_of(queue: Queue) -> IntentData:

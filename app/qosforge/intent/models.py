@@ -16,13 +16,13 @@ from qosforge.intent.objective import ObjectiveSpec
 from qosforge.intent.policing import Police, PoliceAction, Remark
 from qosforge.intent.queue_size import Bytes, QueueSize
 from qosforge.intent.scope import OWN_PREFIX, PortShape, Scope, TransmitRing
+from qosforge.intent.shaping import Shape
 from qosforge.intent.treatment import (
     MOST_CLASSES,
     RESERVED_CLASS,
     Bandwidth,
     Mark,
     Priority,
-    Shape,
     TrafficClass,
     Treatment,
 )

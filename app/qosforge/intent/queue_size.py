@@ -32,6 +32,15 @@ Bytes = Annotated[
 """A number of bytes, written ``8000 B`` or ``8 kB`` (1 kB is 1000 bytes)."""
 
 
+BytesOrNone = Annotated[
+    int,
+    Field(ge=0),
+    BeforeValidator(_parse_bytes, json_schema_input_type=str),
+    PlainSerializer(lambda value: f"{value} B", when_used="json"),
+]
+"""As `Bytes`, or ``0 B``."""
+
+
 class QueueSize(NamedTuple):
     """How much of a queue: ``value`` in ``unit``.
 

@@ -9,7 +9,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from qosforge.intent.base import IntentModel, Name, Requirement, Some
 from qosforge.intent.match import Vlan
-from qosforge.units import Rate, shortened
+from qosforge.intent.shaping import Shape
+from qosforge.units import shortened
 
 OWN_PREFIX = "QOSFORGE"
 """How the names begin that objects get on a device where the intent gives none."""
@@ -41,11 +42,8 @@ Trust = Literal["dscp", "cos", "phone", "none"]
 """What an input trusts: a mark, the marks of an IP phone alone (where one is detected), or nothing."""
 
 
-class PortShape(IntentModel):
+class PortShape(Shape):
     """What a whole port sends at most; what exceeds waits in the classes' queues."""
-
-    rate: Rate
-    prefer: Requirement = False
 
 
 class Scope(IntentModel):

@@ -7,11 +7,12 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from qosforge.dscp import drop_precedence
-from qosforge.intent.base import Cos, Dscp, Flag, IntentModel, Name, Percent, Requirement, Text
+from qosforge.intent.base import Cos, Dscp, Flag, IntentModel, Name, Percent, Text
 from qosforge.intent.match import Match
 from qosforge.intent.objective import ObjectiveSpec
 from qosforge.intent.policing import Police, Precedence
 from qosforge.intent.queue_size import Bytes
+from qosforge.intent.shaping import Shape
 from qosforge.intent.wred import Buffers, QueueLimit, Wred
 from qosforge.units import Rate
 
@@ -96,13 +97,6 @@ class Bandwidth(IntentModel):
 
 def _asked(value: object) -> object:
     return {} if value is True else None if value is False else value
-
-
-class Shape(IntentModel):
-    """What exceeds the rate waits."""
-
-    rate: Rate
-    prefer: Requirement = False
 
 
 class Treatment(IntentModel):

@@ -288,8 +288,10 @@ def _limits(queue: Queue) -> Iterator[str]:
     if queue.shape_weight:
         yield f"at most 1/{queue.shape_weight} of the link, evenly spaced"
     if queue.shape_rate:
+        part = f" ({queue.shape_percent} % of the rate)" if queue.shape_percent is not None else ""
         bursts = f" in bursts of {queue.shape_burst_bits} bits" if queue.shape_burst_bits else ""
-        yield f"at most {format_rate(queue.shape_rate)}{bursts}, what exceeds waits"
+        bursts += f" and {queue.shape_excess_bits} more" if queue.shape_excess_bits else ""
+        yield f"at most {format_rate(queue.shape_rate)}{part}{bursts}, what exceeds waits"
     if queue.burst:
         yield f"bursts of {queue.burst} bytes"
     if queue.police:

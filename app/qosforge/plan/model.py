@@ -229,6 +229,13 @@ class Queue(PlanModel):
     """Bits per second that the queue sends at most; what exceeds waits."""
     shape_burst_bits: int | None = None
     """What a shaped queue sends at once, where it is said: the shaper lets it go in intervals."""
+    shape_percent: int | None = None
+    """Where the device holds that as a percentage, of the interface's rate or of what a policy around shapes to."""
+    shape_excess_bits: int | None = None
+    """What it sends beyond that after an idle time, where it is said."""
+    shape_burst_ms: int | None = None
+    """The bursts of a percentage, as the device holds them."""
+    shape_excess_ms: int | None = None
     burst: int | None = None
     """Bytes that a capped priority queue may send above its share."""
     limit_bytes: int | None = None

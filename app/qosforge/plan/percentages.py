@@ -23,7 +23,7 @@ def default_burst(rate: int) -> int:
 
 def resolved(interface: InterfacePlan, rate: int) -> InterfacePlan:
     """The interface with its percentages as those of ``rate`` (b/s); the same object where it has none."""
-    ingress, egress = _ingress(interface.ingress, rate), _egress(interface.egress, rate)
+    ingress, egress = _ingress(interface.ingress, rate), resolved_output(interface.egress, rate)
     if ingress is interface.ingress and egress is interface.egress:
         return interface
     return interface.model_copy(update={"ingress": ingress, "egress": egress})
@@ -38,6 +38,16 @@ def percentage_rules(egress: Egress) -> Iterator[Rule]:
                 yield from percentage_rules(queue.child)
 
 
+def unresolved(egress: Egress) -> Egress:
+    """An output whose shapers at a percentage have no rate: one content for interfaces of any rate."""
+    if egress.scheduler is None or all(q.shape_percent is None for q in egress.scheduler.queues):
+        return egress
+    queues = tuple(
+        q if q.shape_percent is None else q.model_copy(update={"shape_rate": None}) for q in egress.scheduler.queues
+    )
+    return egress.model_copy(update={"scheduler": egress.scheduler.model_copy(update={"queues": queues})})
+
+
 @memoise
 def _any_percentage(rules: tuple[Rule, ...]) -> bool:
     return any(r.police is not None and r.police.percent is not None for r in rules)
@@ -47,7 +57,9 @@ def _any_percentage(rules: tuple[Rule, ...]) -> bool:
 def _relative(egress: Egress) -> bool:
     """Whether an output has a percentage anywhere: many interfaces have the same one."""
     queues = egress.scheduler.queues if egress.scheduler else ()
-    return _any_percentage(egress.rules) or any(q.child is not None and _relative(q.child) for q in queues)
+    return _any_percentage(egress.rules) or any(
+        q.shape_percent is not None or (q.child is not None and _relative(q.child)) for q in queues
+    )
 
 
 def _ingress(ingress: Ingress, rate: int) -> Ingress:
@@ -56,8 +68,9 @@ def _ingress(ingress: Ingress, rate: int) -> Ingress:
     return ingress.model_copy(update={"rules": tuple(_rule(rule, rate) for rule in ingress.rules)})
 
 
-def _egress(egress: Egress, rate: int) -> Egress:
-    if egress.policy is None or not _relative(egress) or egress.scheduler is None:
+def resolved_output(egress: Egress, rate: int) -> Egress:
+    """An output with its percentages as those of ``rate`` (b/s); the same object where it has none."""
+    if egress.scheduler is None or not _relative(egress):
         return egress
     queues = tuple(_queue(queue, rate) for queue in egress.scheduler.queues)
     return egress.model_copy(
@@ -69,9 +82,16 @@ def _egress(egress: Egress, rate: int) -> Egress:
 
 
 def _queue(queue: Queue, rate: int) -> Queue:
+    values: dict[str, object] = {}
+    if queue.shape_percent is not None:
+        shaped = max(1, rate * queue.shape_percent // 100)
+        values["shape_rate"] = shaped
+        times = (("shape_burst_bits", queue.shape_burst_ms), ("shape_excess_bits", queue.shape_excess_ms))
+        values |= {name: shaped * time // 1000 for name, time in times if time is not None}
+        queue = queue.model_copy(update=values)
     if queue.child is None:
         return queue
-    return queue.model_copy(update={"child": _egress(queue.child, queue.shape_rate or rate)})
+    return queue.model_copy(update={"child": resolved_output(queue.child, queue.shape_rate or rate)})
 
 
 def _rule(rule: Rule, rate: int) -> Rule:

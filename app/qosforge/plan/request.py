@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from qosforge.intent.applications import Application
 from qosforge.intent.models import RESERVED_CLASS, FragmentMethod, Mark, Treatment
-from qosforge.intent.scope import Trust
+from qosforge.intent.scope import PortShape, Trust
 from qosforge.inventory.models import Circuit, DeviceRole, Framing
 
 
@@ -46,6 +46,8 @@ class Feature(StrEnum):
     POLICE_REMARK = "remarking by a policer"
     POLICE_CONFORM = "marking by a policer what conforms"
     SHAPE = "shaping of a class"
+    SHAPE_PERCENT = "shaping of a class at a percentage of the rate"
+    SHAPE_BURST = "a burst of a shaper"
     SHAPE_PORT = "shaping of a port"
     STRICT = "priority without a cap"
     PRIORITY_BURST = "a burst of a priority class"
@@ -168,6 +170,8 @@ class InterfaceRequest(RequestModel):
     shape_prefer: bool = False
     below_rate: bool = False
     """Whether the contract of the port is below its rate: where nothing shapes it, its queues never fill."""
+    shaping: PortShape | None = None
+    """How the intent says that ``shape``: as a percentage, and with bursts; None where nobody asked for it."""
     lag: str | None = None
     """The link aggregation that the port is a member of."""
     circuit: Circuit | None = None

@@ -52,7 +52,7 @@ def _shares(classes: tuple[ClassRequest, ...], rate: int) -> tuple[float, ...]:
         if c.treatment.priority:
             continue
         own = [_guarantee(requested[number][1], part, left, rate)] if c.treatment.bounded else []
-        own += [c.treatment.shape.rate / rate] if c.treatment.shape else []
+        own += [c.treatment.shape.rate_of(rate) / rate] if c.treatment.shape else []
         bounds |= {number: min(own)} if own else {}
     return expected_shares(scheduler, rate, priority_load=0.0, bounds=bounds) if bounds else free
 

@@ -28,6 +28,7 @@ FEATURES = frozenset(
         Feature.POLICE_INPUT,
         Feature.POLICE_REMARK,
         Feature.SHAPE,
+        Feature.SHAPE_PERCENT,
         Feature.SHAPE_PORT,
         Feature.STRICT,
         Feature.WEIGHT,

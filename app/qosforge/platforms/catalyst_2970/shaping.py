@@ -31,7 +31,7 @@ def bound_of(request: DeviceRequest, entry: ClassRequest, interface_request: Int
         return None
     bounds = []
     if entry.treatment.shape is not None:
-        bounds.append(entry.treatment.shape.rate)
+        bounds.append(entry.treatment.shape.rate_of(interface_request.usable))
     if entry.treatment.bounded:
         bounds.append(
             round(guaranteed_share(request.classes, entry, interface_request.usable) * interface_request.usable)

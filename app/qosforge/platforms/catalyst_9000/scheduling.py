@@ -107,7 +107,7 @@ class QueuingPolicies:
         shape = entry.treatment.shape
         if others or group.level is not None or not (shape or entry.treatment.bounded):
             return None
-        bounds = [shape.rate] if shape else []
+        bounds = [shape.rate_of(interface_request.usable)] if shape else []
         if entry.treatment.bounded:
             part = guaranteed_share(self.request.classes, entry, interface_request.usable)
             bounds.append(int(part * interface_request.usable))

@@ -35,6 +35,8 @@ FEATURES = frozenset(
         Feature.POLICE_REMARK,
         Feature.POLICE_CONFORM,
         Feature.SHAPE,
+        Feature.SHAPE_BURST,
+        Feature.SHAPE_PERCENT,
         Feature.SHAPE_PORT,
         Feature.STRICT,
         Feature.PRIORITY_BURST,

@@ -140,6 +140,7 @@ class CiscoIos(CapabilityData):
     shape_bps: Range
     shape_bps_hqf: Highest
     shape_burst: ShaperBurst
+    shape_burst_ms: Range
     priority_burst: Range
     packet_bytes: Fact[int]
     wfq_discard_threshold: Fact[int]

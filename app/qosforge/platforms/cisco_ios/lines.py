@@ -212,7 +212,7 @@ TABLE = CommandTable(
     *mqc.packet_queues(since),
     *mqc.marks(since),
     *mqc.policers(since, percentages=True),
-    *mqc.shapers(since, bursts=f"[{_within(CAPABILITIES.shape_burst)}:shape_burst_bits <0-0>]"),
+    *mqc.shapers(since, bursts=True),
     mqc.nested(),
     *_interfaces(),
     *_rate_limits(),

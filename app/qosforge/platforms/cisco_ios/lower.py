@@ -20,7 +20,7 @@ from qosforge.plan.model import (
     Rule,
     Scheduler,
 )
-from qosforge.plan.percentages import resolved
+from qosforge.plan.percentages import resolved, resolved_output
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import ClassFidelity, LoweredDevice
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth
@@ -65,6 +65,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         attached = default_egress(interface_request.name, kbps)
         if takes_policy(request, interface_request):
             attached, dividing = policies.lower(interface_request, current)
+            dividing = resolved_output(dividing, interface_request.usable)
             near, differences = fidelity(request, interface_request, dividing)
             nearness.extend(near)
             findings.extend(differences)

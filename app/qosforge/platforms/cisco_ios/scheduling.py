@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from qosforge.errors import Place
 from qosforge.findings import Finding
@@ -11,12 +12,15 @@ from qosforge.memoise import memoise
 from qosforge.note import note
 from qosforge.plan.core import core, depends_on_rate
 from qosforge.plan.model import Discipline, Egress, InterfacePlan, Queue, Rule, Scheduler, Share
+from qosforge.plan.percentages import unresolved
+from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share, requested_shares
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, guarantees, served_first
 from qosforge.platforms.cisco_ios.limits import check_level, may_detect, priority_burst, queue_limit, shape_rate
 from qosforge.platforms.cisco_ios.policing import policer
+from qosforge.platforms.cisco_ios.shaping import shaper, with_burst
 from qosforge.platforms.cisco_ios.trains import hqf
 from qosforge.platforms.cisco_ios.wred import lower_red
 from qosforge.platforms.mqc.blocks import policy_names
@@ -69,14 +73,16 @@ class OutputPolicies:
             served = self._named(served, name, interface_request.name)
             return served, served
         inside = self._named(served, f"{name}{SHAPED_SUFFIX}", interface_request.name)
+        port = Place(device=request.device, interface=interface_request.name, direction="output")
+        asked = interface_request.shaping
         whole = Queue(
             number=0,
             name=CLASS_DEFAULT,
             limit_packets=CAPABILITIES.class_queue_limit.value,
-            shape_rate=rate,
-            shape_burst_bits=shape_burst(request, rate, inside),
             child=inside,
+            **shaper(request, asked, interface_request.usable, rate, place=port, findings=self.findings),
         )
+        whole = with_burst(request, whole, rate)
         burst = f" {whole.shape_burst_bits} 0" if whole.shape_burst_bits else ""
         self.findings.append(
             note(
@@ -136,7 +142,7 @@ class OutputPolicies:
         first = served_first(level.request, class_request)
         limits = queue_limit(level.request, class_request, level.rate * part, self.findings)
         detects = treatment.wred is not None and may_detect(level.request, class_request)
-        shaped = treatment.shape.rate if treatment.shape else None
+        shaped = self._shaped(level, class_request)
         queue = Queue(
             number=number,
             name=self._rule(level, class_request).name,
@@ -145,9 +151,21 @@ class OutputPolicies:
             share=share,
             burst=priority_burst(level.request, class_request, self.findings),
             red=lower_red(level.request, class_request, level.rate * part, self.findings) if detects else None,
-            shape_rate=shape_rate(level, shaped, class_request, self.findings) if shaped is not None else None,
+            **shaped,
         )
         return queue.model_copy(update=limits)
+
+    def _shaped(self, level: PolicyLevel, class_request: ClassRequest) -> dict[str, Any]:
+        """The fields of a queue that say what it is shaped to."""
+        requested = class_request.treatment.shape
+        if requested is None:
+            return {}
+        asked = requested.rate_of(level.rate)
+        rate = shape_rate(level, asked, class_request, self.findings)
+        if rate is None:
+            return {}
+        place = class_place(level.request, class_request, direction="output")
+        return shaper(level.request, requested, asked, rate, place=place, findings=self.findings)
 
     def _divided(
         self, level: PolicyLevel, class_request: ClassRequest, queue: Queue, part: float, depth: int
@@ -185,7 +203,12 @@ class OutputPolicies:
                     applied=f"at most {format_rate(rate)} ({shaped})",
                 )
             )
-        bounded = queue.model_copy(update={"shape_rate": rate})
+        bounded = queue
+        if rate != queue.shape_rate:
+            place, shape = class_place(level.request, class_request), class_request.treatment.shape
+            bounded = queue.model_copy(
+                update=shaper(level.request, shape, level.rate, rate, place=place, findings=self.findings)
+            )
         if not class_request.children:
             return bounded
         depths = CAPABILITIES.policy_depth
@@ -204,9 +227,8 @@ class OutputPolicies:
             return bounded
         nested = CAPABILITIES.max_reserved_nested_percent.value
         below = replace(level, classes=class_request.children, rate=rate, reservable=nested)
-        inside = self._policy(below, depth + 1)
-        burst = shape_burst(level.request, rate, inside)
-        return bounded.model_copy(update={"child": inside, "shape_burst_bits": burst})
+        inside = bounded.model_copy(update={"child": self._policy(below, depth + 1)})
+        return with_burst(level.request, inside, rate)
 
     def _bounded_priority(self, level: PolicyLevel, class_request: ClassRequest) -> Finding:
         if class_request.children:
@@ -226,6 +248,7 @@ class OutputPolicies:
     # -- names -------------------------------------------------------------------------------------------
     def _named(self, egress: Egress, name: str, interface: str) -> Egress:
         """The policy with its name and those inside it; a name stands for one content on the whole device."""
+        egress = unresolved(egress)
         for chosen in policy_names(name, interface, CAPABILITIES.name_length.value):
             named = self._below_named(egress, chosen, interface)
             held = self._held.setdefault(chosen, named)
@@ -280,22 +303,6 @@ def port_rate(interface_request: InterfaceRequest) -> int | None:
         if "." in interface_request.name
         else None
     )
-
-
-def shape_burst(request: DeviceRequest, rate: int, inside: Egress) -> int | None:
-    """The bits that a shaper of ``rate`` b/s sends at once; None where the device's own number will do.
-
-    Priority inside waits for the shaper's next interval, which HQF keeps short by itself.
-    """
-    if hqf(request) or not _serves_priority(inside):
-        return None
-    limits = CAPABILITIES.shape_burst
-    return max(limits.minimum, rate // limits.rate_part)
-
-
-def _serves_priority(egress: Egress) -> bool:
-    queues = egress.scheduler.queues if egress.scheduler else ()
-    return any(q.priority or (q.child is not None and _serves_priority(q.child)) for q in queues)
 
 
 def reservable_percent(request: DeviceRequest, current: InterfacePlan | None) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from qosforge.findings import Finding
-from qosforge.intent.models import Police
+from qosforge.intent.models import Police, Shape
 from qosforge.note import Reason, because, note
 from qosforge.plan.model import DROP, TRANSMIT, Policer
 from qosforge.plan.places import class_place
@@ -98,7 +98,12 @@ def shape_rate(class_request: ClassRequest) -> int | None:
     if class_request.treatment.shape is None:
         return None
     step = CAPABILITIES.shape.step * _MEGA
-    return class_request.treatment.shape.rate // step * step or None
+    return _requested(class_request.treatment.shape) // step * step or None
+
+
+def _requested(shape: Shape) -> int:
+    assert shape.rate is not None  # the device has no shaper at a percentage
+    return shape.rate
 
 
 def rate_findings(request: DeviceRequest) -> Iterator[Finding]:
@@ -136,9 +141,10 @@ def _police_findings(request: DeviceRequest, c: ClassRequest, police: Police) ->
 def _shape_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
     shape, rate, step = c.treatment.shape, shape_rate(c), CAPABILITIES.shape.step
     assert shape is not None
-    if rate == shape.rate:
+    asked = _requested(shape)
+    if rate == asked:
         return
-    place, requested = class_place(request, c, direction="output"), format_rate(shape.rate)
+    place, requested = class_place(request, c, direction="output"), format_rate(asked)
     if rate is None:
         yield note(
             "shape-unsupported",
@@ -150,7 +156,7 @@ def _shape_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding
             preferred=shape.prefer,
         )
         return
-    beyond = shape.rate - rate > request.tolerance * shape.rate
+    beyond = asked - rate > request.tolerance * asked
     yield note(
         "shape-approximate",
         place,

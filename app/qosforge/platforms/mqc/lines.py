@@ -253,14 +253,27 @@ def marks(since: Since = _unknown) -> Iterator[Line]:
     yield Line("set", "", "class", change=Change(key="{field}"), also=("set [ip] WORD:field REST",))
 
 
-def shapers(since: Since = _unknown, *, bursts: str = "", opens: str = "") -> Iterator[Line]:
+_BITS = "[<1-154400000>:shape_burst_bits [<0-154400000>:shape_excess_bits]]"
+_TIMES = "[<1-2000>:shape_burst_ms [ms] [<1-2000>:shape_excess_ms [ms]]]"
+
+
+def shapers(since: Since = _unknown, *, opens: str = "", bursts: bool = False) -> Iterator[Line]:
     """Shapers; ``opens`` where the device prints what is inside the class below them.
 
-    ``bursts`` is what may follow the rate, where plans have a place for it.
+    ``bursts`` (in bits) where they may be stated, and rates as percentages.
     """
+    if bursts:
+        yield one(
+            "shape",
+            f"shape average:kind percent <1-100>:shape_percent {_TIMES}",
+            key="shape",
+            negate="no shape {kind}",
+            since=since("police_percent"),
+            opens=opens,
+        )
     yield one(
         "shape",
-        f"shape average:kind <1-100000000000>:shape_rate {bursts}",
+        f"shape average:kind <1-100000000000>:shape_rate {_BITS if bursts else ''}",
         key="shape",
         negate="no shape {kind}",
         since=since("shape"),

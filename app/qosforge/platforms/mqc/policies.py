@@ -182,7 +182,7 @@ class PolicyReader:
                 case "police" if self._polices_output and (policer := read_policer(line, self._default_burst)):
                     police = policer
                 case "shape":
-                    values |= {name: line[name] for name in ("shape_rate", "shape_burst_bits") if name in line}
+                    values |= {name: value for name, value in line.values.items() if name != "kind"}
                 case "child" if line.name not in above:
                     if line.name not in self._policies:
                         self._miss(line, undefined=f"policy-map {line.name}")

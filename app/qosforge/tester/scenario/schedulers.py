@@ -57,10 +57,9 @@ def port_service(plan: Plan, interface: InterfacePlan, rate: int, line: int) -> 
     egress = interface.egress
     shapers = [twin_shaper(egress.shape_rate, egress.shape_burst)] if egress.shape_rate else []
     while (inside := egress.dividing) is not egress and inside.scheduler and egress.scheduler:
-        around = egress.scheduler.queues[0]
-        if around.shape_rate:
-            shapers.append(_queue_shaper(around, around.shape_rate))
-            assumed_rate = min(assumed_rate, around.shape_rate)
+        if (around := _queue_shaper(egress.scheduler.queues[0])) is not None:
+            shapers.append(around)
+            assumed_rate = min(assumed_rate, around.rate_bps)
         egress = inside
     scheduler = egress.scheduler or plan.system.scheduler
     if scheduler is not None and scheduler.limit_percent is not None:
@@ -75,10 +74,19 @@ def twin_shaper(rate: int, burst: int | None = None) -> ShapeSpec:
     return ShapeSpec(rate_bps=rate, burst_bytes=burst or usual)
 
 
-def _queue_shaper(queue: Queue, rate: int) -> ShapeSpec:
-    """The shaper of a queue; a bucket that holds no packet would never fill."""
+def _queue_shaper(queue: Queue) -> ShapeSpec | None:
+    """The shaper of a queue; a bucket that holds no packet would never fill.
+
+    It holds both bursts; an excess burst that is not stated is the committed one (IOS shows both:
+    ``shape (average) cir 614400 bc 6144 be 6144``).
+    """
+    if not queue.shape_rate:
+        return None
     bits = queue.shape_burst_bits
-    return twin_shaper(rate, max(_SHAPE_BURST_BYTES, bits // 8) if bits else None)
+    if bits is None:
+        return twin_shaper(queue.shape_rate)
+    excess = bits if queue.shape_excess_bits is None else queue.shape_excess_bits
+    return twin_shaper(queue.shape_rate, max(_SHAPE_BURST_BYTES, (bits + excess) // 8))
 
 
 def conversations(rate: int) -> int:
@@ -110,7 +118,7 @@ def twin_scheduler(scheduler: Scheduler, rate: int) -> SchedulerSpec:
     if any(_inside(queue) for queue in scheduler.queues):
         return TreeScheduler(children=_nodes(scheduler, rate, 0))
     found = _flat(scheduler, rate)
-    shapes = {i: _queue_shaper(q, q.shape_rate) for i, q in enumerate(scheduler.queues) if q.shape_rate}
+    shapes = {i: shaped for i, q in enumerate(scheduler.queues) if (shaped := _queue_shaper(q)) is not None}
     # The twin has no shapers in flow-based fair queueing: such plans are refused before.
     return replace(found, shapes=shapes) if shapes and not isinstance(found, FairScheduler) else found
 
@@ -126,7 +134,7 @@ def _nodes(scheduler: Scheduler, rate: int, first: int) -> tuple[TreeNodeSpec, .
     found = []
     for queue, guaranteed in zip(scheduler.queues, _guarantees(scheduler, rate), strict=True):
         inside = _inside(queue)
-        bucket = _queue_shaper(queue, queue.shape_rate) if queue.shape_rate else None
+        bucket = _queue_shaper(queue)
         police = None
         if queue.priority and queue.capped and inside is None:
             police = ShapeSpec(rate_bps=guaranteed, burst_bytes=priority_burst(queue, guaranteed))

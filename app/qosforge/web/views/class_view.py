@@ -20,7 +20,8 @@ _PLAIN = ("name", "description", "mark.dscp", "mark.cos", "mark.precedence", "ma
 _POLICE = ("rate", "percent", "burst", "burst_time", "exceed", "direction", "prefer")
 _SERVICE = (
     *("treatment.wred", "treatment.wred.prefer", "treatment.queue_limit.prefer", "treatment.priority.burst"),
-    *("treatment.bounded", "treatment.level", "treatment.shape.rate", "treatment.shape.prefer"),
+    *("treatment.bounded", "treatment.level", "treatment.shape.rate", "treatment.shape.percent"),
+    *("treatment.shape.burst", "treatment.shape.prefer"),
     *(f"treatment.police.{key}" for key in _POLICE),
 )
 _COMMON = frozenset({"treatment.wred", "treatment.wred.prefer"})
@@ -39,6 +40,9 @@ _SHOWN_ONLY = (
     ("treatment", "police", "excess_burst"),
     ("treatment", "police", "excess_burst_time"),
     ("treatment", "police", "conform"),
+    ("treatment", "shape", "burst_time"),
+    ("treatment", "shape", "excess_burst"),
+    ("treatment", "shape", "excess_burst_time"),
     ("treatment", "police", "violate"),
 )
 """What the form shows and does not edit."""
