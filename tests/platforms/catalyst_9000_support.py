@@ -78,6 +78,25 @@ def marked(name: str, dscp: Any, **treatment: Any) -> dict[str, Any]:
     return {"name": name, "match": {"any": [{"dscp": [dscp]}]}, "mark": {"dscp": dscp}, "treatment": treatment}
 
 
+SIZED = (
+    marked("voice", "ef", priority={"percent": 10}, buffers={"percent": 5}, queue_limit={"percent": 70}),
+    marked(
+        "bulk",
+        "af11",
+        bandwidth={"remaining_percent": 20},
+        buffers={"percent": 30},
+        queue_limit={"thresholds": [{"dscp": "af11", "percent": 80}]},
+    ),
+    marked(
+        "data",
+        "af21",
+        bandwidth={"remaining_percent": 20},
+        wred={"profiles": [{"dscp": "af21", "minimum": "55 %", "maximum": "75 %"}]},
+    ),
+)
+"""Classes whose queues are sized in parts."""
+
+
 def compilation(
     *classes: dict[str, Any], apply: Any = APPLY, running: str = STARTUP, ports: Any = PORTS, **more: Any
 ) -> Compilation:

@@ -23,6 +23,7 @@ from tests.platforms.catalyst_9000_support import (
     MARKED_DOWN,
     PORTS,
     REST,
+    SIZED,
     STARTUP,
     TRUNK,
     VIDEO,
@@ -111,6 +112,7 @@ INTENTS: dict[str, dict[str, Any]] = {
     "by rate": {"classes": (marked("voice", "ef", priority={"rate": "5 Mb/s"}), REST)},
     "weights": {"classes": (marked("a", 10, bandwidth={"weight": 3}), marked("b", 12, bandwidth={"weight": 2}))},
     "limits": {"classes": (SHAPED, BOUNDED, POLICED, {"name": "default"})},
+    "sized": {"classes": (*SIZED, {"name": "default", "treatment": {"queue_limit": {"percent": 90}}})},
     "marked down": {"classes": (VOICE, MARKED_DOWN, REST)},
     "marks": {
         "classes": (

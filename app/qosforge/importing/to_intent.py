@@ -179,6 +179,15 @@ def treatment_of(queue: Queue, note: NoteUnmapped) -> IntentData:
         words["queue_limit"] = {"time": f"{queue.limit_ms} ms"}
     elif queue.limit_packets is not None:
         words["queue_limit"] = {"packets": queue.limit_packets}
+    elif queue.thresholds and not any(threshold.cos for threshold in queue.thresholds):
+        words["queue_limit"] = {
+            "thresholds": [
+                {"dscp": [code_point(point) for point in threshold.dscp], "percent": threshold.percent}
+                for threshold in queue.thresholds
+            ]
+        }
+    if queue.buffer_percent is not None:
+        words["buffers"] = {"percent": queue.buffer_percent}
     if shape := shape_of(queue):
         words["shape"] = shape
     for given, what in (
@@ -218,10 +227,8 @@ def share_of(queue: Queue) -> IntentData:
 
 
 def red_of(red: Red) -> IntentData:
-    """Early detection with all its curves, but for those in per cent of a queue: these are a device's own."""
-    if red.unit == "percent":
-        return {"ecn": True} if red.ecn else {}
-    unit = {"packets": "packets", "bytes": "B", "ms": "ms"}[red.unit]
+    """Early detection with all its curves."""
+    unit = {"packets": "packets", "bytes": "B", "ms": "ms", "percent": "%"}[red.unit]
     profiles = []
     for profile in red.profiles:
         marks: IntentData = {}
@@ -231,11 +238,13 @@ def red_of(red: Red) -> IntentData:
             marks["dscp"] = [code_point(d) for d in profile.dscp]
         elif profile.precedence:
             marks["precedence"] = list(profile.precedence)
-        probability = f"{100 / profile.denominator:.12g} %"
         limits = {"minimum": f"{profile.minimum} {unit}", "maximum": f"{profile.maximum} {unit}"}
+        if red.unit != "percent":
+            limits["probability"] = f"{100 / profile.denominator:.12g} %"
         if marks:
-            profiles.append({**marks, **limits, "probability": probability})
-    words: IntentData = {"weight_exponent": red.weight_exponent} if red.weight_exponent else {}
+            profiles.append({**marks, **limits})
+    # What counts in parts of a queue averages as the device does.
+    words: IntentData = {} if red.unit == "percent" else {"weight_exponent": red.weight_exponent}
     if profiles:
         words["profiles"] = profiles
     if red.ecn:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from qosforge.commands import Entry
 from qosforge.dscp import drop_precedence, dscp_name
+from qosforge.intent.wred import Wred
 from qosforge.plan.model import Red, RedProfile, Share, ShareUnit, TailThreshold
+from qosforge.plan.request import ClassRequest
 from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.catalyst_9000.queues import QueueGroup
 from qosforge.platforms.ios_switch.notes import Notes
 
+_COLOURS = {"low": "green", "medium": "yellow", "high": "red"}
+_PROBABILITY = 0.1
+"""The probability of a profile that states none."""
 Curve = tuple[int, int]
 """Per cent of a queue at which drops begin, and at which all is dropped."""
 
@@ -22,32 +27,98 @@ def detectors(groups: Iterable[QueueGroup], marks: Mapping[str, ClassMarks], not
     Classes that require one come before those that prefer one.
     """
     asking = [
-        (wred.prefer, position, entry)
+        (wred, position, entry)
         for position, group in enumerate(groups)
         for entry in group.classes
         if (wred := entry.treatment.wred) is not None
     ]
-    asking.sort(key=lambda wish: wish[:2])
+    asking.sort(key=lambda wish: (wish[0].prefer, wish[1]))
     most = CAPABILITIES.wred.classes
-    curves = CAPABILITIES.wred.curves
-    held: dict[int, dict[int, Curve]] = {}
-    for prefer, position, entry in asking:
-        if position not in held and len(held) == most:
+    rows: dict[int, dict[int, Curve]] = {}
+    for wred, position, entry in asking:
+        if position not in rows and len(rows) == most:
+            _no_detector(entry, wred, notes, variant="too-many-queues", most=most)
+            continue
+        curves = rows.get(position, {}) | _curves(wred, marks[entry.name])
+        if len(set(curves.values())) > CAPABILITIES.queues.thresholds:
+            _no_detector(entry, wred, notes, variant="too-many-thresholds", most=CAPABILITIES.queues.thresholds)
+            continue
+        rows[position] = curves
+        if any(profile.probability != _PROBABILITY for profile in wred.profiles):
+            notes.note("wred-approximate", traffic_class=entry.name, direction="output", variant="no-probability")
+    return {position: make_red(curves) for position, curves in rows.items()}
+
+
+def _no_detector(entry: ClassRequest, wred: Wred, notes: Notes, *, variant: str, most: int) -> None:
+    notes.note(
+        "wred-unsupported",
+        traffic_class=entry.name,
+        direction="output",
+        requested="WRED",
+        applied="tail drop",
+        variant=variant,
+        most=most,
+        preferred=wred.prefer,
+    )
+
+
+def _curves(wred: Wred, marks: ClassMarks) -> dict[int, Curve]:
+    """The curve of each code point of a class: as its profiles say, else the device's kind of it."""
+    points = [*marks.points, *([marks.dscp] if marks.dscp is not None else [])]
+    if not wred.profiles:
+        return {point: CAPABILITIES.wred.curves[drop_precedence(point) or "low"] for point in points}
+    return {
+        point: (profile.minimum.value, profile.maximum.value)
+        for point in points
+        for profile in wred.profiles
+        if point in profile.dscp
+        or point >> 3 in profile.precedence
+        or profile.colour == _COLOURS[drop_precedence(point) or "low"]
+    }
+
+
+def tail_thresholds(
+    groups: Sequence[QueueGroup], marks: Mapping[str, ClassMarks], reds: Mapping[int, Red], notes: Notes
+) -> dict[int, tuple[TailThreshold, ...]]:
+    """The thresholds of the queues by position: how full a queue may be for each code point of its classes."""
+    told = {point for group in groups for c in group.classes if not c.is_default for point in marks[c.name].points}
+    found = {}
+    for position, group in enumerate(groups):
+        rows: dict[int, int] = {}
+        for entry in group.classes:
+            limit = entry.treatment.queue_limit
+            if limit is None:
+                continue
+            points = frozenset(range(64)) - told if entry.is_default else frozenset(marks[entry.name].points)
+            parts = {point: t.percent for t in limit.thresholds for point in t.dscp if point in points}
+            if limit.percent is not None:
+                parts = dict.fromkeys(points, limit.percent)
+            refused = None
+            if position in reds:
+                refused = "beside-wred"
+            elif not parts:
+                refused = "no-dscp"
+            elif len({*rows.values(), *parts.values()}) > CAPABILITIES.queues.thresholds:
+                refused = "too-many-thresholds"
+            if refused is None:
+                rows |= parts
+                continue
             notes.note(
-                "wred-unsupported",
+                "queue-limit-unsupported",
                 traffic_class=entry.name,
                 direction="output",
-                requested="WRED",
-                applied="tail drop",
-                variant="too-many-queues",
-                most=most,
-                preferred=prefer,
+                variant=refused,
+                most=CAPABILITIES.queues.thresholds,
+                preferred=limit.prefer,
             )
-            continue
-        written = marks[entry.name]
-        points = {*written.points, *([written.dscp] if written.dscp is not None else [])}
-        held.setdefault(position, {}).update({p: curves[drop_precedence(p) or "low"] for p in points})
-    return {position: make_red(rows) for position, rows in held.items()}
+        found[position] = make_thresholds(rows)
+    return found
+
+
+def buffer_percent(group: QueueGroup) -> int | None:
+    """The part of the port's buffers that the classes of a queue ask for together."""
+    parts = [c.treatment.buffers.percent for c in group.classes if c.treatment.buffers]
+    return sum(parts) if parts else None
 
 
 def make_red(rows: Mapping[int, Curve]) -> Red:

@@ -10,7 +10,7 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import asked_share, guaranteed_share, requested_shares
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
-from qosforge.platforms.catalyst_9000.drops import detectors
+from qosforge.platforms.catalyst_9000.drops import buffer_percent, detectors, tail_thresholds
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.catalyst_9000.names import OUTPUT_POLICY, PORT_SUFFIX
 from qosforge.platforms.catalyst_9000.queues import QueueGroup
@@ -59,6 +59,7 @@ class QueuingPolicies:
     def _dividing(self, interface_request: InterfaceRequest) -> Egress:
         shares = self._shares(interface_request)
         reds = detectors(self.groups, self.marks, self.notes)
+        thresholds = tail_thresholds(self.groups, self.marks, reds, self.notes)
         queues = []
         rules = []
         for number, group in enumerate(self.groups):
@@ -73,6 +74,8 @@ class QueuingPolicies:
                     capped=group.level is not None and share is not None,
                     share=share,
                     red=reds.get(number),
+                    thresholds=thresholds[number],
+                    buffer_percent=buffer_percent(group),
                     shape_rate=self._bound(group, interface_request),
                 )
             )
@@ -94,6 +97,10 @@ class QueuingPolicies:
             # A class that states no weight has one of 1.
             amounts = [sum(_weight(c) for c in g.classes) for g in weighted]
             unit = ShareUnit.WEIGHT
+        elif stated == {ShareUnit.REMAINING_PERCENT} and None not in given:
+            # They stand as they are stated: what they leave of the whole is shared in proportion.
+            amounts = [sum(share.value for c in g.classes if (share := asked_share(c.treatment))) for g in weighted]
+            unit = ShareUnit.REMAINING_PERCENT
         else:
             requested = requested_shares(self.request.classes, interface_request.usable)
             amounts = whole_percents([sum(requested[c.name] for c in g.classes) for g in weighted])

@@ -9,6 +9,8 @@ from qosforge.twin.scenario import FlowOrderSpec, QueueSpec, RedProfileSpec, Red
 
 DEFAULT_LIMIT = 64
 """Packets of a queue whose length no plan states."""
+PORT_BUFFERS = 8 * DEFAULT_LIMIT
+"""Packets that a port is taken to hold where queues have parts of its buffers: eight queues of the usual length."""
 _PS_PER_MS = 10**9
 
 
@@ -19,7 +21,7 @@ def twin_queue(queue: Queue, name: str, drain_bps: int = 0, conversations: int |
     """
     limit = queue.limit_packets
     if limit is None and queue.limit_ms is None:
-        limit = DEFAULT_LIMIT
+        limit = _usual_limit(queue)
     timed = queue.limit_ms is not None or (queue.red is not None and queue.red.unit == "ms")
     fair = None
     if queue.fair:
@@ -37,6 +39,11 @@ def twin_queue(queue: Queue, name: str, drain_bps: int = 0, conversations: int |
     )
 
 
+def _usual_limit(queue: Queue) -> int:
+    """Packets of a queue that states no length: its part of the port's buffers, where it has one."""
+    return DEFAULT_LIMIT if queue.buffer_percent is None else max(1, queue.buffer_percent * PORT_BUFFERS // 100)
+
+
 def _threshold(queue: Queue, threshold: TailThreshold) -> ThresholdSpec | None:
     """Weighted tail drop; none where nothing is dropped before the queue is full."""
     marks = (
@@ -48,7 +55,7 @@ def _threshold(queue: Queue, threshold: TailThreshold) -> ThresholdSpec | None:
     packets, in_bytes = None, None
     if queue.limit_packets is not None or queue.limit_bytes is None:
         # A queue always holds one.
-        packets = max(1, (queue.limit_packets or DEFAULT_LIMIT) * threshold.percent // 100)
+        packets = max(1, (queue.limit_packets or _usual_limit(queue)) * threshold.percent // 100)
     if queue.limit_bytes is not None:
         in_bytes = queue.limit_bytes * threshold.percent // 100
     return ThresholdSpec(match=MatchSpec(any=marks), packets=packets, bytes=in_bytes)
