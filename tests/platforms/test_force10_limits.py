@@ -272,3 +272,52 @@ def test_entries_with_an_order() -> None:
     entry = _entry("mac", "permit host 00:04:23:AA:00:01 any")
     assert entry is not None
     assert (read_term(entry.values), "order" in entry) == (Term(source_mac="0004.23aa.0001"), False)
+
+
+def test_lines_of_os9_are_named_with_all_that_is_below_them() -> None:
+    text = """\
+hostname blade
+!
+service-class dynamic dot1p
+!
+no qos-rate-adjust
+!
+no dcb enable
+!
+qos-policy-output storage ets
+ bandwidth-percentage 50
+dcb-input pfc
+ pfc priority 4
+priority-group storage
+ priority-list 4
+dcb-map FLEX
+ no pfc mode on
+class-map match-any mine cpu-qos
+ match ip access-group bfd
+interface TenGigabitEthernet 0/4
+ rate-interval 60
+ dcb-policy output ets
+ dcb-map FLEX
+"""
+    named = [unknown.text for unknown in PLATFORM.parse(text, DEVICE, "6.5").unknown]
+    plain = ("hostname blade", "!", "no qos-rate-adjust", "interface TenGigabitEthernet 0/4", "rate-interval 60")
+    assert named == [line.strip() for line in text.splitlines() if line.strip() not in plain]
+
+
+def test_a_standard_list_tells_a_class_by_its_sources() -> None:
+    text = """\
+ip access-list standard users
+ seq 5 permit 10.1.0.0/16
+ permit host 10.9.0.1 order 3
+ deny any
+class-map match-any users
+ match ip access-group users
+policy-map-input mine
+ service-queue 3 class-map users
+interface GigabitEthernet 0/2
+ service-policy input mine
+"""
+    held = PLATFORM.parse(text, DEVICE, "6.5")
+    (rule,) = port(held, "GigabitEthernet 0/2").ingress.rules
+    assert rule.any_of == (Term(source="10.1.0.0/16"),)
+    assert [u.text for u in held.unknown] == ["permit host 10.9.0.1 order 3", "deny any"]

@@ -156,10 +156,11 @@ class CommandTable:
                 below = tuple(self._entries(line.children, form.line.opens or NOTHING, line.text, reading))
                 yield Entry(form.line.id, values, line, below, form.negated)
                 continue
-            if found is not None or self._is_qos(line.text, mode):
+            missed = found is not None or self._is_qos(line.text, mode)
+            if missed:
                 reading.miss(line, context)
-            # What stands below a line that is none of ours may be QoS all the same.
-            opened = found[0].line.opens if found else ELSEWHERE if mode in self._shared else NOTHING
+            # What stands below a line that is none of ours may be QoS all the same, and all below one of QoS is.
+            opened = found[0].line.opens if found else NOTHING if missed else ELSEWHERE
             tuple(self._entries(line.children, opened or NOTHING, line.text, reading))
 
     def find(self, text: str, mode: str) -> tuple[Form, Mapping[str, Value]] | None:

@@ -11,6 +11,7 @@ from qosforge.plan.model import Plan
 from qosforge.platforms.base import DeviceFamily, installed, platform
 
 _SWITCHPORT = re.compile(r"switchport\b.*")
+_PROMPT = re.compile(r"^\s*\w[\w.-]*\(conf[\w/.-]*\)[#>] *")
 _HOSTNAME = re.compile(r"(?:hostname|snmp-server name) \"?([A-Za-z0-9][A-Za-z0-9_.-]{0,62})\"?")
 _VERSION = re.compile(r"(?:! *)?[Vv]ersion (\d+\.\d+[\w().-]*)")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
@@ -58,7 +59,7 @@ def recognise_platform(text: str, file: str) -> str:
     Raises:
         InputError: it has none of any, or of two alike.
     """
-    lines = [" ".join(line.split()) for line in text.splitlines()]
+    lines = [" ".join(_PROMPT.sub("", line).split()) for line in text.splitlines()]
     switch = any(_SWITCHPORT.fullmatch(line) for line in lines)
     known = {}
     for name in installed():

@@ -16,7 +16,10 @@ NO_ORDER = 254
 
 
 def read_term(values: Mapping[str, Any]) -> Term:
-    """The term of one permitting entry of a list, by what its line says (`lines.IP_ENTRY`, `lines.MAC_ENTRY`)."""
+    """The term of one permitting entry of a list, by what its line says (`lines.IP_ENTRY`, `lines.STANDARD_ENTRY`,
+    `lines.MAC_ENTRY`)."""
+    if "standard" in values:
+        return Term(source=_prefix(values, "source"))
     if "protocol" not in values:
         return Term(source_mac=values.get("source"), destination_mac=values.get("destination"))
     protocol = values["protocol"]

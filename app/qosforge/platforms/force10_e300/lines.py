@@ -10,17 +10,22 @@ METER = f"{_RATE.format('')} [peak {_RATE.format('peak_')}]"
 """A policer or a meter: Mb/s or kb/s, and KB."""
 _SHAPE = _RATE.format("")
 
+_ADDRESS = "{{any|host ADDRESS:{0}|PREFIX:{0}|ADDRESS:{0} WILDCARD:{0}_wildcard}}"
 _END = (
-    "{{any|host ADDRESS:{0}|PREFIX:{0}|ADDRESS:{0} WILDCARD:{0}_wildcard}} "
-    "[{{eq <0-65535>:{0}_port|range <0-65535>:{0}_first <0-65535>:{0}_last|gt <0-65534>:{0}_above"
-    "|lt <1-65535>:{0}_below}}]"
+    f"{_ADDRESS} [{{{{eq <0-65535>:{{0}}_port|range <0-65535>:{{0}}_first <0-65535>:{{0}}_last|"
+    "gt <0-65534>:{0}_above|lt <1-65535>:{0}_below}}]"
 )
 _MAC_END = "{{any|host MAC:{0}}}"
 _ORDER = "[order <0-254>:order]"
+STANDARD_ENTRY = f"permit:standard {_ADDRESS.format('source')} {_ORDER}"
 IP_ENTRY = (
     f"permit {{ip|icmp|tcp|udp|<0-255>}}:protocol {_END.format('source')} {_END.format('destination')} {_ORDER}"
 )
 MAC_ENTRY = f"permit {_MAC_END.format('source')} {_MAC_END.format('destination')} {_ORDER}"
+
+_OBJECTS = "class-map|qos-policy-(?:input|output)|policy-map-(?:input|output)|wred-profile"
+_PORT_LINES = r"service-(?:policy|class|queue)|dot1p-priority|rate (?:police|limit|shape)|dcb-\w+|pfc"
+"""What looks like QoS at the top and at a port, whether the table has it or not."""
 
 _ARGUMENTS = {
     "ADDRESS": ArgumentType(r"\d+\.\d+\.\d+\.\d+", str),
@@ -30,6 +35,9 @@ _ARGUMENTS = {
     "MARKS": ArgumentType(r"[0-9]+(?:,[0-9]+)*", str),
     "PORT": ArgumentType(r"\d+/\d+", str),
 }
+
+
+_NOT_OURS = "dcb-map|dcb-input|dcb-output|dcb-buffer-threshold|priority-group"
 
 
 def _entries(mode: str, entry: str) -> tuple[Line, ...]:
@@ -85,7 +93,14 @@ def _setting(line: str, pattern: str, mode: str, *, key: str = "") -> Line:
 TABLE = CommandTable(
     _access_list("ip"),
     _access_list("mac"),
+    Line(
+        "ip acl",
+        "ip access-list standard WORD:name",
+        opens="ip standard",
+        change=Change(defines="ip acl {name}"),
+    ),
     *_entries("ip acl", IP_ENTRY),
+    *_entries("ip standard", STANDARD_ENTRY),
     *_entries("mac acl", MAC_ENTRY),
     Line(
         "class-map",
@@ -182,13 +197,15 @@ TABLE = CommandTable(
     ),
     Line("port-shape", f"rate shape {_SHAPE}", "interface"),
     Line("class-of-service", "", "interface", also=("service-class dynamic dot1p",)),
+    # Data center bridging of OS9, and policies of its bandwidth groups: every line below is named.
+    Line("bridging", "", opens="bridging", also=(f"{{{_NOT_OURS}}} REST", "qos-policy-output WORD ets")),
     Line("switchport", "switchport", "interface"),
     Line("text", "description REST", "interface"),
     Line("text", "shutdown", "interface"),
     shared={
-        "": r"(?:service-(?:class|policy|queue)|dcb|rate|trust|match|bandwidth-percentage|policy-aggregate|"
-        r"set ip-dscp|(?:no )?strict-priority unicast).*",
-        "interface": r"(?:service-policy|dot1p-priority|rate (?:police|limit|shape)|service-class)\b.*",
+        "": rf"(?:no )?(?:{_OBJECTS}|{_PORT_LINES}|rate-(?:police|limit|shape)|strict-priority|dcb|queue|trust|"
+        r"match|bandwidth-\w+|set (?:ip-dscp|mac-dot1p)|policy-aggregate)\b.*",
+        "interface": rf"(?:no )?(?:{_PORT_LINES})\b.*",
     },
     arguments=_ARGUMENTS,
     families=("GigabitEthernet", "TenGigabitEthernet", "Port-channel", "Vlan", "ManagementEthernet", "Loopback"),
