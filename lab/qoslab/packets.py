@@ -45,6 +45,11 @@ class Packets:
                 raise BoxError(f"packets: {name} must be a whole number from 0 to {high}, not {value!r}")
         return made
 
+    @property
+    def ip_version(self) -> int:
+        """The version of IP, by the addresses."""
+        return 6 if ":" in self.src + self.dst else 4
+
     def marked(self, *, dscp: int | None = None, cos: int | None = None) -> Packets:
         """The same packets with other marks."""
         return replace(self, dscp=self.dscp if dscp is None else dscp, cos=self.cos if cos is None else cos)

@@ -111,6 +111,7 @@ OTHER: dict[type[BaseModel], dict[str, Any]] = {
 UNSEEN = {
     (Plan, "schema_version"), (Plan, "device"), (Plan, "platform"), (Plan, "system"), (Plan, "interfaces"),
     (Plan, "foreign_lists"), (System, "scheduler"), (System, "queue_on_input"), (System, "express_forwarding"),
+    (System, "ipv6"), (Rule, "ipv4"),
     (Plan, "switched"), (InterfacePlan, "ingress"), (InterfacePlan, "egress"), (Ingress, "rules"),
     (Rule, "any_of"), (Egress, "rules"), (Egress, "scheduler"), (Scheduler, "queues"), (Queue, "capped"),
     (Red, "by_dscp"), (RedProfile, "colour"),

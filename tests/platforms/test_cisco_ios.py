@@ -91,14 +91,14 @@ def test_more_values_than_a_line_holds_take_several_lines() -> None:
         Term(cos=(0, 1, 2, 3)),
         Term(cos=(4,)),
     )
-    assert " match ip dscp cs1  9  af11  11  af12  13  af13  15\n match ip dscp cs2  17\n" in text(wanted)
+    assert " match dscp cs1  9  af11  11  af12  13  af13  15\n match dscp cs2  17\n" in text(wanted)
 
 
 def test_conditions_that_hold_together_are_joined() -> None:
     wanted = request(a_class(terms=(Alternative(application="http", dscp=(46,)),)))
 
     assert codes(PLATFORM.lower(wanted, None), Severity.ERROR) == []
-    assert "class-map match-all gold\n match ip dscp ef\n match protocol http\n" in text(wanted)
+    assert "class-map match-all gold\n match dscp ef\n match protocol http\n" in text(wanted)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_flows_become_one_access_list_and_exceptions_another() -> None:
         "!\n"
         "class-map match-all gold\n"
         " match access-group name QOSFORGE-gold\n"
-        " match not ip dscp cs1\n"
+        " match not dscp cs1\n"
         " match not access-group name QOSFORGE-gold.NOT\n"
     )
 

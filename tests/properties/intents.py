@@ -49,13 +49,11 @@ class Dialect:
 
 
 WHOLE = Dialect()
-NOT_EMULATED = {"cisco_ios": {Feature.MATCH_IPV6}}
-"""What no vendor sheet at hand describes, and the emulated devices have not: nothing judges its lines."""
 
 
 def dialect(name: str) -> Dialect:
     """That of a platform."""
-    features = platform(name).features - NOT_EMULATED.get(name, set())
+    features = platform(name).features
     if name == "cisco_ios":
         return Dialect(features=features, deep=2)
     dscps = SWITCH_DSCPS if name == "catalyst_2950" else tuple(range(64))

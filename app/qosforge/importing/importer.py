@@ -32,7 +32,7 @@ from qosforge.platforms.base import platform
 from qosforge.platforms.masked_findings import mask_findings
 
 _POLICY = re.compile(r"policy-map(?:-input|-output)? (\S+)(?: .*)?")
-_NOT_ASKED = frozenset({"express_forwarding"})
+_NOT_ASKED = frozenset({"express_forwarding", "ipv6"})
 """Settings that classes need or not, without being any treatment of them."""
 
 

@@ -262,9 +262,12 @@ def _intent_policy_name(policy: str | None) -> str | None:
 
 
 def _plain(rule: Rule) -> Rule:
-    """A rule with its alternatives in one order, and the name as an intent can have it."""
+    """A rule with its alternatives in one order, and the name as an intent can have it.
+
+    An intent does not say in which version of IP marks are told.
+    """
     change = {side: tuple(sorted(getattr(rule, side), key=repr)) for side in ("any_of", "none_of")}
-    return rule.model_copy(update={**change, "name": intent_name(rule.name)})
+    return rule.model_copy(update={**change, "name": intent_name(rule.name), "ipv4": False})
 
 
 def _without_numbers(policers: Iterable[InterfacePolicer]) -> tuple[InterfacePolicer, ...]:

@@ -22,9 +22,10 @@ from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, Sche
 
 LAST_QUEUE = 255
 """Highest ``queue-id`` (an unsigned byte)."""
-RULE_CARRIED = ("name", "any_of", "none_of", "set_dscp", "set_cos", "queue", "police")
+# The model has classifiers of both versions of IP: what a device tells in one alone is written in both.
+RULE_CARRIED = ("name", "any_of", "none_of", "ipv4", "set_dscp", "set_cos", "queue", "police")
 _SYSTEM_USED = (
-    "cos_to_dscp", "dscp_to_cos", "cos_to_queue", "dscp_to_queue", "scheduler", "queue_on_input",
+    "cos_to_dscp", "dscp_to_cos", "cos_to_queue", "dscp_to_queue", "scheduler", "queue_on_input", "ipv6",
 )  # fmt: skip
 
 

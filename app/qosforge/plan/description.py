@@ -112,6 +112,8 @@ def early_drop_words(red: Red) -> tuple[str, ...]:
 def rule_words(rule: Rule) -> tuple[str, str]:
     """Which packets a rule is about, and what happens to them."""
     matches = " or ".join(term_words(term) for term in rule.any_of) or "every packet"
+    if rule.ipv4:
+        matches += " (in IPv4)"
     if rule.none_of:
         matches += f", but not {' or '.join(term_words(term) for term in rule.none_of)}"
     return matches, "; ".join(_done(rule)) or "nothing"
@@ -235,6 +237,8 @@ def system_facts(system: System) -> dict[str, str]:
         facts["queues are chosen on input"] = "yes" if system.queue_on_input else "no"
     if system.express_forwarding is not None:
         facts["express forwarding"] = "on" if system.express_forwarding else "off"
+    if system.ipv6 is not None:
+        facts["IPv6"] = "yes" if system.ipv6 else "no"
     if (queues := system.input_queues) is not None:
         facts["input queues, weights"] = _listed(queues.weights)
         facts["input queues, parts of the buffer"] = f"{_listed(queues.buffer_percent)} %"

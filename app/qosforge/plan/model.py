@@ -106,12 +106,14 @@ class Rule(PlanModel):
     """A classifier with what happens to its packets; the first rule that matches wins.
 
     ``name`` is what the device calls the class. One of ``any_of`` must hold and none of ``none_of``. ``queue`` is a
-    queue chosen here for the egress (devices that choose it on input).
+    queue chosen here for the egress (devices that choose it on input). ``ipv4`` where marks, or flows without
+    addresses, are told in packets of IPv4 alone.
     """
 
     name: str
     any_of: tuple[Term, ...] = ()
     none_of: tuple[Term, ...] = ()
+    ipv4: bool = False
     set_dscp: int | None = None
     set_cos: int | None = None
     set_precedence: int | None = None
@@ -367,6 +369,8 @@ class System(PlanModel):
     input_queues: InputQueues | None = None
     express_forwarding: bool | None = None
     """Whether packets take the path that recognises applications and polices interfaces (IOS: CEF)."""
+    ipv6: bool | None = None
+    """Whether the device has addresses of IPv6, or forwards it."""
 
 
 class UnknownLine(PlanModel):

@@ -12,7 +12,7 @@ from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.cisco_ios.applications import protocol_words
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.circuits import MapClass, main_interface, map_class
-from qosforge.platforms.cisco_ios.matching import class_map, matches_marks
+from qosforge.platforms.cisco_ios.class_maps import class_map
 from qosforge.platforms.cisco_ios.rules import every_class
 from qosforge.platforms.cisco_ios.trains import has, hqf
 from qosforge.platforms.cisco_ios.wred import RedLines, red_lines
@@ -38,7 +38,7 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
         for rule in (*interface.ingress.rules, *every_rule(interface.egress)):
             if rule.name == CLASS_DEFAULT or ("class-map", rule.name) in seen:
                 continue
-            made = class_map(rule, marks_in_list=not matches_marks(request))
+            made = class_map(request, rule)
             for listed in made.access_lists:
                 kind = "ipv6" if listed.version == 6 else "ip"
                 text = render("mqc/access_list.j2", kind=kind, name=listed.name, entries=listed.entries)

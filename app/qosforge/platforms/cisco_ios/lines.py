@@ -104,6 +104,8 @@ def _interfaces() -> Iterator[Line]:
     yield Line("text", "description REST", "interface")
     # No interface has this command: below one it stands in a text without indentation.
     yield from (Line("express-forwarding", "ip cef [REST]", mode) for mode in ("", "interface"))
+    yield Line("ipv6", "ipv6 unicast-routing", "")
+    yield from (Line("ipv6", f"ipv6 {words}", "interface") for words in ("address REST", "enable"))
 
 
 # -- committed access rate -----------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from qosforge.platforms.cisco_ios.fidelity import fidelity
 from qosforge.platforms.cisco_ios.foreign_queueing import check_foreign_queueing
 from qosforge.platforms.cisco_ios.limits import check_bandwidth, check_treatments
 from qosforge.platforms.cisco_ios.policing import check_percentages
-from qosforge.platforms.cisco_ios.rules import every_class
+from qosforge.platforms.cisco_ios.rules import check_versions, every_class
 from qosforge.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
 from qosforge.platforms.cisco_ios.trains import uses_car
 from qosforge.platforms.mqc import trust
@@ -94,6 +94,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     findings.extend(check_dscp_words(request, whole))
     findings.extend(check_foreign_queueing(request, running))
     findings.extend(check_removed_policies(whole, running))
+    findings.extend(check_versions(request, told.rules, running))
     findings.extend(check_replaced(whole, running))
     return LoweredDevice(
         plan=whole,

@@ -1,77 +1,29 @@
-"""Class-maps: how alternatives become match lines and access lists, and which cannot."""
+"""Matches as a router can have them: terms of match lines and entries of access lists, and what is refused."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from ipaddress import ip_network
 
 from qosforge.expansion import combine, count_combinations
 from qosforge.findings import Finding
 from qosforge.memoise import memoise
 from qosforge.note import Reason, because, note
-from qosforge.plan.model import PortRange, Rule, Term
+from qosforge.plan.model import PortRange, Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms import recognition
 from qosforge.platforms.cisco_ios.applications import by_ports, recognises_natively
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
+from qosforge.platforms.cisco_ios.class_maps import entry_marks, matches_marks, needs_one_line
 from qosforge.platforms.cisco_ios.trains import has
-from qosforge.platforms.mqc.access_lists import ip_entries, ipv6_entries, version
-from qosforge.platforms.mqc.lines import ACL_PREFIX
+from qosforge.platforms.mqc.access_lists import version
 
-EXCEPT_SUFFIX = ".NOT"
-"""Ends the name of the list of what a class is not; no class name has a dot."""
-IPV6_SUFFIX = ".V6"
-"""Ends the name of a class's list of IPv6 prefixes, beside the one of IPv4."""
-
-SOURCE_SUFFIX, DESTINATION_SUFFIX = ".FROM", ".TO"
-"""End the names of a class's two lists where it takes what both permit: shorter than all pairs in one."""
 _MOST_JOINED = 1_000
 """Pairs that two lists may stand for: people and findings look at each."""
-
 _FLOW_ASKED = ("protocol", "source", "destination", "source_port", "destination_port")
-_FLOW = ("protocol", "source", "destination", "source_ports", "destination_ports")
-
-
-def _entry_marks(ip_version: int | None) -> tuple[set[str], ...]:
-    """What an access-list entry can ask for beside the flow: those of IPv6 have no precedence."""
-    return ({"dscp"}, set()) if ip_version == 6 else ({"dscp"}, {"precedence"}, set())
-
-
-@dataclass(frozen=True)
-class MatchLine:
-    """One match line: one condition of a term, or an access list."""
-
-    term: Term | None = None
-    access_list: str | None = None
-    negated: bool = False
-
-
-@dataclass(frozen=True)
-class AccessList:
-    """A named extended access list of one IP version: what it permits, as the device prints it."""
-
-    name: str
-    entries: tuple[str, ...]
-    version: int = 4
-
-
-@dataclass(frozen=True)
-class ClassMap:
-    """A class-map with the access lists that it refers to; ``mode`` is ``any`` or ``all``.
-
-    ``ip`` where its marks are those of IPv4 packets alone, as old images have it; beside prefixes of IPv6 they are
-    those of both versions.
-    """
-
-    name: str
-    mode: str
-    lines: tuple[MatchLine, ...]
-    access_lists: tuple[AccessList, ...] = ()
-    ip: bool = True
 
 
 def lower_match(
@@ -108,7 +60,7 @@ def _lowered(
         if marks_in_list and any(t.dscp or t.precedence for t in joined):
             return because("match-combination-unsupported", variant="marks-in-lists")
         any_of = joined
-    if not excepted and all(_alone(t) for t in any_of):
+    if not excepted and all(needs_one_line(t) for t in any_of):
         joined_versions = set()
     else:
         joined_versions = {version(t) == 6 for t in any_of}
@@ -185,7 +137,7 @@ def _simple(term: Alternative) -> bool:
 def _in_list(term: Alternative) -> bool:
     """Whether entries of an access list can ask for what a term asks beside the flow."""
     prefix = next(iter((*term.source, *term.destination)), None)
-    return _rest(term) in _entry_marks(ip_network(prefix).version if prefix else None)
+    return _rest(term) in entry_marks(ip_network(prefix).version if prefix else None)
 
 
 def _words(term: Alternative) -> str:
@@ -271,97 +223,3 @@ def _flows(term: Alternative) -> Iterator[dict[str, object]]:
             **{name: value for name, value in values.items() if value is not None},
             **{n: (PortRange(first=p[0], last=p[1]),) for n, p in ports.items() if p is not None},
         }
-
-
-def matches_marks(request: DeviceRequest) -> bool:
-    """Whether the class-maps of an image have lines for DSCPs and precedences."""
-    return has(request, "match_marks")
-
-
-def class_map(rule: Rule, *, marks_in_list: bool = False) -> ClassMap:
-    """The class-map of a rule that `lower_match` has made, with the same ``marks_in_list``."""
-    return _class_map(rule.name, rule.any_of, rule.none_of, marks_in_list)
-
-
-@memoise
-def _class_map(name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...], marks_in_list: bool) -> ClassMap:
-    lists: list[AccessList] = []
-    lines: list[MatchLine] = []
-    own = f"{ACL_PREFIX}{name}"
-
-    def in_entry(term: Term) -> bool:
-        return _in_entry(term) or (marks_in_list and bool(term.dscp or term.precedence))
-
-    in_list = [t for t in any_of if in_entry(t)]
-    plain = [t for t in any_of if not in_entry(t)]
-    mode = "any" if not none_of and all(_alone(t) for t in any_of) else "all"
-    if mode == "all" and len(any_of) > 1 and all(_enterable(t) for t in any_of):
-        # A line holds one of them only, a list all: a mark alone is an entry for any flow.
-        in_list, plain = list(any_of), []
-    if mode == "all" and plain:
-        rests = {t.model_copy(update=dict.fromkeys(_FLOW[:3]) | dict.fromkeys(_FLOW[3:], ())) for t in plain}
-        flows = [Term.model_validate({n: getattr(t, n) for n in _FLOW}) for t in any_of]
-        assert len(rests) == 1
-        assert not in_list
-        plain = [Term.model_validate({n: getattr(t, n)}) for t in rests for n in _entry_fields(t)]
-        in_list = [t for t in flows if _entry_fields(t)]
-    sides = _sides(in_list) if mode == "all" or not plain else None
-    if sides is not None:
-        mode = "all"
-        lists += [*_lists(own + SOURCE_SUFFIX, sides[0]), *_lists(own + DESTINATION_SUFFIX, sides[1])]
-    else:
-        lists += _lists(own, in_list)
-    lines += [MatchLine(term=t) for t in plain]
-    lines += [MatchLine(access_list=access_list.name) for access_list in lists]
-    lines += [MatchLine(term=t, negated=True) for t in none_of if not in_entry(t)]
-    excepted = _lists(own + EXCEPT_SUFFIX, [t for t in none_of if in_entry(t)])
-    lines += [MatchLine(access_list=access_list.name, negated=True) for access_list in excepted]
-    both = (*lists, *excepted)
-    return ClassMap(name, mode, tuple(lines), both, ip=all(access_list.version == 4 for access_list in both))
-
-
-def _sides(terms: list[Term]) -> tuple[list[Term], list[Term]] | None:
-    """Two lists of entries that together permit what ``terms`` do; None where they are not the shorter way."""
-    far_fields = ("destination", "destination_ports")
-    nothing_far = {"destination": None, "destination_ports": ()}
-    near = list(dict.fromkeys(t.model_copy(update=nothing_far) for t in terms))
-    far = list(dict.fromkeys(Term(**{n: getattr(t, n) for n in ("protocol", *far_fields)}) for t in terms))
-    if len(near) + len(far) >= len(terms) or len({version(t) == 6 for t in (*near, *far)}) > 1:
-        return None
-    pairs = {
-        one.model_copy(update={n: getattr(other, n) for n in far_fields})
-        for one in near
-        for other in far
-        if one.protocol == other.protocol
-    }
-    return (near, far) if pairs == set(terms) else None
-
-
-def _lists(name: str, terms: Iterable[Term]) -> list[AccessList]:
-    """A list for the terms of each IP version; those without a prefix are of IPv4."""
-    by_version: dict[bool, list[Term]] = {False: [], True: []}
-    for term in terms:
-        by_version[version(term) == 6].append(term)
-    lists = [AccessList(name, ip_entries(tuple(by_version[False])))] if by_version[False] else []
-    if by_version[True]:
-        lists.append(AccessList(name + IPV6_SUFFIX, ipv6_entries(tuple(by_version[True])), 6))
-    return lists
-
-
-def _alone(term: Term) -> bool:
-    """Whether a term needs one line of a class-map only."""
-    return _in_entry(term) or len(_entry_fields(term)) == 1
-
-
-def _entry_fields(term: Term) -> tuple[str, ...]:
-    return tuple([name for name, value in vars(term).items() if value is not None and value != ()])
-
-
-def _in_entry(term: Term) -> bool:
-    """Whether a term is an entry of an access list: a flow, with one DSCP or precedence beside it."""
-    return bool(set(_entry_fields(term)) & set(_FLOW)) and _enterable(term)
-
-
-def _enterable(term: Term) -> bool:
-    rest = set(_entry_fields(term)) - set(_FLOW)
-    return rest in _entry_marks(version(term)) and all(len(getattr(term, n)) == 1 for n in rest)

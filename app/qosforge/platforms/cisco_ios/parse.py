@@ -24,17 +24,17 @@ class _Reader:
         self.reading = TABLE.read(text)
         self.lists = AccessLists(self.reading)
         self.circuits = CircuitReader(self.reading)
-        class_maps = read_class_maps(self.reading, self.lists, application_of)
+        class_maps = read_class_maps(self.reading, self.lists, application_of, tells_versions=True)
         self.policies = PolicyReader(self.reading, class_maps, QueueLines, default_burst=default_burst)
 
     def plan(self, device: str) -> Plan:
         interfaces = tuple(self._interface(entry) for entry in self.reading.all("interface"))
         self.policies.read_unattached()
-        everywhere = (line for entry in self.reading.entries for line in (entry, *entry.below))
+        ids = {line.id for entry in self.reading.entries for line in (entry, *entry.below)}
         return Plan(
             device=device,
             platform="cisco_ios",
-            system=System(express_forwarding=any(line.id == "express-forwarding" for line in everywhere)),
+            system=System(express_forwarding="express-forwarding" in ids, ipv6="ipv6" in ids),
             interfaces=interfaces,
             unknown=self.reading.unknown,
             foreign_lists=self.lists.foreign_numbers,

@@ -8,13 +8,15 @@ from qosforge.expansion import combine
 from qosforge.findings import Finding
 from qosforge.inventory.models import DeviceRole
 from qosforge.note import Reason, because, note
-from qosforge.plan.model import Rule, Term
+from qosforge.plan.model import Plan, Rule, Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
-from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
+from qosforge.platforms.cisco_ios.class_maps import lists_ipv6, matches_marks, rule_of
 from qosforge.platforms.cisco_ios.limits import check_inputs, trusts_mark
-from qosforge.platforms.cisco_ios.matching import check_match, lower_match, matches_marks
+from qosforge.platforms.cisco_ios.matching import check_match, lower_match
+from qosforge.platforms.cisco_ios.trains import has
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.names import shorten
 
@@ -66,7 +68,7 @@ def marked_rules(request: DeviceRequest, rules: Mapping[str, Rule], names: Mappi
         rule, terms = rules[c.name], _marks(c)
         if not c.is_default and c.recognised_by is not None and rule.any_of != terms:
             length = CAPABILITIES.name_length.value - len(MARK_SUFFIX)
-            rule = Rule(name=shorten(names[c.name], length) + MARK_SUFFIX, any_of=terms)
+            rule = rule_of(request, shorten(names[c.name], length) + MARK_SUFFIX, terms)
         marked[c.name] = rule
     return marked
 
@@ -162,6 +164,19 @@ def _both(parent: Alternative, own: Alternative) -> tuple[Alternative, ...] | No
     return (own.model_copy(update={**kept, **changes}),)
 
 
+def check_versions(request: DeviceRequest, rules: Mapping[str, Rule], running: Plan | None) -> Iterator[Finding]:
+    """``told-in-ipv4``: classes that IPv6 packets do not reach, on a device that has them."""
+    spoken = "ipv6" in request.features or lists_ipv6(request)
+    if not spoken and not (running is not None and running.system.ipv6):
+        return
+    marks = not has(request, "match_both_versions")
+    variant = "marks" if marks else "lists" if spoken else "unsaid"
+    for c in every_class(request.classes):
+        if rules[c.name].ipv4:
+            facts = {"image": request.image, "since": since("match_both_versions")} if marks else {}
+            yield note("told-in-ipv4", class_place(request, c), variant=variant, **facts)
+
+
 def _rule(
     request: DeviceRequest,
     class_request: ClassRequest,
@@ -173,7 +188,7 @@ def _rule(
     if class_request.is_default:
         return Rule(name=name, any_of=(Term(),))
     if trusts_mark(request, class_request):
-        return Rule(name=name, any_of=_marks(class_request))
+        return rule_of(request, name, _marks(class_request))
     if request.role is not DeviceRole.EDGE and any(t.application for t in class_request.terms):
         findings.append(
             note(
@@ -190,4 +205,4 @@ def _rule(
     if isinstance(matched, Reason):
         findings.append(matched.note(class_place(request, class_request)))
         return Rule(name=name)
-    return Rule(name=name, any_of=matched[0], none_of=matched[1])
+    return rule_of(request, name, *matched)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from qosforge.commands import Entry, Reading
@@ -123,6 +123,14 @@ def _read_prefix(values: Mapping[str, Any], end: str) -> str | None:
     return str(ipaddress.ip_network(f"{address}/{32 - free.bit_length()}", strict=False))
 
 
+def _entry_of(line: Entry) -> Term | None:
+    """The term of a line of a list; None where it is none."""
+    try:
+        return None if "remark" in line else _read_entry(line.values)
+    except ValueError:
+        return None
+
+
 class AccessLists:
     """The access lists of one configuration, by name or number."""
 
@@ -149,8 +157,24 @@ class AccessLists:
             if name.isdecimal() and not any(line.get("remark", "").startswith(ACL_PREFIX) for line in lines)
         )
 
-    def terms(self, name: str) -> tuple[Term, ...]:
+    def in_both_versions(self, names: Collection[str]) -> frozenset[Term]:
+        """The terms without addresses that some of these lists permit to IPv4, and others to IPv6."""
+        four, six = (
+            {
+                term
+                for name in names
+                if (name in self._ipv6) == ipv6
+                for line in self._lists[name]
+                if (term := _entry_of(line)) is not None and version(term) is None
+            }
+            for ipv6 in (False, True)
+        )
+        return frozenset(four & six)
+
+    def terms(self, name: str, *, beside: Collection[Term] = ()) -> tuple[Term, ...]:
         """What a list permits; an entry that denies, or asks for more than terms hold, is kept apart.
+
+        ``beside`` are terms that a list of IPv6 has of one of IPv4, which says them.
 
         Raises:
             KeyError: there is no such list.
@@ -159,10 +183,9 @@ class AccessLists:
         for line in self._lists[name]:
             if "remark" in line:
                 continue
-            try:
-                term = _read_entry(line.values)
-            except ValueError:
-                term = None
+            term = _entry_of(line)
+            if name in self._ipv6 and term in beside:
+                continue
             # Terms without a prefix are of IPv4.
             if term is None or (name in self._ipv6 and version(term) != 6):
                 self._reading.miss(line, self._headings.get(name, f"access-list {name}"))

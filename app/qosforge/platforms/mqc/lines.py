@@ -158,10 +158,10 @@ def class_maps(since: Since = _unknown, *, names: str = r"\S+") -> Iterator[Line
     yield Line("match-acl", "match [not]:negated access-group WORD:name", "class-map", change=Change())
     for pattern, feature in (
         ("any", ""),
-        ("ip dscp DSCP:dscp*8", "match_marks"),
-        ("dscp DSCP:dscp*8", "match_ipv6"),
-        ("ip precedence PRECEDENCE:precedence*8", "match_marks"),
-        ("precedence PRECEDENCE:precedence*8", "match_ipv6"),
+        ("ip:ipv4 dscp DSCP:dscp*8", "match_marks"),
+        ("dscp DSCP:dscp*8", "match_both_versions"),
+        ("ip:ipv4 precedence PRECEDENCE:precedence*8", "match_marks"),
+        ("precedence PRECEDENCE:precedence*8", "match_both_versions"),
         ("cos <0-7>:cos*8", ""),
         ("source-address mac MAC:source_mac", ""),
         ("destination-address mac MAC:destination_mac", ""),

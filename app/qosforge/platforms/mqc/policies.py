@@ -125,7 +125,8 @@ class PolicyReader:
     def _rule(self, entry: Entry, **values: object) -> Rule:
         taken = self._class_maps.get(entry.name, MatchAlternatives())
         any_of = (Term(),) if entry.name == CLASS_DEFAULT else taken.any_of
-        return Rule.model_validate({"name": entry.name, "any_of": any_of, "none_of": taken.none_of, **values})
+        told = {"any_of": any_of, "none_of": taken.none_of, "ipv4": taken.ipv4}
+        return Rule.model_validate({"name": entry.name, **told, **values})
 
     def _input(self, policy: str) -> Ingress:
         rules = []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from qoslab.boxes.ios import acl as ios_acl
 from qoslab.boxes.ios import car as ios_car
 from qoslab.boxes.ios import compression as ios_compression
 from qoslab.boxes.ios import encapsulation as ios_encapsulation
+from qoslab.boxes.ios import ipv6_acl as ios_ipv6_acl
 from qoslab.boxes.ios import keys as ios_keys
 from qoslab.boxes.ios import multilink as ios_multilink
 from qoslab.boxes.ios import queueing as ios_queueing
@@ -27,6 +29,7 @@ from qoslab.boxes.ios.train import MULTILINK_GROUP, Train
 from qoslab.clock import Clock
 from qoslab.config import Section
 from qoslab.packets import Outcome, Packets
+from qoslab.patterns import ArgumentType
 from qoslab.shell import Row
 from qoslab.spec import BoxSpec
 from qoslab.storage import Storage
@@ -39,6 +42,7 @@ class CiscoIos(IosSystem):
     hierarchical queueing framework; 12.4(20)T and later have it).
     """
 
+    own_types: ClassVar[dict[str, ArgumentType]] = ios_ipv6_acl.TYPES
     default_ports = ("FastEthernet0/0", "FastEthernet0/1", "Serial0/0", "Serial0/1")
 
     def __init__(self, spec: BoxSpec, storage: Storage, clock: Clock) -> None:
@@ -74,6 +78,7 @@ class CiscoIos(IosSystem):
                 *global_rows(self),
                 *ios_keys.global_rows(),
                 *ios_acl.global_rows(),
+                *ios_ipv6_acl.global_rows(self.train),
                 *ios_car.global_rows(),
                 *ios_compression.global_rows(self.train),
                 *ios_queueing.global_rows(),
@@ -93,6 +98,7 @@ class CiscoIos(IosSystem):
             **ios_tables.submode_rows(self),
             **ios_compression.submode_rows(),
             **ios_acl.submode_rows(),
+            **ios_ipv6_acl.submode_rows(),
             **ios_keys.submode_rows(),
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Callable
 
 from qoslab.boxes.ios.arguments import PORT_NAMES, TOS_NAMES, dscp_value, precedence_value
 from qoslab.boxes.ios.rows import leaving, row
@@ -175,11 +176,13 @@ class AccessList:
             raise KeyError(name)
 
     def permits(self, packets: Packets) -> bool:
-        """True when the deciding entry is a permit."""
-        for entry in self.entries:
-            if _matches(entry[1:], packets):
-                return entry[0] == "permit"
-        return False
+        """True when the deciding entry is a permit; ``ip`` lists are about packets of IPv4."""
+        return packets.ip_version == 4 and decided(self.entries, packets, _matches)
+
+
+def decided(entries: list[list[str]], packets: Packets, about: Callable[[list[str], Packets], bool]) -> bool:
+    """True when the first entry that is about the packets is a permit."""
+    return next((entry[0] == "permit" for entry in entries if about(entry[1:], packets)), False)
 
 
 def _matches(words: list[str], packets: Packets) -> bool:
@@ -190,11 +193,11 @@ def _matches(words: list[str], packets: Packets) -> bool:
     rest.pop(0)
     if first != "ip" and PROTOCOLS.get(first, int(first) if first.isdigit() else -1) != packets.protocol:
         return False
-    if not _address(rest, packets.src) or not _ports(rest, packets.src_port):
+    if not _address(rest, packets.src) or not match_ports(rest, packets.src_port):
         return False
-    if not _address(rest, packets.dst) or not _ports(rest, packets.dst_port):
+    if not _address(rest, packets.dst) or not match_ports(rest, packets.dst_port):
         return False
-    return _options(rest, packets)
+    return match_options(rest, packets)
 
 
 def _address(rest: list[str], address: str) -> bool:
@@ -214,7 +217,8 @@ def _number(word: str) -> int:
     return PORT_NAMES[word] if word in PORT_NAMES else int(word)
 
 
-def _ports(rest: list[str], port: int) -> bool:
+def match_ports(rest: list[str], port: int) -> bool:
+    """Take what an entry asks of a port off the front, and tell whether a port is that."""
     if not rest or rest[0] not in {"eq", "gt", "lt", "neq", "range"}:
         return True
     how = rest.pop(0)
@@ -232,7 +236,8 @@ def _tos(word: str) -> int:
     return TOS_NAMES[word] if word in TOS_NAMES else int(word)
 
 
-def _options(rest: list[str], packets: Packets) -> bool:
+def match_options(rest: list[str], packets: Packets) -> bool:
+    """Whether packets have the marks that stand at the end of an entry."""
     if "dscp" in rest and dscp_value(rest[rest.index("dscp") + 1]) != packets.dscp:
         return False
     if "precedence" in rest and precedence_value(rest[rest.index("precedence") + 1]) != packets.dscp >> 3:

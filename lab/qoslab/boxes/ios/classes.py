@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from qoslab.boxes.ios import refusals
+from qoslab.boxes.ios import ipv6_acl, refusals
 from qoslab.boxes.ios.acl import AccessList
 from qoslab.boxes.ios.arguments import IF, dscp_value
 from qoslab.boxes.ios.base import IosBox
@@ -184,6 +184,9 @@ def _line_matches(box: IosBox, words: list[str], packets: Packets, into: str) ->
     if inverse:
         words = words[1:]
     if words[0] == "ip" and words[1] in {"dscp", "precedence", "rtp"}:
+        # Cisco IOS QoS Command Reference, ``match dscp``: with ``ip`` the match is for IPv4 packets only.
+        if packets.ip_version != 4:
+            return inverse
         words = words[1:]
     test = _TESTS.get(words[0])
     # What the lab's packets do not carry (MPLS, DLCI, MAC addresses ...) is never there.
@@ -223,6 +226,9 @@ def _application(box: IosBox, words: list[str], packets: Packets) -> bool:
 
 
 def _acl(box: IosBox, words: list[str], packets: Packets) -> bool:
+    ipv6 = box.running.get(f"ipv6 access-list {words[-1]}")
+    if ipv6 is not None and words[0] == "name":
+        return ipv6_acl.permits(ipv6, packets)
     try:
         return AccessList(box.running, words[-1]).permits(packets)
     except KeyError:

@@ -70,15 +70,19 @@ class Marking:
 
 
 def marked(box: IosBox, held: Section, packets: Packets) -> Packets:
-    """What the ``set`` lines of a class write into packets."""
+    """What the ``set`` lines of a class write into packets: with ``ip`` into those of IPv4 only (``set dscp``)."""
     dscp: int | None = None
-    if "set dscp" in held:
+    if "set dscp" in held and _reaches(held.value("set dscp"), packets):
         dscp = _value(box, held.value("set dscp"), packets)
-    elif "set precedence" in held:
+    elif "set precedence" in held and _reaches(held.value("set precedence"), packets):
         precedence = _value(box, held.value("set precedence"), packets)
         dscp = None if precedence is None else 8 * (precedence & 7)
     cos = _value(box, held.value("set cos"), packets) if "set cos" in held else None
     return packets.marked(dscp=None if dscp is None else dscp & 63, cos=None if cos is None else cos & 7)
+
+
+def _reaches(line: str, packets: Packets) -> bool:
+    return packets.ip_version == 4 or line.split()[1] != "ip"
 
 
 def _value(box: IosBox, line: str, packets: Packets) -> int | None:

@@ -33,7 +33,7 @@ def global_rows() -> list[Row]:
 def interface_rows() -> list[Row]:
     """Rows of interface mode."""
     kept = {
-        14: ("ip inspect LINE", "ip accounting LINE", "ip policy LINE", "ip igmp LINE"),
+        14: ("ip inspect LINE", "ip accounting LINE", "ip policy LINE", "ip igmp LINE", "ipv6 LINE"),
         31: ("carrier-delay LINE",),
         64: ("dialer LINE", "dialer-group <1-10>", "ppp pap LINE", "ppp ipcp LINE", "ppp quality <0-100>"),
         90: ("cdp log LINE",),
