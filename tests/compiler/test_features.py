@@ -36,6 +36,7 @@ MATCHES: dict[Feature, dict[str, Any]] = {
     Feature.MATCH_NONE: {"any": [{"dscp": "af21"}], "none": [{"dscp": "cs1"}]},
 }
 TREATMENTS: dict[Feature, dict[str, Any]] = {
+    Feature.FAIR_QUEUE: {"fair_queue": {}},
     Feature.QUEUE_LIMIT: {"queue_limit": {"packets": 10}},
     Feature.QUEUE_LIMIT_BYTES: {"queue_limit": {"bytes": "15 kB"}},
     Feature.QUEUE_LIMIT_TIME: {"queue_limit": {"time": "20 ms"}},
@@ -111,6 +112,7 @@ def lacking(feature: Feature, devices: list[str]) -> list[str]:
 def test_every_field_of_the_language_is_core_or_a_feature() -> None:
     assert set(MatchTerm.model_fields) == CORE_MATCH | MATCH_FEATURES.keys() == set(TermRequest.model_fields)
     assert set(Treatment.model_fields) == CORE_TREATMENT | {
+        "fair_queue",
         "queue_limit",
         "buffers",
         "police",

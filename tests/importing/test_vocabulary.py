@@ -105,3 +105,32 @@ def test_shapers_at_a_percentage(tmp_path: Path) -> None:
     classes = by_name(circular(text.replace("FastEthernet0/0", "Serial0/0\n bandwidth 2000"), tmp_path))
 
     assert classes["gold"]["treatment"]["shape"] == {"percent": 50, "burst_time": "20 ms"}
+
+
+FLOWS = """\
+version 12.4
+hostname R1
+class-map match-any gold
+ match ip dscp af21
+policy-map OUT
+ class gold
+  bandwidth percent 20
+ class class-default
+  fair-queue
+  random-detect dscp-based
+interface Serial0/0
+ bandwidth 2000
+ service-policy output OUT
+"""
+
+
+def test_a_default_class_that_serves_its_flows_in_turn(tmp_path: Path) -> None:
+    classes = by_name(circular(FLOWS, tmp_path))
+
+    assert classes["default"]["treatment"]["fair_queue"] is True
+
+
+def test_any_class_that_does_with_its_own_number_of_flows(tmp_path: Path) -> None:
+    text = FLOWS.replace("12.4", "15.1").replace("percent 20\n", "percent 20\n  fair-queue 64\n")
+
+    assert by_name(circular(text, tmp_path))["gold"]["treatment"]["fair_queue"] == {"flows": 64}

@@ -385,6 +385,12 @@ CASES = {
         "are one bucket",
         "one of them",
     ),
+    "fair queueing of a number that no device has": (
+        ("{remaining_percent: 70}", "{remaining_percent: 70}, fair_queue: {flows: 100}"),
+        12,
+        "16, 32, 64",
+        "",
+    ),
     "a shaper without a rate": (
         ("{remaining_percent: 70}", "{remaining_percent: 70}, shape: {burst: 8 kB}"),
         12,

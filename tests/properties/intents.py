@@ -343,6 +343,8 @@ def treatments(
             made["bounded"] = True
         if draw(st.integers(0, 3)) == 0:
             made["wred"] = draw(early_detection(words))
+        if words.has(Feature.FAIR_QUEUE) and draw(st.integers(0, 4)) == 0:
+            made["fair_queue"] = draw(st.sampled_from([True, {"flows": 64}, {"prefer": True}]))
         if LIMITS & words.features and draw(st.integers(0, 3)) == 0:
             made["queue_limit"] = draw(limits(words))
         if words.has(Feature.BUFFERS) and draw(st.integers(0, 3)) == 0:

@@ -52,6 +52,9 @@ def class_requirements(class_request: ClassRequest) -> Iterator[ClassRequirement
     limit = treatment.queue_limit
     if limit:
         yield ClassRequirement(_limit_unit(limit), _treated(class_request, queue_limit=None), prefer=limit.prefer)
+    if treatment.fair_queue:
+        without = _treated(class_request, fair_queue=None)
+        yield ClassRequirement(Feature.FAIR_QUEUE, without, prefer=treatment.fair_queue.prefer)
     if treatment.buffers:
         without = _treated(class_request, buffers=None)
         yield ClassRequirement(Feature.BUFFERS, without, prefer=treatment.buffers.prefer)

@@ -224,6 +224,8 @@ def _egress(egress: Egress) -> Egress:
                 update={
                     "name": queue.name if queue.name is None else intent_name(queue.name),
                     "child": _egress(queue.child) if queue.child else None,
+                    # Which curves are entered says nothing of what they are.
+                    "red": queue.red.model_copy(update={"stated": ()}) if queue.red else None,
                 }
             )
             for queue in scheduler.queues

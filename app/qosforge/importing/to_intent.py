@@ -173,6 +173,8 @@ def treatment_of(queue: Queue, note: NoteUnmapped) -> IntentData:
         words["bandwidth"] = share
     if queue.red is not None:
         words["wred"] = red_of(queue.red) or True
+    if queue.fair:
+        words["fair_queue"] = True if queue.flows is None else {"flows": queue.flows}
     if queue.limit_bytes is not None:
         words["queue_limit"] = {"bytes": f"{queue.limit_bytes} B"}
     elif queue.limit_ms is not None:
@@ -190,10 +192,7 @@ def treatment_of(queue: Queue, note: NoteUnmapped) -> IntentData:
         words["buffers"] = {"percent": queue.buffer_percent}
     if shape := shape_of(queue):
         words["shape"] = shape
-    for given, what in (
-        (queue.fair, "flow-based fair queuing inside a class"),
-        (queue.level is not None and not queue.priority, "an order of service within shares"),
-    ):
+    for given, what in ((queue.level is not None and not queue.priority, "an order of service within shares"),):
         if given:
             note(what)
     return words

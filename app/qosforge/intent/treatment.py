@@ -13,7 +13,7 @@ from qosforge.intent.objective import ObjectiveSpec
 from qosforge.intent.policing import Police, Precedence
 from qosforge.intent.queue_size import Bytes
 from qosforge.intent.shaping import Shape
-from qosforge.intent.wred import Buffers, QueueLimit, Wred
+from qosforge.intent.wred import Buffers, FairQueue, QueueLimit, Wred
 from qosforge.units import Rate
 
 RESERVED_CLASS = "default"
@@ -112,6 +112,9 @@ class Treatment(IntentModel):
     )
     bandwidth: Bandwidth | None = None
     wred: Annotated[Wred | None, BeforeValidator(_asked, json_schema_input_type=Wred | bool | None)] = None
+    fair_queue: Annotated[
+        FairQueue | None, BeforeValidator(_asked, json_schema_input_type=FairQueue | bool | None)
+    ] = None
     queue_limit: QueueLimit | None = None
     buffers: Buffers | None = None
     police: Police | None = None
@@ -126,11 +129,15 @@ class Treatment(IntentModel):
             raise ValueError("a class is served by priority or by bandwidth: not both, remove one")
         if self.priority and self.wred:
             raise ValueError("WRED does not go with priority: remove one, a policed queue is not managed by drops")
+        if self.priority and self.fair_queue:
+            raise ValueError(
+                "fair queueing does not go with priority: remove one, a priority queue is served in order"
+            )
         if self.priority and self.shape:
             raise ValueError("a shape does not go with priority: remove one, what is shaped waits")
-        if self.children and (self.wred or self.queue_limit or self.buffers):
+        if self.children and (self.wred or self.fair_queue or self.queue_limit or self.buffers):
             raise ValueError(
-                "a class with children has no queue of its own: give wred, limits and buffers to the children"
+                "a class with children has no queue of its own: give wred, fair_queue, limits and buffers to them"
             )
         if self.bounded and not (self.bandwidth or self.priority):
             raise ValueError("a bounded class keeps to its share: give it a bandwidth")

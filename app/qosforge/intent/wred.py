@@ -71,6 +71,13 @@ class Wred(IntentModel):
         return self
 
 
+class FairQueue(IntentModel):
+    """Flows of a class are served in turn, each from a queue of its own; ``flows`` are those told apart."""
+
+    flows: Literal[16, 32, 64, 128, 256, 512, 1024, 2048, 4096] | None = None
+    prefer: Requirement = False
+
+
 class TailThreshold(IntentModel):
     """Packets with these DSCPs are dropped once the queue holds so much of what it can (weighted tail drop)."""
 

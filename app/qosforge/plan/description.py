@@ -301,7 +301,8 @@ def _limits(queue: Queue) -> Iterator[str]:
     if queue.police:
         yield policer_words(queue.police)
     if queue.fair:
-        yield "shared fairly between conversations"
+        told = f" (so many as {queue.flows} of them)" if queue.flows else ""
+        yield f"shared fairly between conversations{told}"
     for value, unit in ((queue.limit_packets, "packets"), (queue.limit_bytes, "bytes"), (queue.limit_ms, "ms")):
         if value is not None:
             yield f"holds up to {value} {unit}"

@@ -225,6 +225,8 @@ class Queue(PlanModel):
     limit_packets: int | None = None
     red: Red | None = None
     fair: bool = False
+    """Whether the flows in it are served in turn; ``flows`` are those told apart, where the device states that."""
+    flows: int | None = None
     shape_weight: int | None = None
     """SRR shaping: the queue gets at most one part in this many of the port's rate, and takes no share."""
     shape_rate: int | None = None

@@ -52,6 +52,7 @@ class Feature(StrEnum):
     STRICT = "priority without a cap"
     PRIORITY_BURST = "a burst of a priority class"
     WEIGHT = "a bandwidth by weight"
+    FAIR_QUEUE = "fair queueing among the flows of a class"
     WRED_PROFILES = "WRED profiles"
     WRED_PERCENT = "WRED profiles in per cent"
     WRED_WEIGHT = "a weight of the WRED average"

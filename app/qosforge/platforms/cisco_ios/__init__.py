@@ -41,6 +41,7 @@ FEATURES = frozenset(
         Feature.STRICT,
         Feature.PRIORITY_BURST,
         Feature.WEIGHT,
+        Feature.FAIR_QUEUE,
         Feature.WRED_PROFILES,
         Feature.WRED_WEIGHT,
         Feature.ECN,

@@ -110,7 +110,7 @@ def _queueing_policy(request: DeviceRequest, egress: Egress) -> str:
             limit=_limit(request, queue),
             police=police_lines(police, below=has(request, "police_actions_below")) if police else None,
         )
-        nothing = (queue.share, queue.red, queue.shape_rate, entry.limit, police) == (None,) * 5
+        nothing = (queue.share, queue.red, queue.shape_rate, entry.limit, police) == (None,) * 5 and not queue.fair
         # The device has the class of everything else of itself.
         if queue.number != egress.default_queue or not nothing:
             lines.append(entry)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from typing import Any
 
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.intent.queue_size import QueueSize
 from qosforge.inventory.models import DeviceRole
 from qosforge.note import because, note
-from qosforge.plan.model import InterfacePlan, Queue, ShareUnit
+from qosforge.plan.model import InterfacePlan, Queue, Share, ShareUnit
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
-from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, served_first
 from qosforge.platforms.cisco_ios.policing import check_policer
 from qosforge.platforms.cisco_ios.trains import has, hqf, uses_car
@@ -35,9 +36,40 @@ def trusts_mark(request: DeviceRequest, class_request: ClassRequest) -> bool:
 def may_detect(request: DeviceRequest, class_request: ClassRequest) -> bool:
     """Whether a class can have WRED: the device wants a bandwidth or a shape, but in the default class."""
     treatment = class_request.treatment
+    fair = treatment.fair_queue is not None and hqf(request)
     return class_request.is_default or (
-        not served_first(request, class_request) and bool(treatment.bandwidth or treatment.shape)
+        not served_first(request, class_request) and bool(treatment.bandwidth or treatment.shape or fair)
     )
+
+
+def fair_queue(
+    request: DeviceRequest, class_request: ClassRequest, share: Share | None, findings: list[Finding]
+) -> dict[str, Any]:
+    """The fields of a queue whose flows are served in turn; none where the device does not do that."""
+    requested = class_request.treatment.fair_queue
+    if requested is None:
+        return {}
+    variant = None
+    if not hqf(request):
+        if not class_request.is_default:
+            variant = "class-default-only"
+        elif share is not None:
+            variant = "beside-bandwidth"
+    elif served_first(request, class_request):
+        variant = "priority"
+    if variant is None:
+        return {"fair": True, "flows": requested.flows}
+    findings.append(
+        note(
+            "fair-queue-unsupported",
+            class_place(request, class_request, direction="output"),
+            variant=variant,
+            image=request.image,
+            since=since("hqf"),
+            preferred=requested.prefer,
+        )
+    )
+    return {}
 
 
 def check_inputs(

@@ -18,7 +18,14 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share, requested_shares
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, guarantees, served_first
-from qosforge.platforms.cisco_ios.limits import check_level, may_detect, priority_burst, queue_limit, shape_rate
+from qosforge.platforms.cisco_ios.limits import (
+    check_level,
+    fair_queue,
+    may_detect,
+    priority_burst,
+    queue_limit,
+    shape_rate,
+)
 from qosforge.platforms.cisco_ios.policing import policer
 from qosforge.platforms.cisco_ios.shaping import shaper, with_burst
 from qosforge.platforms.cisco_ios.trains import hqf
@@ -152,6 +159,7 @@ class OutputPolicies:
             burst=priority_burst(level.request, class_request, self.findings),
             red=lower_red(level.request, class_request, level.rate * part, self.findings) if detects else None,
             **shaped,
+            **fair_queue(level.request, class_request, share, self.findings),
         )
         return queue.model_copy(update=limits)
 

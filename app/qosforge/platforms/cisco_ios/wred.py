@@ -221,7 +221,7 @@ class QueueLines:
                 self._fields |= {"limit_packets": None, f"limit_{line.get('unit', 'packets')}": line["limit"]}
                 return True
             case "fair-queue":
-                self._fields["fair"] = True
+                self._fields |= {"fair": True, "flows": line.get("flows")}
                 return True
             case "red":
                 taken = self._based("dscp" in line)

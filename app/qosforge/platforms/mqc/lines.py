@@ -345,7 +345,13 @@ def packet_queues(since: Since = _unknown) -> Iterator[Line]:
         negate="no queue-limit",
         also=("queue-limit REST",),
     )
-    yield one("fair-queue", "fair-queue [REST]", key="fair-queue", negate="no fair-queue")
+    yield one(
+        "fair-queue",
+        "fair-queue [<16-4096>:flows]",
+        key="fair-queue",
+        negate="no fair-queue",
+        also=("fair-queue REST",),
+    )
     for based, feature in (("[prec-based]", ""), ("dscp-based:dscp", "red_by_dscp")):
         yield one("red", f"random-detect {based}", key="red", negate="no random-detect", since=since(feature))
     for mark, feature in (("precedence <0-7>:precedence", ""), ("dscp DSCP:dscp", "red_by_dscp")):

@@ -25,7 +25,8 @@ def twin_queue(queue: Queue, name: str, drain_bps: int = 0, conversations: int |
     timed = queue.limit_ms is not None or (queue.red is not None and queue.red.unit == "ms")
     fair = None
     if queue.fair:
-        fair = FlowOrderSpec() if conversations is None else FlowOrderSpec(dynamic_queues=conversations)
+        told = queue.flows or conversations
+        fair = FlowOrderSpec() if told is None else FlowOrderSpec(dynamic_queues=told)
     return QueueSpec(
         name=name,
         limit_packets=limit,
