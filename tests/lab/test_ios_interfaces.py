@@ -27,7 +27,7 @@ PPP, FR, HDLC = "interface Serial0/0", "interface Serial0/1", "interface Serial0
 
 LINES = [
     (PPP, "ip rtp header-compression", "ip rtp header-compression"),
-    (PPP, "ip rtp header-compression iphc-format periodic-refresh", None),
+    (PPP, "ip rtp header-compression passive periodic-refresh", None),
     (PPP, "ip rtp header-compression passive", None),
     (PPP, "ip rtp compression-connections 1000", None),
     (PPP, "ip header-compression max-period 256", None),
@@ -147,7 +147,6 @@ def test_out_of_range(make: BoxMaker, mode: str, line: str) -> None:
         ([FR, "frame-relay traffic-shaping", "frame-relay fragment 80 end-to-end"], "exclude each other"),
         ([FR, "frame-relay fragment 80 end-to-end", "frame-relay traffic-shaping"], "exclude each other"),
         ([FR, "encapsulation frame-relay ietf", "frame-relay ip rtp header-compression"], "cisco encapsulation"),
-        ([HDLC, "ip rtp header-compression iphc-format"], "% HDLC supports only the cisco format"),
         ([PPP, "traffic-shape rate 64000", "traffic-shape group 101 64000"], "exclude each other"),
         ([PPP, "rate-limit input 8001 1000 2000 conform-action transmit exceed-action drop"], "multiple of 8000"),
         ([PPP, "rate-limit input 8000000 3999 4000 conform-action transmit exceed-action drop"], "at least 4000"),
@@ -295,9 +294,16 @@ def test_lines_of_frame_relay_go_with_the_encapsulation(make: BoxMaker) -> None:
     ]
     assert type_lines(box, FR, "encapsulation ppp")[1] == []
     assert "frame-relay" not in box.running_text()
-    assert type_lines(box, FR, "ip rtp header-compression iphc-format", "no encapsulation")[1] == [
-        "% HDLC supports only the cisco format of header compression"
-    ]
+
+
+@pytest.mark.parametrize("place", [PPP, HDLC])
+def test_the_format_of_rtp_headers_compresses_tcp_headers_too(make: BoxMaker, place: str) -> None:
+    box = make("12.4", STARTUP)
+    assert type_lines(box, place, "ip rtp header-compression iphc-format")[1] == []
+    both = " ip tcp header-compression iphc-format\n ip rtp header-compression iphc-format\n"
+    assert both in box.running_text()
+    type_lines(box, place, "no ip rtp header-compression")
+    assert " ip tcp header-compression iphc-format\n" in box.running_text()
 
 
 def test_an_ip_mtu_above_the_link_goes(make: BoxMaker) -> None:

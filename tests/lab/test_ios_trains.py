@@ -84,6 +84,8 @@ ONSETS = [
     (["table-map T"], "12.2"),
     (["interface Serial0/0", "frame-relay fragment 80 end-to-end"], "12.2"),
     (["interface Serial0/0", "frame-relay ip rtp compression-connections 64"], "12.1"),
+    ([*BASE, "priority 100 4000"], "12.1"),
+    (["interface Serial0/0", "ip rtp header-compression iphc-format"], "12.2"),
     ([*BASE, "map-class frame-relay M", "service-policy output P"], "12.1"),
     (["interface Serial0/0", "ppp multilink group 1"], "12.3"),
     (["interface Serial0/0", "ppp multilink fragment size 80"], "12.3"),

@@ -163,6 +163,12 @@ def test_a_circuit_is_shaped_by_a_map_class() -> None:
     assert [(f.requested, f.applied) for f in of(result, "circuits-shaped-beside")] == [("no shaping", "56 kb/s")]
 
 
+def test_circuits_have_their_rates_before_all_are_shaped() -> None:
+    text = text_of(requested(GOLD, interfaces=(relayed(),)))
+
+    assert text.index("  class QOSFORGE-Serial0/0.1\n") < text.index(" frame-relay traffic-shaping\n")
+
+
 def test_values_that_the_box_takes_of_itself_are_not_entered() -> None:
     assert "frame-relay cir" not in text_of(requested(GOLD, interfaces=(relayed(56_000),)))
     assert "frame-relay bc" not in text_of(requested(GOLD, interfaces=(relayed(700_000),)))

@@ -56,6 +56,31 @@ def test_a_bundle_interleaves_its_classes_where_the_image_can() -> None:
         assert f" ppp multilink {expected}\n" in text
 
 
+@pytest.mark.parametrize(
+    ("image", "iphc"), [("12.1(5)T", False), ("12.2(15)T", True), ("12.4", True), ("15.1", True)]
+)
+def test_rtp_headers_are_compressed_with_those_of_tcp_where_the_image_has_that_format(
+    image: str, iphc: bool
+) -> None:
+    """Command reference of the 3825: the format compresses TCP headers too, and the device prints both lines."""
+    result, box = pushed(
+        requested(GOLD, image=image, interfaces=(bundle(EfficiencyRequest(header_compression=True)),)), BUNDLE
+    )
+
+    text = box.running_text()
+    assert (" ip tcp header-compression iphc-format\n" in text) is iphc
+    assert f" ip rtp header-compression{' iphc-format' * iphc}\n" in text
+    assert len(of(result, "tcp-headers-compressed")) == iphc
+
+
+def test_the_line_of_a_bundle_is_named_where_it_is_to_have_the_ring() -> None:
+    wanted = bundle(EfficiencyRequest(transmit_ring=5)).model_copy(update={"member": "Serial0/1"})
+
+    (finding,) = of(lowered(requested(GOLD, interfaces=(wanted,))), "transmit-ring-unsupported")
+
+    assert finding.hint == "enter 'tx-ring-limit 5' on Serial0/1"
+
+
 def test_an_old_image_interleaves_one_class() -> None:
     startup = BUNDLE.replace("bandwidth 2000", "bandwidth 2000")
 

@@ -296,7 +296,7 @@ def test_a_class_without_a_cap_is_served_first_from_hqf_on() -> None:
 # -- bursts ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("image", [OLD, MODERN, "12.1"])
+@pytest.mark.parametrize("image", [OLD, MODERN, "12.1(3)T"])
 def test_a_priority_class_may_have_a_burst(image: str) -> None:
     voice = a_class("voice", 5, treatment={"priority": {"percent": 20, "burst": "8 kB"}})
 
@@ -304,6 +304,17 @@ def test_a_priority_class_may_have_a_burst(image: str) -> None:
 
     assert queues(result)[0].burst == 8000
     assert " 8000\n" in box.running_text()
+
+
+def test_a_burst_came_later_than_priority() -> None:
+    """It has a feature module of its own, of 12.1(3)T ("Configuring Burst Size in Low Latency Queueing")."""
+    voice = a_class("voice", 5, treatment={"priority": {"percent": 20, "burst": "8 kB"}})
+
+    result, box = pushed(requested(voice, image="12.1(2)T"))
+
+    (finding,) = of(result, "priority-burst-unsupported")
+    assert "12.1(3)T" in finding.message
+    assert "priority 400\n" in box.running_text()
 
 
 @pytest.mark.parametrize("burst", ["31 B", "2001 kB"])

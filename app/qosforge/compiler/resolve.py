@@ -203,6 +203,7 @@ def _interface(
             # Nobody asked for what the contract alone makes useful.
             "shape_prefer": shape.prefer if isinstance(shape, PortShape) else True,
             "below_rate": bool(outputs) and interface.usable < interface.rate,
+            "member": interface.member,
             "lag": interface.lag,
             "circuit": interface.circuit,
             "input_policy": said["input policy"],

@@ -173,6 +173,8 @@ class InterfaceRequest(RequestModel):
     """Whether the contract of the port is below its rate: where nothing shapes it, its queues never fill."""
     shaping: PortShape | None = None
     """How the intent says that ``shape``: as a percentage, and with bursts; None where nobody asked for it."""
+    member: str | None = None
+    """The physical line of a bundle, where it is known."""
     lag: str | None = None
     """The link aggregation that the port is a member of."""
     circuit: Circuit | None = None

@@ -13,6 +13,7 @@ from qosforge.platforms.cisco_ios.applications import protocol_words
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.circuits import MapClass, main_interface, map_class
 from qosforge.platforms.cisco_ios.class_maps import class_map
+from qosforge.platforms.cisco_ios.efficiency import compresses_tcp
 from qosforge.platforms.cisco_ios.rules import every_class
 from qosforge.platforms.cisco_ios.trains import has, hqf
 from qosforge.platforms.cisco_ios.wred import RedLines, red_lines
@@ -154,9 +155,6 @@ def _interfaces(plan: Plan, request: DeviceRequest) -> Iterator[tuple[str, str]]
     shaped = {i.name: found_class for i in plan.interfaces if (found_class := map_class(i)) is not None}
     shaping = dict.fromkeys(main_interface(name) for name in shaped)
     framings = {i.name: i.framing for i in request.interfaces}
-    for name in shaping:
-        if plan.interface(name) is None:
-            yield name, render("cisco_ios/main_interface.j2", name=name)
     for interface in plan.interfaces:
         yield (
             interface.name,
@@ -168,6 +166,10 @@ def _interfaces(plan: Plan, request: DeviceRequest) -> Iterator[tuple[str, str]]
                 interface.name in shaping,
             ),
         )
+    # Circuits without a class are shaped to the device's own rate: theirs come first.
+    for name in shaping:
+        if plan.interface(name) is None:
+            yield name, render("cisco_ios/main_interface.j2", name=name)
 
 
 def _interface(
@@ -192,8 +194,7 @@ def _interface(
         rate_limits=[_rate_limit(side, policer) for side, held in policers for policer in held],
         fragment_delay="fragment delay" if has(request, "multilink_fragment_delay") else "fragment-delay",
         compression="frame-relay ip rtp" if relayed else "ip rtp",
-        # HDLC lines and Frame Relay compress in the device's own format only (QoS guide, header compression).
-        format="" if relayed or framing is Framing.HDLC else " iphc-format",
+        iphc=compresses_tcp(request, framing),
     )
 
 

@@ -42,6 +42,8 @@ def efficiency(request: DeviceRequest, interface_request: InterfaceRequest, find
             )
         )
         compressed = False
+    if compressed and compresses_tcp(request, interface_request.framing):
+        findings.append(note("tcp-headers-compressed", _place(request, interface_request)))
     plain = Efficiency(header_compression=compressed, multilink=bundle)
     if requested.fragment_bytes is None or requested.blocking_delay is None:
         return plain
@@ -73,6 +75,15 @@ def efficiency(request: DeviceRequest, interface_request: InterfaceRequest, find
         )
         fragmented = {}
     return plain.model_copy(update=fragmented)
+
+
+def compresses_tcp(request: DeviceRequest, framing: Framing | None) -> bool:
+    """Whether RTP headers are compressed in the format that compresses TCP headers too (IPHC): that of PPP.
+
+    HDLC lines take it, too, but compress in the device's own format by themselves, at both ends; Frame Relay has
+    that one alone.
+    """
+    return framing in (Framing.PPP, Framing.MLPPP) and has(request, "iphc_format")
 
 
 def _multilink(
@@ -192,7 +203,18 @@ def transmit_ring(
             maximum=limits.maximum,
         )
     elif not on_pvc and ("." in interface_request.name or interface_request.name.startswith(_VIRTUAL)):
-        why = because("transmit-ring-unsupported", variant="virtual", name=interface_request.name)
+        member = interface_request.member
+        why = (
+            because("transmit-ring-unsupported", variant="virtual", name=interface_request.name)
+            if member is None
+            else because(
+                "transmit-ring-unsupported",
+                variant="member",
+                name=interface_request.name,
+                member=member,
+                ring=requested,
+            )
+        )
     else:
         return requested
     findings.append(

@@ -224,9 +224,13 @@ def priority_burst(request: DeviceRequest, class_request: ClassRequest, findings
     if requested is None:
         return None
     low, high = CAPABILITIES.priority_burst.minimum, CAPABILITIES.priority_burst.maximum
-    if served_first(request, class_request) and low <= requested <= high:
+    first = served_first(request, class_request)
+    if first and low <= requested <= high and has(request, "priority_burst"):
         return requested
-    if served_first(request, class_request):
+    if first and not has(request, "priority_burst"):
+        release = since("priority_burst")
+        why = because("priority-burst-unsupported", variant="no-burst", image=request.image, release=release)
+    elif first:
         why = because("priority-burst-unsupported", variant="out-of-range", burst=requested, low=low, high=high)
     else:
         why = because("priority-burst-unsupported", variant="no-priority", image=request.image, low=low, high=high)

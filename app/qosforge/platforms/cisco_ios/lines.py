@@ -72,6 +72,14 @@ def _interfaces() -> Iterator[Line]:
     yield _one("ring", _RING, "interface", key="ring", negate="no tx-ring-limit")
     for kind in ("ip rtp", "frame-relay ip rtp"):
         yield _one("crtp", f"{kind} header-compression [REST]", "interface", key="crtp")
+    yield _one(
+        "tcp-compression",
+        "ip tcp header-compression iphc-format",
+        "interface",
+        key="tcp-compression",
+        negate="no ip tcp header-compression",
+        feature="iphc_format",
+    )
     yield Line("multilink", "ppp multilink", "interface")
     yield Line("bundle", "ppp multilink group WORD", "interface")
     for delay, feature in (("fragment delay", "multilink_fragment_delay"), ("fragment-delay", "")):

@@ -6,7 +6,14 @@ from qoslab.boxes.ios import refusals
 from qoslab.boxes.ios.attach import Attachments
 from qoslab.boxes.ios.base import IosBox
 from qoslab.boxes.ios.rows import row
-from qoslab.boxes.ios.train import BANDWIDTH_PERCENT, LEVELS, PRIORITY, PRIORITY_PERCENT, REMAINING_PERCENT
+from qoslab.boxes.ios.train import (
+    BANDWIDTH_PERCENT,
+    LEVELS,
+    PRIORITY,
+    PRIORITY_BURST,
+    PRIORITY_PERCENT,
+    REMAINING_PERCENT,
+)
 from qoslab.boxes.ios.wred import has_thresholds
 from qoslab.config import Section
 from qoslab.grammar import Match, Refused
@@ -15,6 +22,7 @@ from qoslab.shell import Row, Shell
 _KBPS = "<1-2000000>"
 _KBPS_OLD = "<8-2000000>"  # 12.0 and 12.1 (unconfirmed)
 _PRIORITY = "<8-2000000>:kbps [<32-2000000>:burst]"
+_PRIORITY_OLD = "<8-2000000>:kbps"
 _PRIORITY_PERCENT = "percent <1-100>:percent [<32-2000000>:burst]"
 _PACKETS = "packets"
 _WEIGHTED = frozenset({"bandwidth", "shape", "fair-queue"})
@@ -54,7 +62,8 @@ class Scheduling:
                 row("priority", self._priority),
             ]
         if train.since(PRIORITY):
-            rows.append(row(f"priority {_PRIORITY}", self._priority, "priority [LINE]"))
+            rated = _PRIORITY if train.since(PRIORITY_BURST) else _PRIORITY_OLD
+            rows.append(row(f"priority {rated}", self._priority, "priority [LINE]"))
         if train.since(PRIORITY_PERCENT):
             rows.append(row(f"priority {_PRIORITY_PERCENT}", self._priority))
         if train.since(LEVELS):

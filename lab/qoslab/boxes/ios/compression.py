@@ -1,15 +1,18 @@
-"""Header compression on PPP, HDLC and multilink interfaces, its tuning and its profiles."""
+"""Header compression on PPP, HDLC and multilink interfaces, its tuning and its profiles.
+
+``iphc-format`` of RTP headers compresses TCP headers too, on PPP and HDLC alike, and prints both lines (Cisco 3825
+command reference, ip rtp header-compression).
+"""
 
 from __future__ import annotations
 
-from qoslab.boxes.ios import refusals
 from qoslab.boxes.ios.rows import group, leaving, row, setting
-from qoslab.boxes.ios.train import IPHC_PROFILE, Train
+from qoslab.boxes.ios.train import IPHC_FORMAT, IPHC_PROFILE, Train
 from qoslab.config import Section
-from qoslab.grammar import Match, Refused
+from qoslab.grammar import Match
 from qoslab.shell import Row, Shell
 
-_FORMATS = "[passive|iphc-format|ietf-format]"
+_FORMATS, _OLD_FORMATS = "[passive|iphc-format|ietf-format]", "[passive]"
 _CONTEXTS = "<3-1000>"
 _TCP_RANK, _RTP_RANK = 70, 71
 
@@ -31,10 +34,11 @@ def submode_rows() -> dict[str, list[Row]]:
 
 def interface_rows(train: Train) -> list[Row]:
     """Interface mode."""
+    formats = _FORMATS if train.since(IPHC_FORMAT) else _OLD_FORMATS
     rows = [
-        row(f"ip rtp header-compression {_FORMATS} [periodic-refresh]", _rtp, "ip rtp header-compression [LINE]"),
+        row(f"ip rtp header-compression {formats} [periodic-refresh]", _rtp, "ip rtp header-compression [LINE]"),
         setting(f"ip rtp compression-connections {_CONTEXTS}", rank=_RTP_RANK),
-        setting(f"ip tcp header-compression {_FORMATS}", rank=_TCP_RANK),
+        setting(f"ip tcp header-compression {formats}", rank=_TCP_RANK),
         setting(f"ip tcp compression-connections {_CONTEXTS}", rank=_TCP_RANK),
         setting("ip header-compression disable-feedback", rank=_RTP_RANK),
         setting("ip header-compression max-header <20-168>", rank=_RTP_RANK),
@@ -51,7 +55,7 @@ def _rtp(shell: Shell, match: Match) -> None:
     if match.undone:
         section.remove(key)
         return
-    hdlc = section.text.startswith("interface Serial") and "encapsulation" not in section
-    if hdlc and {"iphc-format", "ietf-format"} & set(match.words):
-        raise Refused(refusals.HDLC_FORMAT)
     shell.store(Section(match.text, key=key, rank=_RTP_RANK))
+    if "iphc-format" in match.words and not shell.loading:
+        tcp = "ip tcp header-compression"
+        shell.store(Section(f"{tcp} iphc-format", key=tcp, rank=_TCP_RANK))

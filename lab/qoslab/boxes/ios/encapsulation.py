@@ -11,7 +11,6 @@ from qoslab.shell import Row, Shell
 
 _KEY = "encapsulation"
 _VLAN_RANK, _LINK_RANK = 5, 20
-_FORMATS = {"iphc-format", "ietf-format"}
 
 
 def interface_rows(box: IosBox) -> list[Row]:
@@ -21,7 +20,9 @@ def interface_rows(box: IosBox) -> list[Row]:
         section = shell.section
         kind = "hdlc" if match.undone else match.words[1]
         parts = [section, *box.running.starting(f"interface {section.text.split()[1]}.")]
-        _check(parts, kind, ietf=match.words[-1] == "ietf")
+        compressed = any("frame-relay ip rtp header-compression" in part for part in parts)
+        if kind == "frame-relay" and match.words[-1] == "ietf" and compressed:
+            raise Refused(refusals.CISCO_FORMAT_ONLY)
         if kind != "frame-relay":  # the lines of Frame Relay go with it
             for part in parts:
                 for line in part.starting("frame-relay "):
@@ -34,12 +35,3 @@ def interface_rows(box: IosBox) -> list[Row]:
 
     forms = "{hdlc|ppp|frame-relay [ietf]|dot1Q <1-4094> [native]|isl <1-1000>}"
     return [row(f"{_KEY} {forms}", encapsulate, f"{_KEY} [LINE]")]
-
-
-def _check(parts: list[Section], kind: str, *, ietf: bool) -> None:
-    """Header compression has formats that an encapsulation does not carry. Raises Refused."""
-    words = set(parts[0].value("ip rtp header-compression").split())
-    if kind == "hdlc" and parts[0].text.startswith("interface Serial") and words & _FORMATS:
-        raise Refused(refusals.HDLC_FORMAT)
-    if kind == "frame-relay" and ietf and any("frame-relay ip rtp header-compression" in part for part in parts):
-        raise Refused(refusals.CISCO_FORMAT_ONLY)

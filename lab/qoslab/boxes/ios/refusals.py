@@ -31,7 +31,6 @@ SMALL_EXTENDED_BURST = "% Extended burst size cannot be less than the normal bur
 RESERVABLE_IGNORED = "Reservable bandwidth is being reduced: this command is deprecated"
 FRAME_RELAY_FIRST = "% Must set encapsulation to FRAME-RELAY before using FR subcommands"
 CISCO_FORMAT_ONLY = "% RTP header compression needs the cisco encapsulation"
-HDLC_FORMAT = "% HDLC supports only the cisco format of header compression"
 POLICY_PRESENT = "% Must remove the output service policy first"
 FRTS_OR_FRAGMENT = "% frame-relay fragment end-to-end and frame-relay traffic-shaping exclude each other"
 SUM_OVER_100 = "Sum total of class bandwidths exceeds 100 percent"

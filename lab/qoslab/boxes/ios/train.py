@@ -36,6 +36,8 @@ REMAINING_PERCENT = POLICE_SUBMODE = INSERT_BEFORE = "12.2(2)T"  # "12.2T" in th
 ECN = NBAR_RTP = "12.2(8)T"
 BOTH_FAMILIES = "12.2(13)T"  # ``match dscp`` and ``set dscp`` without ``ip``
 IPV6_LISTS = "12.2(13)T"  # with ports and upper-layer protocols; plain ones are of 12.2(2)T
+PRIORITY_BURST = "12.1(3)T"  # "Configuring Burst Size in Low Latency Queueing"
+IPHC_FORMAT = "12.2"  # the guide of 12.1 has ``passive`` alone (unconfirmed between)
 HEADER_COMPRESSION = TABLE_MAPS = FRAGMENT_END_TO_END = "12.2(13)T"  # table maps: K
 PERCENTAGES = "12.2(13)T"  # feature guide 12_2t/12_2t13 ftpctpol: policing and shaping by a percentage
 MULTILINK_GROUP = "12.3"
