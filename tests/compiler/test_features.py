@@ -122,6 +122,7 @@ def test_every_field_of_the_language_is_core_or_a_feature() -> None:
         "children",
     }
     told = MATCHES.keys() | TREATMENTS.keys() | DETAILS.keys() | CLASSES.keys() | SCOPES.keys()
+    told |= {Feature.REQUIRES_PHONE}
     assert set(Feature) == told | EFFICIENCY.keys() | SHAPERS.keys()
 
 
@@ -197,6 +198,16 @@ def test_what_a_scope_says_and_a_platform_lacks_is_told_for_its_interface(featur
     names = {name for name, _ in ports}
     assert set(told) == {(n, p) for n, p in ports if n in lacking(feature, sorted(names))}
     assert len(told) == len(set(told))
+
+
+def test_a_phone_that_an_input_requires_is_told_where_classes_are_recognised_and_trusted_elsewhere() -> None:
+    apply = [{"ports": ["FastEthernet0/1", "GigabitEthernet0/1"], "direction": "input", "requires_phone": True}]
+    made = compile_intent(parse_intent(made_text([a_class()], apply=apply), "made.yaml"), campus())
+
+    told = {(f.device, f.interface, f.requested) for f in made.findings if f.code == "feature-unsupported"}
+    assert ("s2950", "FastEthernet0/1", Feature.REQUIRES_PHONE.value) in told
+    trunk = next(i for d in made.devices if d.name == "s2970" for i in d.request.interfaces)
+    assert (trunk.name, trunk.trust_in) == ("GigabitEthernet0/1", "phone")
 
 
 @pytest.mark.parametrize("feature", EFFICIENCY)

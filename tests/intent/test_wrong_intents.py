@@ -466,6 +466,12 @@ CASES = {
         "101 % is more than the queue holds",
         "at most 100 %",
     ),
+    "a phone at an output": (
+        ("direction: output", "direction: output, requires_phone: true"),
+        18,
+        "a phone sends what arrives",
+        "direction input",
+    ),
     "bounded by nothing": (
         ("{remaining_percent: 30}, wred: {prefer: true}", "{remaining_percent: 30}, bounded: 1"),
         14,

@@ -129,6 +129,14 @@ INTENTS: dict[str, dict[str, Any]] = {
         "classes": (VOICE, REST),
         "apply": (*APPLY, {"interfaces": "trunk", "direction": "input", "trust": "cos"}),
     },
+    "trusted phones": {
+        "classes": (VOICE, REST),
+        "apply": (*APPLY, {"interfaces": "plain", "direction": "input", "trust": "phone"}),
+    },
+    "phones": {
+        "classes": (VOICE, REST),
+        "apply": ({"interfaces": "lan", "direction": "input", "requires_phone": True}, APPLY[1]),
+    },
     "own names": {
         "classes": (
             {**WEB, "name": "class-defaul"},

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from qosforge.findings import has_errors
+from qosforge.plan.model import Trust
 from qosforge.platforms.catalyst_9000 import PLATFORM
 from qoslab.box import Box
 from qoslab.packets import Packets
 from tests.platforms.catalyst_9000_support import (
     LAN,
     MARKED_DOWN,
+    PLAIN,
     REST,
     TRUNK,
     VOICE,
@@ -62,6 +64,8 @@ def test_one_table_serves_all_classes_or_says_which_it_cannot() -> None:
 
 AUTO_QOS = """\
 version 16.12
+ip access-list extended AutoQos-4.0-Acl-Default
+ permit ip any any
 table-map AutoQos-4.0-Trust-Dscp-Table
  default copy
 table-map policed-dscp
@@ -75,6 +79,8 @@ class-map match-any AutoQos-4.0-Voip-Data-CiscoPhone-Class
  match cos  5
 class-map match-any AutoQos-4.0-Voip-Signal-CiscoPhone-Class
  match cos  3
+class-map match-any AutoQos-4.0-Default-Class
+ match access-group name AutoQos-4.0-Acl-Default
 policy-map AutoQos-4.0-Trust-Dscp-Input-Policy
  class class-default
   set dscp dscp table AutoQos-4.0-Trust-Dscp-Table
@@ -89,19 +95,48 @@ policy-map AutoQos-4.0-CiscoPhone-Input-Policy
   police cir 32000 bc 8000
    conform-action transmit
    exceed-action set-dscp-transmit dscp table policed-dscp
+ class AutoQos-4.0-Default-Class
+  set dscp default
 interface GigabitEthernet1/0/1
+ switchport mode access
+ switchport voice vlan 20
+ trust device cisco-phone
+ auto qos voip cisco-phone
  service-policy input AutoQos-4.0-CiscoPhone-Input-Policy
 interface GigabitEthernet1/0/2
+ auto qos trust dscp
  service-policy input AutoQos-4.0-Trust-Dscp-Input-Policy
 """
 """Lines of public running configurations of Catalyst 9000s."""
 
 
+def test_an_input_for_phones_alone_has_a_policy_beside_trust_device() -> None:
+    apply = [{"interfaces": "lan", "direction": "input", "requires_phone": True}]
+    apply += [{"interfaces": "plain", "direction": "input", "trust": "phone"}]
+    device = made(VOICE, REST, apply=apply)
+    text = "".join(block.text for block in device.blocks)
+    assert f"interface {LAN}\n trust device cisco-phone\n service-policy input QOSFORGE-IN\n" in text
+    # A phone tags its own packets; what a host behind it marks in the DSCP counts for nothing.
+    assert f"interface {PLAIN}\n trust device cisco-phone\n service-policy input QOSFORGE-COS\n" in text
+
+
+def test_without_a_phone_nothing_has_a_mark(box: Box) -> None:
+    before = box.running_text()
+    apply = [{"interfaces": "lan", "direction": "input", "requires_phone": True}]
+    inverse = pushed(box, made(VOICE, REST, running=before, apply=apply))
+    (out,) = box.offer(LAN, TRUNK, [Packets(dscp=46, cos=5, count=1, bytes=100, protocol=6)], 1.0)
+    assert (out.dscp_out, out.ingress_class) == (0, "class-default")
+    assert box.configure(inverse) == []
+    assert box.running_text() == before
+
+
 def test_the_tables_of_auto_qos_are_read_as_what_they_do() -> None:
     plan = PLATFORM.parse(AUTO_QOS, "sw", "16.12")
     phone, trusted = plan.interfaces
-    assert [r.police and (r.set_dscp, r.police.exceed.set_dscp) for r in phone.ingress.rules] == [(46, 8), (24, 8)]
+    policed = [(r.set_dscp, r.police and r.police.exceed.set_dscp) for r in phone.ingress.rules]
+    assert policed == [(46, 8), (24, 8), (0, None)]
     assert [(r.name, r.set_dscp) for r in trusted.ingress.rules] == [("class-default", None)]
+    assert (phone.ingress.trust, trusted.ingress.trust) == (Trust.PHONE, Trust.KEEP)
     assert plan.unknown == ()
 
 

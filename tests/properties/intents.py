@@ -434,6 +434,8 @@ def scopes(draw: st.DrawFn, words: Dialect, site: Site) -> list[dict[str, Any]]:
         elif words.has(Feature.TRUST) and draw(st.integers(0, 2)) == 0:
             phone = ["phone"] if words.has(Feature.TRUST_PHONE) else []
             scope["trust"] = draw(st.sampled_from(["dscp", "cos", "none", *phone]))
+        elif words.has(Feature.REQUIRES_PHONE) and draw(st.integers(0, 4)) == 0:
+            scope["requires_phone"] = True
         if draw(st.integers(0, 2)) == 0:
             scope["policy"] = (
                 f"{draw(st.sampled_from(['P', 'no', 'exit', 'Q' * 39]))}{'O' if direction == 'output' else 'I'}"

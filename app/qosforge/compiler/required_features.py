@@ -150,6 +150,9 @@ def interface_requirements(interface_request: InterfaceRequest) -> Iterator[Inte
     if interface_request.trust_in is not None:
         feature = Feature.TRUST_PHONE if interface_request.trust_in == "phone" else Feature.TRUST
         yield InterfaceRequirement(feature, interface_request.model_copy(update={"trust_in": None}), "input")
+    if interface_request.requires_phone:
+        always = interface_request.model_copy(update={"requires_phone": False})
+        yield InterfaceRequirement(Feature.REQUIRES_PHONE, always, "input")
     requested = interface_request.efficiency
     if requested is None:
         return

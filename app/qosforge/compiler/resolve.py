@@ -174,7 +174,10 @@ def _interface(
             said[f"{side} {field}"], told = agree_on(loaded, device, interface, scopes, field)
             findings.extend(told)
     trusted = said["input trust"]
+    requires_phone = any(s.requires_phone for s in inputs)
     recognised = BOUNDARY_TAG in interface.tags and trusted is None
+    if requires_phone and not recognised and trusted is None:
+        trusted = "phone"  # nothing is recognised here: the phone's marks are trusted
     shape = said["output shape"]
     shaped = shape.rate_of(interface.usable) if isinstance(shape, PortShape) else None
     if shaped is not None and shaped >= interface.usable:
@@ -194,6 +197,7 @@ def _interface(
             "framing": interface.encapsulation,
             "tagged": interface.tagged,
             "recognise": bool(inputs) and recognised,
+            "requires_phone": recognised and requires_phone,
             "trust": bool(inputs) and not recognised,
             "trust_in": trusted,
             "schedule": bool(outputs),

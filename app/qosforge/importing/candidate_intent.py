@@ -87,6 +87,8 @@ def scope_entry(side: ObservedSide) -> IntentData:
         words["policy"] = side.policy
     if side.trust is not None:
         words["trust"] = side.trust
+    if side.requires_phone:
+        words["requires_phone"] = True
     if side.by_mark:
         words["recognise_by"] = "mark"
     if side.shape is not None:

@@ -44,9 +44,9 @@ _TRUSTS = {Trust.DSCP: "dscp", Trust.COS: "cos", Trust.PHONE: "phone", Trust.NON
 class ObservedSide:
     """Ports of one device that have the same on one side.
 
-    ``boundary`` where classes are recognised (an input), ``by_mark`` where an output tells them by their marks;
-    ``shape`` is what the whole port sends at most (bits per second), ``shaping`` how the language says that where
-    a line of the device does.
+    ``boundary`` where classes are recognised (an input), ``requires_phone`` where that is for an IP phone alone,
+    ``by_mark`` where an output tells them by their marks; ``shape`` is what the whole port sends at most (bits per
+    second), ``shaping`` how the language says that where a line of the device does.
     """
 
     device: str
@@ -56,6 +56,7 @@ class ObservedSide:
     policy: str | None = None
     trust: str | None = None
     boundary: bool = False
+    requires_phone: bool = False
     by_mark: bool = False
     shape: int | None = None
     shaping: IntentData | None = field(default=None, hash=False)
@@ -133,6 +134,7 @@ def _input(device: str, interface: InterfacePlan, note: NoteUnmappedAt) -> Obser
         policy_name(ingress.policy),
         None if classes else trust_word(ingress.trust),
         boundary=bool(classes),
+        requires_phone=bool(classes) and ingress.trust is Trust.PHONE,
     )
 
 

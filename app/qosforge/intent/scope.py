@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from qosforge.intent.base import IntentModel, Name, Requirement, Some
+from qosforge.intent.base import Flag, IntentModel, Name, Requirement, Some
 from qosforge.intent.match import Vlan
 from qosforge.intent.shaping import Shape
 from qosforge.units import shortened
@@ -51,7 +51,9 @@ class Scope(IntentModel):
 
     ``role`` is that of an interface, ``interfaces`` its tags, ``devices`` and ``ports`` are names of the
     inventory (a port that is a link aggregation stands for its members too), ``vlan`` one that the port carries.
-    ``recognise_by: mark`` tells the classes at an output by the marks that inputs have set, on an edge too.
+    With ``requires_phone`` what arrives is looked at only while the device sees an IP phone at the port, and has no
+    mark else. ``recognise_by: mark`` tells the classes at an output by the marks that inputs have set, on an edge
+    too.
     """
 
     role: Some[Name] = ()
@@ -62,6 +64,7 @@ class Scope(IntentModel):
     direction: Literal["input", "output"]
     policy: Annotated[Name, AfterValidator(_own)] | None = None
     trust: Trust | None = None
+    requires_phone: Flag = False
     recognise_by: Literal["match", "mark"] = "match"
     shape: PortShape | None = None
 
@@ -76,6 +79,10 @@ class Scope(IntentModel):
             raise ValueError("a scope without a selector: give role, interfaces (tags), devices, ports or vlan")
         if self.trust is not None and self.direction == "output":
             raise ValueError("trust is for what arrives: use direction input")
+        if self.requires_phone and self.direction == "output":
+            raise ValueError("a phone sends what arrives: use requires_phone with direction input")
+        if self.requires_phone and self.trust is not None:
+            raise ValueError("trust and requires_phone exclude each other: give trust phone, or recognise classes")
         if self.recognise_by == "mark" and self.direction == "input":
             raise ValueError("marks are set at an input: recognise_by mark is for direction output")
         if self.shape is not None and self.direction == "input":

@@ -46,7 +46,7 @@ _TRUST = {
     Trust.DSCP: "trusts the DSCP of packets that no rule names",
     Trust.COS: "trusts the CoS of packets that no rule names",
     Trust.NONE: "trusts no mark: packets that no rule names lose theirs",
-    Trust.PHONE: "trusts the CoS while an IP phone is at the port, else no mark",
+    Trust.PHONE: "trusts marks while an IP phone is at the port, else none",
 }
 _LISTED = 12
 """Marks of one kind that are named; of more there are only their number and the first ones."""

@@ -126,8 +126,8 @@ class Trust(StrEnum):
     """What an ingress does with the marks of packets that no rule sets.
 
     ``keep``: nothing changes (routers; switches whose QoS is off). ``dscp`` and ``cos``: that mark is kept and the
-    other is derived through the device's map. ``none``: both become zero. ``phone``: as ``cos`` while the device
-    sees an IP phone at the port, else ``none``.
+    other is derived through the device's map. ``none``: both become zero. ``phone``: as ``cos``, or ``keep`` on a
+    device without such maps, while the device sees an IP phone at the port, else ``none``.
     """
 
     KEEP = "keep"

@@ -62,6 +62,7 @@ class Feature(StrEnum):
     CHILDREN = "classes below a class"
     TRUST = "an input that trusts the marks of packets"
     TRUST_PHONE = "trust of an IP phone"
+    REQUIRES_PHONE = "an input that recognises classes while an IP phone is at the port"
     TRANSMIT_RING = "the length of the transmit ring"
     HEADER_COMPRESSION = "compression of RTP headers"
     FRAGMENTS = "fragments of a size that blocks the link for a short time only"
@@ -160,6 +161,8 @@ class InterfaceRequest(RequestModel):
     tagged: bool = False
     recognise: bool = False
     """Recognise and mark classes on input (an edge); otherwise marks are trusted where ``trust`` is set."""
+    requires_phone: bool = False
+    """Whether classes are recognised only while the device sees an IP phone at the port."""
     trust: bool = False
     schedule: bool = False
     by_mark: bool = False

@@ -34,6 +34,8 @@ FEATURES = frozenset(
         Feature.WEIGHT,
         Feature.BOUNDED,
         Feature.TRUST,
+        Feature.TRUST_PHONE,
+        Feature.REQUIRES_PHONE,
     }
 )
 

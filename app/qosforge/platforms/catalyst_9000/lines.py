@@ -36,6 +36,15 @@ TABLE = CommandTable(
     Line("port", "interface PORT:name", opens="interface", change=_PLACE),
     Line("other-interface", "interface REST:name", opens="interface", change=_PLACE),
     mqc.attached("interface"),
+    Line(
+        "trust-device",
+        "trust device cisco-phone",
+        "interface",
+        change=Change(key="trust-device"),
+        also=("trust device WORD",),
+    ),
+    # A macro: what it entered stands beside it.
+    Line("auto-qos", "auto qos REST", "interface"),
     Line("text", "{description|switchport} [REST]", "interface"),
     Line("other", "{class-map|policy-map} type REST", opens="other"),
     shared={

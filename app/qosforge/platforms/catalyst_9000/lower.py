@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from qosforge.dscp import dscp_name
-from qosforge.plan.model import Ingress, InterfacePlan, Plan, Rule
+from qosforge.plan.model import Ingress, InterfacePlan, Plan, Rule, Trust
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.catalyst_9000.lines import PORT
@@ -61,10 +61,13 @@ def lower(request: DeviceRequest) -> LoweredDevice:
 def _ingress(
     interface_request: InterfaceRequest, rules: tuple[Rule, ...], marks: Mapping[str, ClassMarks]
 ) -> Ingress:
+    """What an input does: for a phone alone it is a policy beside ``trust device``, as AutoQoS has it."""
+    phone = interface_request.requires_phone or interface_request.trust_in == "phone"
+    trust = Trust.PHONE if phone else Trust.KEEP
     if interface_request.recognise:
-        return Ingress(policy=interface_request.input_policy or INPUT_POLICY, rules=rules)
+        return Ingress(policy=interface_request.input_policy or INPUT_POLICY, trust=trust, rules=rules)
     found = trust_policy(interface_request, marks)
-    return Ingress(policy=found[0], rules=found[1]) if found else Ingress()
+    return Ingress(policy=found[0], trust=trust, rules=found[1]) if found else Ingress()
 
 
 def _note_marks(groups: tuple[QueueGroup, ...], marks: Mapping[str, ClassMarks], notes: Notes) -> None:

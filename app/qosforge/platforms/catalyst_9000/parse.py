@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qosforge.commands import Entry
-from qosforge.plan.model import Discipline, Egress, Ingress, InterfacePlan, Plan, Queue, Scheduler
+from qosforge.plan.model import Discipline, Egress, Ingress, InterfacePlan, Plan, Queue, Scheduler, Trust
 from qosforge.platforms.catalyst_9000.drops import QueueLines
 from qosforge.platforms.catalyst_9000.lines import TABLE
 from qosforge.platforms.mqc.access_lists import AccessLists
@@ -38,10 +38,13 @@ def parse(text: str, device: str, image: str = "") -> Plan:
 
 def _interface(port: Entry, policies: PolicyReader) -> InterfacePlan:
     ingress, egress = Ingress(), BEST_EFFORT
+    trust = Trust.KEEP
     for line in port.below:
         match line.id, line.get("direction"):
             case "service-policy", "input":
                 ingress = policies.input(line)
             case "service-policy", _:
                 egress = policies.output(line)
-    return InterfacePlan(name=port.name, ingress=ingress, egress=egress)
+            case "trust-device", _:
+                trust = Trust.PHONE
+    return InterfacePlan(name=port.name, ingress=ingress.model_copy(update={"trust": trust}), egress=egress)

@@ -28,8 +28,8 @@ _RULE = (
     "transmit_ring.prefer", "prefer",
 )  # fmt: skip
 _SCOPE = (
-    "role", "interfaces", "devices", "ports", "vlan", "direction", "trust", "recognise_by", "policy", "shape.rate",
-    "shape.percent", "shape.burst", "shape.prefer",
+    "role", "interfaces", "devices", "ports", "vlan", "direction", "trust", "requires_phone", "recognise_by",
+    "policy", "shape.rate", "shape.percent", "shape.burst", "shape.prefer",
 )  # fmt: skip
 _CHECK = ("from", "to", "classes", "beside", "seconds", "confidence")
 _APPLICATION = ("name", "protocol", "ports")

@@ -64,7 +64,12 @@ class Catalyst9000(CatalystSwitch):
                 *self._policies.global_rows(),
                 setting(_MULTIPLIER, rank=58, defaults=["qos queue-softmax-multiplier 100"]),
             ],
-            "if": [*interface_rows(routed=False), *ios_lldp.interface_rows(), *self._policies.attach_rows()],
+            "if": [
+                *interface_rows(routed=False),
+                *ios_lldp.interface_rows(),
+                *self._policies.attach_rows(),
+                *self._policies.trust_rows(),
+            ],
             LOGICAL: interface_rows(routed=False),
             "control-plane": [*leaving(), *self._policies.attach_rows()],
             **ios_acl.submode_rows(),

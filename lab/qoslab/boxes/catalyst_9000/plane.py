@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from qoslab.boxes.catalyst.base import CatalystSwitch
-from qoslab.boxes.catalyst_9000.policies import SwitchPolicies
+from qoslab.boxes.catalyst_9000.policies import TRUST_DEVICE, SwitchPolicies
 from qoslab.boxes.catalyst_9000.policing import sent
 from qoslab.boxes.catalyst_9000.queueing import priority_level
 from qoslab.boxes.ios.marking import marked
@@ -59,7 +59,9 @@ class SwitchPlane:
         meters = Metering(seconds) if seconds > 0 else None
         trunk = "trunk" in egress.value("switchport mode")
         outcomes = []
-        for at, group in enumerate(packets):
+        for at, offered in enumerate(packets):
+            # A port that looks for a device trusts no mark without it (guides on AutoQoS): the lab has none.
+            group = offered.marked(dscp=0, cos=0) if TRUST_DEVICE in ingress else offered
             for first in self._side(ingress, "input", group, meters):
                 came = first.packets
                 base = Outcome(

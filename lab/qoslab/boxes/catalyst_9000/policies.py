@@ -26,6 +26,7 @@ _AT_OUTPUT = ("dscp", "cos", "qos-group")
 """What the classes of a queueing policy can match (K: the box refuses lists there)."""
 _MARKS = ("dscp", "precedence", "cos", "qos-group")
 _ATTACHED = "service-policy"
+TRUST_DEVICE = "trust device"
 INPUT_QUEUEING = "Queueing policy is not supported in input direction"
 
 
@@ -47,6 +48,10 @@ class SwitchPolicies:
         """``service-policy`` of a port and of the control plane."""
         pattern = "service-policy {input|output}:direction"
         return [row(f"{pattern} WORD:name", self._attach, f"{pattern} [WORD:name]")]
+
+    def trust_rows(self) -> list[Row]:
+        """``trust device`` of a port (running configurations of AutoQoS; genieparser's ``show interfaces``)."""
+        return [setting(f"{TRUST_DEVICE} {{cisco-phone|cts|ip-camera|media-player}}", key=TRUST_DEVICE, rank=71)]
 
     def tables(self) -> dict[str, list[Row]]:
         """The submodes."""
