@@ -74,6 +74,7 @@ OTHER: dict[type[BaseModel], dict[str, Any]] = {
     System: {
         "cos_to_dscp": (0, 8, 16, 24, 32, 46, 48, 56), "dscp_to_cos": (1,) * 64, "cos_to_queue": (1,) * 8,
         "dscp_to_queue": (1,) * 64, "queue_set": 2, "policed_dscp": (1,) * 64,
+        "dropped_first": (10, 12),
         "input_queues": InputQueues(weights=(4, 4), buffer_percent=(90, 10)),
     },
     InterfacePlan: {

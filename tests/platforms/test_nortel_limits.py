@@ -311,6 +311,16 @@ default qos agent queue-set
     ]
 
 
+def test_dscps_that_are_dropped_before_others() -> None:
+    text = f"{MODEL}qos egressmap ds 10 1p 2 dp high-drop\nqos egressmap ds 46 1p 6 dp low-drop\n"
+    assert PLATFORM.parse(text, DEVICE, "5.1").system.dropped_first == (10,)
+    assert PLATFORM.parse(MODEL, DEVICE, "5.1").system.dropped_first is None
+    late = {**marked("late", 17, 1), "mark": {"dscp": 17, "drop_precedence": "high"}}
+    request, result = lowered(DEVICE, intent(VOICE, late, REST))
+    held = PLATFORM.parse(rendered(DEVICE, request, result), DEVICE, "5.1")
+    assert result.plan.system.dropped_first == held.system.dropped_first == (17,)
+
+
 def test_filters_people_wrote() -> None:
     text = """\
 enable
@@ -334,6 +344,7 @@ interface fastEthernet all
 qos if-shaper port 8 shape-rate 40000 max-burst-rate 50000
 exit
 qos agent buffer large
+qos agent buffer maximum
 qos acl-assign port 3 acl-type ip name host
 """
     held = PLATFORM.parse(text, DEVICE, "5.1")
@@ -349,6 +360,7 @@ qos acl-assign port 3 acl-type ip name host
         "qos l2-element 3",
         "qos policy 3",
         "qos policy 4",
+        "qos agent buffer",
         "qos acl-assign port",
     ]
     egress = port(held, "8").egress

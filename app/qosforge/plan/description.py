@@ -231,6 +231,8 @@ def system_facts(system: System) -> dict[str, str]:
         ("what a policer marks down from DSCP {} gets DSCP", system.policed_dscp),
     ):
         facts |= {about.format(mark): str(value) for mark, value in enumerate(table or ())}
+    if system.dropped_first is not None:
+        facts["dropped before others, DSCP"] = _listed(system.dropped_first)
     if system.queue_set is not None:
         facts["queue set of the switch"] = str(system.queue_set)
     if system.queue_on_input is not None:

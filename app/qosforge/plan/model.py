@@ -368,6 +368,8 @@ class System(PlanModel):
     """Whether queues are chosen on input: by a rule, or through a map where the ingress trusts a mark."""
     policed_dscp: tuple[int, ...] | None = None
     """DSCP that a policer writes on what exceeds, by the DSCP it had."""
+    dropped_first: tuple[int, ...] | None = None
+    """DSCPs whose packets the device drops before others of their queue (high drop precedence)."""
     input_queues: InputQueues | None = None
     express_forwarding: bool | None = None
     """Whether packets take the path that recognises applications and polices interfaces (IOS: CEF)."""

@@ -151,7 +151,7 @@ TABLE = CommandTable(
     *(line for kind in _OPTIONS for line in _object(kind)),
     Line(
         "egressmap",
-        "qos egressmap ds <0-63>:dscp 1p <0-7>:cos dp WORD:drop",
+        "qos egressmap ds <0-63>:dscp 1p <0-7>:cos dp {high-drop|low-drop}:drop",
         change=Change(key="{dscp}", group="egressmap", reset="default qos egressmap"),
         also=("qos egressmap ds WORD:dscp REST",),
     ),
@@ -167,8 +167,8 @@ TABLE = CommandTable(
         change=Change(key="{set} {cos}", negate="default qos queue-set-assignment queue-set {set} 1p {cos}"),
     ),
     Line("queue-set", "qos agent queue-set <1-8>:set"),
-    Line("agent", "qos agent {queue-set|buffer|nvram-delay|statistics-tracking} REST"),
-    Line("agent", "qos agent ubp disable"),
+    # What else the agent has, like memory of queues beyond the usual, is named.
+    Line("agent", "qos agent {buffer large|nvram-delay REST|statistics-tracking REST|ubp disable}"),
     Line("interface", "interface FastEthernet ALL", opens="interface", change=Change()),
     Line(
         "shaper",

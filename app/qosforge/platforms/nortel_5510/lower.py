@@ -16,7 +16,7 @@ from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.names import short_names
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, check_port, scheduler
 from qosforge.platforms.nortel_5510.filters import in_box_order
-from qosforge.platforms.nortel_5510.marks import maps, mark_findings
+from qosforge.platforms.nortel_5510.marks import high_drop, maps, mark_findings
 from qosforge.platforms.nortel_5510.policing import police_findings, shape_findings, shaped
 from qosforge.platforms.nortel_5510.queues import Choice, as_served, best, choose, queue_findings
 from qosforge.platforms.nortel_5510.recognise import COUNT_SUFFIX, filter_findings, rules
@@ -103,6 +103,7 @@ def _common(request: DeviceRequest, told: int | None) -> _Common:
         cos_to_queue=table.cos_to_queue if scheduled else None,
         cos_to_dscp=table.cos_to_dscp if trusted or scheduled else None,
         dscp_to_cos=table.dscp_to_cos if trusted or scheduled else None,
+        dropped_first=tuple(sorted(high_drop(request.classes))) or None if trusted or scheduled else None,
     )
     return _Common(
         chosen=chosen,

@@ -38,6 +38,7 @@ class _Reader:
         self.objects: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
         self.queue_set = CAPABILITIES.factory_queue_set.value
         self.to_cos = list(factory_dscp_to_cos())
+        self.dropped_first: set[int] = set()
         self.to_dscp = list(CAPABILITIES.factory_cos_to_dscp.value)
         self.queue_of: dict[tuple[int, int], int] = {}
 
@@ -59,6 +60,7 @@ class _Reader:
             else None,
             cos_to_dscp=tuple(self.to_dscp),
             dscp_to_cos=tuple(self.to_cos),
+            dropped_first=tuple(sorted(self.dropped_first)) or None,
         )
         return Plan(
             device=device,
@@ -86,6 +88,8 @@ class _Reader:
                 self.assigned |= dict.fromkeys(self._ports(entry), entry.name)
             case "egressmap":
                 self.to_cos[entry["dscp"]] = entry["cos"]
+                change = self.dropped_first.add if entry["drop"] == "high-drop" else self.dropped_first.discard
+                change(entry["dscp"])
             case "ingressmap":
                 self.to_dscp[entry["cos"]] = entry["dscp"]
             case "queue":
