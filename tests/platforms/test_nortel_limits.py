@@ -321,6 +321,39 @@ def test_dscps_that_are_dropped_before_others() -> None:
     assert result.plan.system.dropped_first == held.system.dropped_first == (17,)
 
 
+def test_objects_that_nothing_in_force_refers_to() -> None:
+    text = f"""\
+{MODEL}qos if-group name users class unrestricted
+qos if-group name idle class trusted
+qos if-assign port 7 name users
+qos ip-element 1 ds-field 46
+qos ip-element 2 ds-field 26
+qos l2-element 2 priority 5
+qos classifier 1 set-id 1 name one element-type ip element-id 1
+qos classifier 2 set-id 2 name two element-type ip element-id 2
+qos classifier 3 set-id 2 name two element-type l2 element-id 2
+qos classifier-block 1 block-number 1 name block set-id 1 in-profile-action 11
+qos action 10 name out drop-action enable
+qos action 11 name in update-dscp 46
+qos action 12 name other update-dscp 26
+qos meter 1 committed-rate 10000 max-burst-rate 15000 in-profile-action-name in out-profile-action 10
+qos policy 1 name block if-group users clfr-type block clfr-name block precedence 9
+qos policy 2 name two if-group idle clfr-type classifier clfr-name two meter 1 precedence 8
+qos policy 3 disable name off if-group users clfr-type classifier clfr-id 1 in-profile-action 12 precedence 7
+"""
+    starts = (
+        "qos meter", "qos ip-element 2", "qos l2-element", "qos classifier 2", "qos classifier 3", "qos action 10",
+        "qos action 12", "qos policy 2", "qos policy 3", "qos if-group name idle",
+    )  # fmt: skip
+    idle = [line.text for line in PLATFORM.unused_lines(text)]
+    assert idle == [line for line in text.splitlines() if line.startswith(starts)]
+    attached = text + "qos if-assign port 8 name idle\n"
+    assert [" ".join(line.text.split()[1:3]) for line in PLATFORM.unused_lines(attached)] == [
+        "action 12",
+        "policy 3",
+    ]
+
+
 def test_filters_people_wrote() -> None:
     text = """\
 enable

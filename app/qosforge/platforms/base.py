@@ -13,7 +13,7 @@ from qosforge.configtree import Grammar
 from qosforge.errors import InputError, Place
 from qosforge.findings import Fidelity, Finding
 from qosforge.inventory.models import DeviceRole
-from qosforge.plan.model import Plan
+from qosforge.plan.model import Plan, UnknownLine
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
 from qosforge.platforms.inspection import Inspection
 from qosforge.platforms.port_counters import PortCounterForm
@@ -119,7 +119,8 @@ class Platform:
     ``lower`` makes the plan for a request; its second argument is what the device holds now, where it is known.
     ``blocks`` are the configuration objects of a plan, in the order in which people read them. ``parse`` gives the
     plan that a running configuration (of a device of this name and image) amounts to, defaults that it does not
-    print included.
+    print included. ``unused_lines`` are those of a running configuration that are about nothing that an interface
+    does, where only the platform can tell: objects that refer to each other by numbers and names.
 
     ``inspection_commands`` are what a device that is reached by a driver is asked before it is trusted; none of
     them changes anything. ``inspect`` tells what it is by its answers, by command, its running configuration and
@@ -143,6 +144,7 @@ class Platform:
     lower: Callable[[DeviceRequest, Plan | None], LoweredDevice]
     blocks: Callable[[Plan, LoweredDevice, DeviceRequest], tuple[Block, ...]]
     parse: Callable[[str, str, str], Plan]
+    unused_lines: Callable[[str], tuple[UnknownLine, ...]] = lambda _text: ()
     inspection_commands: Callable[[str], tuple[str, ...]]
     inspect: Callable[[Mapping[str, str], str, str], Inspection]
     counter_commands: Callable[[Plan], tuple[str, ...]] = lambda _plan: ()

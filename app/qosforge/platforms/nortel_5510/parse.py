@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import chain
 
 from qosforge.commands import Entry
-from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, System, Term, Trust
+from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, System, Term, Trust, UnknownLine
 from qosforge.platforms.nortel_5510.capabilities import (
     CAPABILITIES,
     PORT,
@@ -122,6 +123,18 @@ class _Reader:
         self.reading.miss(line)
         return ()
 
+    def unused(self) -> tuple[UnknownLine, ...]:
+        """Lines of groups without ports, of policies on none, and of all that only these refer to, or nothing."""
+        groups = {self.assigned.get(name, CAPABILITIES.default_group.value) for name in self.names}
+        ports = (("if-group", group) for group in groups), (("port", name) for name in self.names)
+        policies = [policy for key in chain(*ports) for policy in self._policies.get(key, ())]
+        used = {id(entry) for policy in policies for entry in (policy, *self._table.referred(policy))}
+        held = (entry for objects in self.objects.values() for entry in objects.values())
+        idle = [entry for entry in held if id(entry) not in used]
+        idle += [entry for entry in self.reading.all("if-group") if entry.name not in groups]
+        lines = sorted((entry.line for entry in idle), key=lambda line: line.number)
+        return tuple(UnknownLine(line=line.number, text=line.text) for line in lines)
+
     # -- filters -------------------------------------------------------------------------------------
     @cached_property
     def _table(self) -> FilterTable:
@@ -152,6 +165,13 @@ class _Reader:
             else:
                 found.extend(alternatives)
         return Ingress(policy=group, trust=self.groups.get(group, Trust.KEEP), rules=group_filters(found))
+
+
+def unused_lines(text: str) -> tuple[UnknownLine, ...]:
+    """Lines of a running configuration that are about nothing that a port does."""
+    reader = _Reader(text)
+    known = {line.line for line in reader.plan("device").unknown}
+    return tuple(line for line in reader.unused() if line.line not in known)
 
 
 def parse(text: str, device: str, image: str = "") -> Plan:

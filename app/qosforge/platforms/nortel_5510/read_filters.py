@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -38,9 +38,7 @@ class FilterTable:
         if policy.get("type", "").startswith("c"):
             term = self._term(*_reference(policy, "classifier"))
             return None if term is None or rule is None else [(rule, term)]
-        key = "block" if "classifier" in policy else "name"
-        wanted = policy.get("classifier", policy.get("classifier_name", ""))
-        members = [m for m in self._objects["classifier-block"].values() if m.get(key) == wanted]
+        members = self._members(policy)
         found = [
             (
                 self._treated(member) if "inside" in member or "meter" in member else rule,
@@ -50,6 +48,40 @@ class FilterTable:
         ]
         known = [(treated, term) for treated, term in found if treated is not None and term is not None]
         return known if known and len(known) == len(found) else None
+
+    def referred(self, policy: Entry) -> Iterator[Entry]:
+        """All objects that a policy looks at or does something by."""
+        members = [policy]
+        if policy.get("type", "").startswith("c"):
+            yield from self._elements(*_reference(policy, "classifier"))
+        else:
+            members += self._members(policy)
+            for member in members[1:]:
+                yield member
+                yield from self._elements(*_reference(member, "set"))
+        for member in members:
+            meter = self._meter(member)
+            if meter is not None:
+                yield meter
+            for entry, side in ((member, "inside"), (meter, "inside"), (meter, "outside")):
+                key, value = _reference(entry, side) if entry is not None else ("number", "")
+                for own, action in self._objects["action"].items():
+                    if value in ((own,) if key == "number" else (action.get("name", f"action {own}"),)):
+                        yield action
+
+    def _members(self, policy: Entry) -> list[Entry]:
+        """The members of the block that a policy looks at."""
+        key = "block" if "classifier" in policy else "name"
+        wanted = policy.get("classifier", policy.get("classifier_name", ""))
+        return [m for m in self._objects["classifier-block"].values() if m.get(key) == wanted]
+
+    def _elements(self, key: str, value: str) -> Iterator[Entry]:
+        """The classifiers of a set with their elements."""
+        for entry in self._sets.get((key, value), []):
+            yield entry
+            element = self._objects.get(f"{entry.get('kind', '')}-element", {}).get(entry.get("element", ""))
+            if element is not None:
+                yield element
 
     # -- what is looked at ---------------------------------------------------------------------------
     @cached_property
@@ -103,13 +135,17 @@ class FilterTable:
         return table
 
     def _treated(self, entry: Entry) -> Rule | None:
+        if "meter" in entry or "meter_name" in entry:
+            return self._metered(self._meter(entry))
+        return self._actions.get(_reference(entry, "inside"))
+
+    def _meter(self, entry: Entry) -> Entry | None:
+        """The meter that a line refers to."""
         meters = self._objects["meter"]
         if "meter" in entry:
-            return self._metered(meters.get(entry["meter"]))
-        if "meter_name" in entry:
-            wanted = entry["meter_name"]
-            return self._metered(next((m for m in meters.values() if m.get("name") == wanted), None))
-        return self._actions.get(_reference(entry, "inside"))
+            return meters.get(entry["meter"])
+        wanted = entry.get("meter_name")
+        return next((m for m in meters.values() if wanted is not None and m.get("name") == wanted), None)
 
     def _metered(self, meter: Entry | None) -> Rule | None:
         if meter is None or not {"rate", "burst_rate"} <= set(meter.values):
