@@ -64,12 +64,12 @@ def test_2950_trust_and_maps_decide(make: BoxMaker) -> None:
 def test_2950_policy_marks_and_polices(make: BoxMaker) -> None:
     box = make("2950")
     _, answers = type_lines(
-        box, "access-list 101 permit udp any any range 16384 32767", "class-map RTP", "match access-group 101",
+        box, "access-list 101 permit udp any any eq 16384", "class-map RTP", "match access-group 101",
         "policy-map IN", "class RTP", "set ip dscp 34", "police 1000000 4096 exceed-action dscp 8",
         "interface fa0/1", "service-policy input IN",
     )  # fmt: skip
     assert answers == []
-    rtp = Packets(1000, 200, dst_port=16400)
+    rtp = Packets(1000, 200, dst_port=16384)
     outcomes = box.offer("fa0/1", "fa0/2", [rtp, Packets(5, 64, dscp=46, protocol=6)], 1.0)
     assert [(one.dscp_in, one.count, one.ingress_class) for one in outcomes] == [
         (34, 645, "RTP"), (8, 355, "RTP"), (0, 5, ""),

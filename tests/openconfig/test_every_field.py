@@ -112,9 +112,10 @@ OTHER: dict[type[BaseModel], dict[str, Any]] = {
 UNSEEN = {
     (Plan, "schema_version"), (Plan, "device"), (Plan, "platform"), (Plan, "system"), (Plan, "interfaces"),
     (Plan, "foreign_lists"), (System, "scheduler"), (System, "queue_on_input"), (System, "express_forwarding"),
+    (Plan, "switched"), (Plan, "filter_masks"), (InterfacePlan, "ingress"), (InterfacePlan, "egress"),
+    (Ingress, "rules"), (Rule, "any_of"), (Egress, "rules"), (Egress, "scheduler"), (Scheduler, "queues"),
+    (Queue, "capped"),
     (System, "ipv6"), (Rule, "ipv4"),
-    (Plan, "switched"), (InterfacePlan, "ingress"), (InterfacePlan, "egress"), (Ingress, "rules"),
-    (Rule, "any_of"), (Egress, "rules"), (Egress, "scheduler"), (Scheduler, "queues"), (Queue, "capped"),
     (Red, "by_dscp"), (RedProfile, "colour"),
 }  # fmt: skip
 """What is no setting of a device, changed below through what it holds, or without effect by itself."""

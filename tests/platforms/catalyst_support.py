@@ -33,6 +33,8 @@ VOICE = {
     "mark": {"dscp": "af41", "cos": 5},
     "treatment": {"priority": {"percent": 50}},
 }
+PHONES = VOICE | {"match": {"any": [{"dscp": ["ef", "af41"]}]}}
+"""The same class as a 2950 has it: its access lists know no range of ports."""
 WEB = {
     "name": "web-and-file",
     "match": {"any": [{"application": ["http", "ftp"]}, {"dscp": ["af21"]}]},
@@ -62,13 +64,30 @@ def campus() -> LoadedIntent:
 
 @cache
 def network() -> Network:
-    """The campus network."""
+    """The campus network, where the hosts of both switches are recognised."""
+    shipped = as_shipped()
+    tagged = [
+        d.model_copy(
+            update={"interfaces": tuple(i.model_copy(update={"tags": _recognised(i.tags)}) for i in d.interfaces)}
+        )
+        for d in shipped.devices
+    ]
+    return shipped.model_copy(update={"devices": tuple(tagged)})
+
+
+@cache
+def as_shipped() -> Network:
+    """The campus network, where hosts of the 2950 mark themselves."""
     return load_network(ROOT / "inventories/campus")
 
 
+def _recognised(tags: frozenset[str]) -> frozenset[str]:
+    return frozenset("lan" if tag == "marking-hosts" else tag for tag in tags)
+
+
 def request_for(device: str, loaded: LoadedIntent, image: str | None = None) -> DeviceRequest:
-    """The part of an intent that a switch of the campus network has."""
-    requests, _ = resolve(loaded, network())
+    """The part of an intent that a switch of the campus network has, of the shipped intent with shipped tags."""
+    requests, _ = resolve(loaded, as_shipped() if loaded is campus() else network())
     found = next(r for r in requests if r.device == device)
     return found if image is None else found.model_copy(update={"image": image})
 

@@ -8,17 +8,23 @@ import pytest
 
 from qosforge.compiler.candidate import find_plan_differences
 from qosforge.configtree import transition
-from qosforge.plan.model import Discipline, Trust
+from qosforge.intent.loader import LoadedIntent
+from qosforge.plan.model import Discipline, Ingress, Trust
 from qoslab.packets import Packets
 
 from .catalyst_support import (
     BOXES,
+    PHONES,
+    REST,
     ROOT,
+    VOICE,
+    WEB,
     as_config,
     booted,
     campus,
     codes,
     delta,
+    intent,
     lowered,
     port,
     rendered,
@@ -43,6 +49,7 @@ policy-map OLD
  class OLD
   set ip dscp 24
 interface FastEthernet0/1
+interface FastEthernet0/5
  service-policy input OLD
 interface GigabitEthernet0/2
  mls qos trust cos
@@ -84,9 +91,9 @@ def test_golden(device: str) -> None:
     assert rendered(device, request, result) == golden.read_text()
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_every_class_stands_in_its_block_with_its_line(device: str) -> None:
-    request, result = lowered(device, campus())
+@pytest.mark.parametrize(("device", "loaded"), [("s2950", intent(PHONES, WEB, REST)), ("s2970", campus())])
+def test_every_class_stands_in_its_block_with_its_line(device: str, loaded: LoadedIntent) -> None:
+    request, result = lowered(device, loaded)
     lines = {c.name: c.line for c in request.classes}
     blocks = [b for b in BOXES[device].blocks(result.plan, result, request) if b.kind == "class-map"]
     assert {b.traffic_class for b in blocks} == {"voice-video", "web-and-file"}
@@ -137,7 +144,7 @@ def test_the_emulated_box_takes_delta_and_inverse(device: str, before: str, tmp_
 @pytest.mark.parametrize("device", DEVICES)
 def test_policies_are_attached_after_they_exist_and_go_before(device: str) -> None:
     platform = BOXES[device]
-    request, result = lowered(device, campus(), startup(device))
+    request, result = lowered(device, intent(VOICE, WEB, REST), startup(device))
     forward, target = delta(platform.grammar, startup(device), rendered(device, request, result))
     names = [line.strip() for line in forward]
     attach = names.index("service-policy input QOSFORGE-IN")
@@ -183,15 +190,14 @@ def test_the_2970_chooses_queues_by_dscp_too() -> None:
     assert [table[d] for d in (46, 34, 18, 0, 26, 48, 63)] == [1, 1, 3, 2, 2, 4, 4]
 
 
-@pytest.mark.parametrize(
-    ("device", "host", "trunk"),
-    [
-        ("s2950", "FastEthernet0/1", "GigabitEthernet0/1"),
-        ("s2970", "GigabitEthernet0/5", "GigabitEthernet0/1"),
-    ],
-)
-def test_host_ports_recognise_and_trunks_trust(device: str, host: str, trunk: str) -> None:
-    _, result = lowered(device, campus())
+def test_hosts_of_the_2950_mark_themselves() -> None:
+    _, result = lowered("s2950", campus())
+    assert [i.ingress for i in result.plan.interfaces] == [Ingress(trust=Trust.DSCP)] * 4
+
+
+def test_host_ports_recognise_and_trunks_trust() -> None:
+    _, result = lowered("s2970", campus())
+    host, trunk = "GigabitEthernet0/5", "GigabitEthernet0/1"
     recognising = port(result.plan, host).ingress
     assert recognising.trust is Trust.NONE
     assert [(r.name, r.set_dscp, r.set_cos) for r in recognising.rules] == [
@@ -236,19 +242,13 @@ def test_findings_and_fidelity(device: str) -> None:
     request, result = lowered(device, campus(), startup(device))
     expected = {
         "wred-unsupported": "warning",
-        "recognised-by-ports": "info",
-        "default-marked-down": "info",
         "network-control-queue": "info",
         "priority-cap-not-enforced": "warning",
     }
     if device == "s2950":
-        expected |= {
-            "acl-range-unconfirmed": "warning",
-            "acl-masks-unconfirmed": "warning",
-            "scheduler-device-wide": "info",
-        }
+        expected["scheduler-device-wide"] = "info"
     else:
-        expected["input-priority-limited"] = "info"
+        expected |= dict.fromkeys(("recognised-by-ports", "default-marked-down", "input-priority-limited"), "info")
     assert codes(result) == expected
     cap = next(f for f in result.findings if f.code == "priority-cap-not-enforced")
     assert (cap.traffic_class, cap.requested, cap.applied) == ("voice-video", "50 %", "100 %")
@@ -276,10 +276,11 @@ def test_packets_go_where_the_plan_says(device: str, into: str, out: str, expedi
     request, result = lowered(device, campus(), box.running_text())
     forward, _ = delta(BOXES[device].grammar, box.running_text(), rendered(device, request, result))
     assert box.configure(forward) == []
+    set_by_host = device == "s2950"
     offered = [
-        Packets(count=1, bytes=200, protocol=17, src_port=20000, dst_port=17000),
+        Packets(count=1, bytes=200, protocol=17, dscp=34 * set_by_host, src_port=20000, dst_port=17000),
         Packets(count=1, bytes=200, protocol=17, dscp=46, src_port=5, dst_port=9),
-        Packets(count=1, bytes=1500, protocol=6, src_port=80, dst_port=40000),
+        Packets(count=1, bytes=1500, protocol=6, dscp=18 * set_by_host, src_port=80, dst_port=40000),
         Packets(count=1, bytes=1500, protocol=17, dscp=26, src_port=20000, dst_port=9),
     ]
     outcomes = box.offer(into, out, offered, 0.0)

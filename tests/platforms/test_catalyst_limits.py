@@ -11,7 +11,7 @@ from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.findings import Finding, Severity
 
-from .catalyst_support import BOXES, REST, VOICE, WEB, booted, intent, network, startup
+from .catalyst_support import BOXES, PHONES, REST, VOICE, WEB, booted, intent, network, startup
 
 DEVICES = ("s2950", "s2970")
 
@@ -67,17 +67,17 @@ INTENTS: dict[str, tuple[dict[str, Any], ...]] = {
         REST,
     ),
     "police": (
-        VOICE | {"treatment": {"priority": {"percent": 30}, "police": {"rate": "24 Mb/s", "burst": "32768 B"}}},
+        PHONES | {"treatment": {"priority": {"percent": 30}, "police": {"rate": "24 Mb/s", "burst": "32768 B"}}},
         WEB,
         REST,
     ),
-    "police-default": (WEB, REST | {"treatment": {"police": {"rate": "16 Mb/s"}}}),
+    "police-default": (PHONES, REST | {"treatment": {"police": {"rate": "16 Mb/s"}}}),
     "remark": (
         a_class("bulk", {"dscp": "af21"}, "af21", police={"rate": "8 Mb/s", "exceed": {"remark": "cs1"}}),
         REST,
     ),
     "weights": (
-        VOICE,
+        PHONES,
         a_class("a", {"dscp": "af31"}, "af31", bandwidth={"weight": 7}),
         {"name": "default", "treatment": {"bandwidth": {"weight": 3}}},
     ),

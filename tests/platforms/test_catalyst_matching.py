@@ -118,15 +118,6 @@ def test_a_2950_rounds_a_mark_within_its_group_only() -> None:
     )
 
 
-def test_a_2950_tells_masks_that_may_be_too_many() -> None:
-    one = a_class("a", {"protocol": "tcp", "source": "10.0.0.0/8"}, {"source": "11.0.0.0/8"}, dscp="af21")
-    _, result = lowered("s2950", intent(one, REST))
-    assert "acl-masks-unconfirmed" not in codes(result)
-    two = a_class("b", {"source": "10.1.0.0/16"}, dscp="af31")
-    _, result = lowered("s2950", intent(one, two, REST))
-    assert found(result, "acl-masks-unconfirmed").requested == "2 masks: source /8; source /16"
-
-
 def by_cos(*priorities: tuple[str, list[int]]) -> LoadedIntent:
     classes = [{"name": n, "match": {"any": [{"cos": c}]}, "treatment": {"priority": True}} for n, c in priorities]
     where = {"role": "access", "interfaces": ["lan", "trunk"]}

@@ -65,7 +65,8 @@ def test_any_intent_is_taken_held_and_given_back(
         before = box.running_text()
         loaded = intent(*entries)
         switch = Compiler(loaded).device(request_for(device, loaded), before)
-        if any(f.code == "too-many-policers" for f in switch.findings):
+        refused = {"too-many-policers", "acl-masks-exceeded", "acl-range-unsupported"}
+        if any(f.code in refused or f.variant == "protocol" for f in switch.findings):
             return  # the device refuses the policy, as the finding says
         candidate = make_candidate(switch, before)
         assert box.configure(candidate.delta) == []

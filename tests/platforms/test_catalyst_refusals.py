@@ -207,7 +207,7 @@ def test_the_2950_knows_thirteen_dscps() -> None:
 
 
 def test_a_standard_image_neither_recognises_nor_maps() -> None:
-    request = request_for("s2950", campus(), image="12.1EA-SI")
+    request = request_for("s2950", intent(VOICE, WEB, REST), image="12.1EA-SI")
     result = BOXES["s2950"].lower(request, None)
     assert codes(result)["recognition-unsupported"] == "error"
     assert codes(result)["maps-unsupported"] == "error"

@@ -15,7 +15,7 @@ from qosforge.intent.loader import LoadedIntent, parse_intent
 from qosforge.inventory.models import Network
 from qosforge.plan.model import Scheduler, Trust
 
-from .catalyst_support import BOXES, REST, VOICE, WEB, booted, network, port, startup
+from .catalyst_support import BOXES, PHONES, REST, VOICE, WEB, booted, network, port, startup
 
 
 def scoped(
@@ -70,7 +70,7 @@ def test_an_override_of_the_cos_goes_where_a_mark_is_trusted(device: str, tmp_pa
     assert box.configure([f"interface {trunk}", " mls qos cos 3", " mls qos cos override"]) == []
     before = box.running_text()
     assert "mls qos cos override" in before
-    loaded = scoped(VOICE, REST)
+    loaded = scoped(PHONES, REST)
     candidate = make_candidate(compiled(device, loaded, before), before)
     assert box.configure(candidate.delta) == []
     held = BOXES[device].parse(box.running_text(), device, "12.1EA-EI")

@@ -400,7 +400,8 @@ class Plan(PlanModel):
 
     ``foreign_lists`` are the numbers of access lists that others have written on the device, where lists are
     numbered: lowering takes none of them. ``switched`` are the ports that the device has in layer 2, where that
-    decides which policies they take.
+    decides which policies they take. ``filter_masks`` are those of the lists that filter packets on ports, where a
+    device has few masks.
     """
 
     schema_version: int = 1
@@ -411,6 +412,7 @@ class Plan(PlanModel):
     unknown: tuple[UnknownLine, ...] = ()
     foreign_lists: tuple[int, ...] = ()
     switched: tuple[str, ...] = ()
+    filter_masks: tuple[str, ...] = ()
 
     def interface(self, name: str) -> InterfacePlan | None:
         """The interface of this name, if the plan has it."""

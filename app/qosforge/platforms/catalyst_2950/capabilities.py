@@ -30,7 +30,9 @@ class Catalyst2950(CapabilityData):
     weight: Range
     unsupported_dscp_to_cos: Fact[str]
     acl_port_range: SpelledRange
+    acl_protocols: Fact[dict[str, int]]
     acl_masks: Fact[int]
+    acl_masks_of_switch: Fact[int]
     mac_acl_ip: Fact[bool]
     police: dict[str, PortPolicers]
     queue_limit: Fact[int]

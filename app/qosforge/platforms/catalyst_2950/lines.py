@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qosforge.commands import CommandTable
+from qosforge.commands import CommandTable, Line
 from qosforge.platforms.ios_switch.lines import ARGUMENTS, CLASSIFIERS, FAMILIES, MAPS, ports, setting, table
 from qosforge.platforms.mqc.lines import LIST_MODES
 
@@ -14,6 +14,7 @@ TABLE = CommandTable(
     setting("wrr-bandwidth", "wrr-queue bandwidth <0-255>:weights*=4", no="wrr-queue bandwidth"),
     table("wrr-cos-map", "wrr-queue cos-map", "<1-4>:queue <0-7>:cos*8"),
     *ports(),
+    Line("filter", "ip access-group WORD:name in", "interface"),
     shared={"": _QOS, "interface": _QOS, **LIST_MODES},
     arguments=ARGUMENTS,
     families=FAMILIES,

@@ -12,6 +12,7 @@ from qosforge.plan.model import Discipline, InterfacePlan, Plan, Scheduler, Shar
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, enhanced
+from qosforge.platforms.catalyst_2950.masks import note_switch_masks
 from qosforge.platforms.catalyst_2950.recognise import Recognised, kind_of, port_rules
 from qosforge.platforms.catalyst_2950.scheduling import layout, round_robin, strict_priority
 from qosforge.platforms.ios_switch.arrivals import note_arrivals
@@ -64,6 +65,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     plan = Plan(
         device=request.device, platform=request.platform, system=common.system, interfaces=tuple(interfaces)
     )
+    note_switch_masks(request, plan, running, notes)
     if enhanced(request.image) or not any(i.recognise for i in request.interfaces):
         note_arrivals(request, plan, running, common.marks, notes)
     return LoweredDevice(

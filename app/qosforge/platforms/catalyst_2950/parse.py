@@ -5,6 +5,7 @@ from __future__ import annotations
 from qosforge.plan.model import InterfacePlan, Plan, System
 from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_2950.lines import TABLE
+from qosforge.platforms.catalyst_2950.masks import written_mask
 from qosforge.platforms.catalyst_2950.scheduling import round_robin, strict_priority
 from qosforge.platforms.ios_switch.reader import SwitchReader
 
@@ -21,6 +22,7 @@ def parse(text: str, device: str, image: str = "") -> Plan:
     for entry in reader.reading.all("wrr-bandwidth"):
         scheduler = strict_priority() if entry.negated else round_robin(list(entry["weights"]))
     interfaces = tuple(InterfacePlan(name=port.name, ingress=reader.ingress(port)) for port in reader.ports())
+    filters = {written_mask(entry) for port in reader.ports() for entry in reader.filter_entries(port)}
     reader.read_unattached()
     return Plan(
         device=device,
@@ -33,4 +35,5 @@ def parse(text: str, device: str, image: str = "") -> Plan:
         ),
         interfaces=interfaces,
         unknown=reader.reading.unknown,
+        filter_masks=tuple(sorted(filters - {""})),
     )

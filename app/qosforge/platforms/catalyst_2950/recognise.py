@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from ipaddress import ip_network
 
 from qosforge.note import Reason, because
 from qosforge.plan.model import PortRange, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, enhanced
+from qosforge.platforms.catalyst_2950.masks import note_policy_masks
 from qosforge.platforms.ios_switch.classes import (
     INPUT_POLICY,
     NAME_LENGTH,
     ClassifierLimits,
     input_rules,
-    list_kind,
     policed_on_input,
 )
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks, dscp_to_cos
@@ -64,12 +63,13 @@ def port_rules(
     data = CAPABILITIES
     limits = ClassifierLimits(data.supported_dscp.value, default_class=False, mac_beside_ip=data.mac_acl_ip.value)
     rules = {
-        name: tuple(_single_ports(rule) for rule in entries)
+        name: tuple(_single_ports(_destinations_only(name, rule, notes)) for rule in entries)
         for name, entries in input_rules(request, marks, dscp_to_cos(marks), limits, notes).items()
     }
     for name, entries in rules.items():
         _note_ranges(name, entries, notes)
-    _note_masks(flat(rules), notes)
+        _note_protocols(name, entries, notes)
+    note_policy_masks(flat(rules), notes)
     by_kind = {
         kind: flat(police_rules(request, rules, data.police[kind], _write, notes, ports=kind)) for kind in kinds
     }
@@ -110,36 +110,48 @@ def _note_ranges(traffic_class: str, rules: tuple[Rule, ...], notes: Notes) -> N
     ranges = [p for rule in rules for term in rule.any_of for p in _ports(term) if p.first != p.last]
     if ranges:
         notes.note(
-            "acl-range-unconfirmed",
+            "acl-range-unsupported",
             traffic_class=traffic_class,
+            direction="input",
             requested=", ".join(f"ports {p.first} to {p.last}" for p in dict.fromkeys(ranges)),
+            applied="single ports",
+            most=CAPABILITIES.acl_port_range.spelled_out,
         )
 
 
-def _note_masks(rules: tuple[Rule, ...], notes: Notes) -> None:
-    masks = list(dict.fromkeys(_mask(term) for rule in rules if list_kind(rule) for term in rule.any_of))
-    own = [mask for mask in masks if mask]
-    most = CAPABILITIES.acl_masks.value
-    if len(own) > most:
+def _note_protocols(traffic_class: str, rules: tuple[Rule, ...], notes: Notes) -> None:
+    known = CAPABILITIES.acl_protocols.value
+    others = {t.protocol for rule in rules for t in rule.any_of if t.protocol is not None} - set(known.values())
+    if others:
         notes.note(
-            "acl-masks-unconfirmed", direction="input", requested=f"{len(own)} masks: {'; '.join(own)}", most=most
+            "match-unsupported",
+            traffic_class=traffic_class,
+            direction="input",
+            requested=f"protocol {', '.join(map(str, sorted(others)))}",
+            variant="protocol",
+            known=", ".join(known),
         )
 
 
-def _mask(term: Term) -> str:
-    """Which header fields an entry compares; empty for the masks that the system has itself."""
-    fields = []
-    for name, prefix in (("source", term.source), ("destination", term.destination)):
-        if prefix is not None:
-            fields.append(f"{name} /{ip_network(prefix).prefixlen}")
-    parts: list[tuple[str, object]] = [
-        ("source port", term.source_ports),
-        ("destination port", term.destination_ports),
-        ("dscp", term.dscp),
-        ("source MAC", term.source_mac),
-        ("destination MAC", term.destination_mac),
-    ]
-    return " + ".join([*fields, *(name for name, value in parts if value)])
+def _destinations_only(traffic_class: str, rule: Rule, notes: Notes) -> Rule:
+    """A rule without the source ports that it has as destination ports too: lists of a port have one mask."""
+    towards = {t for t in rule.any_of if t.destination_ports and not t.source_ports}
+    away = [t for t in rule.any_of if t.source_ports and not t.destination_ports and _turned(t) in towards]
+    if not away:
+        return rule
+    ports = [p for term in away for p in term.source_ports]
+    notes.note(
+        "acl-one-direction",
+        traffic_class=traffic_class,
+        direction="input",
+        requested=f"ports {', '.join(f'{p.first}-{p.last}' if p.first != p.last else str(p.first) for p in ports)}",
+        applied="as destination ports",
+    )
+    return rule.model_copy(update={"any_of": tuple(t for t in rule.any_of if t not in away)})
+
+
+def _turned(term: Term) -> Term:
+    return term.model_copy(update={"source_ports": (), "destination_ports": term.source_ports})
 
 
 def _ports(term: Term) -> tuple[PortRange, ...]:
@@ -147,7 +159,7 @@ def _ports(term: Term) -> tuple[PortRange, ...]:
 
 
 def _single_ports(rule: Rule) -> Rule:
-    """Short ranges as single ports, so that as few lines as possible rest on a range."""
+    """Short ranges as single ports: lists compare a port with a value, and have no ranges."""
     spelled_out = dict.fromkeys(one for term in rule.any_of for one in _spelled_out(term))
     return rule.model_copy(update={"any_of": tuple(spelled_out)})
 

@@ -98,6 +98,12 @@ class SwitchReader:
             return Trust.DSCP
         return Trust.PHONE if trust is Trust.COS else Trust.NONE
 
+    def filter_entries(self, port: Entry) -> Iterator[str]:
+        """The entries, as written, of the lists that filter what a port receives."""
+        for line in port.below:
+            if line.id == "filter" and line.name in self._lists:
+                yield from self._lists.texts(line.name)
+
     def read_unattached(self) -> None:
         """Keep what is not understood of policies and class-maps that nothing refers to."""
         for policy in self._policies.values():

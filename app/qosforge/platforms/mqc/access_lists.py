@@ -171,6 +171,10 @@ class AccessLists:
         )
         return frozenset(four & six)
 
+    def texts(self, name: str) -> Iterator[str]:
+        """The entries of a list as they are written, remarks left out."""
+        return (line.line.text for line in self._lists[name] if "remark" not in line)
+
     def terms(self, name: str, *, beside: Collection[Term] = ()) -> tuple[Term, ...]:
         """What a list permits; an entry that denies, or asks for more than terms hold, is kept apart.
 

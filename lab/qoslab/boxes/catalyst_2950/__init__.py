@@ -77,7 +77,6 @@ class Catalyst2950(CatalystSwitch):
     """The switch.
 
     Features: ``enhanced`` (default on): the EI image; without it there are no maps, lists and policies.
-    ``one_mask`` (default off): a policy's lists share one mask, and a switch has four (78-11380-10, p. 29-5, 30-6).
     """
 
     version = "12.1"
@@ -100,7 +99,7 @@ class Catalyst2950(CatalystSwitch):
         config = [*global_rows(self), *self.system_rows(), *queues.queue_rows()]
         # A policy map supersedes the trust state but leaves it standing.
         trust = catalyst_trust.rows("cos [pass-through dscp]|dscp", lambda port: None)
-        port = [*interface_rows(routed=False), *trust]
+        port = [*self._policies.guarded(interface_rows(routed=False)), *trust]
         shows = [*show.rows(), *common.port_rows()]
         modes: dict[str, list[Row]] = {}
         if self.feature("enhanced", True):
@@ -145,4 +144,4 @@ class Catalyst2950(CatalystSwitch):
         return self._plane.offer(into, out, packets, seconds)
 
     def _check_port(self, port: Section, policy: Section) -> None:
-        limits.check(self.running, port, policy, one_mask=self.feature("one_mask", False))
+        limits.check(self.running, port, policy)

@@ -1,6 +1,10 @@
 """What the hardware behind a 2950's port can hold of a policy. The texts of the refusals are unconfirmed.
 
-Rates, bursts and numbers of policers: command reference OL-10102-01 and configuration guide 78-11380-10.
+Rates, bursts and numbers of policers: command reference OL-10102-01 and configuration guide 78-11380-10. Masks:
+configuration guide 78-11380-12, p. 28-5 and 29-6: the lists of a policy compare by one user-defined mask or by one
+system-defined mask; a switch has four user-defined masks, which security and QoS do not share. Ports: a mask and a
+value tell one port; "no port range" is among the family's restrictions (ccexpert.us, classification and marking on
+Catalyst 2950 switches).
 """
 
 from __future__ import annotations
@@ -22,19 +26,18 @@ _BURSTS = (*_SMALL_BURSTS, 131072, 262144, 524288)
 
 ARGUMENTS = {"BURST": ArgumentType("BURST", lambda token: token if token in map(str, _BURSTS) else None)}
 """A burst in bytes that some port can hold."""
+_RANGES = frozenset({"range", "gt", "lt", "neq"})
 _COMPARED = {
     **dict.fromkeys(("eq", "neq", "gt", "lt", "range"), "port"),
-    **{name: name for name in ("dscp", "precedence", "tos")},
+    "dscp": "dscp",
 }
+_UNFILTERED = frozenset({"precedence", "tos", "fragments", "established"})
+_FILTER = "ip access-group in"
 _SYSTEM = ("ip", "tcp", "udp")  # with "any any" these need no mask of the user's
 
 
-def check(running: Section, port: Section, policy: Section, *, one_mask: bool) -> None:
-    """Refuse a policy that the port cannot hold.
-
-    ``one_mask``: every entry that the policy's classes look at must compare the same header fields, and all
-    attached policies together may use four such masks.
-    """
+def check(running: Section, port: Section, policy: Section) -> None:
+    """Refuse a policy that the port, or the switch as a whole, cannot hold."""
     fast = "FastEthernet" in port.text
     if policer_count(policy) > (6 if fast else 60):
         raise Refused(f"%Error: too many policers in policy map {policy.text.split()[1]} for this interface")
@@ -49,19 +52,39 @@ def check(running: Section, port: Section, policy: Section, *, one_mask: bool) -
     for name, entry in _entries(running, policy):
         if entry[0] == "deny":
             raise Refused(f"%Error: deny entries are not supported in QoS access list {name}")
-    if one_mask:
-        _check_masks(running, policy)
+        if not _RANGES.isdisjoint(entry):
+            raise Refused(f"%Error: port ranges are not supported in QoS access list {name}")
+        if _unknown_parameter(entry[1:]):
+            raise Refused(f"%Error: an entry of QoS access list {name} is not supported on this interface")
+    _check_masks(running, policy)
+
+
+def _unknown_parameter(words: list[str]) -> bool:
+    """Whether an entry asks for what physical interfaces do not filter by (guide OL-10101-02, table 28-3)."""
+    known = words[0] in (*_SYSTEM, "mac") or _is_address(words[0])
+    return not known or not _UNFILTERED.isdisjoint(words)
 
 
 def _check_masks(running: Section, policy: Section) -> None:
     own = {_mask(entry[1:]) for _, entry in _entries(running, policy)}
     if len(own) > 1:
         raise Refused(f"%Error: the access lists of policy map {policy.text.split()[1]} need more than one mask")
-    names = {port.value(ATTACHED).split()[2] for port in running.starting("interface ") if ATTACHED in port}
+    ports = running.starting("interface ")
+    names = {port.value(ATTACHED).split()[2] for port in ports if ATTACHED in port}
     attached = [running.get(f"policy-map {name}") for name in names]
     masks = own | {_mask(e[1:]) for held in attached if held is not None for _, e in _entries(running, held)}
-    if len([mask for mask in masks if not mask.startswith("system ")]) > _USER_MASKS:
+    if len(_users(masks)) + len(_users(_security_masks(running, ports))) > _USER_MASKS:
         raise Refused(f"%Error: no mask left on this switch for policy map {policy.text.split()[1]}")
+
+
+def _users(masks: set[str]) -> list[str]:
+    return [mask for mask in masks if not mask.startswith("system ")]
+
+
+def _security_masks(running: Section, ports: list[Section]) -> set[str]:
+    """The masks of the lists that filter packets on physical ports."""
+    names = {port.value(_FILTER).split()[2] for port in ports if _FILTER in port and port.mode == "if"}
+    return {_mask(entry[1:]) for name in names for entry in _list_entries(running, name)}
 
 
 def _entries(running: Section, policy: Section) -> Iterator[tuple[str, list[str]]]:
@@ -70,12 +93,16 @@ def _entries(running: Section, policy: Section) -> Iterator[tuple[str, list[str]
         mapped = running.get(f"class-map {class_name}")
         for line in mapped.starting("match access-group") if mapped is not None else ():
             name = line.text.split()[-1]
-            try:
-                yield from ((name, entry) for entry in ios_acl.AccessList(running, name).entries)
-            except KeyError:
-                layer2 = running.get(f"mac access-list extended {name}")
-                for child in layer2 if layer2 is not None else ():
-                    yield name, [child.text.split()[0], "mac", *child.text.split()[1:]]
+            yield from ((name, entry) for entry in _list_entries(running, name))
+
+
+def _list_entries(running: Section, name: str) -> Iterator[list[str]]:
+    try:
+        yield from ios_acl.AccessList(running, name).entries
+    except KeyError:
+        layer2 = running.get(f"mac access-list extended {name}")
+        for child in layer2 if layer2 is not None else ():
+            yield [child.text.split()[0], "mac", *child.text.split()[1:]]
 
 
 def _mask(words: list[str]) -> str:
