@@ -61,7 +61,7 @@ def port_rules(
         _note_standard(request, notes)
         return Recognised({}, {})
     data = CAPABILITIES
-    limits = ClassifierLimits(data.supported_dscp.value, default_class=False, mac_beside_ip=data.mac_acl_ip.value)
+    limits = ClassifierLimits(data.supported_dscp.value, mac_beside_ip=data.mac_acl_ip.value)
     rules = {
         name: tuple(_single_ports(_destinations_only(name, rule, notes)) for rule in entries)
         for name, entries in input_rules(request, marks, dscp_to_cos(marks), limits, notes).items()

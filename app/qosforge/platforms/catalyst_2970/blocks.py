@@ -8,7 +8,7 @@ from qosforge.plan.model import InputQueues, Plan, Queue, Scheduler
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.blocks import BlockWriter
-from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
+from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES, spells_ip
 from qosforge.platforms.catalyst_2970.input_queues import default_input_queues
 from qosforge.platforms.catalyst_2970.levels import as_delivered, default_maps, default_queue_set, rows_of
 from qosforge.platforms.ios_switch.blocks import add_classifiers, add_maps, map_rows, trust_line
@@ -44,7 +44,7 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
             thresholds=[(q.number, rows_of(q)) for q in queues],
         )
     result.add("qos", "mls qos")
-    add_classifiers(result, plan, request)
+    add_classifiers(result, plan, request, spells_ip=spells_ip(request.image))
     interface_requests = {i.name: i for i in request.interfaces}
     for port in plan.interfaces:
         asked = interface_requests[port.name]

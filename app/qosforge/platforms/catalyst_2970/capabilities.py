@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from qosforge.platforms.capability_data import CapabilityData, Fact, Highest, Range, RangeWithDefault, Sourced, load
@@ -34,6 +35,12 @@ class DeliveredInputQueues(Sourced):
     dscp: tuple[int, ...]
 
 
+class Onset(Sourced):
+    """The release from which images have something."""
+
+    since: str
+
+
 class Catalyst2970(CapabilityData):
     """The data of a 2970."""
 
@@ -56,9 +63,19 @@ class Catalyst2970(CapabilityData):
     shape_weight: Highest
     mac_acl_ip: Fact[bool]
     police: PortPolicers
+    set_dscp: Onset
 
 
 CAPABILITIES = load("catalyst_2970", Catalyst2970)
+
+
+_RELEASE = re.compile(r"(\d+)\.(\d+)\((\d+)[a-z]?\)")
+
+
+def spells_ip(image: str) -> bool:
+    """Whether an image writes ``set ip dscp``; one whose name states no release is taken for a later one."""
+    own, first = (_RELEASE.match(name) for name in (image, CAPABILITIES.set_dscp.since))
+    return own is not None and first is not None and [*map(int, own.groups())] < [*map(int, first.groups())]
 
 
 @cache

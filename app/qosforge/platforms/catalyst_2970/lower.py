@@ -157,7 +157,7 @@ def _rules(
 ) -> dict[str, tuple[Rule, ...]]:
     if not any(i.recognise for i in request.interfaces):
         return {}
-    limits = ClassifierLimits(_EVERY_DSCP, default_class=True, mac_beside_ip=CAPABILITIES.mac_acl_ip.value)
+    limits = ClassifierLimits(_EVERY_DSCP, mac_beside_ip=CAPABILITIES.mac_acl_ip.value)
     rules = input_rules(request, marks, dscp_to_cos(marks), limits, notes)
     return police_rules(request, rules, CAPABILITIES.police, exceeding.write, notes, ports="switch")
 

@@ -16,8 +16,8 @@ from qosforge.platforms.mqc.lines import ACL_PREFIX, CLASS_DEFAULT
 T = TypeVar("T", int, tuple[int, int])
 
 
-def add_classifiers(result: BlockWriter, plan: Plan, request: DeviceRequest) -> None:
-    """Access lists, then class-maps, then policies of the ports that recognise classes."""
+def add_classifiers(result: BlockWriter, plan: Plan, request: DeviceRequest, **spelling: bool) -> None:
+    """Access lists, then class-maps, then policies (with ``spelling``) of ports that recognise classes."""
     recognising = {i.name for i in request.interfaces if i.recognise}
     ports = [i.ingress for i in plan.interfaces if i.name in recognising and i.ingress.policy]
     rules = {rule.name: rule for ingress in ports for rule in ingress.rules if rule.name != CLASS_DEFAULT}
@@ -32,7 +32,7 @@ def add_classifiers(result: BlockWriter, plan: Plan, request: DeviceRequest) -> 
         result.add("class-map", rule.name, of=rule.name, name=rule.name, acl=acl, marks=rule.any_of[0])
     for ingress in ports:
         name = ingress.policy or ""
-        result.add_once("policy-map", name, name=name, rules=ingress.rules)
+        result.add_once("policy-map", name, name=name, rules=ingress.rules, **spelling)
 
 
 def trust_line(ingress: Ingress) -> str:

@@ -29,12 +29,10 @@ VALUES_PER_MATCH = 8
 class ClassifierLimits:
     """What a family's class-maps look at.
 
-    ``supported`` are the DSCPs it knows; ``default_class`` whether a policy takes ``class-default``;
-    ``mac_beside_ip`` whether its MAC lists see IP packets too.
+    ``supported`` are the DSCPs it knows; ``mac_beside_ip`` whether its MAC lists see IP packets too.
     """
 
     supported: frozenset[int]
-    default_class: bool
     mac_beside_ip: bool
 
 
@@ -48,7 +46,9 @@ def input_rules(
     """The rules that recognise and mark each class on a host port, in the order of the classes.
 
     ``cos_of`` is the DSCP to CoS map in force: the device derives the CoS from the DSCP it sets. The default class
-    has a rule where it is policed.
+    has a rule where it is policed, by a list of all IP packets: policies of a 2950 take no ``class-default``, and
+    guides of early releases of the 2970's family do not know it either (3560 guides 78-16156-01, p. 28-42, and
+    OL-8553-06, p. 34-48; the 2960 guide OL-8603-09 does, p. 33-53).
     """
     notes.extend(default_marked_down(request))
     names = short_names((c.name for c in request.classes), NAME_LENGTH - SUFFIX_LENGTH)
@@ -62,8 +62,7 @@ def input_rules(
     }
     default = request.classes[-1]
     if policed_on_input(default):
-        name = CLASS_DEFAULT if limits.default_class else f"{names[default.name]}-A"
-        result[default.name] = (_rule(name, (Term(),), 0, cos_of),)
+        result[default.name] = (_rule(f"{names[default.name]}-A", (Term(),), 0, cos_of),)
     return result
 
 

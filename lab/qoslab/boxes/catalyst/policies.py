@@ -25,7 +25,8 @@ _INPUT = "input-interface"
 class Dialect:
     """What differs between the two families.
 
-    ``dscp`` is the argument type of a DSCP, ``mark`` the words in front of one as the box prints them.
+    ``dscp`` is the argument type of a DSCP, ``mark`` the words in front of one as the box prints them, of which
+    ``ip`` may not be left out where ``spells_ip``.
     ``vlan``: policies on VLAN interfaces, of two levels (3560 and 3750).
     """
 
@@ -36,6 +37,7 @@ class Dialect:
     trust_in_class: bool
     class_default: bool
     vlan: bool = False
+    spells_ip: bool = False
 
 
 class SwitchPolicies:
@@ -73,9 +75,10 @@ class SwitchPolicies:
         """The submodes."""
         dialect = self._dialect
         kinds = [*dialect.matches, *([f"{_INPUT} {{IFACE|IFTYPE IFNUM}}:port*6"] if dialect.vlan else [])]
+        mark = "set ip dscp" if dialect.spells_ip else "set [ip] dscp"
         rows = [
             *leaving(),
-            row(f"set [ip] dscp {dialect.dscp}:dscp", self._set, f"set [ip] dscp [{dialect.dscp}]"),
+            row(f"{mark} {dialect.dscp}:dscp", self._set, f"{mark} [{dialect.dscp}]"),
             *self._policers.class_rows(),
         ]
         if dialect.trust_in_class:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -37,7 +38,8 @@ class Catalyst2970(CatalystSwitch):
 
     Features ``archive``, ``tcl``, ``scp``: off unless asked for (early 12.2SE has none). ``vlan_qos`` (off): a
     3560 or 3750, with policies on VLAN interfaces. ``wide_thresholds`` (on): drop thresholds up to 3200 %
-    (12.2(25)SEE1 on); off, up to 400 %.
+    (12.2(25)SEE1 on); off, up to 400 %. An image before 12.2(25)SE marks by ``set ip dscp`` alone; later ones show
+    that as ``set dscp`` (Catalyst 3560 guide OL-8553-06, p. 34-48).
     """
 
     version = "12.2"
@@ -53,7 +55,8 @@ class Catalyst2970(CatalystSwitch):
             hows="match-all|match-any",
             matches=(ACL, "ip dscp DSCP*8", "ip precedence PREC*8"),
             dscp="DSCP",
-            mark="set dscp",
+            mark="set ip dscp" if _older(spec.image) else "set dscp",
+            spells_ip=_older(spec.image),
             trust_in_class=True,
             class_default=True,
             vlan=self._vlan,
@@ -120,6 +123,11 @@ class Catalyst2970(CatalystSwitch):
     def offer(self, into: str, out: str, packets: Sequence[Packets], seconds: float) -> list[Outcome]:
         """Switch packets."""
         return self._plane.offer(into, out, packets, seconds)
+
+
+def _older(image: str) -> bool:
+    found = re.match(r"12\.2\((\d+)\)", image)
+    return found is not None and int(found[1]) < 25
 
 
 def _check_port(port: Section, policy: Section) -> None:
