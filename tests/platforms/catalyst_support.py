@@ -64,30 +64,13 @@ def campus() -> LoadedIntent:
 
 @cache
 def network() -> Network:
-    """The campus network, where the hosts of both switches are recognised."""
-    shipped = as_shipped()
-    tagged = [
-        d.model_copy(
-            update={"interfaces": tuple(i.model_copy(update={"tags": _recognised(i.tags)}) for i in d.interfaces)}
-        )
-        for d in shipped.devices
-    ]
-    return shipped.model_copy(update={"devices": tuple(tagged)})
-
-
-@cache
-def as_shipped() -> Network:
-    """The campus network, where hosts of the 2950 mark themselves."""
+    """The campus network."""
     return load_network(ROOT / "inventories/campus")
 
 
-def _recognised(tags: frozenset[str]) -> frozenset[str]:
-    return frozenset("lan" if tag == "marking-hosts" else tag for tag in tags)
-
-
 def request_for(device: str, loaded: LoadedIntent, image: str | None = None) -> DeviceRequest:
-    """The part of an intent that a switch of the campus network has, of the shipped intent with shipped tags."""
-    requests, _ = resolve(loaded, as_shipped() if loaded is campus() else network())
+    """The part of an intent that a switch of the campus network has."""
+    requests, _ = resolve(loaded, network())
     found = next(r for r in requests if r.device == device)
     return found if image is None else found.model_copy(update={"image": image})
 

@@ -10,7 +10,7 @@ from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import compile_intent
 from qosforge.plan.model import Action, Policer, TailThreshold, Trust
 
-from .catalyst_support import BOXES, as_shipped, booted, campus, port, startup
+from .catalyst_support import BOXES, booted, campus, network, port, startup
 
 HOSTS = {"s2950": "FastEthernet0/1", "s2970": "GigabitEthernet0/5"}
 
@@ -114,7 +114,7 @@ def test_an_intent_goes_over_it_and_back(device: str, kind: str, tmp_path: Path)
     ] == []
     assert port(held, trunk).ingress.trust is (Trust.PHONE if kind == "cisco-phone" else Trust.COS)
 
-    result = next(d for d in compile_intent(campus(), as_shipped(), {device: before}).devices if d.name == device)
+    result = next(d for d in compile_intent(campus(), network(), {device: before}).devices if d.name == device)
     candidate = make_candidate(result, before)
     assert box.configure(candidate.delta) == []
     after = BOXES[device].parse(box.running_text(), device, "12.1EA-EI")

@@ -42,16 +42,24 @@ def test_a_queue_limit_takes_buffers_from_the_others() -> None:
     _, result = lowered("s2970", intent(VOICE, data(queue_limit={"packets": 90}), REST))
     queue = queue_of(result, "data")
     assert (queue.limit_packets, queue.buffer_percent) == (90, 37)
-    assert found(result, "queue-limit-approximate").applied == "90 packets"
+    assert found(result, "queue-limit-approximate").applied == (
+        "122 % of a queue that has 37 % of the port's buffers (about 90 packets)"
+    )
     told = found(result, "buffers-divided")
-    assert told.requested == "queue 1: 50 packets, queue 2: 100 packets, queue 4: 50 packets"
-    assert told.applied == "queue 1: 42 packets, queue 2: 84 packets, queue 4: 42 packets"
+    assert told.requested == (
+        "queue 1: 25 % (about 50 packets), queue 2: 25 % (about 100 packets), queue 4: 25 % (about 50 packets)"
+    )
+    assert told.applied == (
+        "queue 1: 21 % (about 42 packets), queue 2: 21 % (about 84 packets), queue 4: 21 % (about 42 packets)"
+    )
 
 
 def test_a_queue_limit_beyond_the_buffers_is_an_error_unless_preferred() -> None:
     _, result = lowered("s2970", intent(data(queue_limit={"packets": 60000}), REST))
     told = found(result, "queue-limit-approximate")
-    assert (told.severity, told.requested, told.applied) == ("error", "60000 packets", "776 packets")
+    assert (told.severity, told.requested) == ("error", "60000 packets")
+    assert told.applied == "400 % of a queue that has 97 % of the port's buffers (about 776 packets)"
+    assert told.message.endswith("packets are a guess, as if these were 200 packets")
     _, result = lowered("s2970", intent(data(queue_limit={"bytes": "90000 kB", "prefer": True}), REST))
     assert found(result, "queue-limit-approximate").severity == "warning"
 
@@ -70,7 +78,10 @@ def test_curves_become_thresholds(prefer: bool) -> None:
     told = found(result, "wred-as-tail-drop")
     assert told.severity == ("warning" if prefer else "error")
     assert told.requested == ("random drops from 20 to 40 packets, from 15000 to 45000 bytes, from 5 to 20 packets")
-    assert told.applied == "all dropped: af21 beyond 39 packets, af22 beyond 29 packets, af23 beyond 20 packets"
+    assert told.applied == (
+        "all dropped, of the queue's buffers: af21 above 95 % (about 39 packets), af22 above 71 % "
+        "(about 29 packets), af23 above 48 % (about 20 packets)"
+    )
     queue = queue_of(result, "data")
     assert queue.thresholds == (
         TailThreshold(dscp=(22,), percent=48),

@@ -91,7 +91,7 @@ def wished_levels(
     for entry in request.classes:
         queue = assignment.queue_of[entry.name]
         if queue in wishes:
-            _note_limit(request, entry, packets_at(buffers[queue - 1], levels[queue].levels[-1]), notes)
+            _note_limit(request, entry, buffers[queue - 1], levels[queue].levels[-1], notes)
             _note_levels(entry, _points(entry, marks, owner, assignment), levels[queue], buffers[queue - 1], notes)
     return held, maps
 
@@ -204,28 +204,36 @@ def _note_others(buffers: tuple[int, ...], wishes: dict[int, _Wish], notes: Note
         percent = default.percent(queue, 1)
         before, after = packets_at(default.buffers[queue - 1], percent), packets_at(part, percent)
         if queue not in wishes and before != after:
-            changed.append((queue, before, after))
+            changed.append(
+                (queue, f"{default.buffers[queue - 1]} % ({_guess(before)})", f"{part} % ({_guess(after)})")
+            )
     if changed:
         notes.note(
             "buffers-divided",
             direction="output",
-            requested=", ".join(f"queue {q}: {before} packets" for q, before, _ in changed),
-            applied=", ".join(f"queue {q}: {after} packets" for q, _, after in changed),
+            requested=", ".join(f"queue {q}: {before}" for q, before, _ in changed),
+            applied=", ".join(f"queue {q}: {after}" for q, _, after in changed),
+            buffers=CAPABILITIES.port_buffers.value,
         )
 
 
-def _note_limit(request: DeviceRequest, entry: ClassRequest, packets: int, notes: Notes) -> None:
+def _guess(packets: int) -> str:
+    """What per cents come to in packets: how many a port's buffers hold is not published."""
+    return f"about {packets} packets"
+
+
+def _note_limit(request: DeviceRequest, entry: ClassRequest, buffers: int, percent: int, notes: Notes) -> None:
     limit = entry.treatment.queue_limit
     if limit is None:
         return
-    requested = _limit(limit)
+    requested, packets = _limit(limit), packets_at(buffers, percent)
     beyond = abs(packets - requested) > max(1, request.tolerance * requested)
     notes.note(
         "queue-limit-approximate",
         traffic_class=entry.name,
         direction="output",
         requested=f"{limit.packets} packets" if limit.packets is not None else f"{limit.bytes} bytes",
-        applied=f"{packets} packets",
+        applied=f"{percent} % of a queue that has {buffers} % of the port's buffers ({_guess(packets)})",
         variant="buffers-beyond" if beyond else "buffers",
         buffers=CAPABILITIES.port_buffers.value,
         preferred=limit.prefer,
@@ -241,12 +249,14 @@ def _note_levels(entry: ClassRequest, points: tuple[int, ...], levels: _Levels, 
     for profile in dict.fromkeys(p for d in mine if (p := _curve(d, wred.profiles)) is not None):
         unit = profile.maximum.unit
         requested.append(f"from {profile.minimum.value} to {profile.maximum.value} {unit}")
-    applied = [f"{dscp_name(d)} beyond {packets_at(buffers, levels.of[d])} packets" for d in mine]
+    percents = {d: levels.of[d] for d in mine}
+    applied = [f"{dscp_name(d)} above {p} % ({_guess(packets_at(buffers, p))})" for d, p in percents.items()]
     notes.note(
         "wred-as-tail-drop",
         traffic_class=entry.name,
         direction="output",
         requested=f"random drops {', '.join(requested)}" if requested else "random drops by drop precedence",
-        applied=f"all dropped: {', '.join(applied)}",
+        applied=f"all dropped, of the queue's buffers: {', '.join(applied)}",
+        buffers=CAPABILITIES.port_buffers.value,
         preferred=wred.prefer,
     )
