@@ -240,11 +240,21 @@ def test_priority_levels(make: BoxMaker) -> None:
     assert type_lines(box, *lines, "class B", "priority level 2")[1] == []
     assert "  priority level 1 percent 20 2000\n" in box.running_text()
     assert "  priority level 2\n" in box.running_text()
-    answers = type_lines(box, "policy-map P", "class B", "priority level 1 percent 81", "priority level 3")[1]
+    answers = type_lines(box, "policy-map P", "class B", "priority level 2 percent 81", "priority level 3")[1]
     assert [answer.split("\n")[-2 if answer.endswith("\n") else -1] for answer in answers] == [
         "Sum total of class bandwidths exceeds 100 percent",
         BAD,
     ]
+
+
+def test_a_level_is_for_one_class_and_for_no_priority_without_one(make: BoxMaker) -> None:
+    box = make("15.1", ROUTER)
+    maps = [f"class-map {name}" for name in "ABC"]
+    lines = [*maps, "policy-map P", "class A", "priority level 1", "class B", "priority level 1"]
+    assert "priority level is used" in type_lines(box, *lines)[1][0]
+    assert "not supported in one policy-map" in type_lines(box, "policy-map P", "class C", "priority 100")[1][0]
+    type_lines(box, "policy-map P", "class A", "no priority", "class C", "priority 100")
+    assert "not supported in one" in type_lines(box, "policy-map P", "class A", "priority level 2 percent 5")[1][0]
 
 
 def test_wred_rows_print_in_order_and_defaults_do_not(make: BoxMaker) -> None:

@@ -12,6 +12,12 @@ from qosforge.platforms.capability_data import (
 )
 
 
+class ImageFeature(Sourced):
+    """A feature and the release that brought it; ``train`` is the letter of the only train that has it."""
+
+    train: str = ""
+
+
 class PolicyDepth(Fact[int]):
     """How deep policies stand inside each other, and with HQF."""
 
@@ -124,11 +130,12 @@ class CiscoIos(CapabilityData):
     """The data of a router of the 2600 class."""
 
     assumed_release: Fact[dict[str, str]]
-    features: dict[str, Sourced]
+    features: dict[str, ImageFeature]
     max_reserved_percent: Fact[int]
     max_reserved_nested_percent: Fact[int]
     policy_depth: PolicyDepth
     priority_fallback: Factor
+    priority_levels: Fact[int]
     priority_kbps: Range
     bandwidth_kbps: Range
     name_length: Fact[int]

@@ -53,6 +53,29 @@ def served_first(request: DeviceRequest, class_request: ClassRequest) -> bool:
     return requested is not None and (has(request, "priority") if requested.capped else hqf(request))
 
 
+def strict_levels(level: PolicyLevel, findings: list[Finding]) -> dict[str, int]:
+    """The priority levels of a policy's classes by their names; none where its one queue serves them all.
+
+    Of priority classes without a cap the first is served first, which takes a level for each.
+    """
+    first = [c for c in level.classes if served_first(level.request, c)]
+    uncapped = [c for c in first if c.treatment.priority and not c.treatment.priority.capped]
+    if len(uncapped) < 2:
+        return {}
+    most, levels = CAPABILITIES.priority_levels.value, has(level.request, "priority_levels")
+    if levels and len(first) <= most:
+        return {c.name: number for number, c in enumerate(first, start=1)}
+    for c in uncapped[1:]:
+        name = uncapped[0].name
+        if levels:
+            findings.append(
+                note("priority-queues-exceeded", level.place(c), variant="levels", first=name, most=most)
+            )
+        else:
+            findings.append(note("priority-queues-exceeded", level.place(c), variant="shared", first=name))
+    return {}
+
+
 def guarantees(level: PolicyLevel, findings: list[Finding]) -> dict[str, Share | None]:
     """What each class is given; where that is not the asked figure in its own unit, a finding has both."""
     shares = {c.name: asked_share(c.treatment) for c in level.classes}

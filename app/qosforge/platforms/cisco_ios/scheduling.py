@@ -17,7 +17,7 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share, requested_shares
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
-from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, guarantees, served_first
+from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, guarantees, served_first, strict_levels
 from qosforge.platforms.cisco_ios.limits import (
     check_level,
     fair_queue,
@@ -117,9 +117,12 @@ class OutputPolicies:
         """One policy, not named yet; ``depth`` counts from the interface."""
         given = guarantees(level, self.findings)
         fractions = requested_shares(level.classes, level.rate)
+        strict = strict_levels(level, self.findings)
         queues = []
         for number, c in enumerate(level.classes):
             queue = self._queue(level, number, c, given[c.name], fractions[c.name])
+            if c.name in strict:
+                queue = queue.model_copy(update={"level": strict[c.name]})
             queues.append(self._divided(level, c, queue, fractions[c.name], depth))
         egress = Egress(
             rules=tuple(self._rules(level)),

@@ -19,11 +19,16 @@ _IMAGE = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})(?![0-9])(?:\(([0-9]{1,3})(\.[0-
 
 @dataclass(frozen=True)
 class Train:
-    """A release: ``12.4(20)T`` is number (12, 4), release 20, technology. Without a release it is the first one."""
+    """A release: ``12.4(20)T`` is number (12, 4), release 20, letter T. Without a release it is the first one."""
 
     number: tuple[int, int]
     release: int | None = None
-    technology: bool = False
+    letter: str = ""
+
+    @property
+    def technology(self) -> bool:
+        """Whether it is a technology release, which feeds the next main line."""
+        return self.letter == "T"
 
     def since(self, onset: str) -> bool:
         """Whether this release has what came with ``onset``."""
@@ -40,7 +45,7 @@ def _read(image: str) -> Train | None:
     if found is None:
         return None
     release = int(found[3]) + (found[4] is not None) if found[3] else None
-    return Train((int(found[1]), int(found[2])), release, found[5] == "T")
+    return Train((int(found[1]), int(found[2])), release, found[5])
 
 
 @lru_cache(maxsize=1024)
@@ -65,7 +70,8 @@ def has(request: DeviceRequest, feature: str) -> bool:
     Raises:
         InputError: the image states no train.
     """
-    return train(request.image, request.device).since(CAPABILITIES.features[feature].since)
+    known, image = CAPABILITIES.features[feature], train(request.image, request.device)
+    return image.since(known.since) and known.train in ("", image.letter)
 
 
 def hqf(request: DeviceRequest) -> bool:

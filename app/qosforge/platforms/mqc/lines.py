@@ -222,9 +222,9 @@ def guarantees(since: Since = _unknown) -> Iterator[Line]:
     yield _priority(f"priority percent <1-100>:percent {_BURST}", since("percent"), booked="{percent}")
     yield _priority(f"priority <0-100000000>:kbps {_BURST}", since("priority"), booked="{kbps}")
     level = "priority level <1-2>:level"
-    yield _priority(level, since("hqf"))
-    yield _priority(f"{level} percent <1-100>:percent {_BURST}", since("hqf"), booked="{percent}")
-    yield _priority(f"{level} <0-100000000>:kbps {_BURST}", since("hqf"), booked="{kbps}")
+    yield _priority(level, since("priority_levels"))
+    yield _priority(f"{level} percent <1-100>:percent {_BURST}", since("priority_levels"), booked="{percent}")
+    yield _priority(f"{level} <0-100000000>:kbps {_BURST}", since("priority_levels"), booked="{kbps}")
     yield one("priority", "", key="priority", negate="no priority", also=("priority REST",))
     yield _bandwidth("percent", "<1-100>:percent", since("percent"))
     yield _bandwidth("remaining percent", "<1-100>:remaining_percent", since("remaining_percent"))

@@ -105,8 +105,11 @@ class Scheduling:
                 raise Refused(refusals.deconfigure(other, "priority"))
         if _default(section):
             raise Refused("% priority is not supported in class-default")
+        others = _others(section, "priority")
+        if trouble := _levels_trouble(match.text, others):
+            raise Refused(trouble)
         if "percent" in match:
-            booked = [*_others(section, "bandwidth"), *_others(section, "priority")]
+            booked = [*_others(section, "bandwidth"), *others]
             total = sum(_percent(line) for line in booked if _unit(line) == "percent")
             if total + match.number("percent") > 100:
                 raise Refused(refusals.SUM_OVER_100)
@@ -178,6 +181,23 @@ def _unit(line: str) -> str:
     if words[1:2] == ["remaining"]:
         return f"remaining {words[2]}"
     return "percent" if words[1:2] == ["percent"] else "kbps"
+
+
+def _levels_trouble(line: str, others: list[str]) -> str:
+    """Why a priority cannot stand beside those of other classes ("" when it can).
+
+    Multi-Level Priority Queues (Cisco IOS 12.2SB, 15S): priority with and without a level exclude each other in a
+    policy, and no two classes have one level.
+    """
+    level = _level(line)
+    if any((_level(other) is None) != (level is None) for other in others):
+        return refusals.LEVELS_MIXED
+    return refusals.LEVEL_TAKEN if level is not None and level in map(_level, others) else ""
+
+
+def _level(line: str) -> str | None:
+    words = line.split()
+    return words[2] if words[1:2] == ["level"] else None
 
 
 def _percent(line: str) -> int:

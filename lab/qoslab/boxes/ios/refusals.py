@@ -13,6 +13,8 @@ MIXED_UNITS_HQF = (
 QUEUE_LIMIT_ALONE = "queue-limit not allowed without bandwidth shape or priority command"
 
 # Unconfirmed wording.
+LEVELS_MIXED = "% priority and priority level are not supported in one policy-map"
+LEVEL_TAKEN = "% this priority level is used by another class of the policy-map"
 MIXED_UNITS = "All classes with bandwidth should have consistent units"
 OUTPUT_ONLY = "CBWFQ : Can be enabled as an output feature only"
 WRED_ALONE = "random-detect not allowed without bandwidth or shape command"

@@ -43,7 +43,7 @@ PERCENTAGES = "12.2(13)T"  # feature guide 12_2t/12_2t13 ftpctpol: policing and 
 MULTILINK_GROUP = "12.3"
 IPHC_PROFILE = "12.4(9)T"
 HQF = "12.4(20)T"
-LEVELS = "15.0"
+LEVELS = "15.0"  # of priority: published for 12.2SB and 15S, unconfirmed for others of 15
 
 
 @dataclass(frozen=True)
