@@ -51,6 +51,11 @@ def test_since(image: str, milestone: str, has: bool) -> None:
     assert Train.of(image).since(milestone) is has
 
 
+def test_the_main_line_of_12_0_has_no_classes(make: BoxMaker) -> None:
+    for image, refused in (("12.0(28)", True), ("12.0(5)T", False)):
+        assert any("%" in answer for answer in type_lines(make(image, STARTUP), "class-map C")[1]) is refused
+
+
 def test_an_image_without_a_release_is_refused() -> None:
     with pytest.raises(SpecError, match=r"12\.4\(20\)T"):
         Train.of("newest")

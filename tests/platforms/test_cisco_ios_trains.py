@@ -242,7 +242,7 @@ def test_a_share_that_misses_by_more_than_the_tolerance_is_an_error() -> None:
 # -- priority where there is none --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("image", ["12.0", "12.0(5)T", "12.0(28)"])
+@pytest.mark.parametrize("image", ["12.0", "12.0(5)T"])
 def test_a_train_without_priority_reserves_more_than_asked(image: str) -> None:
     result = lowered(requested(*seven({"priority": {"rate": 300_000}}), image=image))
 
@@ -258,6 +258,18 @@ def test_a_train_without_priority_reserves_more_than_asked(image: str) -> None:
     assert "2 times" in finding.message
     assert result.fidelity[0].fidelity is Fidelity.APPROXIMATE
     assert errors(result) == []
+
+
+@pytest.mark.parametrize("image", ["12.0(28)", "12.0(4)T", "11.2"])
+def test_an_image_without_classes_is_refused(image: str) -> None:
+    """Class-based queueing is of 12.0(5)T, which the main line 12.0 does not have."""
+    wanted = a_class("a", 5, treatment={"bandwidth": {"percent": 20}}, mark={"precedence": 3})
+
+    result, box = pushed(requested(wanted, image=image, interfaces=(lan(), line())))
+
+    assert errors(result) == ["policies-unsupported"]
+    assert "policy-map" not in box.running_text()
+    assert "rate-limit input" in box.running_text()
 
 
 def test_the_published_wfq_policy_comes_of_the_priority_one() -> None:

@@ -61,9 +61,8 @@ def lower_circuit(interface_request: InterfaceRequest, current: InterfacePlan | 
 def takes_policy(request: DeviceRequest, interface_request: InterfaceRequest) -> bool:
     """Whether a policy can schedule an output: those of Frame Relay circuits are in map classes."""
     circuit = interface_request.circuit
-    return interface_request.schedule and (
-        circuit is None or circuit.dlci is None or has(request, "circuit_policy")
-    )
+    at_port = circuit is None or circuit.dlci is None
+    return interface_request.schedule and has(request, "policies" if at_port else "circuit_policy")
 
 
 def check_circuit(

@@ -217,7 +217,7 @@ def _map_classes() -> Iterator[Line]:
 TABLE = CommandTable(
     *mqc.access_lists(since, own_numbers=_LIST_NUMBERS),
     *mqc.class_maps(since),
-    *mqc.policy_maps(),
+    *mqc.policy_maps(since),
     *mqc.guarantees(since),
     *mqc.packet_queues(since),
     *mqc.marks(since),

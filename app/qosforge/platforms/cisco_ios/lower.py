@@ -23,7 +23,7 @@ from qosforge.plan.model import (
 from qosforge.plan.percentages import resolved, resolved_output
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import ClassFidelity, LoweredDevice
-from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth, since
 from qosforge.platforms.cisco_ios.car import CarLowering, check_dscp_words, check_replaced
 from qosforge.platforms.cisco_ios.circuits import check_circuit, lower_circuit, takes_policy
 from qosforge.platforms.cisco_ios.classification import classification
@@ -34,7 +34,7 @@ from qosforge.platforms.cisco_ios.limits import check_bandwidth, check_treatment
 from qosforge.platforms.cisco_ios.policing import check_percentages
 from qosforge.platforms.cisco_ios.rules import check_versions, every_class
 from qosforge.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
-from qosforge.platforms.cisco_ios.trains import uses_car
+from qosforge.platforms.cisco_ios.trains import has, uses_car
 from qosforge.platforms.mqc import trust
 from qosforge.platforms.mqc.policies import check_removed_policies
 
@@ -63,7 +63,9 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         if current is not None and not interface_request.schedule:
             kbps = current.bandwidth_kbps
         attached = default_egress(interface_request.name, kbps)
-        if takes_policy(request, interface_request):
+        if interface_request.schedule and not has(request, "policies"):
+            findings.append(_no_policies(request, interface_request))
+        elif takes_policy(request, interface_request):
             attached, dividing = policies.lower(interface_request, current)
             dividing = resolved_output(dividing, interface_request.usable)
             near, differences = fidelity(request, interface_request, dividing)
@@ -101,6 +103,17 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         findings=tuple(dict.fromkeys(findings)),
         fidelity=tuple(nearness),
         classes={**told.called, **car.classes},
+    )
+
+
+def _no_policies(request: DeviceRequest, interface_request: InterfaceRequest) -> Finding:
+    return note(
+        "policies-unsupported",
+        Place(device=request.device, interface=interface_request.name, direction="output"),
+        requested="queues for the classes",
+        applied="one queue",
+        image=request.image,
+        release=since("policies"),
     )
 
 

@@ -152,6 +152,7 @@ def class_maps(since: Since = _unknown, *, names: str = r"\S+") -> Iterator[Line
             ordered=True,
             only={"name": names},
         ),
+        since=since("policies"),
     )
     listed = Change(refers=("acl {name}",))
     yield Line("match-acl", "match [not]:negated access-group name WORD:name", "class-map", change=listed)
@@ -175,12 +176,12 @@ def class_maps(since: Since = _unknown, *, names: str = r"\S+") -> Iterator[Line
     yield Line("text", "description REST", "class-map")
 
 
-def policy_maps(*, names: str = r"\S+") -> Iterator[Line]:
+def policy_maps(since: Since = _unknown, *, names: str = r"\S+") -> Iterator[Line]:
     """Policy-maps and their classes; ``names`` are those that are not the device's own."""
     body = Change(defines="policy-map {name}", owned=True, ordered=True, remove_first=True, only={"name": names})
     rest = Change(implied=True, owned=True, remove_first=True)
     named = Change(refers=("class-map {name}",), owned=True, remove_first=True)
-    yield Line("policy-map", "policy-map WORD:name", opens="policy-map", change=body)
+    yield Line("policy-map", "policy-map WORD:name", opens="policy-map", change=body, since=since("policies"))
     yield Line("class", "class CLASS_DEFAULT:name", "policy-map", opens="class", change=rest)
     yield Line("class", "class WORD:name", "policy-map", opens="class", change=named)
 

@@ -25,7 +25,7 @@ from qoslab.boxes.ios.policies import PolicyMaps
 from qoslab.boxes.ios.rows import leaving
 from qoslab.boxes.ios.show_legacy import LegacyShows
 from qoslab.boxes.ios.system import IosSystem
-from qoslab.boxes.ios.train import MULTILINK_GROUP, Train
+from qoslab.boxes.ios.train import MULTILINK_GROUP, POLICIES, Train
 from qoslab.clock import Clock
 from qoslab.config import Section
 from qoslab.packets import Outcome, Packets
@@ -84,8 +84,7 @@ class CiscoIos(IosSystem):
                 *ios_queueing.global_rows(),
                 *ios_tables.global_rows(self),
                 *frame_relay.global_rows(),
-                *classes.global_rows(),
-                *policies.global_rows(),
+                *([*classes.global_rows(), *policies.global_rows()] if self.train.since(POLICIES) else []),
                 *self.system_rows(),
             ],
             "if": interface,

@@ -26,13 +26,15 @@ _TYPICAL = {
 _NEWEST = "(4)M"
 
 # Feature onset; those without a published source are marked (K).
+POLICIES = "12.0(5)T"  # class-based WFQ, class-maps and policy-maps: K
 PRIORITY = "12.0(7)T"  # K
 SHAPING = "12.1(2)T"  # K
 CIRCUIT_POLICY = "12.1(2)T"  # "Low Latency Queueing for Frame Relay": a policy in a map class
 MARKING = POLICING = NBAR = "12.1(5)T"  # K
 BANDWIDTH_PERCENT = "12.1"  # K
 PRIORITY_PERCENT = "12.2(2)T"  # K
-REMAINING_PERCENT = POLICE_SUBMODE = INSERT_BEFORE = "12.2(2)T"  # "12.2T" in the sources
+REMAINING_PERCENT = INSERT_BEFORE = "12.2(2)T"  # "12.2T" in the sources
+POLICE_SUBMODE = "12.2(8)T"  # K; the words cir and pir are of 12.2(4)T (police (two rates), command history)
 ECN = NBAR_RTP = "12.2(8)T"
 BOTH_FAMILIES = "12.2(13)T"  # ``match dscp`` and ``set dscp`` without ``ip``
 IPV6_LISTS = "12.2(13)T"  # with ports and upper-layer protocols; plain ones are of 12.2(2)T
