@@ -1,4 +1,4 @@
-"""What others have configured on interfaces of an intent: queueing in the way of policies, and policies that go."""
+"""What others have configured on interfaces of an intent: queueing in the way of policies."""
 
 from __future__ import annotations
 
@@ -10,24 +10,9 @@ from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.cisco_ios import PLATFORM
 from qoslab.box import Box
 
-from .ios_support import MODERN, OLD, STARTUP, a_class, booted, lan, line, lowered, of, pushed, requested, text_of
+from .ios_support import MODERN, OLD, STARTUP, a_class, booted, lan, line, of, pushed, requested, text_of
 
 GOLD = a_class("gold", 5, treatment={"bandwidth": {"percent": 20}}, mark={"dscp": 10})
-OPERATOR = """\
-class-map match-any OPERATOR
- match ip precedence 1
-policy-map WAN
- class OPERATOR
-  bandwidth 100
-policy-map LAN
- class OPERATOR
-  set ip precedence 0
-interface FastEthernet0/0
- service-policy input LAN
- service-policy output WAN
-interface Serial0/0
- service-policy input LAN
-"""
 
 
 def found(request: DeviceRequest, startup: str, code: str) -> list[Finding]:
@@ -99,18 +84,3 @@ def test_queueing_of_ports_that_get_no_policy_is_left_alone() -> None:
     assert found(request, startup, "queueing-in-the-way") == []
     assert entered(request, box) == []
     assert box.running_text().count(" priority-group 1\n") == 2
-
-
-def test_policies_on_a_side_that_is_asked_nothing_go_and_that_is_told() -> None:
-    request = requested(GOLD, interfaces=(lan(), line()))
-
-    gone = found(request, STARTUP + OPERATOR, "policy-removed")
-
-    assert [(f.interface, f.direction, f.facts["policy"]) for f in gone] == [
-        ("FastEthernet0/0", "output", "WAN"),
-        ("Serial0/0", "input", "LAN"),
-    ]
-    assert {f.severity for f in gone} == {Severity.WARNING}
-    _, box = pushed(request, STARTUP + OPERATOR)
-    assert "service-policy output QOSFORGE-OUT" in box.running_text()
-    assert of(lowered(request), "policy-removed") == []

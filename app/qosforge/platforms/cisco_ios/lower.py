@@ -36,7 +36,6 @@ from qosforge.platforms.cisco_ios.rules import check_versions, every_class
 from qosforge.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
 from qosforge.platforms.cisco_ios.trains import has, uses_car
 from qosforge.platforms.mqc import trust
-from qosforge.platforms.mqc.policies import check_removed_policies
 
 INPUT_POLICY = "QOSFORGE-IN"
 
@@ -95,7 +94,6 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     findings.extend(_check_forwarding(whole, running))
     findings.extend(check_dscp_words(request, whole))
     findings.extend(check_foreign_queueing(request, running))
-    findings.extend(check_removed_policies(whole, running))
     findings.extend(check_versions(request, told.rules, running))
     findings.extend(check_replaced(whole, running))
     return LoweredDevice(

@@ -7,14 +7,10 @@ from functools import partial
 from typing import Protocol
 
 from qosforge.commands import Entry, Reading
-from qosforge.errors import Place
-from qosforge.findings import Finding
-from qosforge.note import note
 from qosforge.plan.model import (
     Discipline,
     Egress,
     Ingress,
-    Plan,
     Policer,
     Queue,
     Rule,
@@ -202,18 +198,6 @@ def _marks(entry: Entry) -> dict[str, object]:
 
 def _further_in(line: Entry) -> tuple[Entry, ...]:
     return () if line.id == "police" else line.below
-
-
-def check_removed_policies(plan: Plan, running: Plan | None) -> Iterator[Finding]:
-    """``policy-removed``: policies at sides of interfaces of the plan that it asks nothing of."""
-    for interface in plan.interfaces:
-        current = running.interface(interface.name) if running else None
-        for direction in ("input", "output") if current else ():
-            side = {"input": "ingress", "output": "egress"}[direction]
-            policy = getattr(current, side).policy
-            if policy is not None and getattr(interface, side).policy is None:
-                place = Place(device=plan.device, interface=interface.name, direction=direction)
-                yield note("policy-removed", place, policy=policy)
 
 
 def read_guarantee(line: Entry) -> dict[str, object]:
