@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import ip_network
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -21,7 +20,6 @@ from qosforge.plan.model import (
     InterfacePlan,
     InterfacePolicer,
     Plan,
-    PortRange,
     Rule,
     Scheduler,
     Share,
@@ -29,6 +27,7 @@ from qosforge.plan.model import (
     System,
     Term,
 )
+from qosforge.plan.terms import disjoint
 from qosforge.platforms.base import platform
 
 _DELIVERED = ("", "mls qos\n")
@@ -184,32 +183,6 @@ def _commute(one: Sequence[Rule | InterfacePolicer], other: Sequence[Rule | Inte
         place[repr(a)] < place[repr(b)] or disjoint(a.any_of or (Term(),), b.any_of or (Term(),))
         for a, b in itertools.combinations(one, 2)
     )
-
-
-def disjoint(one: Iterable[Term], other: Iterable[Term]) -> bool:
-    """Whether no packet matches an alternative of both."""
-    theirs = tuple(other)
-    return all(_apart(a, b) for a in one for b in theirs)
-
-
-def _apart(a: Term, b: Term) -> bool:
-    for name in ("dscp", "cos", "precedence", "vlan"):
-        mine, yours = set(getattr(a, name)), set(getattr(b, name))
-        if mine and yours and not mine & yours:
-            return True
-    for name in ("protocol", "source_mac", "destination_mac", "input_interface"):
-        one, other = getattr(a, name), getattr(b, name)
-        if one is not None and other is not None and one != other:
-            return True
-    for name in ("source", "destination"):
-        one, other = getattr(a, name), getattr(b, name)
-        if one and other and not ip_network(one, strict=False).overlaps(ip_network(other, strict=False)):
-            return True
-    return any(_no_port(getattr(a, name), getattr(b, name)) for name in ("source_ports", "destination_ports"))
-
-
-def _no_port(one: Sequence[PortRange], other: Sequence[PortRange]) -> bool:
-    return bool(one and other) and all(x.last < y.first or y.last < x.first for x in one for y in other)
 
 
 def _outputs(running: Egress, compiled: Egress) -> tuple[Egress, Egress]:

@@ -12,6 +12,7 @@ from qosforge.commands.pattern import PRECEDENCES
 from qosforge.dscp import dscp_name
 from qosforge.plan.model import PortRange, Term
 from qosforge.platforms.flow_ports import read_ports
+from qosforge.platforms.mqc.conditions import Condition
 from qosforge.platforms.mqc.lines import ACL_PREFIX, PROTOCOLS, TCP_PORTS, UDP_PORTS
 
 _ICMP, _ICMP_6 = "1", "58"
@@ -95,7 +96,7 @@ def _ipv6_address(prefix: str | None) -> str:
 
 
 def _read_entry(values: Mapping[str, Any]) -> Term:
-    """The term of a permitting entry, by what its line says (`qosforge.platforms.mqc.lines.access_lists`).
+    """The term of an entry, by what its line says (`qosforge.platforms.mqc.lines.access_lists`).
 
     Raises:
         ValueError: it is none, its addresses are no prefixes, or a range of ports is empty.
@@ -165,7 +166,7 @@ class AccessLists:
                 for name in names
                 if (name in self._ipv6) == ipv6
                 for line in self._lists[name]
-                if (term := _entry_of(line)) is not None and version(term) is None
+                if line.get("action") != "deny" and (term := _entry_of(line)) is not None and version(term) is None
             }
             for ipv6 in (False, True)
         )
@@ -176,15 +177,27 @@ class AccessLists:
         return (line.line.text for line in self._lists[name] if "remark" not in line)
 
     def terms(self, name: str, *, beside: Collection[Term] = ()) -> tuple[Term, ...]:
-        """What a list permits; an entry that denies, or asks for more than terms hold, is kept apart.
+        """What a list permits, where exceptions are not understood: an entry that denies some of it is kept apart.
 
+        Raises:
+            KeyError: there is no such list.
+        """
+        return self.condition(name, beside=beside, exceptions=False).any_of
+
+    def condition(self, name: str, *, beside: Collection[Term] = (), exceptions: bool = True) -> Condition:
+        """What a list permits; an entry that asks for more than terms hold is kept apart.
+
+        The first entry that matches decides: what is denied of nothing that is permitted behind it says nothing.
         ``beside`` are terms that a list of IPv6 has of one of IPv4, which says them.
 
         Raises:
             KeyError: there is no such list.
         """
-        found: list[Term] = []
-        for line in self._lists[name]:
+        heading = self._headings.get(name, f"access-list {name}")
+        found = Condition()
+        denied: list[Entry] = []
+        missed: list[Entry] = []
+        for line in reversed(self._lists[name]):
             if "remark" in line:
                 continue
             term = _entry_of(line)
@@ -192,7 +205,19 @@ class AccessLists:
                 continue
             # Terms without a prefix are of IPv4.
             if term is None or (name in self._ipv6 and version(term) != 6):
-                self._reading.miss(line, self._headings.get(name, f"access-list {name}"))
-            else:
-                found.append(term)
-        return tuple(found)
+                missed.append(line)
+            elif line.get("action") != "deny":
+                joined = Condition((term,)).union(found)
+                if joined is None:
+                    missed += denied
+                    joined = Condition((term, *found.any_of))
+                found = joined
+            elif (without := found.except_(term)) is not found:
+                if exceptions:
+                    found = without
+                    denied.append(line)
+                else:
+                    missed.append(line)
+        for line in reversed(missed):
+            self._reading.miss(line, heading)
+        return found

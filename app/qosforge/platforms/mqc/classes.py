@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from qosforge.commands import Entry, Reading
 from qosforge.plan.model import Term
 from qosforge.platforms.mqc.access_lists import AccessLists, version
-
-_MOST_ALTERNATIVES = 10_000
-"""What two access lists may combine to before their class-map is kept as not understood."""
+from qosforge.platforms.mqc.conditions import Condition
 
 
 @dataclass(frozen=True)
@@ -41,61 +39,83 @@ def read_class_maps(
     ``application`` gives the name that a plan has for the words of ``match protocol``; ``tells_versions`` where
     plans say whether a class is told in packets of IPv4 alone.
     """
-    reader = _Reader(reading, lists, application, tells_versions)
-    return {name: reader.read(class_map) for name, class_map in reading.objects("class-map").items()}
+    return _Reader(reading, lists, application, tells_versions).every()
 
 
-@dataclass(frozen=True)
 class _Reader:
-    reading: Reading
-    lists: AccessLists
-    application: Callable[[str], str]
-    tells_versions: bool
+    def __init__(
+        self, reading: Reading, lists: AccessLists, application: Callable[[str], str], tells_versions: bool
+    ) -> None:
+        self._reading = reading
+        self._lists = lists
+        self._application = application
+        self._tells_versions = tells_versions
+        self._class_maps = reading.objects("class-map")
+        self._read: dict[str, MatchAlternatives | None] = {}
 
-    def read(self, class_map: Entry) -> MatchAlternatives:
-        """What a class-map takes."""
+    def every(self) -> dict[str, MatchAlternatives]:
+        """What each class-map takes."""
+        return {name: self._named(name) or MatchAlternatives() for name in self._class_maps}
+
+    def _named(self, name: str) -> MatchAlternatives | None:
+        """What a class-map takes; None where it is not there, or is being read: it would contain itself."""
+        if name not in self._class_maps:
+            return None
+        if name not in self._read:
+            self._read[name] = None
+            self._read[name] = self._map(self._class_maps[name])
+        return self._read[name]
+
+    def _map(self, class_map: Entry) -> MatchAlternatives:
         context = class_map.line.text
         one_is_enough = class_map.get("mode") == "match-any"
-        any_of: list[Term] = []
-        none_of: list[Term] = []
-        joined: tuple[Term, ...] | None = None
+        whole: Condition | None = None
         ipv4 = listed = False
         for line in class_map.below:
             if line.id == "text":
                 continue
-            if line.id == "match-acl" and line.name not in self.lists:
-                self.reading.miss(line, context, f"access-group {line.name}")
-                continue
             alternative = one_is_enough or "negated" in line
-            found, both = self._terms(line, class_map) if alternative else (self._alone(line), frozenset[Term]())
+            held, both, undefined = self._condition(line, class_map, alternative=alternative)
             ipv4 |= "ipv4" in line
+            if held is None:
+                self._reading.miss(line, context, undefined)
+                continue
             if line.id == "match-acl" and alternative:
-                ipv4 |= any(version(t) is None and t not in both for t in found)
-            if "negated" in line and one_is_enough:
-                self.reading.miss(line, context)  # "or everything that is not" has no alternatives
-            elif "negated" in line:
-                none_of += found
-            elif one_is_enough:
-                any_of += found
-            elif (product := _product(joined, found)) is None:
-                self.reading.miss(line, context)
+                ipv4 |= any(version(t) is None and t not in both for t in (*held.any_of, *held.none_of))
+            if line.id == "match-class":
+                inner = self._named(line.name)
+                ipv4 |= inner is not None and inner.ipv4
+            if "negated" in line:
+                held = held.opposite()
+            joined = held
+            if whole is not None and held is not None:
+                joined = whole.union(held) if one_is_enough else whole.intersection(held)
+            if joined is None:
+                self._reading.miss(line, context)
             else:
-                joined, listed = product, listed or line.id == "match-acl"
-        if joined is None and none_of:
-            joined = (Term(),)
-        ipv4 |= listed and any(version(t) is None for t in joined or ())
-        return MatchAlternatives((*any_of, *(joined or ())), tuple(none_of), ipv4=ipv4 and self.tells_versions)
+                whole, listed = joined, listed or (line.id == "match-acl" and not alternative)
+        whole = whole or Condition()
+        ipv4 |= listed and any(version(t) is None for t in whole.any_of)
+        return MatchAlternatives(whole.any_of, whole.none_of, ipv4=ipv4 and self._tells_versions)
 
-    def _alone(self, line: Entry) -> tuple[Term, ...]:
-        return self.lists.terms(line.name) if line.id == "match-acl" else (_read_term(line, self.application),)
-
-    def _terms(self, line: Entry, class_map: Entry) -> tuple[tuple[Term, ...], frozenset[Term]]:
-        """The alternatives of a line that others stand beside, and those that lists of both versions have."""
+    def _condition(
+        self, line: Entry, class_map: Entry, *, alternative: bool
+    ) -> tuple[Condition | None, frozenset[Term], str | None]:
+        """What one line asks for, the terms that lists of both versions have, and what it names in vain."""
+        if line.id == "match-class":
+            inner = self._named(line.name)
+            undefined = None if line.name in self._class_maps else f"class-map {line.name}"
+            held = None if inner is None else Condition(inner.any_of, inner.none_of)
+            return held, frozenset(), undefined
         if line.id != "match-acl":
-            return self._alone(line), frozenset()
-        beside = [other.name for other in class_map.below if other.id == "match-acl" and other.name in self.lists]
-        both = self.lists.in_both_versions(beside)
-        return self.lists.terms(line.name, beside=both), both
+            return Condition((_read_term(line, self._application),)), frozenset(), None
+        if line.name not in self._lists:
+            return None, frozenset(), f"access-group {line.name}"
+        if not alternative:
+            return self._lists.condition(line.name), frozenset(), None
+        beside = [other.name for other in class_map.below if other.id == "match-acl" and other.name in self._lists]
+        both = self._lists.in_both_versions(beside)
+        return self._lists.condition(line.name, beside=both), both, None
 
 
 def _read_term(line: Entry, application: Callable[[str], str]) -> Term:
@@ -103,24 +123,3 @@ def _read_term(line: Entry, application: Callable[[str], str]) -> Term:
     if "application" in values:
         values["application"] = application(values["application"])
     return Term(**values)
-
-
-def _product(joined: tuple[Term, ...] | None, found: tuple[Term, ...]) -> tuple[Term, ...] | None:
-    """Alternatives that ask for both; None where two lines differ in a field, or they are too many to tell.
-
-    Two access lists that both name protocols meet where these are the same.
-    """
-    if joined is None:
-        return found
-    if len(joined) * len(found) > _MOST_ALTERNATIVES:
-        return None
-    result = []
-    for one in joined:
-        for other in found:
-            first, second = (t.model_dump(exclude_defaults=True) for t in (one, other))
-            differ = {name for name in first.keys() & second.keys() if first[name] != second[name]}
-            if not differ:
-                result.append(Term.model_validate(first | second))
-            elif differ != {"protocol"}:
-                return None
-    return tuple(result) or None

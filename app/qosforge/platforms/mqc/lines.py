@@ -70,7 +70,7 @@ ARGUMENTS = {
 
 # -- access lists --------------------------------------------------------------------------------------------
 _LOG = "[log|log-input]"
-_STANDARD = f"permit {{any|host ADDRESS:source|ADDRESS:source [ADDRESS:source_wildcard]}} {_LOG}"
+_STANDARD = f"{{permit|deny}}:action {{any|host ADDRESS:source|ADDRESS:source [ADDRESS:source_wildcard]}} {_LOG}"
 _SIDE = "{{any|host ADDRESS:{0}|ADDRESS:{0} ADDRESS:{0}_wildcard}}"
 _SIDE_6 = "{{any|host ADDRESS6:{0}|PREFIX6:{0}}}"
 _MARK = "[dscp DSCP:dscp|precedence PRECEDENCE:precedence]"
@@ -81,14 +81,14 @@ _FLOW_PORTS = (
 
 def _entry(protocol: str, side: str) -> str:
     sides = (f"{side} {_FLOW_PORTS}".format(name) for name in ("source", "destination"))
-    return f"permit {protocol}:protocol {' '.join(sides)} {_MARK} {_LOG}"
+    return f"{{permit|deny}}:action {protocol}:protocol {' '.join(sides)} {_MARK} {_LOG}"
 
 
 _EXTENDED, _IPV6 = _entry("PROTOCOL", _SIDE), f"{_entry('PROTOCOL6', _SIDE_6)} [sequence <1-4294967294>]"
 
 
 def _entries(mode: str, sequence: str, entry: str, change: Change | None) -> Iterator[Line]:
-    """What stands in a list. What denies, or looks at what terms do not have, is read as ``rest``."""
+    """What stands in a list. What looks at what terms do not have is read as ``rest``."""
     for start in ("", sequence):
         yield Line("ace", f"{start} {entry}", mode, change=change, abbreviated=False)
         yield Line("ace", f"{start} {{permit|deny|evaluate|dynamic}} REST:rest", mode, change=change)
@@ -157,6 +157,8 @@ def class_maps(since: Since = _unknown, *, names: str = r"\S+") -> Iterator[Line
     listed = Change(refers=("acl {name}",))
     yield Line("match-acl", "match [not]:negated access-group name WORD:name", "class-map", change=listed)
     yield Line("match-acl", "match [not]:negated access-group WORD:name", "class-map", change=Change())
+    inner = Change(refers=("class-map {name}",))
+    yield Line("match-class", "match [not]:negated class-map WORD:name", "class-map", change=inner)
     for pattern, feature in (
         ("any", ""),
         ("ip:ipv4 dscp DSCP:dscp*8", "match_marks"),
