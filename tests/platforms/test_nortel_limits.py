@@ -295,6 +295,7 @@ def test_lines_for_all_ports_and_for_none_that_is_known() -> None:
 qos if-assign port ALL name users
 qos if-assign port 7 name allQoSPolicyIfcs
 qos if-assign port 1-4,NONE name users
+qos if-assign port 9 name nobody
 interface fastEthernet ALL
 qos if-shaper port all shape-rate 40000 max-burst-rate 50000
 exit
@@ -302,11 +303,12 @@ default qos agent queue-set
 """
     held = PLATFORM.parse(text, DEVICE, "5.1")
     assert [i.name for i in held.interfaces if i.ingress.trust is Trust.DSCP] == [
-        str(n) for n in range(1, 49) if n != 7
+        str(n) for n in range(1, 49) if n not in (7, 9)
     ]
     assert {i.egress.shape_rate for i in held.interfaces} == {40_000_000}
     assert [u.text for u in held.unknown] == [
         "qos if-assign port 1-4,NONE name users",
+        "qos if-assign port 9 name nobody",
         "default qos agent queue-set",
     ]
 

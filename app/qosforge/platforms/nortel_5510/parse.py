@@ -46,6 +46,9 @@ class _Reader:
     def plan(self, device: str) -> Plan:
         for entry in self.reading.entries:
             self._take(entry)
+        for entry in self.reading.all("if-assign"):
+            if entry.name not in self.groups:
+                self.reading.miss(entry)
         listed = [str(n) for n in range(1, self.port_count + 1)]
         self.names = list(dict.fromkeys((*listed, *self.assigned, *self.shaped)))
         interfaces = tuple(self._interface(name) for name in self.names)
