@@ -1,0 +1,26 @@
+"""What the library's intents compile to, line by line on emulated devices of their releases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qoslab.boxes import make_box
+from qoslab.clock import Clock
+from qoslab.spec import BoxSpec
+from qoslab.storage import Storage
+from tests.compiler.goldens import GOLDEN, booted_with, every_platform
+
+DEVICES = {device.name: device for device in every_platform().devices}
+CONFIGURATIONS = sorted(path for path in GOLDEN.glob("*/*.cfg") if path.stem in DEVICES)
+
+
+@pytest.mark.parametrize("path", CONFIGURATIONS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_device_of_its_release_takes_every_line(path: Path, tmp_path: Path) -> None:
+    device = DEVICES[path.stem]
+    spec = BoxSpec(name=device.name, platform=device.platform, image=device.image, username="u", password="p")
+    box = make_box(spec, Storage(tmp_path, booted_with()[device.name]), Clock())
+    box.boot()
+    assert box.boot_messages == []
+    assert box.configure(path.read_text(encoding="utf-8").splitlines()) == []
