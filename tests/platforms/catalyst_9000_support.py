@@ -78,6 +78,18 @@ def marked(name: str, dscp: Any, **treatment: Any) -> dict[str, Any]:
     return {"name": name, "match": {"any": [{"dscp": [dscp]}]}, "mark": {"dscp": dscp}, "treatment": treatment}
 
 
+WEB_6 = {
+    **WEB,
+    "match": {
+        "any": [
+            {"protocol": "tcp", "source": "2001:db8:1::/48", "destination_port": 443, "dscp": "af22"},
+            {"protocol": "tcp", "destination_port": 80},
+            {"destination": ["2001:db8::1/128", "2001:db8::2/128"]},
+            {"protocol": 58},
+        ]
+    },
+}
+"""Flows of IPv6, and some of either version."""
 SIZED = (
     marked("voice", "ef", priority={"percent": 10}, buffers={"percent": 5}, queue_limit={"percent": 70}),
     marked(

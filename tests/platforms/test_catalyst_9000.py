@@ -29,6 +29,7 @@ from tests.platforms.catalyst_9000_support import (
     VIDEO,
     VOICE,
     WEB,
+    WEB_6,
     booted,
     compilation,
     finding,
@@ -129,6 +130,7 @@ INTENTS: dict[str, dict[str, Any]] = {
         "classes": (VOICE, REST),
         "apply": (*APPLY, {"interfaces": "trunk", "direction": "input", "trust": "cos"}),
     },
+    "both versions": {"classes": (VOICE, WEB_6, REST)},
     "trusted phones": {
         "classes": (VOICE, REST),
         "apply": (*APPLY, {"interfaces": "plain", "direction": "input", "trust": "phone"}),

@@ -21,6 +21,7 @@ FEATURES = frozenset(
     {
         Feature.MATCH_PRECEDENCE,
         Feature.MATCH_FLOW,
+        Feature.MATCH_IPV6,
         Feature.MARK_PRECEDENCE,
         Feature.BUFFERS,
         Feature.QUEUE_LIMIT_PERCENT,

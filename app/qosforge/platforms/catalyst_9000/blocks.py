@@ -8,7 +8,8 @@ from qosforge.plan.model import Plan, Queue, Rule
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.catalyst_9000.drops import in_lines
-from qosforge.platforms.mqc.access_lists import ip_entries
+from qosforge.platforms.catalyst_9000.recognition import is_flow, lists_ipv6
+from qosforge.platforms.mqc.access_lists import lists_of
 from qosforge.platforms.mqc.blocks import every_policy, every_rule
 from qosforge.platforms.mqc.lines import ACL_PREFIX, CLASS_DEFAULT
 from qosforge.platforms.mqc.policers import police_lines
@@ -32,13 +33,14 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
             if rule.name == CLASS_DEFAULT:
                 continue
             traffic_class = lowered.classes.get(rule.name)
-            listed = [t for t in rule.any_of if _in_list(t.model_fields_set)]
-            acl = ACL_PREFIX + rule.name if listed else None
-            if acl is not None:
-                text = render("mqc/access_list.j2", kind="ip", name=acl, entries=ip_entries(tuple(listed)))
-                add("access-list", acl, text, traffic_class)
+            listed = [t for t in rule.any_of if is_flow(t)]
+            lists = lists_of(ACL_PREFIX + rule.name, listed, both=lists_ipv6(request))
+            for one in lists:
+                kind = "ipv6" if one.version == 6 else "ip"
+                text = render("mqc/access_list.j2", kind=kind, name=one.name, entries=one.entries)
+                add("access-list", one.name, text, traffic_class)
             marks = [t for t in rule.any_of if t not in listed]
-            text = render("catalyst_9000/class_map.j2", name=rule.name, marks=marks, acl=acl)
+            text = render("catalyst_9000/class_map.j2", name=rule.name, marks=marks, lists=lists)
             add("class-map", rule.name, text, traffic_class)
     for interface in plan.interfaces:
         if interface.ingress.policy:
@@ -70,10 +72,6 @@ def _policed(rules: Iterable[Rule]) -> list[tuple[int, int]]:
 def _by_table(dscp: int) -> str:
     del dscp  # the table says it
     return f"dscp table {POLICED}"
-
-
-def _in_list(given: set[str]) -> bool:
-    return bool(given & {"protocol", "source", "destination", "source_ports", "destination_ports"})
 
 
 def _drops(queue: Queue) -> list[str]:

@@ -36,6 +36,7 @@ class Catalyst9000(CapabilityData):
     """The data of a switch with UADP."""
 
     access_list_entries: Fact[int]
+    ipv6_lists: Fact[bool]
     queues: Queues
     priority_kbps: Range
     remaining_ratio: Range

@@ -20,7 +20,8 @@ def parse(text: str, device: str, image: str = "") -> Plan:
     reading = TABLE.read(text)
     lists = AccessLists(reading)
     # A priority that names no level is of the first one.
-    policies = PolicyReader(reading, read_class_maps(reading, lists), QueueLines, polices_output=False, level=1)
+    class_maps = read_class_maps(reading, lists, tells_versions=True)
+    policies = PolicyReader(reading, class_maps, QueueLines, polices_output=False, level=1)
     interfaces = tuple(_interface(port, policies) for port in reading.all("port"))
     policies.read_unattached()
     for entry in reading.all("other-interface"):

@@ -15,6 +15,7 @@ from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.policing import PolicedMap
 from qosforge.platforms.mqc import trust
+from qosforge.platforms.mqc.access_lists import asks_ipv6, version
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.mqc.tables import marks_of
 from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, points_of, ports_only
@@ -36,11 +37,24 @@ def input_rules(
         rule = Rule(
             name=CLASS_DEFAULT if entry.is_default else names[entry.name],
             any_of=taken,
+            ipv4=any(version(term) is None and is_flow(term) for term in taken) and not lists_ipv6(request),
             set_dscp=written.dscp,
             set_cos=written.cos,
         )
+        if rule.ipv4:
+            notes.note("told-in-ipv4", traffic_class=entry.name, direction="input", variant="switched")
         rules.append(rule.model_copy(update={"police": _policer(entry, rule, exceeding, notes)}))
     return tuple(rules)
+
+
+def lists_ipv6(request: DeviceRequest) -> bool:
+    """Whether flows without addresses have lists of both versions: where inventory or intent speaks of IPv6."""
+    return CAPABILITIES.ipv6_lists.value and ("ipv6" in request.features or asks_ipv6(request.classes))
+
+
+def is_flow(term: Term) -> bool:
+    """Whether a term is an entry of an access list, and no match line."""
+    return bool(term.protocol or term.source or term.destination or term.source_ports or term.destination_ports)
 
 
 def trust_policy(

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from ipaddress import ip_network
 
 from qosforge.memoise import memoise
 from qosforge.plan.model import Rule, Term
-from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.cisco_ios.trains import has
-from qosforge.platforms.mqc.access_lists import ip_entries, ipv6_entries, version
+from qosforge.platforms.mqc.access_lists import AccessList, asks_ipv6, lists_of, version
 from qosforge.platforms.mqc.lines import ACL_PREFIX
 
 EXCEPT_SUFFIX = ".NOT"
 """Ends the name of the list of what a class is not; no class name has a dot."""
-IPV6_SUFFIX = ".V6"
-"""Ends the name of a class's list of IPv6 prefixes, beside the one of IPv4."""
 
 SOURCE_SUFFIX, DESTINATION_SUFFIX = ".FROM", ".TO"
 """End the names of a class's two lists where it takes what both permit: shorter than all pairs in one."""
@@ -35,19 +31,6 @@ class MatchLine:
     term: Term | None = None
     access_list: str | None = None
     negated: bool = False
-
-
-@dataclass(frozen=True)
-class AccessList:
-    """A named extended access list of one IP version: what it permits, as the device prints it.
-
-    ``of_one_version`` where an entry without addresses has none like it in a list of the other version.
-    """
-
-    name: str
-    entries: tuple[str, ...]
-    version: int = 4
-    of_one_version: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,15 +75,7 @@ def lists_ipv6(request: DeviceRequest) -> bool:
     """Whether flows without addresses have lists of both versions: not every image of a release has IPv6, so where
     the inventory says that a device does, or the intent asks for its prefixes.
     """
-    return has(request, "match_ipv6") and ("ipv6" in request.features or _asks_ipv6(request.classes))
-
-
-@memoise
-def _asks_ipv6(classes: tuple[ClassRequest, ...]) -> bool:
-    terms = (t for c in classes for t in (*c.terms, *c.none_of))
-    return any(ip_network(p).version == 6 for t in terms for p in (*t.source, *t.destination)) or any(
-        _asks_ipv6(c.children) for c in classes if c.children
-    )
+    return has(request, "match_ipv6") and ("ipv6" in request.features or asks_ipv6(request.classes))
 
 
 def rule_of(request: DeviceRequest, name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...] = ()) -> Rule:
@@ -142,14 +117,14 @@ def _class_map(name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...], s
     sides = _sides(in_list) if mode == "all" or not plain else None
     if sides is not None:
         mode = "all"
-        lists += [*_lists(own + SOURCE_SUFFIX, sides[0]), *_lists(own + DESTINATION_SUFFIX, sides[1])]
+        lists += [*lists_of(own + SOURCE_SUFFIX, sides[0]), *lists_of(own + DESTINATION_SUFFIX, sides[1])]
     else:
         # Lists of both versions that a class-map joins would take nothing.
-        lists += _lists(own, in_list, both=spelling.both and mode == "any")
+        lists += lists_of(own, in_list, both=spelling.both and mode == "any")
     lines += [MatchLine(term=t) for t in plain]
     lines += [MatchLine(access_list=access_list.name) for access_list in lists]
     lines += [MatchLine(term=t, negated=True) for t in none_of if not in_entry(t)]
-    excepted = _lists(own + EXCEPT_SUFFIX, [t for t in none_of if in_entry(t)], both=spelling.both)
+    excepted = lists_of(own + EXCEPT_SUFFIX, [t for t in none_of if in_entry(t)], both=spelling.both)
     lines += [MatchLine(access_list=access_list.name, negated=True) for access_list in excepted]
     return ClassMap(name, mode, tuple(lines), (*lists, *excepted), spelling.ip)
 
@@ -169,25 +144,6 @@ def _sides(terms: list[Term]) -> tuple[list[Term], list[Term]] | None:
         if one.protocol == other.protocol
     }
     return (near, far) if pairs == set(terms) else None
-
-
-def _lists(name: str, terms: Iterable[Term], *, both: bool = False) -> list[AccessList]:
-    """A list for the terms of each IP version; those without a prefix are of IPv4, with ``both`` of IPv6 too.
-
-    Entries of IPv6 ask for no precedence.
-    """
-    four, six, alone = list[Term](), list[Term](), False
-    for term in terms:
-        if version(term) != 6:
-            four.append(term)
-        if version(term) == 6 or (version(term) is None and both and not term.precedence):
-            six.append(term)
-        elif version(term) is None:
-            alone = True
-    lists = [AccessList(name, ip_entries(tuple(four)), of_one_version=alone)] if four else []
-    if six:
-        lists.append(AccessList(name + IPV6_SUFFIX, ipv6_entries(tuple(six)), 6))
-    return lists
 
 
 def needs_one_line(term: Term) -> bool:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from qosforge.commands import Entry, Reading
 from qosforge.commands.pattern import PRECEDENCES
 from qosforge.dscp import dscp_name
+from qosforge.memoise import memoise
 from qosforge.plan.model import PortRange, Term
+from qosforge.plan.request import ClassRequest
 from qosforge.platforms.flow_ports import read_ports
 from qosforge.platforms.mqc.conditions import Condition
 from qosforge.platforms.mqc.lines import ACL_PREFIX, PROTOCOLS, TCP_PORTS, UDP_PORTS
 
 _ICMP, _ICMP_6 = "1", "58"
+IPV6_SUFFIX = ".V6"
+"""Ends the name of a class's list of IPv6 prefixes, beside the one of IPv4."""
 
 
 def version(term: Term) -> int | None:
@@ -93,6 +98,47 @@ def _ipv6_address(prefix: str | None) -> str:
     if network.num_addresses == 1:
         return f"host {str(network.network_address).upper()}"
     return str(network).upper()
+
+
+@dataclass(frozen=True)
+class AccessList:
+    """A named extended access list of one IP version: what it permits, as the device prints it.
+
+    ``of_one_version`` where an entry without addresses has none like it in a list of the other version.
+    """
+
+    name: str
+    entries: tuple[str, ...]
+    version: int = 4
+    of_one_version: bool = False
+
+
+@memoise
+def asks_ipv6(classes: tuple[ClassRequest, ...]) -> bool:
+    """Whether classes, or those below them, look at prefixes of IPv6."""
+    terms = (t for c in classes for t in (*c.terms, *c.none_of))
+    return any(ipaddress.ip_network(p).version == 6 for t in terms for p in (*t.source, *t.destination)) or any(
+        asks_ipv6(c.children) for c in classes if c.children
+    )
+
+
+def lists_of(name: str, terms: Iterable[Term], *, both: bool = False) -> list[AccessList]:
+    """A list for the terms of each IP version; those without a prefix are of IPv4, with ``both`` of IPv6 too.
+
+    Entries of IPv6 ask for no precedence.
+    """
+    four, six, alone = list[Term](), list[Term](), False
+    for term in terms:
+        if version(term) != 6:
+            four.append(term)
+        if version(term) == 6 or (version(term) is None and both and not term.precedence):
+            six.append(term)
+        elif version(term) is None:
+            alone = True
+    lists = [AccessList(name, ip_entries(tuple(four)), of_one_version=alone)] if four else []
+    if six:
+        lists.append(AccessList(name + IPV6_SUFFIX, ipv6_entries(tuple(six)), 6))
+    return lists
 
 
 def _read_entry(values: Mapping[str, Any]) -> Term:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from qoslab.boxes.catalyst.base import LOGICAL, CatalystSwitch
 from qoslab.boxes.catalyst.show import CommonShow
@@ -11,6 +12,7 @@ from qoslab.boxes.catalyst_9000.plane import SwitchPlane
 from qoslab.boxes.catalyst_9000.policies import SwitchPolicies
 from qoslab.boxes.catalyst_9000.show import PolicyShow
 from qoslab.boxes.ios import acl as ios_acl
+from qoslab.boxes.ios import ipv6_acl as ios_ipv6_acl
 from qoslab.boxes.ios import lldp as ios_lldp
 from qoslab.boxes.ios import tables as ios_tables
 from qoslab.boxes.ios.classes import CLASS_RANK, POLICY_RANK
@@ -20,6 +22,7 @@ from qoslab.boxes.ios.train import Train
 from qoslab.clock import Clock
 from qoslab.config import Section
 from qoslab.packets import Outcome, Packets
+from qoslab.patterns import ArgumentType
 from qoslab.shell import Row
 from qoslab.spec import BoxSpec
 from qoslab.storage import Storage
@@ -36,6 +39,7 @@ class Catalyst9000(CatalystSwitch):
     """The switch, of the UADP kind (2P6Q3T). Its image is a release like ``17.12``."""
 
     modern = True
+    own_types: ClassVar[dict[str, ArgumentType]] = ios_ipv6_acl.TYPES
     capabilities = ("Router", "Switch", "IGMP")
     default_ports = (
         *(f"GigabitEthernet1/0/{n}" for n in range(1, 25)),
@@ -60,6 +64,7 @@ class Catalyst9000(CatalystSwitch):
                 *self.system_rows(),
                 *ios_lldp.global_rows(),
                 *ios_acl.global_rows(),
+                *ios_ipv6_acl.global_rows(self.train),
                 *ios_tables.global_rows(self),
                 *self._policies.global_rows(),
                 setting(_MULTIPLIER, rank=58, defaults=["qos queue-softmax-multiplier 100"]),
@@ -73,6 +78,7 @@ class Catalyst9000(CatalystSwitch):
             LOGICAL: interface_rows(routed=False),
             "control-plane": [*leaving(), *self._policies.attach_rows()],
             **ios_acl.submode_rows(),
+            **ios_ipv6_acl.submode_rows(),
             **ios_tables.submode_rows(self),
             **self._policies.tables(),
         }
