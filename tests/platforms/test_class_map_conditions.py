@@ -40,6 +40,9 @@ ip access-list extended NESTED
 """
 
 
+INNER = "match-any I\n match ip dscp ef\n"
+
+
 def rule(class_maps: str) -> tuple[Rule, list[str]]:
     """The rule of class X, and the lines that are not understood."""
     plan = PLATFORM.parse(f"{LISTS}{class_maps}{POLICY}", "r9", MODERN)
@@ -81,10 +84,9 @@ def ports(*ranges: tuple[int, int]) -> list[dict[str, int]]:
         ),
         ("match-any X\n match not ip dscp ef", (Term(),), (Term(dscp=(46,)),)),
         ("match-any X\n match ip dscp af11\n match not ip dscp ef cs5", (Term(dscp=(10,)), Term()), None),
-        ("match-any I\n match ip dscp ef\n match ip precedence 5\nclass-map match-all X\n match class-map I\n"
-         " match access-group name HOST", None, None),
-        ("match-any I\n match ip dscp ef\nclass-map match-all X\n match not class-map I", (Term(),), (Term(dscp=(46,)),)),
-        ("match-any I\n match ip dscp ef\nclass-map match-any X\n match class-map I\n match ip dscp cs5", None, None),
+        (f"{INNER}class-map match-all X\n match class-map I\n match access-group name HOST", None, None),
+        (f"{INNER}class-map match-all X\n match not class-map I", (Term(),), (Term(dscp=(46,)),)),
+        (f"{INNER}class-map match-any X\n match class-map I\n match ip dscp cs5", None, None),
     ],
 )  # fmt: skip
 def test_what_class_maps_ask_for_together(
