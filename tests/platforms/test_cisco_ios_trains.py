@@ -272,6 +272,15 @@ def test_an_image_without_classes_is_refused(image: str) -> None:
     assert "rate-limit input" in box.running_text()
 
 
+@pytest.mark.parametrize(("image", "hint"), [("12.1", "12.2(2)T or newer"), ("12.2(15)T", "remaining_percent")])
+def test_a_share_that_is_too_small_is_told_with_what_helps_on_the_image(image: str, hint: str) -> None:
+    wanted = a_class("a", 5, treatment={"bandwidth": {"rate": "7 kb/s"}})
+
+    (finding,) = of(lowered(requested(wanted, image=image)), "share-out-of-range")
+
+    assert hint in (finding.hint or "")
+
+
 def test_the_published_wfq_policy_comes_of_the_priority_one() -> None:
     result, box = pushed(requested(*seven({"priority": {"rate": 800_000}}), image=BEFORE_LLQ))
 

@@ -14,6 +14,7 @@ from qosforge.note import because, note
 from qosforge.plan.model import InterfacePlan, Queue, Share, ShareUnit
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.platforms.capability_data import Range
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, served_first
 from qosforge.platforms.cisco_ios.policing import check_policer
@@ -286,13 +287,7 @@ def check_level(level: PolicyLevel, queues: tuple[Queue, ...]) -> Iterator[Findi
         if queue.share.unit is ShareUnit.KBPS:
             limits = CAPABILITIES.priority_kbps if queue.priority else CAPABILITIES.bandwidth_kbps
             if not limits.minimum <= queue.share.value <= limits.maximum:
-                yield note(
-                    "share-out-of-range",
-                    level.place(class_request),
-                    kbps=queue.share.value,
-                    minimum=limits.minimum,
-                    maximum=limits.maximum,
-                )
+                yield _share_out_of_range(level, class_request, queue.share.value, limits)
             explicit += Fraction(queue.share.value * 100, max(level.kbps, 1))
         elif queue.share.unit is ShareUnit.PERCENT:
             explicit += queue.share.value
@@ -306,3 +301,22 @@ def check_level(level: PolicyLevel, queues: tuple[Queue, ...]) -> Iterator[Findi
             kbps=level.kbps,
             reservable=level.reservable,
         )
+
+
+def _share_out_of_range(level: PolicyLevel, class_request: ClassRequest, kbps: int, limits: Range) -> Finding:
+    low, high = limits.minimum, limits.maximum
+    if kbps >= low:
+        why = because("share-out-of-range", kbps=kbps, minimum=low, maximum=high)
+    elif has(level.request, "remaining_percent"):
+        why = because("share-out-of-range", variant="below", kbps=kbps, minimum=low, maximum=high)
+    else:
+        why = because(
+            "share-out-of-range",
+            variant="below-in-kbps",
+            kbps=kbps,
+            minimum=low,
+            maximum=high,
+            image=level.request.image,
+            release=since("remaining_percent"),
+        )
+    return why.note(level.place(class_request))
