@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from qosforge.findings import has_errors
+from qosforge.findings import Severity, has_errors
 from qosforge.plan.model import Trust
 from qosforge.platforms.catalyst_9000 import PLATFORM
 from qoslab.box import Box
 from qoslab.packets import Packets
 from tests.platforms.catalyst_9000_support import (
+    APPLY,
+    CONTRACTED,
     LAN,
     MARKED_DOWN,
     PLAIN,
@@ -108,6 +110,25 @@ interface GigabitEthernet1/0/2
  service-policy input AutoQos-4.0-Trust-Dscp-Input-Policy
 """
 """Lines of public running configurations of Catalyst 9000s."""
+
+
+BY_COS = {"name": "bulk", "match": {"any": [{"cos": [2, 3]}]}, "treatment": {"bandwidth": {"remaining_percent": 9}}}
+
+
+def test_what_inputs_write_for_a_cos_tells_the_class_at_outputs() -> None:
+    """Frames that leave an access port have no tag, and so no CoS."""
+    apply = [{"interfaces": ["lan", "trunk"], "direction": "input", "trust": "cos"}, *APPLY[1:]]
+    result = compilation(BY_COS, REST, apply=apply)
+    text = "".join(block.text for block in result.devices[0].blocks)
+    assert "class-map match-any bulk\n match dscp cs2\n match dscp cs3\n" in text
+    assert not [f for f in result.findings if f.code == "cos-at-untagged-output"]
+
+
+def test_a_class_told_by_its_cos_alone_is_told_of_where_frames_leave_without_a_tag() -> None:
+    found = finding(compilation(BY_COS, REST), "cos-at-untagged-output")
+    assert (found.severity, found.traffic_class) == (Severity.WARNING, "bulk")
+    assert CONTRACTED in found.message
+    assert TRUNK not in found.message
 
 
 def test_an_input_for_phones_alone_has_a_policy_beside_trust_device() -> None:

@@ -73,9 +73,17 @@ def _ingress(
 def _note_marks(groups: tuple[QueueGroup, ...], marks: Mapping[str, ClassMarks], notes: Notes) -> None:
     """Classes that no output can tell: without a mark, or with that of another queue."""
     by_mark: dict[int, tuple[QueueGroup, str]] = {}
+    untagged = [i.name for i in notes.request.interfaces if i.schedule and not i.tagged]
     for group in groups:
         for entry in group.classes:
             held = marks[entry.name]
+            if held.cos_points and untagged:
+                notes.note(
+                    "cos-at-untagged-output",
+                    traffic_class=entry.name,
+                    direction="output",
+                    interfaces=", ".join(untagged),
+                )
             if not held.told_by and not entry.is_default:
                 other = by_mark.get(held.dscp) if held.dscp is not None else None
                 if other is None:

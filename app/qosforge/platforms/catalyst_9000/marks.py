@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from qosforge.plan.model import Term
@@ -41,20 +42,34 @@ def class_marks(request: DeviceRequest, notes: Notes) -> dict[str, ClassMarks]:
     for name, marks in result.items():
         if marks.dscp is not None:
             set_by.setdefault(marks.dscp, name)
+    carried = dscp_of_cos(result)
+    trusting = [i.trust_in in ("cos", "phone") for i in request.interfaces if i.recognise or i.trust]
     for entry in request.classes:
         if entry.is_default:
             continue
         marks = result[entry.name]
         points = {d for t in entry.terms for d in points_of(t) or ()} | set(entry.remarked)
+        if any(trusting):
+            # Inputs that trust the CoS write a DSCP for it.
+            points |= {carried.get(cos, 8 * cos) for t in entry.terms for cos in t.cos if cos}
         if entry.mark is not None and entry.mark.precedence is not None:
             points |= set(range(8 * entry.mark.precedence, 8 * entry.mark.precedence + 8))
         elif marks.dscp is not None:
             points.add(marks.dscp)
         mine = tuple(sorted(p for p in points if set_by.setdefault(p, entry.name) == entry.name))
-        tagged = () if mine else sorted({c for t in entry.terms for c in t.cos})
+        tagged = () if mine and (all(trusting) or marks.dscp is not None) else _told_by_cos(entry)
         also = tuple(c for c in tagged if cos_of.setdefault(c, entry.name) == entry.name)
         result[entry.name] = replace(marks, points=mine, cos_points=also)
     return result
+
+
+def dscp_of_cos(marks: Mapping[str, ClassMarks]) -> dict[int, int]:
+    """The DSCP that classes give a CoS of theirs; the first class's counts."""
+    return {m.cos: m.dscp for m in reversed(list(marks.values())) if m.cos is not None and m.dscp is not None}
+
+
+def _told_by_cos(entry: ClassRequest) -> list[int]:
+    return sorted({cos for term in entry.terms for cos in term.cos})
 
 
 def _written_marks(entry: ClassRequest, notes: Notes) -> ClassMarks:

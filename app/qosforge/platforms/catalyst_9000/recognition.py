@@ -11,7 +11,7 @@ from qosforge.plan.model import DROP, TRANSMIT, Action, Policer, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
-from qosforge.platforms.catalyst_9000.marks import ClassMarks
+from qosforge.platforms.catalyst_9000.marks import ClassMarks, dscp_of_cos
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.policing import PolicedMap
 from qosforge.platforms.mqc import trust
@@ -61,8 +61,7 @@ def trust_policy(
     interface_request: InterfaceRequest, marks: Mapping[str, ClassMarks]
 ) -> tuple[str, tuple[Rule, ...]] | None:
     """The policy of a port that does not simply keep the DSCPs it gets, as the device does by itself."""
-    dscp_of = {m.cos: m.dscp for m in reversed(list(marks.values())) if m.cos is not None and m.dscp is not None}
-    return trust.trust_policy(interface_request, dscp_of)
+    return trust.trust_policy(interface_request, dscp_of_cos(marks))
 
 
 def _terms(request: DeviceRequest, entry: ClassRequest, notes: Notes) -> Iterator[Term]:
@@ -121,7 +120,7 @@ def _policer(entry: ClassRequest, rule: Rule, exceeding: PolicedMap, notes: Note
             return None
     exceed = _exceed(entry, police, rule, exceeding)
     if isinstance(exceed, Reason):
-        place = Place(device=notes.device, direction="input", traffic_class=entry.name)
+        place = Place(device=notes.request.device, direction="input", traffic_class=entry.name)
         asked = f"{format_rate(police.committed_rate)} and another mark for what exceeds"
         notes.extend([exceed.note(place, requested=asked, applied="not policed", preferred=police.prefer)])
         return None

@@ -15,7 +15,7 @@ class Notes:
     """Collects findings; every one names the device, and stands once."""
 
     def __init__(self, request: DeviceRequest) -> None:
-        self.device = request.device
+        self.request = request
         self._findings: dict[Finding, None] = {}
 
     @property
@@ -40,5 +40,7 @@ class Notes:
         **facts: Any,
     ) -> None:
         """Note the finding of a code at a place of the device (see `qosforge.note.note`)."""
-        place = Place(device=self.device, interface=interface, direction=direction, traffic_class=traffic_class)
+        place = Place(
+            device=self.request.device, interface=interface, direction=direction, traffic_class=traffic_class
+        )
         self.extend([note(code, place, requested=requested, applied=applied, variant=variant, **facts)])
