@@ -145,7 +145,7 @@ def test_a_line_that_the_screen_broke_is_joined() -> None:
         ("catalyst_2970", "interface Port-channel1\n mls qos trust dscp\n", "mls qos trust dscp"),
         ("force10_e300", "interface GigabitEthernet 1/0/48\n service-class dynamic dot1p\n",
          "service-class dynamic dot1p"),
-        ("force10_e300", "qos-policy-output Q\n rate shape kbps 64000\n", "rate shape kbps 64000"),
+        ("force10_e300", "qos-policy-output Q\n rate shape kbps 64000 x\n", "rate shape kbps 64000 x"),
         ("nortel_5510", "qos egressmap ds 99 1p 9 dp low-drop\n", "qos egressmap ds 99 1p 9 dp low-drop"),
         ("nortel_5510", "qos policy 9 port 1 clfr-type c clfr-id 1 in-profile-action 1 precedence 3\n",
          "qos policy 9 port 1 clfr-type c clfr-id 1 in-profile-action 1 precedence 3"),

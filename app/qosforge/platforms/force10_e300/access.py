@@ -29,6 +29,7 @@ def read_term(values: Mapping[str, Any]) -> Term:
         destination=_prefix(values, "destination"),
         source_ports=read_ports(values, "source"),
         destination_ports=read_ports(values, "destination"),
+        dscp=(values["dscp"],) if "dscp" in values else (),
     )
 
 

@@ -16,12 +16,13 @@ _END = (
     "gt <0-65534>:{0}_above|lt <1-65535>:{0}_below}}]"
 )
 _MAC_END = "{{any|host MAC:{0}}}"
-_ORDER = "[order <0-254>:order]"
-STANDARD_ENTRY = f"permit:standard {_ADDRESS.format('source')} {_ORDER}"
+_TAIL = "[count [byte|bytes]] [log] [order <0-254>:order]"
+STANDARD_ENTRY = f"permit:standard {_ADDRESS.format('source')} {_TAIL}"
 IP_ENTRY = (
-    f"permit {{ip|icmp|tcp|udp|<0-255>}}:protocol {_END.format('source')} {_END.format('destination')} {_ORDER}"
+    f"permit {{ip|icmp|tcp|udp|<0-255>}}:protocol {_END.format('source')} {_END.format('destination')} "
+    f"[dscp <0-63>:dscp] {_TAIL}"
 )
-MAC_ENTRY = f"permit {_MAC_END.format('source')} {_MAC_END.format('destination')} {_ORDER}"
+MAC_ENTRY = f"permit {_MAC_END.format('source')} {_MAC_END.format('destination')} {_TAIL}"
 
 _OBJECTS = "class-map|qos-policy-(?:input|output)|policy-map-(?:input|output)|wred-profile"
 _PORT_LINES = r"service-(?:policy|class|queue)|dot1p-priority|rate (?:police|limit|shape)|dcb-\w+|pfc"
@@ -41,10 +42,13 @@ _NOT_OURS = "dcb-map|dcb-input|dcb-output|dcb-buffer-threshold|priority-group"
 
 
 def _entries(mode: str, entry: str) -> tuple[Line, ...]:
+    """What stands in a list. What looks at what terms do not have is read as ``rest``."""
     numbered = Change(key="{seq}", negate="no seq {seq}", negate_before_change=True)
     return (
-        Line("ace", f"seq <1-4294967290>:seq {entry}", mode, change=numbered, also=("seq WORD:seq REST",)),
-        Line("ace", entry, mode, change=Change(), also=("{permit|deny} REST",)),
+        Line("ace", f"seq <1-4294967290>:seq {entry}", mode, change=numbered),
+        Line("ace", entry, mode, change=Change()),
+        Line("ace", "seq WORD:seq {permit|deny} REST:rest", mode, change=numbered),
+        Line("ace", "{permit|deny} REST:rest", mode, change=Change()),
         Line("remark", "{remark|description} REST", mode),
         Line("remark", "seq WORD remark REST", mode),
     )
@@ -123,6 +127,8 @@ TABLE = CommandTable(
     _setting("set-dscp", "set ip-dscp <0-63>:set_dscp", "input-policy", key="ip-dscp"),
     _setting("set-cos", "set mac-dot1p <0-7>:set_cos", "input-policy", key="mac-dot1p"),
     _setting("police", f"rate-police {METER}", "input-policy"),
+    # OS9 has two words; an E-Series takes one, so that this is only read.
+    Line("police", f"rate police {METER}", "input-policy"),
     Line("wred-profile", "wred-profile WORD:name", opens="wred-profile", change=Change(defines="wred {name}")),
     _setting("threshold", "threshold min <0-1000000>:minimum max <0-1000000>:maximum", "wred-profile"),
     _object("output-policy", "qos-policy-output"),
@@ -135,6 +141,7 @@ TABLE = CommandTable(
     ),
     _setting("limit", f"rate-limit {METER}", "output-policy", key="rate-limit"),
     _setting("shape", f"rate-shape {_SHAPE}", "output-policy", key="rate-shape"),
+    Line("shape", f"rate shape {_SHAPE}", "output-policy"),
     _object("input-map", "policy-map-input", layer="[layer2]"),
     _service(
         "input-map",
@@ -206,6 +213,8 @@ TABLE = CommandTable(
         "": rf"(?:no )?(?:{_OBJECTS}|{_PORT_LINES}|rate-(?:police|limit|shape)|strict-priority|dcb|queue|trust|"
         r"match|bandwidth-\w+|set (?:ip-dscp|mac-dot1p)|policy-aggregate)\b.*",
         "interface": rf"(?:no )?(?:{_PORT_LINES})\b.*",
+        # What is not understood of a list matters only if a class looks at the list.
+        **dict.fromkeys(("ip acl", "ip standard", "mac acl"), "(?!)"),
     },
     arguments=_ARGUMENTS,
     families=("GigabitEthernet", "TenGigabitEthernet", "Port-channel", "Vlan", "ManagementEthernet", "Loopback"),

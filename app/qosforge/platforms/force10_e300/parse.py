@@ -187,7 +187,7 @@ class _Reader:
             held = self.lists[line["layer"]][line.name]
             for entry in held.below:
                 if entry.id == "ace":
-                    if entry.get("order", NO_ORDER) == order:
+                    if entry.get("order", NO_ORDER) == order and "rest" not in entry:
                         yield read_term(entry.values)
                     else:
                         self.reading.miss(entry, held.line.text)
