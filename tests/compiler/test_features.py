@@ -36,6 +36,7 @@ MATCHES: dict[Feature, dict[str, Any]] = {
     Feature.MATCH_NONE: {"any": [{"dscp": "af21"}], "none": [{"dscp": "cs1"}]},
 }
 TREATMENTS: dict[Feature, dict[str, Any]] = {
+    Feature.MARK_OUTPUT: {"mark": {"dscp": "ef"}},
     Feature.FAIR_QUEUE: {"fair_queue": {}},
     Feature.QUEUE_LIMIT: {"queue_limit": {"packets": 10}},
     Feature.QUEUE_LIMIT_BYTES: {"queue_limit": {"bytes": "15 kB"}},
@@ -113,6 +114,7 @@ def test_every_field_of_the_language_is_core_or_a_feature() -> None:
     assert set(MatchTerm.model_fields) == CORE_MATCH | MATCH_FEATURES.keys() == set(TermRequest.model_fields)
     assert set(Treatment.model_fields) == CORE_TREATMENT | {
         "fair_queue",
+        "mark",
         "queue_limit",
         "buffers",
         "police",

@@ -182,3 +182,28 @@ def test_classes_of_several_conditions_keep_all_of_them(tmp_path: Path) -> None:
         "any": [{"dscp": "ef", "source": "10.0.0.5/32"}, {"dscp": "ef", "source": "10.0.0.6/32"}]
     }
     assert classes["other"]["match"] == {"any": [{"precedence": 5}], "none": [{"dscp": "ef"}]}
+
+
+OUTPUT_MARKS = """\
+version 15.1
+hostname R1
+class-map match-any gold
+ match dscp af21
+policy-map OUT
+ class gold
+  bandwidth percent 20
+  set dscp af31
+ class class-default
+  set dscp default
+interface Serial0/0
+ bandwidth 2000
+ service-policy output OUT
+"""
+
+
+def test_marks_of_an_output(tmp_path: Path) -> None:
+    classes = by_name(circular(OUTPUT_MARKS, tmp_path))
+
+    assert classes["gold"]["treatment"]["mark"] == {"dscp": "af31"}
+    assert classes["default"]["treatment"]["mark"] == {"dscp": 0}
+    assert "mark" not in classes["gold"]

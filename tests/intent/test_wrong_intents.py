@@ -388,8 +388,20 @@ CASES = {
     "fair queueing of a number that no device has": (
         ("{remaining_percent: 70}", "{remaining_percent: 70}, fair_queue: {flows: 100}"),
         12,
-        "16, 32, 64",
-        "",
+        "100 is not possible here",
+        "2048 or 4096",
+    ),
+    "an output mark of nothing": (
+        ("{remaining_percent: 70}", "{remaining_percent: 70}, mark: {prefer: true}"),
+        12,
+        "an empty mark",
+        "dscp, precedence or cos",
+    ),
+    "an output mark of two kinds": (
+        ("{remaining_percent: 70}", "{remaining_percent: 70}, mark: {dscp: ef, precedence: 5}"),
+        12,
+        "one field",
+        "one of them",
     ),
     "a shaper without a rate": (
         ("{remaining_percent: 70}", "{remaining_percent: 70}, shape: {burst: 8 kB}"),

@@ -351,6 +351,8 @@ def treatments(
             made["buffers"] = {"percent": draw(st.integers(1, 20)), "prefer": draw(st.booleans())}
     if "priority" not in made and words.has(Feature.SHAPE) and draw(st.integers(0, 4)) == 0:
         made["shape"] = {**draw(shapers(words)), **({"prefer": True} if draw(st.booleans()) else {})}
+    if words.has(Feature.MARK_OUTPUT) and draw(st.integers(0, 4)) == 0:
+        made["mark"] = draw(st.sampled_from([{"dscp": 46}, {"precedence": 3}, {"dscp": 8, "prefer": True}]))
     if sides and draw(st.integers(0, 3)) == 0:
         made["police"] = draw(policers(words, sides))
     if words.has(Feature.LEVEL) and draw(st.integers(0, 4)) == 0:

@@ -157,3 +157,20 @@ def test_class_in_the_queue_of_its_sister_is_found() -> None:
     egress = interface.egress.model_copy(update={"scheduler": scheduler.model_copy(update={"queues": queues})})
     found = marks(with_interface(compilation, "r2", "Multilink1", egress=egress))
     assert {(f.traffic_class, f.interface) for f in found} == {("web", "Multilink1")}
+
+
+def test_an_output_that_writes_another_mark_is_found_where_nobody_behind_reads_it() -> None:
+    compilation = compiled()
+    plan = next(d for d in compilation.devices if d.name == "r1").plan.interface("Serial0/0")
+    rules = tuple(r.model_copy(update={"set_dscp": 8} if r.name == "voice" else {}) for r in plan.egress.rules)
+    egress = plan.egress.model_copy(update={"rules": rules})
+
+    (voice,) = (f for f in marks(with_interface(compilation, "r1", "Serial0/0", egress=egress)))
+
+    assert (voice.traffic_class, voice.device, voice.interface, voice.direction) == (
+        "voice",
+        "r1",
+        "Serial0/0",
+        "output",
+    )
+    assert "the mark af41 is rewritten to cs1 as packets leave here" in voice.message

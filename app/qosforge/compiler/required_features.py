@@ -52,6 +52,9 @@ def class_requirements(class_request: ClassRequest) -> Iterator[ClassRequirement
     limit = treatment.queue_limit
     if limit:
         yield ClassRequirement(_limit_unit(limit), _treated(class_request, queue_limit=None), prefer=limit.prefer)
+    if treatment.mark:
+        without = _treated(class_request, mark=None)
+        yield ClassRequirement(Feature.MARK_OUTPUT, without, prefer=treatment.mark.prefer)
     if treatment.fair_queue:
         without = _treated(class_request, fair_queue=None)
         yield ClassRequirement(Feature.FAIR_QUEUE, without, prefer=treatment.fair_queue.prefer)

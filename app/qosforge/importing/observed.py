@@ -223,6 +223,8 @@ def output_classes(egress: Egress, about: About) -> Iterator[IntentData]:
         treatment = treatment_of(queue, about(name))
         if rule.police is not None and (police := police_of(rule.police, "output", about(name))):
             treatment["police"] = police
+        if mark := mark_of(rule):
+            treatment["mark"] = mark
         if queue.child is not None:
             treatment.pop("queue_limit", None)
             treatment["children"] = [*output_classes(queue.child, about)]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from qosforge.dscp import drop_precedence
-from qosforge.intent.base import Cos, Dscp, Flag, IntentModel, Name, Percent, Text
+from qosforge.intent.base import Cos, Dscp, Flag, IntentModel, Name, Percent, Requirement, Text
 from qosforge.intent.match import Match
 from qosforge.intent.objective import ObjectiveSpec
 from qosforge.intent.policing import Police, Precedence
@@ -54,6 +54,23 @@ class Mark(IntentModel):
         said = drop_precedence(self.dscp) if self.dscp is not None else None
         if said is not None and self.drop_precedence not in (None, said):
             raise ValueError(f"the dscp says a {said} drop precedence: give that one, or another dscp")
+        return self
+
+
+class OutputMark(IntentModel):
+    """What is written into a class's packets as they leave, whatever mark tells the class before."""
+
+    dscp: Dscp | None = None
+    precedence: Precedence | None = None
+    cos: Cos | None = None
+    prefer: Requirement = False
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if self.dscp is None and self.precedence is None and self.cos is None:
+            raise ValueError("an empty mark: give dscp, precedence or cos, or leave it out")
+        if self.dscp is not None and self.precedence is not None:
+            raise ValueError("dscp and precedence are one field: give one of them")
         return self
 
 
@@ -118,6 +135,7 @@ class Treatment(IntentModel):
     queue_limit: QueueLimit | None = None
     buffers: Buffers | None = None
     police: Police | None = None
+    mark: OutputMark | None = None
     shape: Shape | None = None
     bounded: Flag = False
     level: Annotated[int, Field(ge=1, le=8, strict=True)] | None = None
@@ -137,7 +155,7 @@ class Treatment(IntentModel):
             raise ValueError("a shape does not go with priority: remove one, what is shaped waits")
         if self.children and (self.wred or self.fair_queue or self.queue_limit or self.buffers):
             raise ValueError(
-                "a class with children has no queue of its own: give wred, fair_queue, limits and buffers to them"
+                "a class with children has no queue of its own: give wred, limits and the like to its children"
             )
         if self.bounded and not (self.bandwidth or self.priority):
             raise ValueError("a bounded class keeps to its share: give it a bandwidth")

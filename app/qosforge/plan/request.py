@@ -33,6 +33,7 @@ class Feature(StrEnum):
     MATCH_INPUT_INTERFACE = "a match by input interface"
     MATCH_NONE = "a match by what a packet is not ('none')"
     MARK_PRECEDENCE = "marking an IP precedence"
+    MARK_OUTPUT = "marking on output"
     MARK_DROP_PRECEDENCE = "marking a drop precedence"
     QUEUE_LIMIT = "a queue limit in packets"
     QUEUE_LIMIT_BYTES = "a queue limit in bytes"

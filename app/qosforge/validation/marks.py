@@ -16,7 +16,7 @@ from qosforge.inventory.models import Port, Station
 from qosforge.note import Reason, because
 from qosforge.plan.model import Discipline, Egress, Scheduler, System
 from qosforge.validation.context import ValidationContext
-from qosforge.validation.packets import Packet, enter, inside, marked, queue_of
+from qosforge.validation.packets import Packet, enter, inside, leave, marked, queue_of
 from qosforge.validation.paths import Hop, hops
 
 _SAMPLED = frozenset(
@@ -223,6 +223,14 @@ def _follow(
             rewritten = _Loss(hop.entry, "input", reason)
         if context.schedules(hop.exit) and not _served_as_class(context, hop, plan.system, levels, packet):
             return rewritten or _unread(hop, mark, packet)
+        there = context.interface(hop.exit)
+        left = packet if there is None else leave(there.egress.dividing, packet)
+        if mark is not None and packet.dscp == mark != left.dscp:
+            reason = because(
+                "mark-lost", variant="rewritten-on-output", mark=dscp_name(mark), new=dscp_name(left.dscp)
+            )
+            rewritten = _Loss(hop.exit, "output", reason)
+        packet = left
     return None
 
 

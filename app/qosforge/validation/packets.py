@@ -87,6 +87,17 @@ def queue_of(system: System, egress: Egress, scheduler: Scheduler, packet: Packe
     return egress.default_queue
 
 
+def leave(egress: Egress, packet: Packet) -> Packet:
+    """A packet as it leaves an output: with the marks that the rule which takes it sets there."""
+    for rule in egress.rules:
+        if rule.queue is not None and takes(rule, packet):
+            dscp = packet.dscp if rule.set_dscp is None else rule.set_dscp
+            if rule.set_precedence is not None:
+                dscp = rule.set_precedence << 3 | packet.dscp & 7
+            return replace(packet, dscp=dscp, cos=packet.cos if rule.set_cos is None else rule.set_cos)
+    return packet
+
+
 def takes(rule: Rule, packet: Packet) -> bool:
     """Whether a rule takes a packet."""
     return any(matches(t, packet) for t in rule.any_of) and not any(matches(t, packet) for t in rule.none_of)

@@ -24,6 +24,7 @@ FEATURES = frozenset(
         Feature.MATCH_MAC,
         Feature.MATCH_INPUT_INTERFACE,
         Feature.MATCH_NONE,
+        Feature.MARK_OUTPUT,
         Feature.MARK_PRECEDENCE,
         Feature.QUEUE_LIMIT,
         Feature.QUEUE_LIMIT_BYTES,

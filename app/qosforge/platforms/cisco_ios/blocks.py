@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from qosforge.inventory.models import Framing
-from qosforge.plan.model import CircuitPlan, Egress, Ingress, InterfacePlan, InterfacePolicer, Plan, Queue
+from qosforge.plan.model import CircuitPlan, Egress, Ingress, InterfacePlan, InterfacePolicer, Plan, Queue, Rule
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.cisco_ios.applications import protocol_words
@@ -80,6 +80,7 @@ class _ClassLines:
     red: RedLines | None
     limit: str | None
     police: PoliceLines | None
+    rule: Rule | None
 
 
 def _marking_policy(request: DeviceRequest, ingress: Ingress) -> str:
@@ -88,9 +89,14 @@ def _marking_policy(request: DeviceRequest, ingress: Ingress) -> str:
         "mqc/marking_policy.j2",
         name=ingress.policy,
         rules=ingress.rules,
-        ip="" if has(request, "marking_both_versions") else "ip ",
+        ip=_ip(request),
         policers=_policers(request, ingress),
     )
+
+
+def _ip(request: DeviceRequest) -> str:
+    """What stands before the marks that are set, where the image marks packets of IPv4 alone."""
+    return "" if has(request, "marking_both_versions") else "ip "
 
 
 def _policers(request: DeviceRequest, ingress: Ingress) -> dict[str, PoliceLines]:
@@ -101,21 +107,23 @@ def _policers(request: DeviceRequest, ingress: Ingress) -> dict[str, PoliceLines
 def _queueing_policy(request: DeviceRequest, egress: Egress) -> str:
     """The policy-map of an output, without those inside its classes."""
     assert egress.scheduler is not None
-    policers = {rule.queue: rule.police for rule in egress.rules}
+    rules = {rule.queue: rule for rule in egress.rules}
     lines = []
     for queue in egress.scheduler.queues:
-        police = policers.get(queue.number)
+        rule = rules.get(queue.number)
+        police = rule.police if rule else None
         entry = _ClassLines(
             queue=queue,
             red=red_lines(queue.red) if queue.red else None,
             limit=_limit(request, queue),
             police=police_lines(police, below=has(request, "police_actions_below")) if police else None,
+            rule=rule,
         )
-        nothing = (queue.share, queue.red, queue.shape_rate, entry.limit, police) == (None,) * 5 and not queue.fair
+        nothing = (queue.share, queue.red, queue.shape_rate, entry.limit, rule) == (None,) * 5 and not queue.fair
         # The device has the class of everything else of itself.
         if queue.number != egress.default_queue or not nothing:
             lines.append(entry)
-    return render("cisco_ios/queueing_policy.j2", name=egress.policy, classes=lines)
+    return render("cisco_ios/queueing_policy.j2", name=egress.policy, classes=lines, ip=_ip(request))
 
 
 def _limit(request: DeviceRequest, queue: Queue) -> str | None:

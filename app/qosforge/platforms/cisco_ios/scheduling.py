@@ -26,6 +26,7 @@ from qosforge.platforms.cisco_ios.limits import (
     queue_limit,
     shape_rate,
 )
+from qosforge.platforms.cisco_ios.marking import output_marks
 from qosforge.platforms.cisco_ios.policing import policer
 from qosforge.platforms.cisco_ios.shaping import shaper, with_burst
 from qosforge.platforms.cisco_ios.trains import hqf
@@ -106,7 +107,8 @@ class OutputPolicies:
         """The policy that divides a rate, the same for all rates where it holds none and nothing is to be told."""
         if not depends_on_rate(level.classes):
             alike = core(self.request)
-            port = next(i for i in alike.interfaces if i.schedule and i.by_mark == level.interface.by_mark)
+            kind = (level.interface.by_mark, level.interface.tagged)
+            port = next(i for i in alike.interfaces if i.schedule and (i.by_mark, i.tagged) == kind)
             rules = self.marked if port.by_mark else self.rules
             made = _policy_at_any_rate(alike, port, rules, level.reservable, depth)
             if made is not None:
@@ -133,13 +135,14 @@ class OutputPolicies:
         return egress
 
     def _rules(self, level: PolicyLevel) -> list[Rule]:
-        """What chooses the queues; what no rule takes has one only where it is policed."""
+        """What chooses the queues; what no rule takes has one only where something is done to it."""
         made = []
         for number, c in enumerate(level.classes):
             police = policer(level.request, c, "output")
-            if c.is_default and police is None:
+            marks = output_marks(level.request, level.interface, c, self.findings)
+            if c.is_default and police is None and not marks:
                 continue
-            made.append(self._rule(level, c).model_copy(update={"queue": number, "police": police}))
+            made.append(self._rule(level, c).model_copy(update={"queue": number, "police": police, **marks}))
         return made
 
     def _rule(self, level: PolicyLevel, class_request: ClassRequest) -> Rule:

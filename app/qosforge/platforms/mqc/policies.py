@@ -46,9 +46,9 @@ class QueueReader(Protocol):
 class PolicyReader:
     """Reads the policy-maps of one configuration.
 
-    ``queue_reader`` makes what reads a class's own queue. ``polices_output`` tells whether classes are policed on
-    output, ``level`` is that of a priority which says none, ``default_burst`` gives the bytes of a policer's bucket
-    without a size, by its rate, where that is known.
+    ``queue_reader`` makes what reads a class's own queue. ``polices_output`` tells whether classes are policed and
+    marked on output, ``level`` is that of a priority which says none, ``default_burst`` gives the bytes of a
+    policer's bucket without a size, by its rate, where that is known.
     """
 
     def __init__(
@@ -149,18 +149,19 @@ class PolicyReader:
         rules: list[Rule] = []
         queues: list[Queue] = []
         default = Queue.model_validate({"number": 0, "name": CLASS_DEFAULT, **self._queue_reader().fields})
-        policed: Rule | None = None
+        acts: Rule | None = None
         for entry in self._classes(policy):
             queue, police = self._queue(entry, len(queues), (*above, policy))
+            marks = _marks(entry) if self._polices_output else {}
             if entry.name == CLASS_DEFAULT:
                 default = queue
-                policed = self._rule(entry, police=police) if police else None
+                acts = self._rule(entry, police=police, **marks) if police or marks else None
                 continue
-            rules.append(self._rule(entry, police=police, queue=queue.number))
+            rules.append(self._rule(entry, police=police, queue=queue.number, **marks))
             queues.append(queue)
-        if policed is not None:
+        if acts is not None:
             # What no rule takes has a rule only where something is done to it.
-            rules.append(policed.model_copy(update={"queue": len(queues)}))
+            rules.append(acts.model_copy(update={"queue": len(queues)}))
         queues.append(default.model_copy(update={"number": len(queues)}))
         scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues))
         return Egress(policy=policy, rules=tuple(rules), default_queue=len(queues) - 1, scheduler=scheduler)
@@ -178,6 +179,8 @@ class PolicyReader:
                     values |= read_guarantee(line)
                 case "police" if self._polices_output and (policer := read_policer(line, self._default_burst)):
                     police = policer
+                case "set" if self._polices_output:
+                    pass
                 case "shape":
                     values |= {name: value for name, value in line.values.items() if name != "kind"}
                 case "child" if line.name not in above:

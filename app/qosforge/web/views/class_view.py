@@ -19,6 +19,7 @@ COLOURS = 8
 _PLAIN = ("name", "description", "mark.dscp", "mark.cos", "mark.precedence", "mark.drop_precedence")
 _POLICE = ("rate", "percent", "burst", "burst_time", "exceed", "direction", "prefer")
 _SERVICE = (
+    *("treatment.mark.dscp", "treatment.mark.cos", "treatment.mark.prefer"),
     *("treatment.fair_queue", "treatment.fair_queue.prefer"),
     *("treatment.wred", "treatment.wred.prefer", "treatment.queue_limit.prefer", "treatment.priority.burst"),
     *("treatment.bounded", "treatment.level", "treatment.shape.rate", "treatment.shape.percent"),
@@ -32,6 +33,7 @@ QUANTILES = ("mean", "p50", "p95", "p99", "p99.9")
 
 _SHOWN_ONLY = (
     ("treatment", "fair_queue", "flows"),
+    ("treatment", "mark", "precedence"),
     ("treatment", "wred", "profiles"),
     ("treatment", "wred", "weight_exponent"),
     ("treatment", "wred", "ecn"),

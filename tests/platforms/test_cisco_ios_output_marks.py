@@ -1,0 +1,77 @@
+"""Marks that outputs write: held by the emulated device, where the image and the interface have them."""
+
+from __future__ import annotations
+
+import pytest
+
+from qosforge.inventory.models import Framing
+from qosforge.plan.request import ClassRequest
+from qosforge.platforms.cisco_ios import PLATFORM
+from qosforge.tester.scenario.queue_selection import queue_rules
+from qosforge.twin.filters import MarkSpec
+from qosforge.validation.packets import Packet, leave
+
+from .ios_support import OLD, TRAINS, a_class, errors, line, lowered, of, port, pushed, requested, rest
+
+MARKING = [image for image in TRAINS if image not in {"12.0(5)T", "12.0(7)T"}]
+TAGGED = line("FastEthernet0/1.7", 10**8, usable=10**7, framing=Framing.ETHERNET, tagged=True)
+
+
+def gold(**mark: object) -> ClassRequest:
+    return a_class("gold", 3, treatment={"bandwidth": {"rate": "400 kb/s"}, "mark": mark})
+
+
+@pytest.mark.parametrize("image", MARKING)
+def test_an_output_marks_a_class_and_what_is_left(image: str) -> None:
+    result, box = pushed(requested(gold(dscp="af31"), rest(mark={"precedence": 1}), image=image))
+
+    first, last = port(result).egress.rules
+    assert (first.set_dscp, last.name, last.set_precedence) == (26, "class-default", 1)
+    ip = "ip " if image in {"12.1(5)T", "12.2(8)T"} else ""
+    text = box.running_text()
+    assert f"  set {ip}dscp af31\n" in text
+    assert f" class class-default\n  set {ip}precedence 1\n" in text
+
+
+def test_a_cos_is_set_where_frames_have_a_tag() -> None:
+    wanted = gold(dscp="ef", cos=5)
+
+    result, box = pushed(requested(wanted, image="15.1", interfaces=(TAGGED, line())))
+
+    inside = port(result, "FastEthernet0/1.7").egress.dividing
+    assert (inside.rules[0].set_dscp, inside.rules[0].set_cos) == (46, 5)
+    assert port(result).egress.rules[0].set_cos is None
+    (found,) = of(result, "output-mark-unsupported")
+    assert (found.interface, found.traffic_class) == ("Serial0/0", "gold")
+    assert box.running_text().count("  set cos 5\n") == 1
+
+
+def test_images_without_marking_are_told() -> None:
+    result = lowered(requested(gold(dscp="ef"), image="12.0(7)T"))
+
+    assert "output-mark-unsupported" in errors(result)
+    assert port(result).egress.rules[0].set_dscp is None
+
+
+def test_the_twin_and_the_path_of_a_packet_have_the_mark_behind_the_output() -> None:
+    text = """\
+class-map match-any gold
+ match ip precedence 3
+policy-map OUT
+ class gold
+  bandwidth percent 20
+  set dscp af31
+interface Serial0/0
+ service-policy output OUT
+"""
+    plan = PLATFORM.parse(text, "r9", OLD)
+    held = plan.interface("Serial0/0")
+    assert held is not None
+    assert held.egress.scheduler is not None
+    assert plan.unknown == ()
+
+    rules, _ = queue_rules(plan, held.egress, held.egress.scheduler)
+
+    assert rules[0].set == MarkSpec(dscp=26)
+    assert leave(held.egress, Packet("10.0.0.1", "10.0.0.2", dscp=24)).dscp == 26
+    assert leave(held.egress, Packet("10.0.0.1", "10.0.0.2", dscp=0)).dscp == 0
