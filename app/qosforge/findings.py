@@ -42,9 +42,29 @@ class ComparedByText(BaseModel):
         return tuple(value for name, value in self.__dict__.items() if name not in ("variant", "facts"))
 
 
+class FindingRow(BaseModel):
+    """One of several things that a finding is about: what it says beside what the finding says of all of them.
+
+    ``text`` is a thing that is no class and no port, such as a configuration line.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    interfaces: tuple[str, ...] = ()
+    direction: str | None = None
+    traffic_class: str | None = None
+    text: str | None = None
+    requested: str | None = None
+    applied: str | None = None
+    hint: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+
 class Finding(ComparedByText):
     """One diagnostic: a stable code, where it stands, what was requested, what is applied and a hint.
 
+    ``rows`` are what it is about where that is several: what they have in common is said of the finding.
     ``variant`` and ``facts`` say the message and the hint again in another language.
     """
 
@@ -62,13 +82,14 @@ class Finding(ComparedByText):
     requested: str | None = None
     applied: str | None = None
     hint: str | None = None
+    rows: tuple[FindingRow, ...] = ()
     variant: str = DEFAULT
     facts: dict[str, Fact] = Field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """This finding as plain JSON: every field, ``null`` where nothing is to be said; the class as ``class``."""
-        fields = self.model_dump(mode="json")
-        return {"class" if name == "traffic_class" else name: value for name, value in fields.items()}
+        fields = _with_class(self.model_dump(mode="json"))
+        return {**fields, "rows": [_with_class(row) for row in fields["rows"]]}
 
     @property
     def where(self) -> str:
@@ -78,6 +99,10 @@ class Finding(ComparedByText):
         if self.file:
             parts.append(f"{self.file}:{self.line}" if self.line else self.file)
         return ", ".join(parts)
+
+
+def _with_class(fields: dict[str, Any]) -> dict[str, Any]:
+    return {"class" if name == "traffic_class" else name: value for name, value in fields.items()}
 
 
 def complete_devices(

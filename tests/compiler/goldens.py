@@ -12,10 +12,13 @@ from functools import cache
 from pathlib import Path
 
 from qosforge.compiler.compile import Compilation, compile_intent
+from qosforge.compiler.unconfirmed import unconfirmed_findings
+from qosforge.finding_rows import gather_findings
 from qosforge.findings import Finding, Severity, has_errors
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
+from qosforge.reports.row_table import row_table
 
 from .support import POLICIES, ROOT, ROUTERS, compiled, device
 
@@ -64,19 +67,28 @@ def library(name: str) -> Compilation:
 def findings_of(compilation: Compilation, name: str | None) -> tuple[Finding, ...]:
     """The findings on one device, the grave ones first; without a name those on the intent as a whole."""
     names = {d.name for d in compilation.devices}
-    mine = [f for f in compilation.findings if f.device == name or (name is None and f.device not in names)]
+    every = (*compilation.findings, *unconfirmed_findings(compilation.devices))
+    mine = gather_findings(f for f in every if f.device == name or (name is None and f.device not in names))
     return tuple(sorted(mine, key=lambda f: _ORDER.index(f.severity)))
 
 
 def in_words(finding: Finding) -> str:
-    """A finding as one line: severity, code, class, interface, what was asked and what will be; the message."""
+    """A finding as one line: severity, code, class, interface, what was asked and what will be; the message. Below
+    it its rows.
+    """
     about = [f"class {finding.traffic_class}"] if finding.traffic_class else []
     place = " ".join(part for part in (finding.interface, finding.direction) if part)
     numbers = (
         f"{finding.requested or '-'} → {finding.applied or '-'}; " if finding.requested or finding.applied else ""
     )
     where = ", ".join(part for part in (*about, place) if part)
-    return f"{finding.severity.value:<8}{finding.code}  {where + ': ' if where else ''}{numbers}{finding.message}"
+    line = f"{finding.severity.value:<8}{finding.code}  {where + ': ' if where else ''}{numbers}{finding.message}"
+    table = row_table(finding.rows)
+    if table is None:
+        return line
+    if table.places:
+        return f"{line}: {table.places}"
+    return "\n".join((line, *(f"    {' | '.join(row)}" for row in (table.headings, *table.rows))))
 
 
 def expected(name: str) -> Iterator[tuple[Path, str]]:

@@ -199,21 +199,6 @@ def test_a_dscp_is_looked_at_through_a_list_where_class_maps_have_no_line_for_it
     assert " permit ip any any dscp ef\n permit ip any any dscp af41\n" in box.running_text()
 
 
-@pytest.mark.parametrize(
-    ("more", "image", "told"),
-    [
-        ({"mark": {"dscp": 46}}, "12.0(7)T", True),
-        ({"mark": {"dscp": 46}}, "12.1(5)T", False),
-        ({"mark": {"precedence": 5}}, "12.0(7)T", False),
-        ({"treatment": police(exceed={"remark": 10})}, "12.0(7)T", True),
-    ],
-)
-def test_dscps_of_an_image_that_may_not_have_them_are_told(more: dict[str, Any], image: str, told: bool) -> None:
-    result = lowered(requested(flow("web", 80, **more), image=image, interfaces=(lan(), line())))
-
-    assert [f.severity for f in of(result, "dscp-words-unconfirmed")] == [Severity.WARNING] * told
-
-
 def test_output_is_policed_before_it_is_queued() -> None:
     wanted = flow(
         "gold", 9, mark={"dscp": 46}, treatment={"bandwidth": {"rate": 200_000}, **police(direction="output")}

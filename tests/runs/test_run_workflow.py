@@ -16,6 +16,7 @@ import pytest
 
 from qosforge import errors
 from qosforge.access.roles import NotAllowed
+from qosforge.deploy.fleet import Outcome
 from qosforge.emulation import start_lab
 from qosforge.executor.service import RunEnd, Service, open_service
 from qosforge.intent.loader import parse_intent
@@ -635,3 +636,39 @@ def test_what_was_not_measured_before_is_not_shown_to_be_no_worse(site: Site) ->
     ended = site.run_requests.run(run.id)
     assert ended.status is RunStatus.ROLLED_BACK
     assert "robin infn→vme was not measured before" in ended.reason
+
+
+def test_unconfirmed_lines_are_refused_before_a_device_is_contacted_unless_accepted(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A release whose `bandwidth remaining percent` no source attests, on devices that nothing emulates.
+    devices = tuple(
+        d.model_copy(update={"image": "12.2(15)T", "reach": d.reach.model_copy(update={"hostname": "127.0.0.1"})})
+        for d in site.network.devices
+    )
+    writable = ChangeRules(writable=True)
+    elsewhere = site.network.model_copy(update={"name": "elsewhere", "devices": devices, "changes": writable})
+    contacted: list[str] = []
+
+    def on_devices(_context: Context, names: list[str], *_: object, **__: object) -> dict[str, Outcome[Any]]:
+        contacted.extend(names)
+        return {name: Outcome(name, error=errors.DeviceError("it is not there")) for name in names}
+
+    monkeypatch.setattr(Context, "on_devices", on_devices)
+    rejected = site.go(site.run_requests.submit(*site.order.having(network=elsewhere), "ada")[0])
+    assert (rejected.status, rejected.reason_step, contacted) == (RunStatus.REJECTED, "read", [])
+    assert "nobody has accepted" in rejected.reason
+    assert "--accept-unconfirmed" in rejected.reason_hint
+
+    order = site.order.having(network=elsewhere, accept_unconfirmed=True)
+    accepted = site.go(site.run_requests.submit(*order, "ada")[0])
+    assert (accepted.status, sorted(contacted)) == (RunStatus.FAILED, list(BOXES))
+    told = dict(run_metadata(site.run_requests.detail(accepted.id)))
+    assert told["accepted"] == "lines that no published source confirms"
+    assert "accepted" not in dict(run_metadata(site.run_requests.detail(rejected.id)))
+
+
+def test_emulated_devices_take_unconfirmed_lines_as_they_are(site: Site) -> None:
+    order = site.order.having(strict=True, network=site.network)
+    kept = site.go(site.run_requests.submit(*order, "ada")[0])
+    assert kept.status is RunStatus.KEPT

@@ -16,6 +16,7 @@ from qosforge.cli.options import AsJson, NetworkFolder, Parameters, Policy, Stri
 from qosforge.cli.output import findings_json, out, print_findings, print_json
 from qosforge.compiler.compile import compile_intent
 from qosforge.errors import InputError, Place
+from qosforge.finding_rows import gather_findings
 from qosforge.findings import complete_devices, has_errors
 from qosforge.openconfig.read import PLATFORM, import_document
 from qosforge.openconfig.write import export_plan
@@ -54,7 +55,8 @@ def export(
     compilation = compile_intent(loaded, net)
     chosen = [d for d in compilation.devices if d.name in (device or known)]
     exported = {d.name: export_plan(d.plan, d.request.applications) for d in chosen}
-    findings = (*compilation.general, *(f for d in chosen for f in (*d.findings, *exported[d.name].findings)))
+    found = (*compilation.general, *(f for d in chosen for f in (*d.findings, *exported[d.name].findings)))
+    findings = gather_findings(found)
     complete = complete_devices(findings, exported, strict=strict)
     if output is not None:
         texts = {name: json.dumps(entry.document, indent=2) + "\n" for name, entry in exported.items()}

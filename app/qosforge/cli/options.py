@@ -23,6 +23,10 @@ Parameters = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
+AcceptUnconfirmed = Annotated[
+    bool,
+    typer.Option("--accept-unconfirmed", help="Enter lines too that no published source confirms for the device."),
+]
 RequireBatfish = Annotated[bool, typer.Option("--require-batfish", help="Fail when Batfish does not check.")]
 Packets = Annotated[
     Path | None,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.padding import Padding
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -18,6 +19,7 @@ from qosforge.deltaq.objective import Verdict
 from qosforge.errors import InputError, Place, QosforgeError
 from qosforge.findings import Finding, Severity
 from qosforge.reports.evidence import deciding, observed, sentences
+from qosforge.reports.row_table import RowTable, row_table
 from qosforge.reports.table import COLUMNS, comparison_table, format_bound
 from qosforge.reports.trade_offs import SIDE_HEADINGS, accounts, side_texts, trade_off_text, trade_offs
 from qosforge.tester.measurement.document import Measurement
@@ -31,6 +33,12 @@ STYLE = {"met": "green", "broken": "red", "inconclusive": "yellow"}
 SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
 
 EXPLAIN = Text("what a code means: qosforge --explain CODE", style="dim")
+
+INDENT = 9
+"""Columns that stand below a finding's severity."""
+
+MOST_ROWS = 6
+"""Rows of a finding for information that are printed."""
 
 WIDTH = 124
 """Columns where the output is no terminal: the widest table fits."""
@@ -184,11 +192,27 @@ def print_findings(findings: Iterable[Finding], least: Severity = Severity.INFO)
         if finding.requested or finding.applied:
             sides = (("requested", finding.requested), ("applied", finding.applied))
             line.append(f" ({', '.join(f'{what} {text}' for what, text in sides if text)})")
+        rows = row_table(finding.rows)
+        line.append(f": {rows.places}" if rows and rows.places else "")
         out.print(line, soft_wrap=True)
+        if rows and not rows.places:
+            _print_rows(rows, MOST_ROWS if finding.severity is Severity.INFO else len(rows.rows))
         if finding.hint and finding.severity is not Severity.INFO:
             out.print(Text(f"         {finding.hint}", style="dim"), soft_wrap=True)
     if shown:
         out.print(EXPLAIN)
+
+
+def _print_rows(rows: RowTable, most: int) -> None:
+    """The rows of a finding below it, at most so many."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in rows.headings:
+        table.add_column(heading, overflow="fold")
+    for row in rows.rows[:most]:
+        table.add_row(*row)
+    out.print(Padding(table, (0, 0, 0, INDENT)))
+    if len(rows.rows) > most:
+        out.print(Text(f"{'':{INDENT}}… and {len(rows.rows) - most} more: --json has all", style="dim"))
 
 
 def print_finding_summary(findings: Iterable[Finding], run_id: str) -> None:

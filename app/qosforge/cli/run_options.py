@@ -55,6 +55,7 @@ class RunOptions:
     ticket: str
     not_before: str | None
     timeout: int | None
+    accept_unconfirmed: bool = False
 
     def request(self) -> RunRequest:
         """The request of the run, with the text of a policy that is a file here.
@@ -70,6 +71,7 @@ class RunOptions:
                 "measure": self.measure,
                 "strict": self.strict,
                 "require_batfish": self.require_batfish,
+                "accept_unconfirmed": self.accept_unconfirmed,
                 "seed": self.seed,
                 "ticket": self.ticket,
                 "not_before": self._moment(),

@@ -11,6 +11,7 @@ import typer
 
 from qosforge.cli import remote_runs
 from qosforge.cli.options import (
+    AcceptUnconfirmed,
     AsJson,
     NetworkFolder,
     Packets,
@@ -47,6 +48,7 @@ def run(
     network: NetworkFolder = None,
     parameters: Parameters = None,
     require_batfish: RequireBatfish = False,
+    accept_unconfirmed: AcceptUnconfirmed = False,
     strict: Strict = False,
     seed: Seed = 1,
     ticket: Ticket = "",
@@ -62,7 +64,17 @@ def run(
 ) -> None:
     """The whole loop: compile, validate, measure, push, measure again, judge, keep or roll back."""
     run_options = RunOptions(
-        policy, network, parameters, True, strict, require_batfish, seed, ticket, not_before, timeout
+        policy,
+        network,
+        parameters,
+        True,
+        strict,
+        require_batfish,
+        seed,
+        ticket,
+        not_before,
+        timeout,
+        accept_unconfirmed,
     )
     _start(
         run_options, Reports(str(policy), sarif, junit, markdown), FollowOptions(wait, wait_seconds, key), as_json
@@ -74,6 +86,7 @@ def push(
     network: NetworkFolder = None,
     parameters: Parameters = None,
     require_batfish: RequireBatfish = False,
+    accept_unconfirmed: AcceptUnconfirmed = False,
     strict: Strict = False,
     ticket: Ticket = "",
     not_before: NotBefore = None,
@@ -88,7 +101,17 @@ def push(
 ) -> None:
     """Push an intent without measuring: compile, validate, push, read back, save."""
     run_options = RunOptions(
-        policy, network, parameters, False, strict, require_batfish, 1, ticket, not_before, timeout
+        policy,
+        network,
+        parameters,
+        False,
+        strict,
+        require_batfish,
+        1,
+        ticket,
+        not_before,
+        timeout,
+        accept_unconfirmed,
     )
     _start(
         run_options, Reports(str(policy), sarif, junit, markdown), FollowOptions(wait, wait_seconds, key), as_json

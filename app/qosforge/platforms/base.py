@@ -15,6 +15,7 @@ from qosforge.findings import Fidelity, Finding
 from qosforge.inventory.models import DeviceRole
 from qosforge.plan.model import Plan, UnknownLine
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
+from qosforge.platforms.capability_data import CapabilityData
 from qosforge.platforms.inspection import Inspection
 from qosforge.platforms.port_counters import PortCounterForm
 from qosforge.platforms.profile import DeviceProfile
@@ -108,10 +109,10 @@ class DeviceFamily:
 class Platform:
     """One kind of device. Its functions are pure: no I/O but reading their own data and templates.
 
-    ``commands`` are its configuration lines. ``batfish_format`` is what Batfish calls their text, where it models
-    it. ``secrets`` tell which words of its lines are secrets. ``counts`` are the sides of its interfaces on which
-    the device counts by class or queue; ``port_counters`` is how it shows the counters of whole ports, where a
-    record of its answer is known.
+    ``commands`` are its configuration lines, ``capabilities`` the figures that its functions go by.
+    ``batfish_format`` is what Batfish calls their text, where it models it. ``secrets`` tell which words of its
+    lines are secrets. ``counts`` are the sides of its interfaces on which the device counts by class or queue;
+    ``port_counters`` is how it shows the counters of whole ports, where a record of its answer is known.
     ``features`` are what of the language beyond its core ``lower`` knows; it is never asked for more.
     ``most_conditions`` is how many conditions (match lines, entries of access lists, filters) one class may come to
     on an interface, and ``count_conditions`` to how many a class comes at most: by arithmetic, for whatever lists.
@@ -132,6 +133,7 @@ class Platform:
 
     id: str
     commands: CommandTable
+    capabilities: CapabilityData
     family: DeviceFamily
     profile: DeviceProfile
     batfish_format: str | None = None

@@ -8,8 +8,10 @@ from functools import cached_property
 
 from qosforge.compiler.candidate import Candidate, make_candidate
 from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
+from qosforge.compiler.unconfirmed import unconfirmed_findings
 from qosforge.deploy.not_saved import not_saved
 from qosforge.errors import InputError, Place
+from qosforge.finding_rows import gather_findings
 from qosforge.findings import Finding, complete_devices, has_errors
 from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.models import Network
@@ -83,7 +85,7 @@ def check_policy(
     names = chosen_devices(network, devices)
     texts = dict(running or {})
     compilation = compile_intent(loaded, network, texts)
-    findings = compilation.findings
+    findings = (*compilation.findings, *unconfirmed_findings(compilation.devices))
     if checks is not None and not checks.batfish:
         findings += own_checks(compilation, texts)
     elif checks is not None:
@@ -104,7 +106,7 @@ def check_policy(
     return PolicyCheck(
         compilation,
         tuple(d for d in compilation.devices if d.name in names),
-        tuple(f for f in findings if f.device is None or f.device in names),
+        gather_findings(f for f in findings if f.device is None or f.device in names),
         texts,
         strict,
     )

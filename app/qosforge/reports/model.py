@@ -102,6 +102,8 @@ class RunReport(BaseModel):
     finished: datetime | None = None
     created_by: str = ""
     ticket: str = ""
+    accept_unconfirmed: bool = False
+    """Whether lines might be entered that no published source confirms."""
     source: dict[str, str] | None = None
     rollback_of: str | None = None
     waits_for: str = ""

@@ -25,6 +25,20 @@ class PreviewDocument(BaseModel):
     model_config = ConfigDict(frozen=True, populate_by_name=True, from_attributes=True)
 
 
+class FindingRowDocument(PreviewDocument):
+    """One of the places or things that a finding is about: ``text`` is such a thing, as a configuration line."""
+
+    interfaces: tuple[str, ...] = ()
+    direction: str | None = None
+    traffic_class: str | None = Field(default=None, alias="class")
+    text: str | None = None
+    requested: str | None = None
+    applied: str | None = None
+    hint: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+
 class FindingDocument(ComparedByText, PreviewDocument):
     """A finding with all its fields; ``null`` for those that do not apply."""
 
@@ -40,6 +54,7 @@ class FindingDocument(ComparedByText, PreviewDocument):
     requested: str | None
     applied: str | None
     hint: str | None
+    rows: tuple[FindingRowDocument, ...] = Field(default=(), description="What it is about, where that is several.")
     variant: str = Field(default=DEFAULT, description="Which message of the code it has.")
     facts: dict[str, Fact] = Field(default_factory=dict, description="What fills the placeholders of its texts.")
 

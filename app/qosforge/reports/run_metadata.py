@@ -16,6 +16,7 @@ def run_metadata(report: RunReport) -> tuple[tuple[str, str], ...]:
         ("created by", report.created_by),
         ("ticket", report.ticket),
         ("policy from", commit),
+        ("accepted", "lines that no published source confirms" if report.accept_unconfirmed else ""),
         ("rolls back run", report.rollback_of or ""),
         ("waits for", report.waits_for),
         ("because", report.reason),

@@ -36,6 +36,7 @@ FEATURES = frozenset(
 PLATFORM = Platform(
     id="catalyst_2950",
     commands=TABLE,
+    capabilities=CAPABILITIES,
     family=DeviceFamily(
         title="Cisco Catalyst 2950",
         signs=r"wrr-queue\b.*|mls qos map (?:cos-dscp|dscp-cos) .*|(?:.*[^\w])?[Cc](?:WS-C)?295[05]\b.*",

@@ -43,6 +43,7 @@ FEATURES = frozenset(
 PLATFORM = Platform(
     id="catalyst_2970",
     commands=TABLE,
+    capabilities=CAPABILITIES,
     family=DeviceFamily(
         title="Cisco Catalyst 2970",
         signs=r".*\bsrr-queue\b.*|.*\bqueue-set\b.*|mls qos (?:queue-set|srr-queue)\b.*|priority-queue out|"

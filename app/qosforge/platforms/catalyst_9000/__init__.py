@@ -44,6 +44,7 @@ FEATURES = frozenset(
 PLATFORM = Platform(
     id="catalyst_9000",
     commands=TABLE,
+    capabilities=CAPABILITIES,
     family=DeviceFamily(
         title="Cisco Catalyst 9000",
         signs=r"priority level .*|bandwidth remaining .*|queue-buffers ratio .*|queue-limit dscp .*|"

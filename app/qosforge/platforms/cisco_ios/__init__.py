@@ -60,6 +60,7 @@ FEATURES = frozenset(
 PLATFORM = Platform(
     id="cisco_ios",
     commands=TABLE,
+    capabilities=CAPABILITIES,
     family=DeviceFamily(
         title="Cisco IOS",
         signs=r"interface (?:Serial|ATM|Multilink|Dialer|Tunnel|Virtual-Template|Ethernet)\S.*|rate-limit .*|"

@@ -115,8 +115,6 @@ class Usual(Bounds):
 class CommittedBurst(Usual, PartOfRate):
     """Bounds of a shaper's burst, its own, and the part of the rate that is ours."""
 
-    doubt: bool = False
-
 
 class FrameRelay(Sourced):
     """Bounds of what a map class says."""

@@ -17,9 +17,7 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.cisco_ios.matching import access_list_terms
 from qosforge.platforms.cisco_ios.rules import every_class, inside_parents, on_input
-from qosforge.platforms.cisco_ios.trains import has
 from qosforge.platforms.mqc.access_lists import AccessLists
-from qosforge.platforms.mqc.blocks import every_rule
 from qosforge.platforms.mqc.policers import read_action
 from qosforge.platforms.recognition import ports_only
 
@@ -212,18 +210,6 @@ def check_replaced(plan: Plan, running: Plan | None) -> Iterator[Finding]:
                     ),
                     rates=", ".join(f"{p.police.rate} b/s" for p in gone),
                 )
-
-
-def check_dscp_words(request: DeviceRequest, plan: Plan) -> Iterator[Finding]:
-    """``dscp-words-unconfirmed``: DSCPs in CAR and access lists of an image that may not have them."""
-    if has(request, "dscp_words"):
-        return
-    policed = [p for i in plan.interfaces for p in (*i.ingress.policers, *i.egress.policers)]
-    rules = [r for i in plan.interfaces for r in (*i.ingress.rules, *every_rule(i.egress))]
-    terms = [*(t for p in policed for t in p.any_of), *(t for r in rules for t in (*r.any_of, *r.none_of))]
-    written = [a.set_dscp for p in policed for a in (p.police.conform, p.police.exceed)]
-    if any(t.dscp for t in terms) or any(dscp is not None for dscp in written):
-        yield note("dscp-words-unconfirmed", Place(device=request.device), image=request.image)
 
 
 def read_rate_limit(line: Entry, lists: AccessLists, reading: Reading, context: str) -> InterfacePolicer | None:

@@ -24,7 +24,7 @@ from qosforge.plan.percentages import resolved, resolved_output
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import ClassFidelity, LoweredDevice
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth, since
-from qosforge.platforms.cisco_ios.car import CarLowering, check_dscp_words, check_replaced
+from qosforge.platforms.cisco_ios.car import CarLowering, check_replaced
 from qosforge.platforms.cisco_ios.circuits import check_circuit, lower_circuit, takes_policy
 from qosforge.platforms.cisco_ios.classification import classification
 from qosforge.platforms.cisco_ios.efficiency import efficiency, transmit_ring
@@ -92,7 +92,6 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         findings.extend(_check_trust(request, interface_request))
     whole = Plan(device=request.device, platform=request.platform, interfaces=tuple(interfaces))
     findings.extend(_check_forwarding(whole, running))
-    findings.extend(check_dscp_words(request, whole))
     findings.extend(check_foreign_queueing(request, running))
     findings.extend(check_versions(request, told.rules, running))
     findings.extend(check_replaced(whole, running))

@@ -21,6 +21,7 @@ from qosforge.platforms.recognition import class_counter
 PLATFORM = Platform(
     id="force10_e300",
     commands=TABLE,
+    capabilities=CAPABILITIES,
     family=DeviceFamily(
         title="Force10 E300",
         signs=r"(?:qos-policy-(?:input|output)|policy-map-(?:input|output)|wred-profile|class-map match-\w+ "

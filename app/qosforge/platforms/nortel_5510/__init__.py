@@ -20,6 +20,7 @@ from qosforge.platforms.recognition import class_counter
 PLATFORM = Platform(
     id="nortel_5510",
     commands=TABLE,
+    capabilities=CAPABILITIES,
     family=DeviceFamily(
         title="Nortel BayStack 5510",
         signs=r"(?:(?:no|default) )?qos (?:agent|if-group|if-assign|if-shaper|ip-element|l2-element|classifier|"

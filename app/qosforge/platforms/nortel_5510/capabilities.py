@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from qosforge.errors import InputError, Place
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
-from qosforge.platforms.capability_data import CapabilityData, Fact, Range, load
+from qosforge.platforms.capability_data import CapabilityData, Fact, Range, Sourced, load
 
 PORT = re.compile(r"(?:[1-8]/)?\d{1,2}")
 
@@ -64,6 +64,7 @@ class Nortel5510(CapabilityData):
     precedences: Fact[int]
     first_id: FirstId
     queue_limit: Fact[int]
+    filter_syntax: Sourced
     filter_limits: Fact[FilterLimits]
     buckets: Fact[tuple[int, ...]]
     meter_rate: Range

@@ -47,6 +47,8 @@ class ResolvedRun(BaseModel):
     measure: bool = True
     strict: bool = False
     require_batfish: bool = False
+    accept_unconfirmed: bool = False
+    """Whether lines may be entered that no published source confirms."""
     batfish_host: str | None = None
     batfish_port: int = 9996
     tester: Literal["twin", "external"] = "twin"
@@ -75,6 +77,11 @@ class ResolvedRun(BaseModel):
     def brings_policy(self) -> bool:
         """Whether it brings something of its policy into a device; to roll a change back does not."""
         return self.rollback_of is None or self.reapplies
+
+    @property
+    def takes_unconfirmed(self) -> bool:
+        """Whether lines that no published source confirms may be entered: somebody said so, or in a lab."""
+        return self.accept_unconfirmed or self.lab is not None
 
     @property
     def measures_before(self) -> bool:

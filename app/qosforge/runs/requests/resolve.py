@@ -83,6 +83,7 @@ def resolve_run(
         measure=request.measure,
         strict=request.strict,
         require_batfish=request.require_batfish,
+        accept_unconfirmed=request.accept_unconfirmed,
         batfish_host=settings.batfish_host,
         batfish_port=settings.batfish_port,
         tester=request.tester,
@@ -122,4 +123,6 @@ def _identity(request: RunRequest, documents: RunDocuments) -> dict[str, Any]:
         "not_before": request.not_before.isoformat() if request.not_before else None,
         "timeout": None if seconds is None else float(seconds),
         "source": request.source.model_dump(exclude_none=True) if request.source else None,
+        # Not where it is not: keys that an earlier release recorded stand for the same request.
+        **({"accept_unconfirmed": True} if request.accept_unconfirmed else {}),
     }

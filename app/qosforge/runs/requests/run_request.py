@@ -81,6 +81,9 @@ class RunRequest(BaseModel):
     measure: StrictBool = True
     strict: StrictBool = False
     require_batfish: StrictBool = False
+    accept_unconfirmed: StrictBool = Field(
+        default=False, description="Enter lines that no published source confirms for the device, too."
+    )
     seed: StrictInt = Field(default=1, ge=0, le=2**64 - 1)
     tester: Literal["twin", "external"] = "twin"
     before: StrictBool = Field(default=False, description="Let an external tester measure before the push, too.")

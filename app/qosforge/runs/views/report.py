@@ -140,6 +140,7 @@ def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:
         "started": run.created,
         "created_by": run.requested_by,
         "ticket": run.ticket,
+        "accept_unconfirmed": run.resolved.accept_unconfirmed,
         "source": run.source,
         "rollback_of": run.resolved.rollback_of,
         "waits_for": run.waits_for,

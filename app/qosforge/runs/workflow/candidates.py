@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from qosforge.compiler.candidate import Candidate, make_candidate
-from qosforge.compiler.compile import Compilation, compile_intent
+from qosforge.compiler.compile import Compilation, compile_devices, compile_intent
+from qosforge.compiler.unconfirmed import as_pushed, unconfirmed_findings
 from qosforge.findings import Finding, has_errors
 from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.models import Network
@@ -44,15 +45,28 @@ def compile_run(
     return tuple(device.name for device in compilation.devices), Packed(RunCompilation(compilation, running))
 
 
+def refuse_unconfirmed(intent: LoadedIntent, network: Network) -> tuple[Finding, ...]:
+    """Errors on devices that would be given lines that no published source confirms and nobody accepted, as far as
+    that is known without a look at them.
+    """
+    devices, _ = compile_devices(intent, network)
+    found = as_pushed(unconfirmed_findings(devices), accepted=False)
+    return tuple(finding for finding in found if has_errors((finding,)))
+
+
 def validate_run(
     compiled: Packed[RunCompilation],
     *,
     strict: bool,
+    accepted: bool,
     batfish_host: str | None,
     batfish_port: int,
     require_batfish: bool,
 ) -> RunValidation:
-    """Validate what was compiled, and make the candidates; ``strict`` lets warnings refuse a change, too."""
+    """Validate what was compiled, and make the candidates.
+
+    ``strict`` lets warnings refuse a change, too; lines that no published source confirms do unless ``accepted``.
+    """
     compilation, running = compiled.value().compilation, compiled.value().running
     found = validate(
         compilation,
@@ -61,7 +75,8 @@ def validate_run(
         batfish_port=batfish_port,
         require_batfish=require_batfish,
     )
-    findings = (*compilation.findings, *found)
+    unconfirmed = as_pushed(unconfirmed_findings(compilation.devices), accepted=accepted)
+    findings = (*compilation.findings, *unconfirmed, *found)
     made = (
         ()
         if has_errors(findings, strict=strict)

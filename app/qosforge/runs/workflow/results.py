@@ -54,9 +54,13 @@ class LockResult(StoppableResult):
 
 
 class ReadResult(StoppableResult):
-    """Artifacts of what devices said they hold, and errors of those that could not be read."""
+    """Artifacts of what devices said they hold, and errors of those that could not be read.
+
+    Where there is a ``refusal``, none was contacted.
+    """
 
     running: dict[str, str]
+    refusal: list[StepError] = []
     errors: list[StepError] = []
     left_out: list[StepError] = []
 

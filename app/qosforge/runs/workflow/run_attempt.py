@@ -159,6 +159,8 @@ class RunAttempt:
         if start == "read":
             read = self._steps.do("read", ReadResult, prepare.read, self._to_read(devices))
             self._steps.require_going_on(read, "read")
+            if read.refusal:
+                return AttemptOutcome(RunStatus.REJECTED, self._reason(read.refusal, "read"))
             if read.errors:
                 return self._ended_by(read.errors, "read")
             self._checkpoint("prepare", devices)

@@ -39,6 +39,7 @@ class RunForm:
     before: Ticked = ""
     strict: Ticked = ""
     require_batfish: Ticked = ""
+    accept_unconfirmed: Ticked = ""
     ticket: Annotated[Line, Form(max_length=LONGEST_TICKET)] = ""
     not_before: Annotated[str, Form(max_length=32)] = ""
     timeout_minutes: Annotated[str, Form(max_length=32, title="Give up after")] = ""
@@ -56,6 +57,7 @@ class RunForm:
                 "measure": self.judge != "nobody",
                 "strict": bool(self.strict),
                 "require_batfish": bool(self.require_batfish),
+                "accept_unconfirmed": bool(self.accept_unconfirmed),
                 "tester": "external" if self.judge == "external" else "twin",
                 "before": bool(self.before) and self.judge == "external",
                 "ticket": self.ticket.strip(),

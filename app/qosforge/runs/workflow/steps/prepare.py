@@ -13,6 +13,7 @@ from qosforge.deploy.fleet import Outcome
 from qosforge.deploy.not_saved import not_saved
 from qosforge.deploy.unsaved import read_in_the_way
 from qosforge.errors import StoreError
+from qosforge.finding_rows import gather_findings
 from qosforge.findings import Finding, has_errors
 from qosforge.platforms.device_text import DeviceText
 from qosforge.platforms.masked_findings import mask_document
@@ -28,7 +29,7 @@ from qosforge.runs.record.summaries import (
 )
 from qosforge.runs.record.tables import StageOutcome
 from qosforge.runs.workflow import rollback
-from qosforge.runs.workflow.candidates import compile_run, validate_run
+from qosforge.runs.workflow.candidates import compile_run, refuse_unconfirmed, validate_run
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.results import PreparedChange, ReadResult, ReusedAttempt, SideMeasurement
 from qosforge.runs.workflow.steps.predict import STAGE as PREDICT
@@ -60,9 +61,13 @@ def stop_after(context: Context, errors: Sequence[StepError]) -> Stopped:
 def read(context: Context, names: list[str]) -> ReadResult:
     """Read the devices' running configurations.
 
-    Devices may be left because the run has to stop. Where the network's rules let so many fail, these are left out.
+    None is contacted where the policy needs lines that nobody has accepted. Devices may be left because the run has
+    to stop. Where the network's rules let so many fail, these are left out.
     """
     with context.store.stage(context.run_id, "read", ReadSummary()) as summary:
+        if refusal := _unconfirmed(context):
+            summary.text = "; ".join(each.told for each in refusal)
+            return ReadResult(running={}, refusal=refusal)
         context.observe("read", f"{len(names)} of {context.fleet.told}")
         context.computing.warm_up()
 
@@ -83,6 +88,19 @@ def read(context: Context, names: list[str]) -> ReadResult:
             summary.left_out = left_out
         summary.running, summary.errors = running, result.errors
     return result
+
+
+def _unconfirmed(context: Context) -> list[StepError]:
+    """What refuses a run before any device is contacted."""
+    resolved = context.resolved
+    if resolved.takes_unconfirmed or not resolved.brings_policy:
+        return []
+    found = context.compute(refuse_unconfirmed, context.intent, context.network)
+    return [
+        StepError(message=finding.message, hint=finding.hint or "", device=finding.device or "")
+        for finding in found
+        if not resolved.only or finding.device in resolved.only
+    ]
 
 
 def _may_go_on(context: Context, concerned: Sequence[str], found: ReadResult) -> bool:
@@ -156,12 +174,13 @@ def prepare_change(context: Context, running: Mapping[str, str]) -> PreparedChan
             validate_run,
             compiled,
             strict=resolved.strict,
+            accepted=resolved.takes_unconfirmed,
             batfish_host=resolved.batfish_host,
             batfish_port=resolved.batfish_port,
             require_batfish=resolved.require_batfish,
         )
         changed = [name for name, (_, candidate) in checked.devices.items() if not candidate.empty]
-        findings = (*checked.findings, *(_not_saved(context, changed, texts) if changed else ()))
+        findings = gather_findings((*checked.findings, *(_not_saved(context, changed, texts) if changed else ())))
         shown = [_shown(context, finding) for finding in findings]
         artifact = context.artifacts.put_json(shown)
         refused = has_errors(findings, strict=resolved.strict)

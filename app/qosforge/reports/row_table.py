@@ -1,0 +1,50 @@
+"""The rows of a finding as a table: of its columns those in which some row says something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from qosforge.findings import FindingRow
+from qosforge.reports.preview import FindingRowDocument
+
+Row = FindingRow | FindingRowDocument
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """The rows with their headings; every row has a cell for each heading."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def places(self) -> str:
+        """The rows in a line where they say no more than where the finding stands; else empty."""
+        if not set(self.headings) <= _PLACES:
+            return ""
+        return ", ".join(" on ".join(cell for cell in row if cell) for row in self.rows)
+
+
+def _where(row: Row) -> str:
+    return " ".join(part for part in (", ".join(row.interfaces), row.direction) if part)
+
+
+_COLUMNS: dict[str, Callable[[Row], str]] = {
+    "class": lambda row: row.traffic_class or "",
+    "where": _where,
+    "what": lambda row: row.text or "",
+    "requested": lambda row: row.requested or "",
+    "applied": lambda row: row.applied or "",
+    "hint": lambda row: row.hint or "",
+}
+_PLACES = {"class", "where"}
+
+
+def row_table(rows: Sequence[Row]) -> RowTable | None:
+    """The table of some rows; ``None`` of none."""
+    if not rows:
+        return None
+    cells = {heading: [cell(row) for row in rows] for heading, cell in _COLUMNS.items()}
+    shown = tuple(heading for heading, column in cells.items() if any(column))
+    return RowTable(shown, tuple(zip(*(cells[heading] for heading in shown), strict=True)))
