@@ -42,9 +42,7 @@ def unconfirmed(device: str, image: str | None = None) -> Finding:
 
 def test_lines_are_named_with_how_each_is_confirmed() -> None:
     found = unconfirmed("e300")
-    assert (found.code, found.severity, found.device, found.variant) == (
-        "unconfirmed", Severity.WARNING, "e300", "lines",
-    )  # fmt: skip
+    assert (found.code, found.severity, found.device) == ("lines-unconfirmed", Severity.WARNING, "e300")
     strict = next(row for row in found.rows if (row.text or "").startswith("strict-priority unicast "))
     assert strict.hint == "strict-priority ?"
 
@@ -71,7 +69,7 @@ def test_a_release_that_a_source_attests_is_in_no_doubt(image: str, lines: int) 
 
 def test_numbers_alone_are_information() -> None:
     found = unconfirmed("s2950")
-    assert (found.variant, found.severity, found.hint) == ("numbers", Severity.INFO, None)
+    assert (found.code, found.severity, found.hint) == ("numbers-unconfirmed", Severity.INFO, None)
     assert [row.text for row in found.rows] == ["packets that a queue holds: 100"]
 
 

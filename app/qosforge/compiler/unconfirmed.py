@@ -22,9 +22,6 @@ from qosforge.note import note
 from qosforge.platforms.base import platform
 from qosforge.platforms.capability_data import Doubt
 
-CODE = "unconfirmed"
-LINES, NUMBERS, REFUSED = "lines", "numbers", "refused"
-"""Variants of the finding: lines rest on a doubt, numbers alone do, and lines that nobody has accepted."""
 SHOWN = 3
 """Different numbers of one doubt that are listed."""
 
@@ -64,22 +61,24 @@ def find_unconfirmed(device: CompiledDevice) -> Finding | None:
         return None
     place = Place(device=device.name)
     if not rows:
-        return _with_rows(note(CODE, place, variant=NUMBERS, numbers=len(numbers)), numbers)
-    return _with_rows(note(CODE, place, variant=LINES, lines=lines, accepted=False), [*rows, *numbers])
+        return _with_rows(note("numbers-unconfirmed", place, numbers=len(numbers)), numbers)
+    return _with_rows(note("lines-unconfirmed", place, lines=lines, accepted=False), [*rows, *numbers])
 
 
 def as_pushed(findings: Iterable[Finding], *, accepted: bool) -> tuple[Finding, ...]:
     """Findings of `unconfirmed_findings` as a push has them: lines are errors unless somebody accepted them, or no
     device can be harmed, and then for information.
     """
-    return tuple(finding if finding.variant == NUMBERS else _as_pushed(finding, accepted) for finding in findings)
+    return tuple(_as_pushed(finding, accepted) for finding in findings)
 
 
 def _as_pushed(finding: Finding, accepted: bool) -> Finding:
+    if finding.code == "numbers-unconfirmed":
+        return finding
     place, lines = Place(device=finding.device), finding.facts["lines"]
     if accepted:
-        return _with_rows(note(CODE, place, variant=LINES, lines=lines, accepted=True), finding.rows)
-    return _with_rows(note(CODE, place, variant=REFUSED, lines=lines), finding.rows)
+        return _with_rows(note("lines-unconfirmed", place, lines=lines, accepted=True), finding.rows)
+    return _with_rows(note("lines-unconfirmed", place, variant="refused", lines=lines), finding.rows)
 
 
 def _with_rows(finding: Finding, rows: Iterable[FindingRow]) -> Finding:

@@ -1,34 +1,92 @@
-"""Findings of a network, grouped: the same finding of many devices becomes one with a list of places."""
+"""Findings of a network, grouped: what many devices have in common is said once, with a row for each difference."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from qosforge.findings import Severity
-from qosforge.reports.preview import FindingDocument
+from qosforge.reports.preview import FindingDocument, FindingRowDocument
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+_SHARED = ("traffic_class", "requested", "applied", "file", "line")
+"""What a group says once where all of its rows have it alike."""
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """What a finding is about, and the devices (and interfaces) where it is so."""
+
+    traffic_class: str | None
+    text: str | None
+    requested: str | None
+    applied: str | None
+    hint: str | None
+    file: str | None
+    line: int | None
+    places: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class FindingGroup:
-    """A finding without its place, and the devices (and interfaces) that have it; none: it is about the policy."""
+    """A finding with what all of its places have in common.
+
+    Where they differ in no more than that it has ``places`` alone (none: it is about the policy), else ``rows``.
+    """
 
     finding: FindingDocument
     places: tuple[str, ...]
+    rows: tuple[GroupRow, ...] = ()
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The fields in which some row says something."""
+        return frozenset(name for row in self.rows for name, value in vars(row).items() if value)
 
 
 def group_findings(findings: Iterable[FindingDocument]) -> tuple[FindingGroup, ...]:
-    """Group findings by everything but their place, the most severe first, else in the given order."""
-    groups: dict[FindingDocument, list[str]] = {}
+    """Group findings by what they say, the most severe first, else in the given order."""
+    groups: dict[tuple[object, ...], list[FindingDocument]] = {}
     for finding in findings:
-        common = finding.model_copy(update={"device": None, "interface": None, "direction": None})
-        places = groups.setdefault(common, [])
-        where = " ".join(part for part in (finding.device, finding.interface, finding.direction) if part)
-        if where and where not in places:
-            places.append(where)
-    return tuple(
-        FindingGroup(finding, tuple(places))
-        for finding, places in sorted(groups.items(), key=lambda entry: _ORDER.index(entry[0].severity))
+        said = (finding.code, finding.variant, finding.severity, finding.message, finding.hint)
+        groups.setdefault(said, []).append(finding)
+    ordered = sorted(groups.values(), key=lambda found: _ORDER.index(found[0].severity))
+    return tuple(_group(found) for found in ordered)
+
+
+def _group(findings: list[FindingDocument]) -> FindingGroup:
+    found: dict[GroupRow, dict[str, None]] = {}
+    for finding in findings:
+        for row in finding.rows or (FindingRowDocument(),):
+            place = _place(finding, row)
+            found.setdefault(_row(finding, row), {}).update({place: None} if place else {})
+    values = {name: {getattr(row, name) for row in found} for name in _SHARED}
+    shared: dict[str, Any] = {name: each.pop() for name, each in values.items() if len(each) == 1}
+    merged: dict[GroupRow, dict[str, None]] = {}
+    unsaid: dict[str, Any] = dict.fromkeys(shared)
+    for whole, places in found.items():
+        merged.setdefault(replace(whole, **unsaid), {}).update(places)
+    said = {name: shared.get(name) for name in _SHARED}
+    bare = {"device": None, "interface": None, "direction": None, "rows": ()}
+    common = findings[0].model_copy(update={**said, **bare})
+    if len(merged) == 1 and not any(vars(next(iter(merged))).values()):
+        return FindingGroup(common, tuple(next(iter(merged.values()))))
+    return FindingGroup(common, (), tuple(replace(row, places=tuple(places)) for row, places in merged.items()))
+
+
+def _place(finding: FindingDocument, row: FindingRowDocument) -> str:
+    ports = ", ".join(row.interfaces) or finding.interface
+    return " ".join(part for part in (finding.device, ports, row.direction or finding.direction) if part)
+
+
+def _row(finding: FindingDocument, row: FindingRowDocument) -> GroupRow:
+    return GroupRow(
+        traffic_class=row.traffic_class or finding.traffic_class,
+        text=row.text,
+        requested=row.requested or finding.requested,
+        applied=row.applied or finding.applied,
+        hint=row.hint,
+        file=row.file or finding.file,
+        line=row.line or finding.line,
     )

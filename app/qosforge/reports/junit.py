@@ -15,6 +15,7 @@ from qosforge.findings import Finding, Severity
 from qosforge.reports.checks import CheckReport, findings_by_device
 from qosforge.reports.evidence import observed, sentence
 from qosforge.reports.model import RunReport
+from qosforge.reports.row_table import rows_in_words
 from qosforge.reports.table import format_bound
 from qosforge.tester.measurement.judging import ClassVerdict
 
@@ -106,7 +107,9 @@ def _finding_cases(
 def _line(finding: Finding) -> str:
     where = f"{finding.where}: " if finding.where else ""
     hint = f" ({finding.hint})" if finding.hint else ""
-    return f"{finding.severity.value} {finding.code} {where}{finding.message}{hint}"
+    about = rows_in_words(finding.rows)
+    said = f"{finding.message}: {about}" if about else finding.message
+    return f"{finding.severity.value} {finding.code} {where}{said}{hint}"
 
 
 def _suite(name: str, cases: Sequence[_Case]) -> Element:

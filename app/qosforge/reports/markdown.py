@@ -18,6 +18,7 @@ from qosforge.reports.delay_origin import DelayOrigin, not_recorded, run_origins
 from qosforge.reports.evidence import interval, observed, sentences
 from qosforge.reports.model import RunReport
 from qosforge.reports.preview import DevicePreview, FidelityDocument
+from qosforge.reports.row_table import rows_in_words
 from qosforge.reports.run_metadata import run_metadata
 from qosforge.reports.table import format_bound
 from qosforge.reports.verdict_rows import verdict_rows
@@ -124,7 +125,8 @@ def _rows(findings: Iterable[Finding]) -> list[str]:
     for finding in findings:
         sides = [f"{what} {t}" for what, t in (("requested", finding.requested), ("applied", finding.applied)) if t]
         said = f"{finding.message} ({', '.join(sides)})" if sides else finding.message
-        row = (finding.code, finding.where, said, finding.hint or "")
+        about = rows_in_words(finding.rows)
+        row = (finding.code, finding.where, f"{said}: {about}" if about else said, finding.hint or "")
         rows.append((_SIGNS[finding.severity], *map(prose, row)))
     return _table(("", "code", "where", "what", "hint"), rows)
 

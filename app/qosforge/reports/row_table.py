@@ -48,3 +48,14 @@ def row_table(rows: Sequence[Row]) -> RowTable | None:
     cells = {heading: [cell(row) for row in rows] for heading, cell in _COLUMNS.items()}
     shown = tuple(heading for heading, column in cells.items() if any(column))
     return RowTable(shown, tuple(zip(*(cells[heading] for heading in shown), strict=True)))
+
+
+def rows_in_words(rows: Sequence[Row]) -> str:
+    """The rows in one line, for reports that have no place for a table; empty of none."""
+    table = row_table(rows)
+    if table is None:
+        return ""
+    return table.places or "; ".join(
+        ", ".join(f"{heading} {cell}" for heading, cell in zip(table.headings, row, strict=True) if cell)
+        for row in table.rows
+    )

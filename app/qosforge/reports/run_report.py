@@ -17,6 +17,7 @@ from qosforge.findings import Finding, Severity
 from qosforge.reports.delay_origin import not_recorded, run_origins
 from qosforge.reports.evidence import interval, observed
 from qosforge.reports.model import RunReport
+from qosforge.reports.row_table import row_table
 from qosforge.reports.run_metadata import run_metadata
 from qosforge.reports.table import COLUMNS, ComparisonGroup, comparison_table, format_bound
 from qosforge.reports.trade_offs import accounts, side_texts, trade_off_text, trade_offs
@@ -50,6 +51,7 @@ def render_run_report(report: RunReport) -> str:
         observed=observed,
         interval=interval,
         moment=_moment,
+        row_table=row_table,
         symbol=lambda outcome: _SYMBOLS.get(outcome, ""),
         change=_change,
     )

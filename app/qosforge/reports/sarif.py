@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from qosforge.finding_codes import Explanation, load_codes
+from qosforge.finding_rows import expand_finding
 from qosforge.findings import Finding, Severity
+from qosforge.reports.row_table import rows_in_words
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 """Names the standard's schema in the document; nothing reads it from there."""
@@ -32,6 +34,7 @@ def sarif(findings: Sequence[Finding], policy: str, root: Path) -> Json:
     from. Files outside it are named as they are.
     """
     known = load_codes().codes
+    findings = [shown for finding in findings for shown in _by_line(finding)]
     codes = sorted({finding.code for finding in findings})
     return {
         "version": "2.1.0",
@@ -50,6 +53,11 @@ def sarif(findings: Sequence[Finding], policy: str, root: Path) -> Json:
             }
         ],
     }
+
+
+def _by_line(finding: Finding) -> Iterable[Finding]:
+    """A finding for each of its rows, where these stand at lines of their own: hosts mark the first place alone."""
+    return expand_finding(finding) if any(row.line for row in finding.rows) else (finding,)
 
 
 def _rule(code: str, entry: Explanation | None) -> Json:
@@ -95,6 +103,8 @@ def _text(finding: Finding) -> str:
         f"{what} {side}" for what, side in (("requested", finding.requested), ("applied", finding.applied)) if side
     ]
     text += f" ({', '.join(sides)})" if sides else ""
+    about = rows_in_words(finding.rows)
+    text += f": {about}" if about else ""
     return f"{text}. Hint: {finding.hint}" if finding.hint else text
 
 

@@ -17,6 +17,7 @@ from qosforge.access.sessions import cookie_name, csrf_token
 from qosforge.api.backend import Backend
 from qosforge.api.middleware.authorization import Needs
 from qosforge.platforms.base import installed, platform
+from qosforge.reports.row_table import row_table
 from qosforge.visible import visible_in_page
 from qosforge.web.assets import asset
 from qosforge.web.finding_texts import translate_finding
@@ -111,6 +112,7 @@ def _environment(language: str) -> Environment:
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
     environment.globals["asset"] = asset
     environment.filters["moment"] = _moment
+    environment.filters["row_table"] = row_table
     environment.filters["translated"] = partial(translate_finding, gettext=translations(language).gettext)
     environment.filters["platform_title"] = _platform_title
     return environment

@@ -20,7 +20,7 @@ from qosforge.platforms.base import platform
 from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION
 from qosforge.reports.class_lines import ClassLine, class_lines
 from qosforge.reports.fidelity import FidelityCell, fidelity_by_class
-from qosforge.reports.grouped_findings import FindingGroup, group_findings
+from qosforge.reports.grouped_findings import FindingGroup, GroupRow, group_findings
 from qosforge.reports.preview import ClassDocument, DevicePreview, FindingDocument, PolicyPreview
 
 COLOURS = 8
@@ -211,21 +211,9 @@ class PreviewView:
         """The findings, the gravest first."""
         return group_findings(self.preview.findings)
 
-    @property
-    def groups(self) -> tuple[tuple[PreviewClass | None, tuple[FindingGroup, ...]], ...]:
-        """The findings by the class that they are about: the gravest first, else in the order of the policy; those
-        of no class last.
-        """
-        found: dict[str, list[FindingGroup]] = {name: [] for name in (*self.classes, "")}
-        for entry in self.finding_groups:
-            name = entry.finding.traffic_class or ""
-            found[name if name in found else ""].append(entry)
-        groups = [(self.classes.get(name), tuple(entries)) for name, entries in found.items() if entries]
-        return tuple(sorted(groups, key=lambda group: group[1][0].finding.severity is not Severity.ERROR))
-
-    def line_of(self, finding: FindingDocument) -> int | None:
-        """The line of the edited text that a finding is about."""
-        return finding.line if self.editable and finding.file == self.file else None
+    def line_of(self, about: FindingDocument | GroupRow) -> int | None:
+        """The line of the edited text that a finding, or a row of one, is about."""
+        return about.line if self.editable and about.file == self.file else None
 
     @property
     def never_read(self) -> int:
