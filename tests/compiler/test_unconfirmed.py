@@ -59,12 +59,11 @@ def test_lines_alike_are_one_row() -> None:
     assert found.facts["lines"] == sum(device.text.count(f"qos {what} ") for what in ("action", "policy"))
 
 
-@pytest.mark.parametrize(("image", "lines"), [("12.2(15)T", 3), ("12.4(15)T", 0), ("15.1(4)M", 0)])
-def test_a_release_that_a_source_attests_is_in_no_doubt(image: str, lines: int) -> None:
+@pytest.mark.parametrize(("image", "in_doubt"), [("12.2(15)T", True), ("12.4(15)T", False), ("15.1(4)M", False)])
+def test_a_release_that_a_source_attests_is_in_no_doubt(image: str, in_doubt: bool) -> None:
     found = find_unconfirmed(compiled("r1", image))
     texts = {row.text for row in found.rows} if found else set()
-    in_doubt = {"match ip dscp ef", "priority percent 10", "bandwidth remaining percent 50"}
-    assert len(texts & in_doubt) == lines, texts
+    assert ("match dscp ef" in texts) is in_doubt, texts
 
 
 def test_numbers_alone_are_information() -> None:

@@ -641,7 +641,7 @@ def test_what_was_not_measured_before_is_not_shown_to_be_no_worse(site: Site) ->
 def test_unconfirmed_lines_are_refused_before_a_device_is_contacted_unless_accepted(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A release whose `bandwidth remaining percent` no source attests, on devices that nothing emulates.
+    # A release whose shapers no source attests, on devices that nothing emulates.
     devices = tuple(
         d.model_copy(update={"image": "12.2(15)T", "reach": d.reach.model_copy(update={"hostname": "127.0.0.1"})})
         for d in site.network.devices
@@ -655,13 +655,14 @@ def test_unconfirmed_lines_are_refused_before_a_device_is_contacted_unless_accep
         return {name: Outcome(name, error=errors.DeviceError("it is not there")) for name in names}
 
     monkeypatch.setattr(Context, "on_devices", on_devices)
-    rejected = site.go(site.run_requests.submit(*site.order.having(network=elsewhere), "ada")[0])
+    shaped = POLICY.replace("priority: {rate: 400 kb/s}", "shape: {rate: 400 kb/s}")
+    order = site.order.having(network=elsewhere, intent=parse_intent(shaped, "shaped.yaml"))
+    rejected = site.go(site.run_requests.submit(*order, "ada")[0])
     assert (rejected.status, rejected.reason_step, contacted) == (RunStatus.REJECTED, "read", [])
     assert "nobody has accepted" in rejected.reason
     assert "--accept-unconfirmed" in rejected.reason_hint
 
-    order = site.order.having(network=elsewhere, accept_unconfirmed=True)
-    accepted = site.go(site.run_requests.submit(*order, "ada")[0])
+    accepted = site.go(site.run_requests.submit(*order.having(accept_unconfirmed=True), "ada")[0])
     assert (accepted.status, sorted(contacted)) == (RunStatus.FAILED, list(BOXES))
     told = dict(run_metadata(site.run_requests.detail(accepted.id)))
     assert told["accepted"] == "lines that no published source confirms"
