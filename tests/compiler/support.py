@@ -117,7 +117,6 @@ TERMS = st.one_of(
         {"application": st.lists(st.sampled_from(["http", "ftp", "rtp-audio", "sip"]), min_size=1)}
     ),
     st.fixed_dictionaries({"dscp": st.lists(st.integers(0, 63), min_size=1, max_size=20)}),
-    st.fixed_dictionaries({"cos": st.lists(st.integers(0, 7), min_size=1, max_size=8)}),
     st.fixed_dictionaries({"precedence": st.lists(st.integers(0, 7), min_size=1, max_size=8)}),
     st.fixed_dictionaries({"input_interface": st.just("FastEthernet0/0")}),
     st.fixed_dictionaries({"source_mac": st.sampled_from(["00:1b:54:aa:bb:cc", "001b.54aa.bbcd"])}),
@@ -160,9 +159,7 @@ def matches(draw: st.DrawFn) -> dict[str, Any]:
         marks = st.fixed_dictionaries({"dscp": st.lists(st.integers(0, 63), min_size=1, max_size=9)})
         parts = {"any": draw(st.lists(st.one_of(flows(), marks), min_size=1, max_size=2))}
     else:
-        one = draw(
-            st.sampled_from([{"application": "http"}, {"cos": [1, 2]}, {"input_interface": "FastEthernet0/0"}])
-        )
+        one = draw(st.sampled_from([{"application": "http"}, {"input_interface": "FastEthernet0/0"}]))
         parts = {"all": [one, *draw(st.lists(flows(), max_size=1))]}
     if draw(st.booleans()):
         parts["none"] = draw(st.lists(st.one_of(TERMS, flows()), min_size=1, max_size=2))

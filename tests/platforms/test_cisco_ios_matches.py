@@ -42,7 +42,7 @@ def held(text: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
         ((SIX, FOUR), ()),
         ((SIX, FOUR, Alternative(dscp=(46,)), Alternative(application="http")), ()),
         ((SIX.model_copy(update={"dscp": (46,)}),), ()),
-        ((SIX.model_copy(update={"cos": (5,)}),), ()),
+        ((SIX.model_copy(update={"input_interface": ("FastEthernet0/0",)}),), ()),
         ((SIX.model_copy(update={"precedence": (5,)}),), ()),
         ((SIX.model_copy(update={"dscp": (46, 34)}),), ()),
         ((Alternative(destination=("2001:db8::9/128",)),), ()),
@@ -103,7 +103,10 @@ def test_a_delta_and_its_inverse_know_lists_of_ipv6() -> None:
 @pytest.mark.parametrize(
     "wanted",
     [
-        gold(SIX.model_copy(update={"cos": (5,)}), FOUR.model_copy(update={"cos": (5,)})),
+        gold(
+            SIX.model_copy(update={"input_interface": ("FastEthernet0/0",)}),
+            FOUR.model_copy(update={"input_interface": ("FastEthernet0/0",)}),
+        ),
         gold(SIX, FOUR, none_of=(Alternative(dscp=(8,)),)),
     ],
     ids=["joined with both versions", "both versions and none"],

@@ -124,3 +124,17 @@ def test_classes_that_ipv6_does_not_reach_are_told_where_the_device_has_it() -> 
     assert told(VOICE, CALLS, startup=STARTUP) == []
     assert told(VOICE, image="12.2(8)T", startup=STARTUP) == []
     assert lowered(requested(VOICE, CALLS)).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "word"), [(47, "47"), (1, "1"), (58, "icmp"), (132, "sctp"), (6, "tcp"), (50, "esp")]
+)
+def test_lists_of_ipv6_have_their_own_names_of_protocols(protocol: int, word: str) -> None:
+    wanted = a_class(
+        "gold", terms=(Alternative(source=("2001:db8::/64",), protocol=(protocol,)),), mark={"dscp": 8}
+    )
+    request = requested(wanted, interfaces=(lan(),))
+
+    _, box = pushed(request)
+
+    assert f" permit {word} 2001:DB8::/64 any\n" in box.running_text()

@@ -62,7 +62,7 @@ def test_reference_to_nothing_names_the_line() -> None:
 
 
 def test_reference_may_be_resolved_by_what_the_box_holds() -> None:
-    held = "class-map match-any voice\n match ip dscp af41\n!\n" + RUNNING["r2"]
+    held = "class-map match-any voice\n match dscp af41\n!\n" + RUNNING["r2"]
     assert findings(with_device(compiled(), "r2", _without_class_map), {**RUNNING, "r2": held}) == []
 
 

@@ -35,6 +35,7 @@ from qosforge.platforms.cisco_ios.policing import check_percentages
 from qosforge.platforms.cisco_ios.rules import check_versions, every_class
 from qosforge.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
 from qosforge.platforms.cisco_ios.trains import has, uses_car
+from qosforge.platforms.cisco_ios.untagged import check_untagged, dscp_of_cos
 from qosforge.platforms.mqc import trust
 
 INPUT_POLICY = "QOSFORGE-IN"
@@ -45,7 +46,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     told = classification(core(request), frozenset(i.name for i in running.interfaces) if running else None)
     request = request.model_copy(update={"classes": told.classes})
     findings = [*told.findings, *check_treatments(request, every_class(told.classes))]
-    policies = OutputPolicies(request, told.rules, told.marked, findings)
+    policies = OutputPolicies(request, told.at_output, findings)
     car = CarLowering(request, running, findings)
     interfaces = []
     nearness: list[ClassFidelity] = []
@@ -92,6 +93,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         findings.extend(_check_trust(request, interface_request))
     whole = Plan(device=request.device, platform=request.platform, interfaces=tuple(interfaces))
     findings.extend(_check_forwarding(whole, running))
+    findings.extend(check_untagged(request, told.at_output))
     findings.extend(check_foreign_queueing(request, running))
     findings.extend(check_versions(request, told.rules, running))
     findings.extend(check_replaced(whole, running))
@@ -167,9 +169,7 @@ def _trust_policy(
     """The input policy, by name and rules, that does what an interface is to trust; None where it needs none."""
     if uses_car(request):
         return None
-    marks = [c.mark for c in request.classes if c.mark]
-    dscp_of = {m.cos: m.dscp for m in reversed(marks) if m.cos is not None and m.dscp is not None}
-    return trust.trust_policy(interface_request, dscp_of)
+    return trust.trust_policy(interface_request, dscp_of_cos(request))
 
 
 def _check_trust(request: DeviceRequest, interface_request: InterfaceRequest) -> Iterator[Finding]:

@@ -89,8 +89,15 @@ def access_list_terms(request: DeviceRequest, class_request: ClassRequest) -> tu
 
 
 def check_match(request: DeviceRequest, class_request: ClassRequest) -> Iterator[Finding]:
-    """What this router cannot look at, whatever the lines: IPv6 prefixes on old images."""
+    """What this router cannot look at, whatever the lines: IPv6 prefixes and CoS on old images."""
     terms = (*class_request.terms, *class_request.none_of)
+    if any(t.cos for t in terms) and not has(request, "match_cos"):
+        yield note(
+            "match-cos-unsupported",
+            class_place(request, class_request),
+            image=request.image,
+            since=since("match_cos"),
+        )
     prefixes = [p for t in terms for p in (*t.source, *t.destination)]
     if any(ip_network(p).version == 6 for p in prefixes) and not has(request, "match_ipv6"):
         place = class_place(request, class_request)

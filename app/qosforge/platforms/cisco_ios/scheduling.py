@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,13 +45,11 @@ that divides an interface itself: on the way from one to the other no policy is 
 class OutputPolicies:
     """The output policies of one device.
 
-    ``rules`` are its classes as they are matched, by their names in the intent; children are among them. ``marked``
-    are the same for outputs that tell classes by marks.
+    ``rules_at`` gives the classes as an output matches them, by their names in the intent; children are among them.
     """
 
     request: DeviceRequest
-    rules: Mapping[str, Rule]
-    marked: Mapping[str, Rule]
+    rules_at: Callable[[InterfaceRequest], Mapping[str, Rule]]
     findings: list[Finding]
     _held: dict[str, Egress] = field(default_factory=dict)
 
@@ -107,10 +105,9 @@ class OutputPolicies:
         """The policy that divides a rate, the same for all rates where it holds none and nothing is to be told."""
         if not depends_on_rate(level.classes):
             alike = core(self.request)
-            kind = (level.interface.by_mark, level.interface.tagged)
-            port = next(i for i in alike.interfaces if i.schedule and (i.by_mark, i.tagged) == kind)
-            rules = self.marked if port.by_mark else self.rules
-            made = _policy_at_any_rate(alike, port, rules, level.reservable, depth)
+            here = (level.interface.by_mark, level.interface.tagged)
+            port = next(i for i in alike.interfaces if i.schedule and (i.by_mark, i.tagged) == here)
+            made = _policy_at_any_rate(alike, port, self.rules_at(port), level.reservable, depth)
             if made is not None:
                 return made
         return self._policy(level, depth)
@@ -146,7 +143,7 @@ class OutputPolicies:
         return made
 
     def _rule(self, level: PolicyLevel, class_request: ClassRequest) -> Rule:
-        return (self.marked if level.interface.by_mark else self.rules)[class_request.name]
+        return self.rules_at(level.interface)[class_request.name]
 
     def _queue(
         self, level: PolicyLevel, number: int, class_request: ClassRequest, share: Share | None, part: float
@@ -298,7 +295,7 @@ def _policy_at_any_rate(
     """
     findings: list[Finding] = []
     level = PolicyLevel(request, port, request.classes, port.usable, reservable)
-    made = OutputPolicies(request, rules, rules, findings)._policy(level, depth)
+    made = OutputPolicies(request, lambda _: rules, findings)._policy(level, depth)
     return None if findings else made
 
 

@@ -16,9 +16,8 @@ from qosforge.plan.model import PortRange, Term
 from qosforge.plan.request import ClassRequest
 from qosforge.platforms.flow_ports import read_ports
 from qosforge.platforms.mqc.conditions import Condition
-from qosforge.platforms.mqc.lines import ACL_PREFIX, PROTOCOLS, TCP_PORTS, UDP_PORTS
+from qosforge.platforms.mqc.lines import ACL_PREFIX, IPV6_PROTOCOLS, PROTOCOLS, TCP_PORTS, UDP_PORTS
 
-_ICMP, _ICMP_6 = "1", "58"
 IPV6_SUFFIX = ".V6"
 """Ends the name of a class's list of IPv6 prefixes, beside the one of IPv4."""
 
@@ -80,13 +79,14 @@ def _precedence(match: re.Match[str]) -> str:
 def ipv6_entries(terms: tuple[Term, ...]) -> tuple[str, ...]:
     """As `ip_entries`, for terms with prefixes of IPv6 (in upper case, as the device prints them)."""
     lines = []
+    names = {number: name for name, number in IPV6_PROTOCOLS.items()}
     for term in terms:
         for line in entries((term.model_copy(update={"source": None, "destination": None}),)):
             words = line.split()
             near = words.index("any")
             far = words.index("any", near + 1)
             words[near], words[far] = _ipv6_address(term.source), _ipv6_address(term.destination)
-            words[1] = {"ip": "ipv6", "icmp": _ICMP, _ICMP_6: "icmp"}.get(words[1], words[1])
+            words[1] = "ipv6" if term.protocol is None else names.get(term.protocol, str(term.protocol))
             lines.append(" ".join(words))
     return tuple(lines)
 

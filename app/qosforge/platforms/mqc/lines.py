@@ -19,6 +19,8 @@ PROTOCOLS = {
     "tcp": 6, "udp": 17, "icmp": 1, "igmp": 2, "ipinip": 4, "gre": 47, "esp": 50, "ahp": 51, "eigrp": 88,
     "ospf": 89, "pim": 103,
 }  # fmt: skip
+IPV6_PROTOCOLS = {"icmp": 58, "tcp": 6, "udp": 17, "ahp": 51, "esp": 50, "pcp": 108, "sctp": 132}
+"""The protocols that access lists of IPv6 have by name."""
 TCP_PORTS = {
     "ftp-data": 20, "ftp": 21, "telnet": 23, "smtp": 25, "domain": 53, "www": 80, "pop3": 110, "nntp": 119,
     "bgp": 179,
@@ -61,7 +63,7 @@ ARGUMENTS = {
     "ADDRESS6": ArgumentType(_ADDRESS_6, str),
     "PREFIX6": ArgumentType(f"{_ADDRESS_6}(?:/[0-9]{{1,3}})?", str),
     "PROTOCOL": _protocols(PROTOCOLS),
-    "PROTOCOL6": _protocols({**PROTOCOLS, "icmp": 58}),
+    "PROTOCOL6": _protocols(IPV6_PROTOCOLS),
     "L4_PORT": ArgumentType(f"(?:{'|'.join(_PORTS)}|[0-9]{{1,5}})", _port),
     "MAC": ArgumentType(r"[0-9A-Fa-f]{4}(?:\.[0-9A-Fa-f]{4}){2}", str.lower),
     "CLASS_DEFAULT": ArgumentType(CLASS_DEFAULT, str),
@@ -165,7 +167,7 @@ def class_maps(since: Since = _unknown, *, names: str = r"\S+") -> Iterator[Line
         ("dscp DSCP:dscp*8", "match_both_versions"),
         ("ip:ipv4 precedence PRECEDENCE:precedence*8", "match_marks"),
         ("precedence PRECEDENCE:precedence*8", "match_both_versions"),
-        ("cos <0-7>:cos*8", ""),
+        ("cos <0-7>:cos*8", "match_cos"),
         ("source-address mac MAC:source_mac", ""),
         ("destination-address mac MAC:destination_mac", ""),
         ("input-interface WORD:input_interface", ""),

@@ -68,7 +68,6 @@ class ClassMaps:
             "access-group {<1-2699>|name WORD}",
             "any",
             "class-map WORD",
-            f"cos <0-7>:v*{values}",
             f"ip precedence PREC:v*{values}",
             "ip rtp <2000-65535> <0-16383>",
             f"input-interface {IF}",
@@ -80,7 +79,7 @@ class ClassMaps:
             "{source-address|destination-address} mac MAC",
         ]
         if train.since(MARKING):
-            kinds.append("ip dscp DSCP:v*8")
+            kinds += ["ip dscp DSCP:v*8", f"cos <0-7>:v*{values}"]  # match cos: 12.1(5)T, Cisco command reference
         if train.since(BOTH_FAMILIES):
             kinds += ["dscp DSCP:v*8", f"precedence PREC:v*{values}", "discard-class <0-7>"]
         if train.since(NBAR):
