@@ -49,7 +49,7 @@ qos all
 def test_every_line_is_an_entry_or_not_understood_or_none_of_qos() -> None:
     reading = TABLE.read(TEXT)
     assert [(line.line, line.text, line.context) for line in reading.unknown] == [
-        (4, "inside 1", "priority percent 50"),
+        (4, "inside 1", "class VOICE"),
         (6, "shape average 64000", "class VOICE"),
         (8, "priority 128", "class DATA"),
         (9, "bandwidth 7", "class DATA"),

@@ -11,7 +11,7 @@ from qosforge.commands.line import Line
 from qosforge.commands.pattern import ANY_WORD, ARGUMENTS, ArgumentType, Node, Pattern, Value
 from qosforge.commands.reading import Entry, Reading
 from qosforge.commands.transcript import CommandSyntax, merge_objects, tidy
-from qosforge.configtree import Grammar, LineRule, Tree
+from qosforge.configtree import ConfigLine, Grammar, LineRule, Tree
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,11 @@ class CommandTable:
             broken=broken,
         )
         self.grammar = _NormalizedGrammar(
-            rules=tuple(self._rules()), leave=leave, ignored=ignored, flat_blocks=flat_blocks, normalize=normalize
+            rules=tuple(self._rules()),
+            leave=leave,
+            ignored=ignored,
+            flat_blocks=flat_blocks,
+            normalize=lambda tree: tuple(self._level(normalize(tree), "")),
         )
 
     @cached_property
@@ -162,6 +166,28 @@ class CommandTable:
             # What stands below a line that is none of ours may be QoS all the same, and all below one of QoS is.
             opened = found[0].line.opens if found else NOTHING if missed else ELSEWHERE
             tuple(self._entries(line.children, opened or NOTHING, line.text, reading))
+
+    def _level(self, lines: Tree, mode: str) -> Iterator[ConfigLine]:
+        """The lines of a mode; what devices print further in than they take it stands beside the line before it."""
+        for line in lines:
+            if not line.children:
+                yield line
+                continue
+            found = self.find(line.text, mode)
+            opened = found[0].line.opens if found else ""
+            if mode in self._shared and not opened:
+                yield line
+                continue
+            below = self._level(line.children, opened) if opened else ()
+            outside = line.children if not opened else ()
+            inside = []
+            for entry in below:
+                if mode not in self._shared and not self.find(entry.text, opened) and self.find(entry.text, mode):
+                    outside = (*outside, entry)
+                else:
+                    inside.append(entry)
+            yield ConfigLine(line.text, tuple(inside), line.number)
+            yield from self._level(outside, mode)
 
     def find(self, text: str, mode: str) -> tuple[Form, Mapping[str, Value]] | None:
         """The first form of a line that a text has in a mode, with its values."""

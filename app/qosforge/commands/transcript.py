@@ -112,13 +112,23 @@ def tidy(text: str, dialect: CommandSyntax) -> str:
     return "\n".join(_tidy_lines(lines, dialect)) + "\n"
 
 
+@dataclass(frozen=True)
+class _Open:
+    """A line that stands open: its indentation in the text and below the others, and the mode below it."""
+
+    column: int
+    depth: int
+    mode: str
+
+
 def _tidy_lines(lines: list[str], dialect: CommandSyntax) -> Iterator[str]:
-    stack: list[tuple[int, str]] = []  # headings that stand open: their indentation and the mode below them
+    stack: list[_Open] = []
     flat = False  # whether the open headings may have lines below them that are not indented
     skipping = False  # whether what follows is what a command printed
     for raw in lines:
         line = raw.strip()
-        indent = len(raw) - len(raw.lstrip())
+        column = len(raw) - len(raw.lstrip())
+        depth: int | None = None
         prompt = _PROMPT.fullmatch(line) if not line.startswith("!") else None
         if prompt is not None:
             command, mode = prompt["command"].strip(), prompt["mode"]
@@ -128,36 +138,63 @@ def _tidy_lines(lines: list[str], dialect: CommandSyntax) -> Iterator[str]:
                 if requested or mode is None:
                     yield ""
                     continue
-                line, indent, flat = command, _depth(mode), False
+                depth, line = _entered(stack, mode, command, dialect)
+                column, flat = depth, False
         elif skipping:
             yield ""
             continue
         if not line or line.startswith("!"):
-            stack, flat = ([], False) if indent == 0 and line else (stack, flat)
+            stack, flat = ([], False) if column == 0 and line else (stack, flat)
             yield line
             continue
-        if flat and indent == 0:
-            placed = _below_flat(stack, line, dialect)
-            if placed is not None:
-                indent, line = placed
-            elif stack and dialect.spelt("", line) is None and _OFTEN_BELOW.fullmatch(line):
-                indent = stack[0][0] + 1
-        while stack and stack[-1][0] >= indent:
+        if dialect.nested and line == "exit" and column == 0 and prompt is None:
+            _leave(stack)
+            yield line
+            continue
+        if depth is None and column == 0 and stack and (flat or dialect.spelt("", line) is None):
+            # A line at the margin of a text that is laid out is below one only where it is a command there.
+            depth, line = _below_flat(stack, line, dialect) or (None, line)
+            if depth is None and flat and dialect.spelt("", line) is None and _OFTEN_BELOW.fullmatch(line):
+                depth = stack[0].depth + 1
+        if depth is None:
+            while stack and stack[-1].column >= column:
+                stack.pop()
+            depth = stack[-1].depth + 1 if stack and column else column
+        while stack and stack[-1].depth >= depth:
             stack.pop()
-        mode_here = stack[-1][1] if stack else ""
+        mode_here = stack[-1].mode if stack else ""
         line = dialect.spelt(mode_here, line) or line
-        stack.append((indent, dialect.below(mode_here, line)))
+        stack.append(_Open(column, depth, dialect.below(mode_here, line)))
         # An indented line shows that the text is laid out: what stands at the margin then is at the top.
-        flat = dialect.nested and prompt is None and (indent == 0 or flat) and not raw.startswith((" ", "\t"))
-        yield " " * indent + line if dialect.nested else line
+        flat = dialect.nested and prompt is None and (column == 0 or flat) and not raw.startswith((" ", "\t"))
+        yield " " * depth + line if dialect.nested else line
 
 
-def _below_flat(stack: list[tuple[int, str]], line: str, dialect: CommandSyntax) -> tuple[int, str] | None:
+def _entered(stack: list[_Open], mode: str, command: str, dialect: CommandSyntax) -> tuple[int, str]:
+    """How deep a command at a prompt stands: a mode takes the commands of those around it, too."""
+    depth = _depth(mode)
+    there = [entry for entry in stack if entry.depth < depth]
+    if there and dialect.spelt(there[-1].mode, command) is None:
+        further = _below_flat(there, command, dialect)
+        if further is not None:
+            return further
+        if dialect.spelt("", command) is not None:
+            return 0, command
+    return depth, command
+
+
+def _leave(stack: list[_Open]) -> None:
+    """Close the innermost heading whose mode is known, at its ``exit``."""
+    while stack and stack.pop().mode == "?":
+        pass
+
+
+def _below_flat(stack: list[_Open], line: str, dialect: CommandSyntax) -> tuple[int, str] | None:
     """Where a line at the margin belongs below the open headings, if it is a command of their modes."""
-    for indent, mode in reversed(stack):
-        full = dialect.spelt(mode, line)
+    for entry in reversed(stack):
+        full = dialect.spelt(entry.mode, line)
         if full is not None:
-            return indent + 1, full
+            return entry.depth + 1, full
     return None
 
 

@@ -93,7 +93,8 @@ class DeviceFamily:
 
     ``title`` is what people call them. ``signs`` is a pattern of whole lines that they have and others hardly;
     ``switches`` where ports are those of a switch. ``images`` are tried in this order where none is known;
-    ``states_image`` where the ``version`` line of a configuration is one.
+    ``states_image`` where the ``version`` line of a configuration is one; ``versions`` is a pattern of those that
+    the devices run, which decides where the lines of a text are signs of several.
     """
 
     title: str
@@ -103,6 +104,7 @@ class DeviceFamily:
     role: DeviceRole
     switches: bool = True
     states_image: bool = False
+    versions: str = ".*"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -54,6 +54,7 @@ PLATFORM = Platform(
         driver="ios",
         role=DeviceRole.ACCESS,
         states_image=True,
+        versions=r"1[67]\..*",
     ),
     batfish_format="cisco_ios",
     secrets=IOS_FORMS,

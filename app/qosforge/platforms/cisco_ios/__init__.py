@@ -71,6 +71,7 @@ PLATFORM = Platform(
         role=DeviceRole.EDGE,
         switches=False,
         states_image=True,
+        versions=r"1[0-5]\..*",
     ),
     batfish_format="cisco_ios",
     secrets=IOS_FORMS,

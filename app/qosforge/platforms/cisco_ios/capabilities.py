@@ -159,6 +159,7 @@ class CiscoIos(CapabilityData):
     frame_relay: FrameRelay
     atm_burst: Fact[int]
     ip_mtu_minimum: Fact[int]
+    ip_mtu_whole: Fact[int]
     transmit_ring: Range
     nbar_words: Fact[dict[str, str]]
 

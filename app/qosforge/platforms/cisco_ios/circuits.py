@@ -175,6 +175,7 @@ class CircuitReader:
         lines = [(entry.name, line) for entry in reading.all("interface") for line in entry.below]
         self._shaping = {name for name, line in lines if line.id == "traffic-shaping"}
         self._classes = {name: line for name, line in lines if line.id == "frame-relay-class"}
+        self._used: set[str] = set()
 
     def read(self, interface: Entry) -> tuple[CircuitPlan | None, tuple[Entry, ...]]:
         """The circuit of an interface with the lines on it; none where it carries several: theirs are kept."""
@@ -188,10 +189,19 @@ class CircuitReader:
                     self._reading.miss(line, circuit.line.text)
         return None, ()
 
+    def read_unused(self) -> None:
+        """Keep the map classes of interfaces that no circuit takes from there, as far as any is known."""
+        for heading, line in self._classes.items():
+            if heading not in self._used:
+                self._reading.miss(line, f"interface {heading}")
+
     def _dlci(self, dlci: Entry, name: str) -> tuple[CircuitPlan, tuple[Entry, ...]]:
         main = main_interface(name)
         named = next((line for line in dlci.below if line.id == "dlci-class"), None)
-        named = named or self._classes.get(name) or self._classes.get(main)
+        for heading in (name, main):
+            if named is None and heading in self._classes:
+                named = self._classes[heading]
+                self._used.add(heading)
         if named is None:
             return CircuitPlan(dlci=dlci["dlci"]), ()
         if named.name not in self._map_classes or main not in self._shaping:

@@ -163,7 +163,7 @@ def _ip_mtu(
     if size < least:
         findings.append(_size_approximate(request, interface_request, "no fragmentation", "ip-mtu", least=least))
         return {}
-    if size >= (whole := CAPABILITIES.packet_bytes.value):
+    if size >= (whole := CAPABILITIES.ip_mtu_whole.value):
         findings.append(
             note(
                 "efficiency-not-needed",

@@ -95,21 +95,27 @@ def _interfaces() -> Iterator[Line]:
     )
     yield _one(
         "ip-mtu",
-        f"ip mtu <{CAPABILITIES.ip_mtu_minimum.value}-1000000>:ip_mtu",
+        f"ip mtu <{CAPABILITIES.ip_mtu_minimum.value}-{CAPABILITIES.ip_mtu_whole.value - 1}>:ip_mtu",
         "interface",
         key="ip-mtu",
         negate="no ip mtu",
     )
+    # What tunnels, PPPoE and VPNs leave of a whole packet cuts none for others to pass between.
+    yield Line("text", f"ip mtu <{CAPABILITIES.ip_mtu_whole.value}-1000000>", "interface")
     queueing = "fair-queue|random-detect|traffic-shape|priority-group|custom-queue-list"
     not_understood = (
         f"{{service-policy|{queueing}|tx-ring-limit|max-reserved-bandwidth}} [REST]",
         "ip {rtp|mtu} [REST]",
         "auto {qos|discovery} [REST]",
         "ppp multilink REST",
-        "frame-relay {fragment|ip|fair-queue|payload-compression|qos-autosense} [REST]",
+        "frame-relay {fragment|ip|fair-queue|interface-queue|payload-compression|policing|qos-autosense} [REST]",
+        "hold-queue <0-1000000> out",
+        "{ip nhrp|nhrp} {map group|group} REST",
     )
     yield Line("queueing", "", "interface", also=not_understood)
     yield Line("text", "description REST", "interface")
+    yield Line("instance", "service instance REST", "interface", opens="instance")
+    yield Line("queueing", "", "instance", also=("service-policy REST",))
     # No interface has this command: below one it stands in a text without indentation.
     yield from (Line("express-forwarding", "ip cef [REST]", mode) for mode in ("", "interface"))
     yield Line("ipv6", "ipv6 unicast-routing", "")
@@ -233,7 +239,7 @@ TABLE = CommandTable(
     shared={
         "": _QOS,
         ELSEWHERE: _QOS,
-        **dict.fromkeys(("interface", "pvc", "dlci", "other"), "(?!)"),
+        **dict.fromkeys(("interface", "instance", "pvc", "dlci", "other"), "(?!)"),
         **mqc.LIST_MODES,
     },
     arguments={**mqc.ARGUMENTS, "CIRCUIT": ArgumentType(r"(?:[0-9]{1,4}/)?[0-9]{1,5}", str)},

@@ -29,6 +29,7 @@ class _Reader:
 
     def plan(self, device: str) -> Plan:
         interfaces = tuple(self._interface(entry) for entry in self.reading.all("interface"))
+        self.circuits.read_unused()
         self.policies.read_unattached()
         ids = {line.id for entry in self.reading.entries for line in (entry, *entry.below)}
         return Plan(

@@ -158,7 +158,7 @@ def class_maps(since: Since = _unknown, *, names: str = r"\S+") -> Iterator[Line
     )
     listed = Change(refers=("acl {name}",))
     yield Line("match-acl", "match [not]:negated access-group name WORD:name", "class-map", change=listed)
-    yield Line("match-acl", "match [not]:negated access-group WORD:name", "class-map", change=Change())
+    yield Line("match-acl", "match [not]:negated access-group WORD:name", "class-map", change=listed)
     inner = Change(refers=("class-map {name}",))
     yield Line("match-class", "match [not]:negated class-map WORD:name", "class-map", change=inner)
     for pattern, feature in (
