@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qosforge.compiler.compile import CompiledDevice, compile_intent
-from qosforge.findings import Severity
+from qosforge.findings import Severity, has_errors
 from qosforge.intent.loader import load_intent
 from qosforge.platforms.base import platform
 
@@ -57,7 +57,10 @@ def test_what_is_imported_compiles_to_what_was_read(policy: str, folder: str, na
     text = running(device, (FOLDERS[folder] / startup).read_text(encoding="utf-8"))
     found = imported(text, platform_id=device.request.platform, image=device.request.image, device=name)
     lost = LOST.get((policy, name), "nothing")
+    refused = has_errors(device.findings)  # so is what is read from a configuration that was compiled nevertheless
     for message in told(found):
+        if refused and message.startswith("import-does-not-compile: "):
+            continue
         assert re.fullmatch(f"import-not-expressed: {lost} is not what the intent compiles to", message)
     assert all(intent.text.startswith("# Read from") for intent in found.intents)
     if len(found.intents) > 1 or any("compiles to" in f.message for f in found.findings):

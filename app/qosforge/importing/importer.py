@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from qosforge.configtree import ConfigLine
 from qosforge.errors import InputError, Place
 from qosforge.findings import DEFAULT, Finding
 from qosforge.importing.candidate_intent import (
@@ -17,9 +16,12 @@ from qosforge.importing.candidate_intent import (
     hosts_of,
     load_candidate,
 )
+from qosforge.importing.check import compile_errors, without_new_policies
 from qosforge.importing.document import as_yaml
 from qosforge.importing.hosts import Host, host_entry, network
+from qosforge.importing.left_out import LeftOut, find_left_out
 from qosforge.importing.merging import differing_classes
+from qosforge.importing.observed import has_output_config
 from qosforge.importing.plan_diff import PlanDifference, changed_system, find_differences
 from qosforge.importing.running_configuration import RunningConfiguration
 from qosforge.importing.search import NO_INTENT, ScoredCandidate, Search
@@ -27,11 +29,14 @@ from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.inventory.models import Network
 from qosforge.note import note
-from qosforge.plan.model import System
+from qosforge.plan.model import System, Trust
 from qosforge.platforms.base import platform
 from qosforge.platforms.masked_findings import mask_findings
 
-_POLICY = re.compile(r"policy-map(?:-input|-output)? (\S+)(?: .*)?")
+_OBJECT = re.compile(
+    r"(?:policy-map(?:-input|-output)?|class-map|map-class frame-relay|qos-policy-\w+) (?!.*\bsystem-cpp).+"
+)
+"""Objects that a device can be without; those that it has for its own CPU are none of these."""
 _NOT_ASKED = frozenset({"express_forwarding", "ipv6"})
 """Settings that classes need or not, without being any treatment of them."""
 
@@ -83,15 +88,29 @@ def import_configurations(configurations: Sequence[RunningConfiguration], name: 
         )
         notes[note("import-not-expressed", place, variant="no-word", what=what)] = None
 
-    found = Search(by_device, remark).find_candidates()
-    if not found:
+    left_out = {device: find_left_out(entry) for device, entry in by_device.items()}
+    search = Search(by_device, left_out, remark)
+    found = search.find_candidates()
+    unread = tuple(
+        finding
+        for entry in configurations
+        for finding in (
+            *_left_out_findings(entry, left_out[entry.device]),
+            *_find_waiting(entry),
+            *_find_contracts(entry),
+            *_find_unattached(entry, left_out[entry.device]),
+            *_find_unread(entry),
+        )
+    )
+    if not (found or unread or any(changed_system(e.plan, e.images[0]) for e in configurations)):
         raise InputError(
             "no interface has anything for quality of service",
             Place(file=configurations[0].file if configurations else None),
             "give the running configuration of a device that serves classes",
         )
     refused = tuple(_rejection_finding(entry, by_device) for entry in found if entry.cost >= NO_INTENT)
-    found = tuple(entry for entry in found if entry.cost < NO_INTENT)
+    checked = [without_new_policies(entry, search, by_device) for entry in found if entry.cost < NO_INTENT]
+    found = tuple(entry for entry, _ in checked if entry is not None)
     names = [name if position == 1 else f"{name}-{position}" for position in range(1, len(found) + 1)]
     sides = [side for entry in found for side in entry.candidate.sides]
     images = {device: image for entry in found for device, image in entry.candidate.images.items()}
@@ -100,10 +119,17 @@ def import_configurations(configurations: Sequence[RunningConfiguration], name: 
         *(f for h in hosts for f in h.findings),
         *notes,
         *refused,
+        *(f for _, added in checked for f in added),
+        *(
+            f
+            for entry, called in zip(found, names, strict=True)
+            for f in compile_errors(entry.candidate, called, by_device)
+        ),
         *(f for entry in found for f in _find_gaps(entry, by_device)),
         *_explain_split(found, names),
         *_device_wide_findings(found, by_device),
-        *(f for entry in configurations for f in (*_find_unattached(entry), *_find_unread(entry))),
+        *unread,
+        *(() if found else (note("import-nothing", Place(file=configurations[0].file)),)),
     )
     return ImportResult(
         tuple(_write_intent(entry.candidate, called, found) for entry, called in zip(found, names, strict=True)),
@@ -176,19 +202,19 @@ def _rejection_finding(scored: ScoredCandidate, configurations: Mapping[str, Run
 
 
 def _difference_finding(difference: PlanDifference, file: str, *, kept: bool) -> Finding:
+    place = Place(
+        device=difference.device, interface=difference.interface, direction=difference.direction, file=file
+    )
+    if difference.in_versions:
+        return note("import-not-expressed", place, variant="versions")
     return note(
         "import-not-expressed",
-        Place(
-            device=difference.device,
-            interface=difference.interface,
-            direction=difference.direction,
-            file=file,
-        ),
+        place,
         requested=difference.running,
         applied=difference.running if kept else difference.compiled,
-        variant="left-as-it-is" if kept else "differs",
+        variant="left-as-it-is" if kept else "loses" if difference.loses else "differs",
         part=difference.place,
-        renamed=difference.renamed,
+        **({} if kept or difference.loses else {"renamed": difference.renamed}),
     )
 
 
@@ -228,25 +254,57 @@ def _device_wide_findings(
                 )
 
 
-def _find_unattached(configuration: RunningConfiguration) -> Iterator[Finding]:
-    """Policies that no interface has."""
-    tree = platform(configuration.platform).grammar.parse(configuration.text)
-    named = {word for line in _walk_lines(tree) if "service-policy" in line.text for word in line.text.split()}
-    for line in tree:
-        found = _POLICY.fullmatch(line.text)
-        if found is not None and found[1] not in named:
+def _left_out_findings(configuration: RunningConfiguration, left_out: LeftOut) -> Iterator[Finding]:
+    """Sides that no intent is for, with the lines on which they fail."""
+    for (interface, direction), lines in left_out.sides.items():
+        place = Place(
+            device=configuration.device, interface=interface, direction=direction, file=configuration.file
+        )
+        numbers = [str(line.line) for line in lines]
+        several = len(lines) > 1
+        yield note(
+            "import-side-left-out",
+            place,
+            variant="lines" if several else DEFAULT,
+            **({"lines": ", ".join(numbers)} if several else {"line": numbers[0]}),
+        )
+
+
+def _find_waiting(configuration: RunningConfiguration) -> Iterator[Finding]:
+    """Policies on interfaces of a switch whose quality of service is switched off."""
+    plan = configuration.plan
+    if configuration.family.switches and plan.system == System():
+        for interface in plan.interfaces:
+            ingress = interface.ingress
+            if ingress.policy is not None and ingress.trust is Trust.KEEP and not ingress.rules:
+                place = Place(device=configuration.device, interface=interface.name, direction="input")
+                yield note("import-not-expressed", place, variant="waiting", policy=ingress.policy)
+
+
+def _find_contracts(configuration: RunningConfiguration) -> Iterator[Finding]:
+    """Traffic contracts of circuits that serve no classes."""
+    for interface in configuration.plan.interfaces:
+        circuit = interface.circuit
+        if circuit is None or has_output_config(interface):
+            continue
+        said = circuit.model_dump(include={"sustained", "peak", "burst"}, exclude_none=True)
+        if said:
+            contract = ", ".join(f"{name} {value}" for name, value in said.items())
+            place = Place(device=configuration.device, interface=interface.name, direction="output")
+            yield note("import-not-expressed", place, variant="contract", contract=contract)
+
+
+def _find_unattached(configuration: RunningConfiguration, left_out: LeftOut) -> Iterator[Finding]:
+    """Policies, class-maps and map-classes that no interface has."""
+    for line in platform(configuration.platform).commands.tree(configuration.text):
+        found = _OBJECT.fullmatch(line.text)
+        if found is not None and line.number not in left_out.attached:
             yield note(
                 "import-not-expressed",
                 Place(device=configuration.device, file=configuration.file, line=line.number),
                 variant="unattached",
-                policy=found[1],
+                object=line.text,
             )
-
-
-def _walk_lines(tree: Iterable[ConfigLine]) -> Iterator[ConfigLine]:
-    for line in tree:
-        yield line
-        yield from _walk_lines(line.children)
 
 
 def _find_unread(configuration: RunningConfiguration) -> Iterator[Finding]:

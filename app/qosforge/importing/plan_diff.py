@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -32,6 +33,8 @@ from qosforge.platforms.base import platform
 
 _DELIVERED = ("", "mls qos\n")
 """Configurations of devices as delivered: as such, and where quality of service has to be switched on."""
+_LOSS = re.compile(r".*\.(?:rules|policers|queues|any_of|none_of|police|child|scheduler|set_\w+)")
+"""Places in a plan whose differences take or add a class, a policer, a mark or a condition of a match."""
 LONGEST = 160
 """Characters of one side of a difference."""
 
@@ -48,14 +51,32 @@ class PlanDifference:
     compiled: str
 
     @property
+    def loses(self) -> bool:
+        """Whether it is one in classes, their marks, policers or what they match, and no detail of one."""
+        return _LOSS.fullmatch(self.place) is not None
+
+    def is_part_of(self, other: PlanDifference) -> bool:
+        """Whether another difference has this one in it, with the same loss where it is one."""
+        side, theirs = ((d.device, d.interface, d.direction) for d in (self, other))
+        if side != theirs or not self.place.startswith(other.place):
+            return False
+        return self == other or self.place != other.place or not self.loses
+
+    @property
     def renamed(self) -> bool:
         """Whether only what the device calls something differs."""
         return self.place.rpartition(".")[2] in ("name", "policy") and "None" not in (self.running, self.compiled)
 
     @property
     def weight(self) -> int:
-        """What it counts for where candidates are compared: names hardly."""
-        return 1 if self.renamed else 100
+        """What it counts for where candidates are compared: names hardly, and versions of IP, which no intent tells
+        apart, not at all."""
+        return 0 if self.in_versions else 1 if self.renamed else 100
+
+    @property
+    def in_versions(self) -> bool:
+        """Whether a class is told in packets of one version of IP alone on one side."""
+        return self.place.endswith(".ipv4")
 
 
 def find_differences(
@@ -237,12 +258,9 @@ def _intent_policy_name(policy: str | None) -> str | None:
 
 
 def _plain(rule: Rule) -> Rule:
-    """A rule with its alternatives in one order, and the name as an intent can have it.
-
-    An intent does not say in which version of IP marks are told.
-    """
+    """A rule with its alternatives in one order, and the name as an intent can have it."""
     change = {side: tuple(sorted(getattr(rule, side), key=repr)) for side in ("any_of", "none_of")}
-    return rule.model_copy(update={**change, "name": intent_name(rule.name), "ipv4": False})
+    return rule.model_copy(update={**change, "name": intent_name(rule.name)})
 
 
 def _without_numbers(policers: Iterable[InterfacePolicer]) -> tuple[InterfacePolicer, ...]:

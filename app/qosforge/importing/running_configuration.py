@@ -69,6 +69,8 @@ def recognise_platform(text: str, file: str) -> str:
             known[name] //= 4  # switches have VLAN interfaces and routing too, few routers have switch ports
     most = max(known.values(), default=0)
     found = [name for name, count in known.items() if count == most]
+    if len(found) > 1 and (version := _version(text)) is not None:
+        found = [name for name in found if re.fullmatch(platform(name).family.versions, version)] or found
     if most == 0 or len(found) > 1:
         why = "no line tells the platform" if most == 0 else f"may be of {' or '.join(sorted(found))}"
         raise InputError(why, Place(file=file), f"give --platform: {', '.join(sorted(known))}")
@@ -84,8 +86,10 @@ def _hostname(text: str) -> str | None:
 
 def _stated(text: str, family: DeviceFamily) -> str | None:
     """The image that a configuration states, where that is its version."""
-    if not family.states_image:
-        return None
+    return _version(text) if family.states_image else None
+
+
+def _version(text: str) -> str | None:
     for line in text.splitlines():
         if (found := _VERSION.fullmatch(line.strip())) is not None:
             return found[1]

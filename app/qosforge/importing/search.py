@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from qosforge.errors import QosforgeError
 from qosforge.findings import has_errors
 from qosforge.importing.candidate_intent import CandidateIntent, compile_candidate, drop_invalid, hosts_of
+from qosforge.importing.left_out import LeftOut
 from qosforge.importing.merging import MergedClasses, by_mark, by_name
 from qosforge.importing.observed import NoteUnmappedAt, ObservedSide, efficiency_of, observe_sides
 from qosforge.importing.plan_diff import PlanDifference, changed_system, find_differences
@@ -17,7 +18,7 @@ from qosforge.importing.switches import is_switch, list_readings, switch_sides, 
 from qosforge.importing.to_intent import IntentData, NoteUnmapped
 from qosforge.importing.variants import candidate_variants, reduced_variants
 from qosforge.inventory.models import DeviceRole
-from qosforge.plan.model import InterfacePlan
+from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import platform
 
@@ -43,8 +44,15 @@ class ScoredCandidate:
 class Search:
     """The search for candidate intents of some configurations."""
 
-    def __init__(self, configurations: Mapping[str, RunningConfiguration], note: NoteUnmappedAt) -> None:
+    def __init__(
+        self,
+        configurations: Mapping[str, RunningConfiguration],
+        left_out: Mapping[str, LeftOut],
+        note: NoteUnmappedAt,
+    ) -> None:
+        """``left_out`` are the sides of each device that no candidate is for."""
         self._configurations = configurations
+        self._left_out = left_out
         self._note = note
         self._plans = {name: entry.plan for name, entry in configurations.items()}
 
@@ -113,8 +121,13 @@ class Search:
         return lambda what: self._note(side.device, ", ".join(side.ports), side.direction, name, what)
 
     def _sides(self, name: str, entry: RunningConfiguration) -> Iterator[tuple[ObservedSide, ...]]:
-        """The configured sides of a device, in each way that they can be read."""
-        plan = entry.plan
+        """The configured sides of a device that are not left out, in each way that they can be read."""
+        left_out = self._left_out[name]
+        for found in self._every_side(name, entry, left_out.without(entry.plan)):
+            rest = ((side, left_out.rest(side)) for side in found)
+            yield tuple(replace(side, ports=ports) for side, ports in rest if ports)
+
+    def _every_side(self, name: str, entry: RunningConfiguration, plan: Plan) -> Iterator[tuple[ObservedSide, ...]]:
         if not is_switch(plan):
             yield tuple(observe_sides(name, plan.interfaces, self._note))
             return
@@ -161,7 +174,7 @@ class Search:
 
     # -- joining ---------------------------------------------------------------------------------------------
     def _joined(self, group: ScoredCandidate, own: ScoredCandidate) -> ScoredCandidate | None:
-        """Both in one candidate, where that lacks no more than the two do."""
+        """Both in one candidate, where that lacks nothing that the two do not."""
         best: ScoredCandidate | None = None
         for merged in self._ways(group.candidate, own.candidate):
             both = CandidateIntent(
@@ -174,10 +187,13 @@ class Search:
             )
             for images in ({}, group.candidate.images, own.candidate.images):
                 judged = self.score(replace(both, images={**both.images, **images}))
-                if best is None or judged.cost < best.cost:
+                if (
+                    _adds_nothing(judged, group, own)
+                    and judged.cost < NO_INTENT
+                    and (best is None or judged.cost < best.cost)
+                ):
                     best = judged
-        allowed = group.cost + own.cost
-        return best if best is not None and best.cost <= allowed and best.cost < NO_INTENT else None
+        return best if best is not None and best.cost <= group.cost + own.cost else None
 
     def _ways(self, group: CandidateIntent, own: CandidateIntent) -> Iterator[MergedClasses]:
         named = by_name(group.classes, own.classes)
@@ -205,7 +221,7 @@ class Search:
             merged.classes, (*one.candidate.sides, *other.candidate.sides), images=images, guessed=guessed
         )
         judged = self.score(both)
-        return judged if judged.cost <= one.cost + other.cost else None
+        return judged if judged.cost <= one.cost + other.cost and _adds_nothing(judged, one, other) else None
 
     # -- improving -------------------------------------------------------------------------------------------
     def _improved(self, scored: ScoredCandidate) -> ScoredCandidate:
@@ -235,6 +251,12 @@ class Search:
                 scored = tried
             else:
                 position += 1
+
+
+def _adds_nothing(joined: ScoredCandidate, *parts: ScoredCandidate) -> bool:
+    """Whether a candidate lacks nothing that none of those lacks which it joins."""
+    lacking = [difference for part in parts for difference in part.differences]
+    return all(any(map(difference.is_part_of, lacking)) for difference in joined.differences)
 
 
 def _marks(candidate: CandidateIntent) -> bool:

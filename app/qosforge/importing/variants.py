@@ -129,12 +129,27 @@ def _less(words: IntentData) -> Iterator[IntentData]:
             yield drop_path(words, path)
     treatment = words.get("treatment", {})
     if isinstance(wred := treatment.get("wred"), dict):
-        for less in _plainer(wred):
+        for less in (*_own_curves(words, wred), *_plainer(wred)):
             yield {**words, "treatment": {**treatment, "wred": less or True}}
     for position, child in enumerate(treatment.get("children", ())):
         for variant in _less(child):
             children = [*treatment["children"][:position], variant, *treatment["children"][position + 1 :]]
             yield {**words, "treatment": {**treatment, "children": children}}
+
+
+def _own_curves(words: IntentData, wred: IntentData) -> Iterator[IntentData]:
+    """The curves of the code points alone that a class matches: others never meet its packets."""
+    terms = words.get("match", {}).get("any", [] if "match" in words else [{"dscp": 0}])
+    if not terms or any(set(term) != {"dscp"} for term in terms):
+        return
+    own = [mark for term in terms for mark in (term["dscp"] if isinstance(term["dscp"], list) else [term["dscp"]])]
+    kept = [
+        {**profile, "dscp": marks}
+        for profile in wred.get("profiles", [])
+        if (marks := [mark for mark in profile.get("dscp", []) if mark in own])
+    ]
+    if kept and kept != wred["profiles"]:
+        yield {**wred, "profiles": kept}
 
 
 def _plainer(wred: IntentData) -> Iterator[IntentData]:

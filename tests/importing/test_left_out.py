@@ -1,0 +1,196 @@
+"""Sides of interfaces that no intent is for, what stands against an import, and texts as devices and people lay
+them out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from qosforge.findings import has_errors
+from qosforge.importing import ImportResult
+from qosforge.plan.model import RedProfile
+from qosforge.platforms.base import platform
+
+from .support import imported
+
+FRAGMENTS = Path(__file__).parent / "configurations"
+
+
+def fragment(name: str, **given: str) -> ImportResult:
+    return imported((FRAGMENTS / f"{name}.cfg").read_text(encoding="utf-8"), **given)
+
+
+def scopes(found: ImportResult) -> Mapping[str, tuple[str, ...]]:
+    """The ports of each side that an intent is for."""
+    return {
+        f"{intent.name} {scope.direction}": scope.ports
+        for intent in found.intents
+        for scope in intent.loaded.intent.apply
+    }
+
+
+def left_out(found: ImportResult) -> list[tuple[str | None, str | None, str]]:
+    return [(f.interface, f.direction, f.message) for f in found.findings if f.code == "import-side-left-out"]
+
+
+def test_a_side_with_a_line_that_is_not_understood_gets_nothing_of_its_neighbour() -> None:
+    found = fragment("m19")
+    assert scopes(found) == {"made input": ("Serial0/0",)}
+    assert left_out(found) == [
+        ("Serial0/1", "input", "not in the intent: line 12 takes part in it and is not understood")
+    ]
+    assert has_errors(found.findings)
+
+
+def test_marks_that_a_table_keeps_are_not_those_of_a_phone() -> None:
+    found = fragment("c9k")
+    classes = {
+        scope.ports: [c.name for c in intent.loaded.intent.classes if c.match is not None]
+        for intent in found.intents
+        for scope in intent.loaded.intent.apply
+    }
+    assert classes == {("TenGigabitEthernet1/0/13",): ["V"], ("TenGigabitEthernet1/0/14",): []}
+
+
+def test_all_interfaces_that_share_what_is_not_understood_are_left_out() -> None:
+    text = "version 15.1\nhostname R1\nip access-list extended A\n permit tcp any any established\n"
+    text += "class-map match-any X\n match access-group name A\nclass-map match-any Y\n match ip dscp ef\n"
+    for policy, name in (("P", "X"), ("Q", "Y")):
+        text += f"policy-map {policy}\n class {name}\n  bandwidth percent 10\n"
+    for port, policy in (("0/0", "P"), ("0/1", "Q"), ("0/2", "P")):
+        text += f"interface Serial{port}\n service-policy output {policy}\n"
+    found = imported(text)
+    assert scopes(found) == {"made output": ("Serial0/1",)}
+    assert left_out(found) == [
+        ("Serial0/0, Serial0/2", "output", "not in the intent: line 4 takes part in it and is not understood")
+    ]
+
+
+@pytest.mark.parametrize("name", ["m8", "m17"])
+def test_an_output_without_a_policy_gets_none(name: str) -> None:
+    found = fragment(name)
+    assert not found.intents
+    assert [message for _, _, message in left_out(found)] == [
+        "not in the intent: it has no policy, and an intent would attach one"
+    ]
+    assert "import-nothing" in {f.code for f in found.findings}
+
+
+def test_an_ip_mtu_of_a_tunnel_is_no_fragmentation() -> None:
+    found = fragment("m10")
+    assert not found.intents
+    assert "1452" not in "".join(f.message for f in found.findings)
+
+
+def test_lines_that_no_interface_acts_on_are_named_all_the_same() -> None:
+    told = [f.message for f in fragment("m5").findings]
+    for line in ("fair-queue 64 256 0", "ip rtp priority 16384 16383 200", "priority-group 15"):
+        assert any(line in message for message in told)
+
+
+def test_a_policer_that_an_intent_loses_is_an_error() -> None:
+    found = fragment("m18")
+    assert [(f.code, f.variant) for f in found.findings if f.severity == "error"] == [
+        ("import-not-expressed", "loses")
+    ]
+
+
+def test_an_intent_that_does_not_compile_is_an_error() -> None:
+    text = "version 12.2\nhostname R1\nclass-map match-any V\n match ip dscp ef\npolicy-map P\n class V\n"
+    found = imported(text + "  priority\ninterface Serial0/0\n service-policy output P\n")
+    error = next(f for f in found.findings if f.code == "import-does-not-compile")
+    assert (error.severity, error.traffic_class) == ("error", "V")
+    assert error.message.startswith("intent made does not compile: priority-needs-cap: ")
+
+
+def test_a_detector_one_deeper_than_the_line_before_it_is_that_of_the_class() -> None:
+    plan = platform("cisco_ios").parse((FRAGMENTS / "m1.cfg").read_text(encoding="utf-8"), "R1", "15.0")
+    scheduler = plan.interfaces[0].egress.scheduler
+    assert scheduler is not None
+    first, rest = (queue.red for queue in scheduler.queues)
+    assert first is not None
+    assert first.by_dscp
+    assert rest is not None
+    assert not rest.by_dscp
+    assert any(isinstance(profile, RedProfile) and 18 in profile.dscp for profile in first.profiles)
+    assert plan.unknown == ()
+
+
+def test_the_curves_of_a_class_are_those_of_its_own_code_points() -> None:
+    (intent,) = fragment("m11").intents
+    assert "wred: {profiles: [{dscp: [af21], minimum: 24 packets, maximum: 40 packets}]}" in intent.text
+
+
+SESSION = """\
+hostname R1
+version 15.1
+R1(config)# class-map match-any V
+R1(config-cmap)# match ip dscp ef
+R1(config-cmap)# policy-map P
+R1(config-pmap)# class V
+R1(config-pmap-c)# priority percent 10
+R1(config-pmap-c)# class class-default
+R1(config-pmap-c)# fair-queue
+R1(config-pmap-c)# interface Serial0/0
+R1(config-if)# service-policy output P
+"""
+LEFT_BY_EXIT = """\
+hostname R1
+version 15.1
+class-map match-any V
+match ip dscp ef
+exit
+policy-map P
+class V
+priority percent 10
+exit
+class class-default
+fair-queue
+exit
+exit
+interface Serial0/0
+service-policy output P
+exit
+"""
+ONE_INDENTED = """\
+hostname R1
+version 15.1
+class-map match-any V
+match ip dscp ef
+policy-map P
+class V
+  priority percent 10
+class class-default
+fair-queue
+interface Serial0/0
+service-policy output P
+"""
+LAID_OUT = """\
+hostname R1
+version 15.1
+class-map match-any V
+ match ip dscp ef
+policy-map P
+ class V
+    priority percent 10
+ class class-default
+    fair-queue
+interface Serial0/0
+ service-policy output P
+"""
+
+
+@pytest.mark.parametrize("text", [SESSION, LEFT_BY_EXIT, ONE_INDENTED], ids=["session", "exit", "one indented"])
+def test_texts_that_say_the_same_read_the_same(text: str) -> None:
+    read = platform("cisco_ios").parse
+    held = read(LAID_OUT, "R1", "15.1")
+    assert held.interfaces[0].egress.policy == "P"
+    assert read(text, "R1", "15.1") == held
+
+
+def test_a_version_decides_between_platforms_that_say_a_thing_alike() -> None:
+    text = (FRAGMENTS / "m2.cfg").read_text(encoding="utf-8")
+    assert "platform: cisco_ios" in imported(text).files["hosts.yaml"]
+    assert "platform: catalyst_9000" in imported(text.replace("15.1", "16.12")).files["hosts.yaml"]
