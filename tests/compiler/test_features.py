@@ -124,7 +124,7 @@ def test_every_field_of_the_language_is_core_or_a_feature() -> None:
         "children",
     }
     told = MATCHES.keys() | TREATMENTS.keys() | DETAILS.keys() | CLASSES.keys() | SCOPES.keys()
-    told |= {Feature.REQUIRES_PHONE}
+    told |= {Feature.REQUIRES_PHONE, Feature.KEEP_MARK}
     assert set(Feature) == told | EFFICIENCY.keys() | SHAPERS.keys()
 
 
@@ -200,6 +200,14 @@ def test_what_a_scope_says_and_a_platform_lacks_is_told_for_its_interface(featur
     names = {name for name, _ in ports}
     assert set(told) == {(n, p) for n, p in ports if n in lacking(feature, sorted(names))}
     assert len(told) == len(set(told))
+
+
+def test_marks_that_the_default_class_keeps_are_told_where_a_platform_clears_them() -> None:
+    found = refused({"name": "default", "mark": {"keep": True}})
+
+    recognising = [d.name for d in campus().devices if d.name != "r2"]
+    told = [f.device for f in found if f.requested == Feature.KEEP_MARK.value]
+    assert told == lacking(Feature.KEEP_MARK, recognising)
 
 
 def test_a_phone_that_an_input_requires_is_told_where_classes_are_recognised_and_trusted_elsewhere() -> None:

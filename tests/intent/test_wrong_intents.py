@@ -478,6 +478,12 @@ CASES = {
         "101 % is more than the queue holds",
         "at most 100 %",
     ),
+    "kept and written": (
+        ("- name: default", "- name: default\n    mark: {keep: true, dscp: ef}"),
+        14,
+        "a mark that is kept",
+        "give keep",
+    ),
     "a phone at an output": (
         ("direction: output", "direction: output, requires_phone: true"),
         18,

@@ -131,6 +131,7 @@ INTENTS: dict[str, dict[str, Any]] = {
         "apply": (*APPLY, {"interfaces": "trunk", "direction": "input", "trust": "cos"}),
     },
     "both versions": {"classes": (VOICE, WEB_6, REST)},
+    "kept": {"classes": (VOICE, {"name": "default", "mark": {"keep": True}})},
     "trusted phones": {
         "classes": (VOICE, REST),
         "apply": (*APPLY, {"interfaces": "plain", "direction": "input", "trust": "phone"}),

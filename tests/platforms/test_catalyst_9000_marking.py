@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from qosforge.findings import Severity, has_errors
-from qosforge.plan.model import Trust
+from qosforge.importing import import_configurations, read_configuration
+from qosforge.plan.model import Ingress, Trust
 from qosforge.platforms.catalyst_9000 import PLATFORM
 from qoslab.box import Box
 from qoslab.packets import Packets
@@ -156,7 +157,7 @@ def test_the_tables_of_auto_qos_are_read_as_what_they_do() -> None:
     phone, trusted = plan.interfaces
     policed = [(r.set_dscp, r.police and r.police.exceed.set_dscp) for r in phone.ingress.rules]
     assert policed == [(46, 8), (24, 8), (0, None)]
-    assert [(r.name, r.set_dscp) for r in trusted.ingress.rules] == [("class-default", None)]
+    assert trusted.ingress == Ingress()  # a table that copies
     assert (phone.ingress.trust, trusted.ingress.trust) == (Trust.PHONE, Trust.KEEP)
     assert plan.unknown == ()
 
@@ -173,6 +174,66 @@ def test_the_tables_of_auto_qos_are_read_as_what_they_do() -> None:
 def test_a_table_that_changes_marks_is_not_lost(line: str, instead: str) -> None:
     unknown = PLATFORM.parse(AUTO_QOS.replace(line, instead, 1), "sw", "16.12").unknown
     assert [(u.context, u.text.split()[0]) for u in unknown] == [("class class-default", "set")]
+
+
+def test_a_phone_s_port_is_imported_as_one() -> None:
+    imported = import_configurations([read_configuration(f"hostname sw\n{AUTO_QOS}", "sw.cfg")], "again")
+    text = "\n".join(intent.text for intent in imported.intents)
+    assert "requires_phone: true" in text
+    assert "GigabitEthernet1/0/2" not in text  # its table copies: it trusts what arrives, as without a policy
+    # Names alone differ.
+    assert {f.severity for f in imported.findings} == {Severity.INFO}
+
+
+def test_ports_of_different_policies_are_not_joined() -> None:
+    """One marks what phones send and leaves the rest as it is, the other copies every mark."""
+    text = """\
+version 16.12
+hostname C9
+table-map T
+ default copy
+class-map match-any V
+ match cos 5
+policy-map PHONE
+ class V
+  set dscp ef
+policy-map UPLINK
+ class class-default
+  set dscp dscp table T
+interface TenGigabitEthernet1/0/13
+ service-policy input PHONE
+interface TenGigabitEthernet1/0/14
+ service-policy input UPLINK
+"""
+    imported = import_configurations([read_configuration(text, "c9.cfg")], "again")
+    (intent,) = imported.intents
+    assert [c.name for c in intent.loaded.intent.classes] == ["V", "default"]
+    assert [scope.ports for scope in intent.loaded.intent.apply] == [("TenGigabitEthernet1/0/13",)]
+    assert intent.loaded.intent.classes[-1].mark is not None
+    assert {f.code for f in imported.findings} == {"import-assumed"}
+
+
+QUEUEING = """\
+class-map match-any TC7
+ match traffic-class 7
+policy-map type queueing Q
+ class TC7
+  priority level 1
+interface GigabitEthernet1/0/1
+ service-policy type queueing output Q
+ service-policy type control subscriber DOT1X
+"""
+
+
+def test_policies_of_traffic_classes_are_named_line_by_line() -> None:
+    unknown = PLATFORM.parse(QUEUEING, "sw", "17.12").unknown
+    assert {u.text for u in unknown} == {
+        "match traffic-class 7",
+        "policy-map type queueing Q",
+        "class TC7",
+        "priority level 1",
+        "service-policy type queueing output Q",
+    }
 
 
 def test_a_policer_whose_table_makes_many_marks_is_not_understood() -> None:

@@ -392,6 +392,8 @@ def class_lists(
             mark = draw(marks(words, position))
             if mark and not default:
                 entry["mark"] = mark
+        if default and depth == 1 and words.has(Feature.KEEP_MARK) and draw(st.integers(0, 3)) == 0:
+            entry["mark"] = {"keep": True}
         first = priority and position == 0
         treatment = draw(treatments(words, left, sides, first=first, default=default))
         below = (

@@ -49,6 +49,9 @@ def class_requirements(class_request: ClassRequest) -> Iterator[ClassRequirement
         yield ClassRequirement(
             Feature.MARK_DROP_PRECEDENCE, class_request.model_copy(update={"mark": bare}), "input"
         )
+    if class_request.keep_mark:
+        cleared = class_request.model_copy(update={"keep_mark": False})
+        yield ClassRequirement(Feature.KEEP_MARK, cleared, "input")
     limit = treatment.queue_limit
     if limit:
         yield ClassRequirement(_limit_unit(limit), _treated(class_request, queue_limit=None), prefer=limit.prefer)

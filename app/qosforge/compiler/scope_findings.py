@@ -82,7 +82,11 @@ def find_unrecognised(
     """``input-scope-missing``: classes that are to be policed or marked on input, where no input recognises any;
     and inputs in scope that recognise none, where others do.
     """
-    acting = [entry for entry in every_class(loaded.intent.classes) if entry.mark is not None or _policed(entry)]
+    acting = [
+        entry
+        for entry in every_class(loaded.intent.classes)
+        if (entry.mark is not None and not entry.mark.keep) or _policed(entry)
+    ]
     inputs = [(r.device, i) for r in requests for i in r.interfaces if i.recognise or i.trust]
     if any(i.recognise for _, i in inputs):
         unsaid = [(device, i.name) for device, i in inputs if i.trust and i.trust_in is None]

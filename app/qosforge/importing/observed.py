@@ -144,7 +144,8 @@ About = Callable[[str | None], NoteUnmapped]
 def rule_classes(rules: Iterable[Rule], about: About) -> Iterator[IntentData]:
     """Classes of an input policy: what they match, mark and police."""
     for rule in rules:
-        name = class_name(rule)
+        everything = rule.any_of == (Term(),) and not rule.none_of
+        name = RESERVED_CLASS if everything else class_name(rule)
         words: IntentData = {"name": name}
         if name != RESERVED_CLASS:
             match = match_of(rule, load_catalogue(), about(name))
@@ -155,6 +156,8 @@ def rule_classes(rules: Iterable[Rule], about: About) -> Iterator[IntentData]:
         if rule.police is not None and (police := police_of(rule.police, "input", about(name))):
             words["treatment"] = {"police": police}
         yield words
+        if everything:
+            return  # what stands behind it takes nothing
 
 
 def class_name(rule: Rule) -> str:

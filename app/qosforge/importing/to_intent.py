@@ -242,8 +242,9 @@ def red_of(red: Red) -> IntentData:
             limits["probability"] = f"{100 / profile.denominator:.12g} %"
         if marks:
             profiles.append({**marks, **limits})
-    # What counts in parts of a queue averages as the device does.
-    words: IntentData = {} if red.unit == "percent" else {"weight_exponent": red.weight_exponent}
+    # What counts in parts of a queue averages as the device does; 0 where it has no average.
+    averages = red.weight_exponent and red.unit != "percent"
+    words: IntentData = {"weight_exponent": red.weight_exponent} if averages else {}
     if profiles:
         words["profiles"] = profiles
     if red.ecn:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from qosforge.importing.candidate_intent import CandidateIntent, drop_path
 from qosforge.importing.to_intent import IntentData
+from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.model import Plan, ShareUnit
 
 _OPTIONAL = (
@@ -26,6 +27,8 @@ def candidate_variants(candidate: CandidateIntent, plans: Mapping[str, Plan]) ->
     """Candidates that may give more of what the devices hold."""
     yield from _other_sides(candidate)
     yield from _in_percent(candidate)
+    if all(words["name"] != RESERVED_CLASS for words in candidate.classes):
+        yield replace(candidate, classes=(*candidate.classes, {"name": RESERVED_CLASS, "mark": {"keep": True}}))
     if candidate.classes:
         # Devices that fill their queues in the order of the classes.
         yield replace(candidate, classes=(*reversed(candidate.classes[:-1]), candidate.classes[-1]))
@@ -33,6 +36,8 @@ def candidate_variants(candidate: CandidateIntent, plans: Mapping[str, Plan]) ->
         others = [c for c in reversed(candidate.classes[:-1]) if c not in first]
         yield replace(candidate, classes=(*first, *others, candidate.classes[-1]))
     for position, words in enumerate(candidate.classes):
+        if words["name"] == RESERVED_CLASS and "mark" not in words:
+            yield candidate.with_class(position, {**words, "mark": {"keep": True}})
         for variant in (*_bounded(words), *_capped(words, [plans[device] for device in candidate.devices])):
             yield candidate.with_class(position, variant)
 

@@ -25,13 +25,15 @@ class Mark(IntentModel):
     """The marks a class carries behind the edge.
 
     ``precedence`` writes the upper three bits of the field alone; ``drop_precedence`` is what a device notes for
-    its own queues (and what the last digit of an AF code point says).
+    its own queues (and what the last digit of an AF code point says). ``keep`` leaves what no class takes the marks
+    that it brings, where a device would clear them.
     """
 
     dscp: Dscp | None = None
     cos: Cos | None = None
     precedence: Precedence | None = None
     drop_precedence: Literal["low", "medium", "high"] | None = None
+    keep: Flag = False
 
     @property
     def recognised_by(self) -> tuple[Literal["dscp", "precedence"], int] | None:
@@ -47,7 +49,10 @@ class Mark(IntentModel):
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
-        if all(getattr(self, field) is None for field in Mark.model_fields):
+        given = [field for field in Mark.model_fields if field != "keep" and getattr(self, field) is not None]
+        if self.keep and given:
+            raise ValueError("a mark that is kept is not written: give keep, or the other marks")
+        if not (given or self.keep):
             raise ValueError("an empty mark: give dscp, precedence, cos or drop_precedence, or leave it out")
         if self.dscp is not None and self.precedence is not None:
             raise ValueError("dscp and precedence are one field: give one of them")
@@ -184,6 +189,8 @@ class TrafficClass(IntentModel):
                 raise ValueError("the class 'default' takes what no other class matches: it has no match")
             if self.treatment.priority is not None:
                 raise ValueError("the class 'default' cannot have priority: it would take everything first")
+        elif self.mark and self.mark.keep:
+            raise ValueError("a class keeps the marks that it is not given: leave keep out, it is for 'default'")
         elif self.match is None:
             raise ValueError(f"class {self.name!r} has no match: give one, only 'default' goes without")
         return self

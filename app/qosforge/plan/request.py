@@ -35,6 +35,7 @@ class Feature(StrEnum):
     MARK_PRECEDENCE = "marking an IP precedence"
     MARK_OUTPUT = "marking on output"
     MARK_DROP_PRECEDENCE = "marking a drop precedence"
+    KEEP_MARK = "marks that what no class takes keeps"
     QUEUE_LIMIT = "a queue limit in packets"
     QUEUE_LIMIT_BYTES = "a queue limit in bytes"
     QUEUE_LIMIT_TIME = "a queue limit in time"
@@ -111,6 +112,8 @@ class ClassRequest(RequestModel):
     terms: tuple[TermRequest, ...] = ()
     none_of: tuple[TermRequest, ...] = ()
     mark: Mark | None = None
+    keep_mark: bool = False
+    """Whether the packets of the class of everything else keep their marks, where a device would clear them."""
     treatment: Treatment = Treatment()
     remarked: tuple[int, ...] = ()
     """DSCPs that the class's policer writes instead of its mark, at this device or before it."""

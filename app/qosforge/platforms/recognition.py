@@ -185,6 +185,6 @@ def default_marked_down(request: DeviceRequest) -> Iterator[Finding]:
     For devices on which an unknown packet must not keep a mark that would pass for a class's.
     """
     default = request.classes[-1]
-    if default.mark is None and any(i.recognise for i in request.interfaces):
+    if default.mark is None and not default.keep_mark and any(i.recognise for i in request.interfaces):
         place = class_place(request, default, direction="input")
         yield note("default-marked-down", place, requested="no mark", applied="DSCP 0")

@@ -23,6 +23,7 @@ FEATURES = frozenset(
         Feature.MATCH_FLOW,
         Feature.MATCH_IPV6,
         Feature.MARK_PRECEDENCE,
+        Feature.KEEP_MARK,
         Feature.BUFFERS,
         Feature.QUEUE_LIMIT_PERCENT,
         Feature.WRED_PERCENT,

@@ -46,14 +46,23 @@ TABLE = CommandTable(
     # A macro: what it entered stands beside it.
     Line("auto-qos", "auto qos REST", "interface"),
     Line("text", "{description|switchport} [REST]", "interface"),
-    Line("other", "{class-map|policy-map} type REST", opens="other"),
+    # Switches with a Q200 queue by traffic classes, in policies of their own type: plans have no place for these.
+    Line("queueing", "{class-map|policy-map} type queueing REST", opens="queueing"),
+    Line("queueing-class", "class WORD:name", "queueing", opens="queueing-class"),
+    Line("other", "{class-map|policy-map} type OTHER_TYPE REST", opens="other"),
     shared={
         "": r"qos .+",
-        "interface": r"(?:no )?(?:service-policy|qos|trust device|auto qos)\b.*",
+        # Policies of type control are those of 802.1X.
+        "interface": r"(?:no )?(?:service-policy(?! type control)|qos|trust device|auto qos)\b.*",
         **dict.fromkeys(("own", "other"), "(?!)"),
         **mqc.LIST_MODES,
     },
-    arguments={**mqc.ARGUMENTS, "OWN": ArgumentType(rf"{OWN}\S+", str), "PORT": ArgumentType(_PORT, str)},
+    arguments={
+        **mqc.ARGUMENTS,
+        "OWN": ArgumentType(rf"{OWN}\S+", str),
+        "OTHER_TYPE": ArgumentType(r"(?!queueing\b)\S+", str),
+        "PORT": ArgumentType(_PORT, str),
+    },
     families=(
         "FastEthernet", "GigabitEthernet", "TwoGigabitEthernet", "FiveGigabitEthernet", "TenGigabitEthernet",
         "TwentyFiveGigE", "FortyGigabitEthernet", "HundredGigE", "Port-channel", "Vlan", "Loopback",

@@ -74,7 +74,7 @@ def _told_by_cos(entry: ClassRequest) -> list[int]:
 
 def _written_marks(entry: ClassRequest, notes: Notes) -> ClassMarks:
     mark = entry.mark
-    unmarked = 0 if entry.is_default else None
+    unmarked = 0 if entry.is_default and not entry.keep_mark else None
     if mark is None:
         return ClassMarks(unmarked, None)
     if mark.dscp is not None:

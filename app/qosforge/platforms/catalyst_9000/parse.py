@@ -24,6 +24,10 @@ def parse(text: str, device: str, image: str = "") -> Plan:
     policies = PolicyReader(reading, class_maps, QueueLines, polices_output=False, level=1)
     interfaces = tuple(_interface(port, policies) for port in reading.all("port"))
     policies.read_unattached()
+    for entry in reading.all("queueing"):
+        reading.miss(entry)
+        for line in entry.below:
+            reading.miss(line, entry.line.text)
     for entry in reading.all("other-interface"):
         for line in entry.below:
             if line.id == "service-policy":
@@ -42,6 +46,8 @@ def _interface(port: Entry, policies: PolicyReader) -> InterfacePlan:
     trust = Trust.KEEP
     for line in port.below:
         match line.id, line.get("direction"):
+            case "service-policy", "input" if policies.does_nothing(line):
+                pass  # such as a table-map that copies: what the device does without a policy
             case "service-policy", "input":
                 ingress = policies.input(line)
             case "service-policy", _:

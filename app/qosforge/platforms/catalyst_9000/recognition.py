@@ -43,7 +43,9 @@ def input_rules(
         )
         if rule.ipv4:
             notes.note("told-in-ipv4", traffic_class=entry.name, direction="input", variant="switched")
-        rules.append(rule.model_copy(update={"police": _policer(entry, rule, exceeding, notes)}))
+        rule = rule.model_copy(update={"police": _policer(entry, rule, exceeding, notes)})
+        if not entry.is_default or (rule.set_dscp, rule.set_cos, rule.police) != (None, None, None):
+            rules.append(rule)
     return tuple(rules)
 
 

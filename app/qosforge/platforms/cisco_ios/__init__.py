@@ -26,6 +26,7 @@ FEATURES = frozenset(
         Feature.MATCH_NONE,
         Feature.MARK_OUTPUT,
         Feature.MARK_PRECEDENCE,
+        Feature.KEEP_MARK,
         Feature.QUEUE_LIMIT,
         Feature.QUEUE_LIMIT_BYTES,
         Feature.QUEUE_LIMIT_TIME,

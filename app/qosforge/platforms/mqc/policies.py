@@ -84,6 +84,14 @@ class PolicyReader:
             self._inputs[name] = self._input(name)
         return self._inputs[name]
 
+    def does_nothing(self, attached: Entry) -> bool:
+        """Whether the policy of a ``service-policy input`` line leaves all packets as they are."""
+        lines = (line for entry in self._classes(attached.name) for line in entry.below)
+        return attached.name in self._policies and all(map(self._keeps, lines))
+
+    def _keeps(self, line: Entry) -> bool:
+        return line.id == "set-table" and line["field"] == line["source"] and self._tables.keeps_all(line["table"])
+
     def output(self, attached: Entry) -> Egress:
         """How the policy of a ``service-policy output`` line queues packets."""
         name = attached.name
@@ -137,7 +145,7 @@ class PolicyReader:
                         rule = rule.model_copy(update={"police": policer})
                     case "set-table" if line["table"] not in self._tables:
                         self._miss(line, entry.line.text, undefined=f"table-map {line['table']}")
-                    case "set-table" if line["field"] == line["source"] and self._tables.keeps_all(line["table"]):
+                    case "set-table" if self._keeps(line):
                         pass
                     case _:
                         self._miss(line, entry.line.text)

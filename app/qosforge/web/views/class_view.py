@@ -32,6 +32,7 @@ QUANTILES = ("mean", "p50", "p95", "p99", "p99.9")
 """Statistics of delay that every class offers; what else a class bounds stands beside them."""
 
 _SHOWN_ONLY = (
+    ("mark", "keep"),
     ("treatment", "fair_queue", "flows"),
     ("treatment", "mark", "precedence"),
     ("treatment", "wred", "profiles"),
