@@ -93,7 +93,7 @@ def test_a_2970_limits_a_port_in_per_cent(tmp_path: Path) -> None:
     result = compiled("s2970", loaded, before)
     assert scheduler(result, "GigabitEthernet0/5").limit_percent == 33
     near = finding(result, "port-shape-approximate", "GigabitEthernet0/5")
-    assert (near.requested, near.applied) == ("33.5 Mb/s (33.5 %)", "33 Mb/s (33 %)")
+    assert (near.requested, near.applied) == ("33.5 Mb/s (33.5 %)", "about 33 Mb/s (33 %)")
     refused = finding(result, "port-shape-unsupported", "GigabitEthernet0/6")
     assert (refused.severity, refused.requested, refused.applied) == ("error", "33.5 Mb/s (3.35 %)", "not limited")
     assert scheduler(result, "GigabitEthernet0/6").limit_percent is None
@@ -115,7 +115,13 @@ def test_a_2970_limits_a_port_in_per_cent(tmp_path: Path) -> None:
 def test_a_2970_limits_no_port_above_its_range() -> None:
     result = compiled("s2970", scoped(WEB, REST, outputs={"shape": {"rate": "96 Mb/s"}}), startup("s2970"))
     near = finding(result, "port-shape-approximate", "GigabitEthernet0/5")
-    assert (near.severity, near.applied) == ("warning", "90 Mb/s (90 %)")
+    assert (near.severity, near.applied) == ("warning", "about 90 Mb/s (90 %)")
+
+
+def test_a_whole_per_cent_of_a_2970_is_not_exact_either() -> None:
+    result = compiled("s2970", scoped(WEB, REST, outputs={"shape": {"rate": "50 Mb/s"}}), startup("s2970"))
+    near = finding(result, "port-shape-approximate", "GigabitEthernet0/5")
+    assert (near.severity, near.requested, near.applied) == ("info", "50 Mb/s (50 %)", "about 50 Mb/s (50 %)")
 
 
 def test_a_link_aggregation_is_served_by_its_members() -> None:

@@ -206,7 +206,8 @@ def test_ports_that_are_left_alone_sit_behind_the_same_maps() -> None:
 def test_thresholds_of_ports_outside_are_not_changed_in_silence() -> None:
     site = switch("catalyst_2970", "GigabitEthernet0/1", "GigabitEthernet0/2")
     deep = a_class(treatment={"bandwidth": {"weight": 42}, "queue_limit": {"packets": 50, "prefer": True}})
-    first, other = (an_intent(deep, apply=[OUT | {"ports": f"GigabitEthernet0/{n}"}]) for n in (1, 2))
+    trusted = IN | {"trust": "dscp"}
+    first, other = (an_intent(deep, apply=[OUT | {"ports": f"GigabitEthernet0/{n}"}, trusted]) for n in (1, 2))
 
     assert "queue-set-shared" in errors_after(site, first, other)
 

@@ -98,6 +98,7 @@ def import_configurations(configurations: Sequence[RunningConfiguration], name: 
             *_left_out_findings(entry, left_out[entry.device]),
             *_find_waiting(entry),
             *_find_contracts(entry),
+            *_find_port_cos(entry),
             *_find_unattached(entry, left_out[entry.device]),
             *_find_unread(entry),
         )
@@ -304,6 +305,21 @@ def _find_unattached(configuration: RunningConfiguration, left_out: LeftOut) -> 
                 Place(device=configuration.device, file=configuration.file, line=line.number),
                 variant="unattached",
                 object=line.text,
+            )
+
+
+def _find_port_cos(configuration: RunningConfiguration) -> Iterator[Finding]:
+    """The CoS that ports give to packets without one: it stays, and no intent says it."""
+    for port in configuration.plan.interfaces:
+        if port.ingress.port_cos:
+            place = Place(
+                device=configuration.device, interface=port.name, direction="input", file=configuration.file
+            )
+            yield note(
+                "import-not-expressed",
+                place,
+                variant="no-word",
+                what=f"CoS {port.ingress.port_cos} of packets without a tag, which the port keeps",
             )
 
 

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from qosforge.commands import CommandTable, Line
-from qosforge.platforms.ios_switch.lines import ARGUMENTS, CLASSIFIERS, FAMILIES, MAPS, ports, setting, table
+from qosforge.platforms.ios_switch.lines import (
+    ARGUMENTS,
+    CLASSIFIERS,
+    FAMILIES,
+    MAPS,
+    flatten_classes,
+    ports,
+    setting,
+    table,
+)
 from qosforge.platforms.mqc.lines import LIST_MODES
 
 _QOS = r"(?:no )?(?:mls qos|wrr-queue|priority-queue|service-policy|auto qos|switchport priority|rate-limit)\b.*"
@@ -18,5 +27,6 @@ TABLE = CommandTable(
     shared={"": _QOS, "interface": _QOS, **LIST_MODES},
     arguments=ARGUMENTS,
     families=FAMILIES,
+    normalize=flatten_classes,
 )
 """The lines, in the order in which their rules are tried."""

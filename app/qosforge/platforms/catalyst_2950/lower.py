@@ -42,7 +42,8 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of a 2950 for a request; ``running`` is what it holds now, where it is known."""
     notes = Notes(request)
     request = on_ports(request, notes)
-    common = _common(core(request), tuple(dict.fromkeys(kind_of(i) for i in request.interfaces if i.recognise)))
+    kinds = tuple(dict.fromkeys(kind_of(i) for i in request.interfaces if i.recognise))
+    common = _common(core(request), kinds, running.system.cos_to_dscp if running else None)
     notes.extend(common.of_classes)
     interfaces = []
     for interface_request in request.interfaces:
@@ -92,8 +93,11 @@ class _Common:
 
 
 @memoise
-def _common(request: DeviceRequest, kinds: tuple[str, ...]) -> _Common:
-    """Marks, rules and queues; ``kinds`` are those of the ports that recognise classes."""
+def _common(request: DeviceRequest, kinds: tuple[str, ...], held: tuple[int, ...] | None) -> _Common:
+    """Marks, rules and queues.
+
+    ``kinds`` are those of the ports that recognise classes, ``held`` is the map from CoS to DSCP of the switch now.
+    """
     of_classes, of_switch, of_shared_marks = (Notes(request) for _ in range(3))
     marks = class_marks(request, CAPABILITIES.supported_dscp.value, of_classes)
     recognised = port_rules(request, kinds, marks, of_classes)
@@ -102,7 +106,7 @@ def _common(request: DeviceRequest, kinds: tuple[str, ...]) -> _Common:
         for entry in request.classes:
             note_tail_drop(entry, of_classes)
         assignment = assign(request, layout(), marks, of_classes)
-    system = _system(request, marks, assignment, of_switch)
+    system = _system(request, marks, assignment, held, of_switch)
     if assignment:
         note_rates(request, of_switch)
         note_priority(request, assignment, of_switch)
@@ -131,7 +135,11 @@ def _by_share(scheduler: Scheduler, assignment: QueueAssignment) -> Scheduler:
 
 
 def _system(
-    request: DeviceRequest, marks: dict[str, SwitchClassMarks], assignment: QueueAssignment | None, notes: Notes
+    request: DeviceRequest,
+    marks: dict[str, SwitchClassMarks],
+    assignment: QueueAssignment | None,
+    held: tuple[int, ...] | None,
+    notes: Notes,
 ) -> System:
     queues = scheduler = None
     if assignment:
@@ -139,7 +147,8 @@ def _system(
         weights = assignment.weights(request, scheduled_rates(request))
         served_first = [0 if n == assignment.first else w for n, w in enumerate(weights, start=1)]
         scheduler = strict_priority() if assignment.in_order else round_robin(served_first)
-    forth, back = cos_to_dscp(marks), dscp_to_cos(marks)
+    forth = cos_to_dscp(marks, held if enhanced(request.image) else None)
+    back = dscp_to_cos(marks)
     if enhanced(request.image):
         return System(cos_to_dscp=forth, dscp_to_cos=back, cos_to_queue=queues, scheduler=scheduler)
     if (forth, back) != (DEFAULT_COS_TO_DSCP, DEFAULT_DSCP_TO_COS):

@@ -46,7 +46,7 @@ PLATFORM = Platform(
     capabilities=CAPABILITIES,
     family=DeviceFamily(
         title="Cisco Catalyst 2970",
-        signs=r".*\bsrr-queue\b.*|.*\bqueue-set\b.*|mls qos (?:queue-set|srr-queue)\b.*|priority-queue out|"
+        signs=r".*\bsrr-queue\b.*|.*\bqueue-set\b.*|mls qos (?:queue-set|srr-queue)\b.*|priority-queue out|mls qos|"
         r"(?:.*[^\w])?[Cc](?:isco )?(?:WS-C)?(?:2970|3560|3750)\b.*",
         images=("12.2",),
         driver="ios_legacy",

@@ -60,6 +60,7 @@ class Catalyst2970(CapabilityData):
     tail_drop_percent: Fact[dict[str, int]]
     input_queues: DeliveredInputQueues
     port_limit: Range
+    port_limit_step: Fact[int]
     shape_weight: Highest
     mac_acl_ip: Fact[bool]
     police: PortPolicers

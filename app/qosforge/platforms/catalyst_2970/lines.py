@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from qosforge.commands import Change, CommandTable, Line
-from qosforge.platforms.ios_switch.lines import ARGUMENTS, CLASSIFIERS, FAMILIES, MAPS, ports, setting, table
+from qosforge.platforms.ios_switch.lines import (
+    ARGUMENTS,
+    CLASSIFIERS,
+    FAMILIES,
+    MAPS,
+    flatten_classes,
+    ports,
+    setting,
+    table,
+)
 from qosforge.platforms.mqc.lines import LIST_MODES
 
 _INPUT, _SET = "mls qos srr-queue input", "mls qos queue-set output"
@@ -95,5 +104,6 @@ TABLE = CommandTable(
     shared={"": _QOS, "interface": _QOS, **LIST_MODES},
     arguments=ARGUMENTS,
     families=FAMILIES,
+    normalize=flatten_classes,
 )
 """The lines, in the order in which their rules are tried."""

@@ -52,7 +52,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of a 2970 for a request; ``running`` is what it holds now, where it is known."""
     notes = Notes(request)
     request = on_ports(request, notes)
-    common = _common(core(request))
+    common = _common(core(request), running.system.cos_to_dscp if running else None)
     assignment = common.assignment
     notes.extend(common.of_classes)
     held_depths = _depths(request, common, running, notes) if assignment else ()
@@ -112,7 +112,8 @@ class _Common:
 
 
 @memoise
-def _common(request: DeviceRequest) -> _Common:
+def _common(request: DeviceRequest, held: tuple[int, ...] | None) -> _Common:
+    """``held`` is the map from CoS to DSCP that the switch has now."""
     of_classes, of_service, of_shared_marks, of_input_queues = (Notes(request) for _ in range(4))
     marks = class_marks(request, _EVERY_DSCP, of_classes)
     exceeding = PolicedMap()
@@ -137,7 +138,7 @@ def _common(request: DeviceRequest) -> _Common:
         own=own,
         elsewhere=elsewhere,
         system=System(
-            cos_to_dscp=cos_to_dscp(marks),
+            cos_to_dscp=cos_to_dscp(marks, held),
             dscp_to_cos=dscp_to_cos(marks),
             cos_to_queue=assignment.cos_to_queue(marks) if assignment else None,
             dscp_to_queue=assignment.dscp_to_queue(marks) if assignment else None,

@@ -32,7 +32,9 @@ def parse(text: str, device: str, image: str = "") -> Plan:
     """
     del image  # the trains differ in what they accept, not in how it reads
     # What a class says nothing of gets DSCP 0: a policy stands for the trust of its port.
-    reader = SwitchReader(TABLE, text, unmarked=0)
+    # In releases that print both, the policy comes before the trust of its port (3750-X guide OL-21521-01,
+    # p. 39-61); earlier ones have one of both (3560 guide OL-8553-06, p. 34-48).
+    reader = SwitchReader(TABLE, text, unmarked=0, trust_beside=True)
     switched_on = any(reader.settings("mls-qos"))
     queues = _SwitchQueues(reader.reading)
     held = {number: depths(queues.queue_set(number), queues.maps) for number in (1, 2)}

@@ -50,11 +50,11 @@ def shape_weights(
         bound = bound_of(request, entry, interface_request)
         if bound is None or bound >= interface_request.rate:
             continue
-        weight = min(-(-interface_request.rate // bound), most)
+        weight = min(_part(interface_request.rate, bound), most)
         weights[assignment.queue_of[entry.name] - 1] = weight
         shape = entry.treatment.shape
         missed = abs(bound - interface_request.rate / weight)
-        if missed * weight < 1:
+        if missed < 1:
             continue
         beyond = missed > request.tolerance * interface_request.usable
         notes.note(
@@ -69,6 +69,12 @@ def shape_weights(
             preferred=shape is not None and shape.prefer,
         )
     return tuple(weights)
+
+
+def _part(rate: int, bound: int) -> int:
+    """In how many parts a port's rate has none above a bound; rates are whole b/s, so less than one is no more."""
+    whole = rate // bound
+    return whole if rate < (bound + 1) * whole else -(-rate // bound)
 
 
 def note_bounded_priority(request: DeviceRequest, notes: Notes) -> None:
@@ -103,17 +109,15 @@ def port_limit(interface_request: InterfaceRequest, notes: Notes) -> int | None:
             preferred=interface_request.shape_prefer,
         )
         return None
-    if exact - limit >= _SAME:
-        notes.note(
-            "port-shape-approximate",
-            interface=interface_request.name,
-            direction="output",
-            requested=f"{format_rate(interface_request.shape)} ({exact:.4g} %)",
-            applied=f"{format_rate(interface_request.rate * limit / 100)} ({limit} %)",
-            maximum=data.maximum,
-            beyond=exact - limit > 5,
-        )
+    notes.note(
+        "port-shape-approximate",
+        interface=interface_request.name,
+        direction="output",
+        requested=f"{format_rate(interface_request.shape)} ({exact:.4g} %)",
+        applied=f"about {format_rate(interface_request.rate * limit / 100)} ({limit} %)",
+        variant="per-cent",
+        maximum=data.maximum,
+        step=CAPABILITIES.port_limit_step.value,
+        beyond=exact - limit > 5,
+    )
     return limit
-
-
-_SAME = 1e-6

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 
 from qosforge.commands import ArgumentType, Change, Line
+from qosforge.configtree import ConfigLine, Tree
 from qosforge.platforms.mqc import lines as mqc
 
 PORT = re.compile(r"interface (?:Fast|Gigabit|TenGigabit)?Ethernet\d\S*")
@@ -14,6 +17,28 @@ ARGUMENTS = {
     "PORT": ArgumentType(PORT.pattern.removeprefix("interface "), str),
 }
 FAMILIES = ("FastEthernet", "GigabitEthernet", "TenGigabitEthernet", "Ethernet", "Port-channel", "Vlan")
+
+
+def flatten_classes(tree: Tree) -> Tree:
+    """The tree with the actions of every class side by side: switches print a policer further in than the mark."""
+    return tuple(
+        replace(line, children=tuple(map(_flattened, line.children)))
+        if line.text.startswith("policy-map ")
+        else line
+        for line in tree
+    )
+
+
+def _flattened(class_: ConfigLine) -> ConfigLine:
+    return replace(class_, children=tuple(_side_by_side(class_.children)))
+
+
+def _side_by_side(lines: Tree) -> Iterator[ConfigLine]:
+    for line in lines:
+        yield replace(line, children=())
+        yield from _side_by_side(line.children)
+
+
 _POLICER = (
     "<1-1000000000000>:rate <1-1000000000000>:burst "
     "[exceed-action {drop:exceed|policed-dscp-transmit:exceed|dscp DSCP:exceed_dscp}]"

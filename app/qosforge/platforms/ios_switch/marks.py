@@ -164,9 +164,16 @@ def _check_default(default: ClassRequest, notes: Notes) -> None:
         )
 
 
-def cos_to_dscp(marks: dict[str, SwitchClassMarks]) -> tuple[int, ...]:
-    """DSCP of every CoS: the class's mark where a class has that CoS; CoS 0 stays the default class's."""
+def cos_to_dscp(marks: dict[str, SwitchClassMarks], held: tuple[int, ...] | None = None) -> tuple[int, ...]:
+    """DSCP of every CoS: the class's mark where a class has that CoS; CoS 0 stays the default class's.
+
+    What no class marks stays as it is ``held`` (as delivered unless known), unless it is the mark of other classes.
+    """
     table = list(DEFAULT_COS_TO_DSCP)
+    for cos, dscp in enumerate(held or ()):
+        owners = [m for m in marks.values() if dscp in m.code_points]
+        if cos and all(cos in m.cos for m in owners):
+            table[cos] = dscp
     for entry in reversed(marks.values()):
         if entry.dscp is not None:
             for cos in entry.cos:

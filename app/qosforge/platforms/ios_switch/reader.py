@@ -17,10 +17,15 @@ OVERRIDE = "cos-override"
 class SwitchReader:
     """One running configuration: its classifiers, its maps, and what was not understood."""
 
-    def __init__(self, table: CommandTable, text: str, *, unmarked: int | None = None) -> None:
-        """``unmarked`` is the DSCP that a class gets whose policy says nothing of marks; None: it keeps its own."""
+    def __init__(
+        self, table: CommandTable, text: str, *, unmarked: int | None = None, trust_beside: bool = False
+    ) -> None:
+        """``unmarked`` is the DSCP that a class gets whose policy says nothing of marks; None: it keeps its own.
+
+        ``trust_beside``: a port whose policy leaves packets to its trust. Plans hold one of both.
+        """
         self.reading = table.read(text)
-        self._unmarked = unmarked
+        self._unmarked, self._trust_beside = unmarked, trust_beside
         objects = self.reading.objects
         self._lists, self._mac_lists = AccessLists(self.reading), objects("mac list")
         self._aggregates = objects("aggregate")
@@ -73,6 +78,9 @@ class SwitchReader:
                     policy, rules = line.name, self.rules(line, port)
         if policy:
             # A port has a policy or a trust, not both.
+            for line in port.below if self._trust_beside else ():
+                if line.id in ("trust", "trust-device") and not line.negated:
+                    self.reading.miss(line, port.line.text)
             return Ingress(policy=policy, trust=Trust.NONE, port_cos=port_cos, rules=rules)
         if override:
             return self._overridden(port_cos)
