@@ -85,7 +85,8 @@ def test_with_seeds_for_the_others_all_but_one_port_compiles_alike(from_three: D
     assert set(ours) == set(theirs)
     differing = {name for name in ours if ours[name].text != theirs[name].text}
     assert differing == {"e300", "s2950"}
-    # That hosts of S2950 mark their packets is known to people alone. The E300's line to R3 is untagged, and nobody is heard on it: a LAN port, it seems, where classes are recognised.
+    # That hosts of S2950 mark their packets is known to people alone. The E300's line to R3 is untagged, and nobody
+    # is heard on it: a LAN port, it seems, where classes are recognised.
     blocks = [{(b.kind, b.name): b.text for b in side["e300"].blocks} for side in (ours, theirs)]
     changed = {key for key in blocks[0].keys() | blocks[1].keys() if blocks[0].get(key) != blocks[1].get(key)}
     assert {name for _, name in changed} == {"GigabitEthernet 0/0"}

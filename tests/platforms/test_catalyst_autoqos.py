@@ -66,8 +66,7 @@ interface GigabitEthernet0/2
 
 def test_what_autoqos_types_on_a_2970() -> None:
     plan = BOXES["s2970"].parse(TYPED, "s", "12.2")
-    # Queue 2 drops these before it is full, and a plan does not say which marks of an ingress queue are where.
-    assert [u.text for u in plan.unknown] == ["mls qos srr-queue input cos-map queue 2 threshold 1 2"]
+    assert plan.unknown == ()
     phone = port(plan, "GigabitEthernet0/1")
     assert phone.ingress.trust is Trust.PHONE
     assert phone.egress.scheduler is not None
@@ -92,6 +91,7 @@ def test_what_autoqos_types_on_a_2970() -> None:
     assert (ingress.weights, ingress.buffer_percent) == ((90, 10), (67, 33))
     assert (ingress.priority_queue, ingress.priority_percent) == (2, 10)
     assert ingress.thresholds == ((8, 16), (34, 66))
+    assert ingress.cos_drop_percent == (100, 8, 34, 100, 8, 100, 8, 8)
     assert [ingress.cos_to_queue[c] for c in (0, 2, 3, 5, 6)] == [1, 2, 2, 2, 1]
 
 
@@ -102,19 +102,13 @@ def test_an_intent_goes_over_it_and_back(device: str, kind: str, tmp_path: Path)
     trunk = "GigabitEthernet0/1"
     for name in (HOSTS[device], trunk):
         assert box.configure([f"interface {name}", f" auto qos voip {kind}"]) == []
-    if device == "s2970":
-        mutation = ["mls qos map dscp-mutation M 1 to 2", f"interface {HOSTS[device]}", " mls qos dscp-mutation M"]
-        assert box.configure(mutation) == []
     before = box.running_text()
     held = BOXES[device].parse(before, device, "12.1EA-EI")
-    assert [
-        u.text
-        for u in held.unknown
-        if not u.text.startswith("mls qos srr-queue input") and "mutation" not in u.text
-    ] == []
+    assert held.unknown == ()
     assert port(held, trunk).ingress.trust is (Trust.PHONE if kind == "cisco-phone" else Trust.COS)
 
     result = next(d for d in compile_intent(campus(), network(), {device: before}).devices if d.name == device)
+    assert not [f for f in result.findings if f.severity == "error"]
     candidate = make_candidate(result, before)
     assert box.configure(candidate.delta) == []
     after = BOXES[device].parse(box.running_text(), device, "12.1EA-EI")

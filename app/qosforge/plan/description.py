@@ -246,6 +246,8 @@ def system_facts(system: System) -> dict[str, str]:
         facts["input queues, parts of the buffer"] = f"{_listed(queues.buffer_percent)} %"
         if queues.priority_queue is not None:
             facts["input queues, served first"] = f"queue {queues.priority_queue} up to {queues.priority_percent} %"
+        for kind, percents in (("CoS", queues.cos_drop_percent), ("DSCP", queues.dscp_drop_percent)):
+            facts |= {f"input queues, {kind} {m} dropped at": f"{p} %" for m, p in enumerate(percents) if p != 100}
     return facts
 
 

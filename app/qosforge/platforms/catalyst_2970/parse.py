@@ -86,13 +86,15 @@ class _SwitchQueues:
         self._reading = reading
         default = default_input_queues()
         self._output = {"cos": list(default_maps().cos), "dscp": list(default_maps().dscp)}
-        self._input = {"cos": list(default.cos_to_queue), "dscp": list(default.dscp_to_queue)}
+        self._input = {
+            "cos": [(queue, 1) for queue in default.cos_to_queue],
+            "dscp": [(queue, 1) for queue in default.dscp_to_queue],
+        }
         self._ingress = default
         self._sets = {1: default_queue_set(), 2: default_queue_set()}
         for entry in reading.entries:
             if not entry.negated:
                 self._take(entry)
-        self._miss_levels()
 
     @property
     def maps(self) -> OutputMaps:
@@ -102,20 +104,16 @@ class _SwitchQueues:
     @property
     def input_queues(self) -> InputQueues:
         """The ingress queues."""
-        tables = {f"{kind}_to_queue": tuple(table) for kind, table in self._input.items()}
-        return self._ingress.model_copy(update=tables)
+        said = {f"{kind}_to_queue": tuple(q for q, _ in table) for kind, table in self._input.items()}
+        for kind, table in self._input.items():
+            # The third threshold is the queue's end.
+            full = tuple((*self._ingress.thresholds[queue - 1], _WHOLE)[level - 1] for queue, level in table)
+            said[f"{kind}_drop_percent"] = full if set(full) != {_WHOLE} else ()
+        return self._ingress.model_copy(update=said)
 
     def queue_set(self, number: int) -> QueueSet:
         """A queue set."""
         return self._sets[number]
-
-    def _miss_levels(self) -> None:
-        """Keep lines that put marks on an ingress threshold where packets are dropped before the queue is full:
-        plans hold the thresholds of ingress queues, not the marks on them."""
-        for entry in self._reading.all("input-cos", "input-dscp"):
-            level = entry.get("threshold", 1)
-            if not entry.negated and level <= 2 and self._ingress.thresholds[entry["queue"] - 1][level - 1] != 100:
-                self._reading.miss(entry)
 
     def _take(self, entry: Entry) -> None:
         _, _, what = entry.id.partition("-")
@@ -125,7 +123,7 @@ class _SwitchQueues:
                     self._output[what][mark] = (entry["queue"], entry.get("threshold", 1))
             case "input-cos" | "input-dscp":
                 for mark in entry["marks"]:
-                    self._input[what][mark] = entry["queue"]
+                    self._input[what][mark] = (entry["queue"], entry.get("threshold", 1))
             case "input-bandwidth":
                 self._change(weights=entry["weights"])
             case "input-buffers" if sum(entry["buffers"]) == _WHOLE:
