@@ -167,3 +167,13 @@ def test_random_lines_of_every_train(make: BoxMaker, image: str) -> None:
     fresh.boot()
     assert fresh.boot_messages == []
     assert fresh.running_text() == text
+
+
+@pytest.mark.parametrize(
+    ("word", "before", "since"),
+    [("sip", "12.2(15)T", "12.3(7)T"), ("skinny", "12.3(26)", "12.4"), ("rtsp", "12.3(7)T", "12.3(11)T")],
+)
+def test_names_of_applications_came_with_releases(make: BoxMaker, word: str, before: str, since: str) -> None:
+    lines = ("class-map C", f"match protocol {word}")
+    assert "% Invalid input" in type_lines(make(before, STARTUP), *lines)[1][-1]
+    assert type_lines(make(since, STARTUP), *lines)[1] == []

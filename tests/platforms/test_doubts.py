@@ -43,6 +43,7 @@ def _written(items: tuple[Item, ...], line: DoubtfulLine) -> Iterator[str]:
         for _ in range(item.least):
             if item.branches:
                 branches = [b for b in item.branches if wanted & {each.name for each in _items(b)}]
+                branches = [b for b in item.branches if line.equal in {each.word for each in _items(b)}] or branches
                 yield from _written((branches or item.branches)[0], line)
             elif item.word:
                 yield item.word

@@ -10,13 +10,14 @@ from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.limits import trusts_mark
-from qosforge.platforms.cisco_ios.trains import has
+from qosforge.platforms.cisco_ios.trains import train
 from qosforge.platforms.recognition import asks_flow, header_terms, ports_only
 
 _PORTS = ("source_port", "destination_port")
 
 
-_WORDS = CAPABILITIES.nbar_words.value
+_WORDS = {name: words for group in CAPABILITIES.nbar_words.values() for name, words in group.words.items()}
+_SINCE = {name: group.since for group in CAPABILITIES.nbar_words.values() for name in group.words}
 
 
 def protocol_words(application: str) -> str:
@@ -34,7 +35,7 @@ def recognises_natively(request: DeviceRequest, name: str) -> bool:
     own: Application | None = request.applications.get(name)
     if name not in _WORDS or own != load_catalogue().get(name):
         return False
-    return has(request, "nbar_rtp" if name.startswith("rtp") else "nbar")
+    return train(request.image, request.device).since(_SINCE[name])
 
 
 def recognise_applications(request: DeviceRequest, findings: list[Finding]) -> DeviceRequest:

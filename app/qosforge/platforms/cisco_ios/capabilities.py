@@ -124,6 +124,12 @@ class FrameRelay(Sourced):
     fragment: Bounds
 
 
+class NbarWords(Sourced):
+    """What the device's inspection calls applications, from the release on that brought these words."""
+
+    words: dict[str, str]
+
+
 class CiscoIos(CapabilityData):
     """The data of a router of the 2600 class."""
 
@@ -161,7 +167,7 @@ class CiscoIos(CapabilityData):
     ip_mtu_minimum: Fact[int]
     ip_mtu_whole: Fact[int]
     transmit_ring: Range
-    nbar_words: Fact[dict[str, str]]
+    nbar_words: dict[str, NbarWords]
 
 
 CAPABILITIES = load("cisco_ios", CiscoIos)

@@ -222,7 +222,7 @@ def _map_classes() -> Iterator[Line]:
 
 TABLE = CommandTable(
     *mqc.access_lists(since, own_numbers=_LIST_NUMBERS),
-    *mqc.class_maps(since),
+    *mqc.class_maps(since, applications=[(g.since, g.words.values()) for g in CAPABILITIES.nbar_words.values()]),
     *mqc.policy_maps(since),
     *mqc.guarantees(since),
     *mqc.packet_queues(since),

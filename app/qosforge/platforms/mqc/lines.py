@@ -139,8 +139,12 @@ def access_lists(since: Since = _unknown, *, own_numbers: Iterable[int] = ()) ->
 
 
 # -- class-maps and policy-maps ------------------------------------------------------------------------------
-def class_maps(since: Since = _unknown, *, names: str = r"\S+") -> Iterator[Line]:
-    """Class-maps; ``names`` are those that are not the device's own."""
+def class_maps(
+    since: Since = _unknown, *, names: str = r"\S+", applications: Iterable[tuple[str, Iterable[str]]] = ()
+) -> Iterator[Line]:
+    """Class-maps; ``names`` are those that are not the device's own, ``applications`` releases with the names of
+    applications that they brought.
+    """
     yield Line(
         "class-map",
         "class-map [match-all|match-any]:mode WORD:name",
@@ -161,6 +165,9 @@ def class_maps(since: Since = _unknown, *, names: str = r"\S+") -> Iterator[Line
     yield Line("match-acl", "match [not]:negated access-group WORD:name", "class-map", change=listed)
     inner = Change(refers=("class-map {name}",))
     yield Line("match-class", "match [not]:negated class-map WORD:name", "class-map", change=inner)
+    for release, words in applications:
+        pattern = f"match [not]:negated protocol {{{'|'.join(words)}}}:application"
+        yield Line("match", pattern, "class-map", change=Change(), since=release)
     for pattern, feature in (
         ("any", ""),
         ("ip:ipv4 dscp DSCP:dscp*8", "match_marks"),

@@ -60,6 +60,14 @@ APPLICATIONS = (
     "tftp", "vdolive", "winmx", "xwindows",
 )  # fmt: skip
 
+# The release that brought names later than NBAR itself: of 12.3(7)T are those of AutoQoS for the Enterprise, the
+# others are from memory.
+LATER_APPLICATIONS = {
+    **dict.fromkeys(("sip", "h323", "skinny", "mgcp", "rtcp"), "12.3(7)T"),
+    "rtsp": "12.3(11)T",
+    "skype": "12.4(4)T",
+}
+
 TCP_PORT_NAMES: dict[str, int] = {
     "ftp-data": 20, "ftp": 21, "telnet": 23, "smtp": 25, "domain": 53, "www": 80, "pop3": 110, "nntp": 119,
     "bgp": 179,

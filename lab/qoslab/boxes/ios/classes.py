@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from qoslab.boxes.ios import ipv6_acl, refusals
 from qoslab.boxes.ios.acl import AccessList
-from qoslab.boxes.ios.arguments import IF, dscp_value
+from qoslab.boxes.ios.arguments import IF, LATER_APPLICATIONS, dscp_value
 from qoslab.boxes.ios.base import IosBox
 from qoslab.boxes.ios.rows import leaving, row, setting
 from qoslab.boxes.ios.train import BOTH_FAMILIES, HQF, MARKING, NBAR, NBAR_RTP
@@ -142,6 +142,9 @@ class ClassMaps:
         if match.undone:
             shell.section.remove(text)
             return
+        release = LATER_APPLICATIONS.get(match.words[-1]) if "protocol" in match.words[1:3] else None
+        if release is not None and not self._box.train.since(release):
+            raise SyntaxRefused("invalid", match.line.rindex(match.line.split()[-1]), match.line)
         if match.number("max", match.number("min")) < match.number("min"):
             raise SyntaxRefused("invalid", match.line.rindex(match["max"]), match.line)
         if "class-map" in match.words[1:3]:
