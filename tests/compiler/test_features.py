@@ -125,6 +125,7 @@ def test_every_field_of_the_language_is_core_or_a_feature() -> None:
     }
     told = MATCHES.keys() | TREATMENTS.keys() | DETAILS.keys() | CLASSES.keys() | SCOPES.keys()
     told |= {Feature.REQUIRES_PHONE, Feature.KEEP_MARK}
+    told |= {Feature.COS_TO_DSCP}
     assert set(Feature) == told | EFFICIENCY.keys() | SHAPERS.keys()
 
 
@@ -218,6 +219,18 @@ def test_a_phone_that_an_input_requires_is_told_where_classes_are_recognised_and
     assert ("s2950", "FastEthernet0/1", Feature.REQUIRES_PHONE.value) in told
     trunk = next(i for d in made.devices if d.name == "s2970" for i in d.request.interfaces)
     assert (trunk.name, trunk.trust_in) == ("GigabitEthernet0/1", "phone")
+
+
+def test_dscps_of_trusted_priorities_are_told_where_a_platform_lacks_them_and_a_port_trusts_them() -> None:
+    apply = [{"role": ["edge", "distribution", "access", "core"], "direction": "input", "trust": "cos"}]
+    text = made_text([a_class()], apply=apply, cos_to_dscp=[0, 8, 16, 24, 32, "ef", 48, 56])
+    made = compile_intent(parse_intent(text, "made.yaml"), campus())
+
+    told = [f for f in made.findings if f.requested == Feature.COS_TO_DSCP.value]
+    trusting = [d.name for d in made.devices if any(i.trust_in == "cos" for i in d.request.interfaces)]
+    assert trusting
+    assert [f.device for f in told] == lacking(Feature.COS_TO_DSCP, trusting)
+    assert {f.severity for f in told} == {Severity.ERROR}
 
 
 @pytest.mark.parametrize("feature", EFFICIENCY)

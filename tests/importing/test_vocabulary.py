@@ -207,3 +207,28 @@ def test_marks_of_an_output(tmp_path: Path) -> None:
     assert classes["gold"]["treatment"]["mark"] == {"dscp": "af31"}
     assert classes["default"]["treatment"]["mark"] == {"dscp": 0}
     assert "mark" not in classes["gold"]
+
+
+AUTOQOS = """\
+hostname S
+mls qos map cos-dscp 0 8 16 24 32 46 48 56
+mls qos
+interface GigabitEthernet0/1
+ switchport mode access
+ switchport voice vlan 10
+ mls qos trust cos
+ srr-queue bandwidth share 1 30 35 5
+ priority-queue out
+"""
+
+
+def test_what_a_trusted_cos_stands_for_stays(tmp_path: Path) -> None:
+    """AutoQoS of switches: CoS 5 is EF, not the DSCP 40 of its precedence."""
+    found = imported(AUTOQOS, platform_id="catalyst_2970")
+
+    (intent,) = found.intents
+    assert yaml.safe_load(intent.text)["cos_to_dscp"] == [0, "cs1", "cs2", "cs3", "cs4", "ef", "cs6", "cs7"]
+    assert not any("cos_to_dscp" in text for text in told(found))
+    (device,) = compiled_again(found, tmp_path)
+    assert device.plan.system.cos_to_dscp == (0, 8, 16, 24, 32, 46, 48, 56)
+    assert "mls qos map cos-dscp 0 8 16 24 32 46 48 56" in device.text

@@ -90,3 +90,14 @@ def test_newer_images_shape_to_higher_rates(image: str, rate: int, taken: bool) 
     fast = line("FastEthernet0/1", 10**9, usable=rate, shape=rate)
 
     assert (errors(lowered(requested(MARKED, image=image, interfaces=(fast,)))) == []) is taken
+
+
+def test_a_trusted_cos_becomes_the_dscp_that_the_intent_gives_it() -> None:
+    vlan = lan(name="FastEthernet0/1.7", tagged=True, recognise=False, trust=True, trust_in="cos")
+    request = requested(MARKED, image="12.4", interfaces=(vlan, line()))
+    request = request.model_copy(update={"cos_to_dscp": (0, 8, 16, 26, 32, 46, 48, 56)})
+
+    result, _ = pushed(request)
+
+    written = {r.any_of[0].cos: r.set_dscp for r in port(result, "FastEthernet0/1.7").ingress.rules}
+    assert (written[5,], written[3,], written[()]) == (46, 26, 0)

@@ -40,6 +40,9 @@ def find_unsupported(request: DeviceRequest, known: frozenset[Feature]) -> Itera
         request.classes, sides.recognises, sides.schedules, sides.edge, known
     ):
         yield _unsupported_finding(request, feature, prefer, class_request=class_request)
+    trusted = any(i.trust_in == "cos" for i in request.interfaces)
+    if request.cos_to_dscp is not None and trusted and Feature.COS_TO_DSCP not in known:
+        yield _unsupported_finding(request, Feature.COS_TO_DSCP, False, direction="input")
     for i in request.interfaces:
         for requirement in interface_requirements(i):
             if requirement.feature not in known:
@@ -116,6 +119,7 @@ def without_unsupported(request: DeviceRequest, known: frozenset[Feature]) -> De
         update={
             "classes": _without_unsupported(request.classes, known),
             "interfaces": tuple(_reduce_interface(i, known) for i in request.interfaces),
+            "cos_to_dscp": request.cos_to_dscp if Feature.COS_TO_DSCP in known else None,
         }
     )
 

@@ -76,6 +76,7 @@ def _alike(loaded: LoadedIntent, voice: tuple[int, ...]) -> DeviceRequest:
         classes=_classes(loaded, loaded.intent.classes, voice, tuple(claims(loaded.intent.classes))),
         interfaces=(),
         applications=dict(loaded.catalogue),
+        cos_to_dscp=loaded.intent.cos_to_dscp,
     )
 
 

@@ -16,7 +16,7 @@ from qosforge.errors import QosforgeError
 from qosforge.importing.hosts import Host, host, network
 from qosforge.importing.observed import ObservedSide
 from qosforge.importing.running_configuration import RunningConfiguration
-from qosforge.importing.to_intent import IntentData, NoteUnmapped, rate
+from qosforge.importing.to_intent import IntentData, NoteUnmapped, code_point, rate
 from qosforge.intent.applications import extend_catalogue, load_catalogue
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import RESERVED_CLASS, Intent, TrafficClass
@@ -31,7 +31,8 @@ _MOST_REFUSALS = 50
 class CandidateIntent:
     """Classes in order, the sides they are for, and the rules for slow links; ``images`` by device.
 
-    ``guessed`` are classes whose match no line of a configuration states.
+    ``guessed`` are classes whose match no line of a configuration states, ``cos_to_dscp`` the DSCPs of CoS 0 to 7
+    where no class says them.
     """
 
     classes: tuple[IntentData, ...]
@@ -39,6 +40,7 @@ class CandidateIntent:
     efficiency: tuple[IntentData, ...] = ()
     images: Mapping[str, str] = field(default_factory=dict)
     guessed: tuple[str, ...] = ()
+    cos_to_dscp: tuple[int, ...] | None = None
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -49,6 +51,8 @@ class CandidateIntent:
         """The intent as YAML holds it."""
         classes = [*map(_complete_class, _matching_classes(self.classes))] or [{"name": RESERVED_CLASS}]
         words: IntentData = {"version": 1, "intent": name, "classes": classes}
+        if self.cos_to_dscp is not None:
+            words["cos_to_dscp"] = [code_point(dscp) for dscp in self.cos_to_dscp]
         if self.efficiency:
             words["link_efficiency"] = list(self.efficiency)
         words["apply"] = [scope_entry(side) for side in self.sides]

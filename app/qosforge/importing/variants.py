@@ -25,6 +25,7 @@ _OPTIONAL = (
 
 def candidate_variants(candidate: CandidateIntent, plans: Mapping[str, Plan]) -> Iterator[CandidateIntent]:
     """Candidates that may give more of what the devices hold."""
+    yield from _own_maps(candidate, plans)
     yield from _other_sides(candidate)
     yield from _in_percent(candidate)
     if all(words["name"] != RESERVED_CLASS for words in candidate.classes):
@@ -40,6 +41,13 @@ def candidate_variants(candidate: CandidateIntent, plans: Mapping[str, Plan]) ->
             yield candidate.with_class(position, {**words, "mark": {"keep": True}})
         for variant in (*_bounded(words), *_capped(words, [plans[device] for device in candidate.devices])):
             yield candidate.with_class(position, variant)
+
+
+def _own_maps(candidate: CandidateIntent, plans: Mapping[str, Plan]) -> Iterator[CandidateIntent]:
+    """What a trusted CoS stands for, as the devices have it."""
+    held = {plans[device].system.cos_to_dscp for device in candidate.devices} - {None, candidate.cos_to_dscp}
+    if candidate.cos_to_dscp is None and len(held) == 1:
+        yield replace(candidate, cos_to_dscp=held.pop())
 
 
 def _in_percent(candidate: CandidateIntent) -> Iterator[CandidateIntent]:
@@ -115,6 +123,8 @@ def _bounded(words: IntentData) -> Iterator[IntentData]:
 
 def reduced_variants(candidate: CandidateIntent) -> Iterator[CandidateIntent]:
     """Candidates with one thing less, each."""
+    if candidate.cos_to_dscp is not None:
+        yield replace(candidate, cos_to_dscp=None)
     for position, side in enumerate(candidate.sides):
         if side.trust is not None:
             yield _with_side(candidate, position, trust=None)

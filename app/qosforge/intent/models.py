@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from qosforge.intent.applications import OwnApplication
-from qosforge.intent.base import Duration, IntentModel, Many, Name, Requirement, Some, Text
+from qosforge.intent.base import Dscp, Duration, IntentModel, Many, Name, Requirement, Some, Text
 from qosforge.intent.match import VOICE_VLAN, Match, MatchTerm
 from qosforge.intent.objective import ObjectiveSpec
 from qosforge.intent.policing import Police, PoliceAction, Remark
@@ -175,7 +175,8 @@ class Verify(IntentModel):
 class Intent(IntentModel):
     """A whole QoS intent.
 
-    ``keep`` is when its change is kept after it was measured; a network may have a stricter rule.
+    ``keep`` is when its change is kept after it was measured; a network may have a stricter rule. ``cos_to_dscp``
+    are the DSCPs of CoS 0 to 7 where a CoS is trusted, but for those that classes mark with both.
     """
 
     version: Literal[1]
@@ -184,6 +185,7 @@ class Intent(IntentModel):
     tolerance: Ratio = 0.05
     keep: KeepRule | None = None
     applications: Annotated[tuple[OwnApplication, ...], Field(max_length=MOST_ENTRIES)] = ()
+    cos_to_dscp: Annotated[tuple[Dscp, ...], Field(min_length=8, max_length=8)] | None = None
     classes: Annotated[tuple[TrafficClass, ...], Field(min_length=1, max_length=MOST_CLASSES)]
     link_efficiency: Annotated[tuple[LinkEfficiencyRule, ...], Field(max_length=MOST_ENTRIES)] = ()
     apply: Annotated[tuple[Scope, ...], Field(min_length=1, max_length=MOST_ENTRIES)]

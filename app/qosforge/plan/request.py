@@ -63,6 +63,7 @@ class Feature(StrEnum):
     LEVEL = "an order of service among classes within their shares"
     CHILDREN = "classes below a class"
     TRUST = "an input that trusts the marks of packets"
+    COS_TO_DSCP = "a DSCP of its own for each CoS"
     TRUST_PHONE = "trust of an IP phone"
     REQUIRES_PHONE = "an input that recognises classes while an IP phone is at the port"
     TRANSMIT_RING = "the length of the transmit ring"
@@ -203,3 +204,5 @@ class DeviceRequest(RequestModel):
     classes: tuple[ClassRequest, ...]
     interfaces: tuple[InterfaceRequest, ...]
     applications: dict[str, Application]
+    cos_to_dscp: tuple[int, ...] | None = None
+    """The DSCPs of CoS 0 to 7 where the intent gives them; those that classes mark with both go before."""

@@ -28,6 +28,7 @@ FEATURES = frozenset(
         Feature.STRICT,
         Feature.WEIGHT,
         Feature.TRUST,
+        Feature.COS_TO_DSCP,
         Feature.TRUST_PHONE,
     }
 )

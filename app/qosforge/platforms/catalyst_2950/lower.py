@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from qosforge.dscp import dscp_name
 from qosforge.findings import Finding
 from qosforge.memoise import memoise
 from qosforge.plan.core import core
@@ -147,8 +148,18 @@ def _system(
         weights = assignment.weights(request, scheduled_rates(request))
         served_first = [0 if n == assignment.first else w for n, w in enumerate(weights, start=1)]
         scheduler = strict_priority() if assignment.in_order else round_robin(served_first)
-    forth = cos_to_dscp(marks, held if enhanced(request.image) else None)
+    forth = cos_to_dscp(request, marks, held if enhanced(request.image) else None)
     back = dscp_to_cos(marks)
+    supported = CAPABILITIES.supported_dscp.value
+    for value in sorted(set(forth) - supported):
+        notes.note(
+            "dscp-unsupported",
+            requested=f"DSCP {dscp_name(value)} of CoS {forth.index(value)}",
+            applied="DSCP of the same precedence",
+            value=value,
+            supported=", ".join(map(str, sorted(supported))),
+        )
+    forth = tuple(dscp if dscp in supported else dscp >> 3 << 3 for dscp in forth)
     if enhanced(request.image):
         return System(cos_to_dscp=forth, dscp_to_cos=back, cos_to_queue=queues, scheduler=scheduler)
     if (forth, back) != (DEFAULT_COS_TO_DSCP, DEFAULT_DSCP_TO_COS):

@@ -35,6 +35,7 @@ FEATURES = frozenset(
         Feature.WRED_PROFILES,
         Feature.BOUNDED,
         Feature.TRUST,
+        Feature.COS_TO_DSCP,
         Feature.TRUST_PHONE,
     }
 )

@@ -138,7 +138,7 @@ def _common(request: DeviceRequest, held: tuple[int, ...] | None) -> _Common:
         own=own,
         elsewhere=elsewhere,
         system=System(
-            cos_to_dscp=cos_to_dscp(marks, held),
+            cos_to_dscp=cos_to_dscp(request, marks, held),
             dscp_to_cos=dscp_to_cos(marks),
             cos_to_queue=assignment.cos_to_queue(marks) if assignment else None,
             dscp_to_queue=assignment.dscp_to_queue(marks) if assignment else None,

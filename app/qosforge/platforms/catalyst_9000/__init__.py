@@ -36,6 +36,7 @@ FEATURES = frozenset(
         Feature.WEIGHT,
         Feature.BOUNDED,
         Feature.TRUST,
+        Feature.COS_TO_DSCP,
         Feature.TRUST_PHONE,
         Feature.REQUIRES_PHONE,
     }

@@ -46,7 +46,9 @@ def lower(request: DeviceRequest) -> LoweredDevice:
             shares.extend(class_shares(request, interface_request, groups, egress))
         interfaces.append(
             InterfacePlan(
-                name=interface_request.name, ingress=_ingress(interface_request, rules, marks), egress=egress
+                name=interface_request.name,
+                ingress=_ingress(request, interface_request, rules, marks),
+                egress=egress,
             )
         )
     notes.extend(share_findings(request, tuple(shares)))
@@ -59,14 +61,17 @@ def lower(request: DeviceRequest) -> LoweredDevice:
 
 
 def _ingress(
-    interface_request: InterfaceRequest, rules: tuple[Rule, ...], marks: Mapping[str, ClassMarks]
+    request: DeviceRequest,
+    interface_request: InterfaceRequest,
+    rules: tuple[Rule, ...],
+    marks: Mapping[str, ClassMarks],
 ) -> Ingress:
     """What an input does: for a phone alone it is a policy beside ``trust device``, as AutoQoS has it."""
     phone = interface_request.requires_phone or interface_request.trust_in == "phone"
     trust = Trust.PHONE if phone else Trust.KEEP
     if interface_request.recognise:
         return Ingress(policy=interface_request.input_policy or INPUT_POLICY, trust=trust, rules=rules)
-    found = trust_policy(interface_request, marks)
+    found = trust_policy(request, interface_request, marks)
     return Ingress(policy=found[0], trust=trust, rules=found[1]) if found else Ingress()
 
 

@@ -20,9 +20,13 @@ DSCP_SUFFIX = ".DSCP"
 
 
 def dscp_of_cos(request: DeviceRequest) -> dict[int, int]:
-    """The DSCP that inputs which trust the CoS write for each, but for those of the same precedence."""
+    """The DSCP that inputs which trust the CoS write for each, but for those of the same precedence.
+
+    A class that marks both goes before the map of the intent.
+    """
     marks = [c.mark for c in request.classes if c.mark]
-    return {m.cos: m.dscp for m in reversed(marks) if m.cos is not None and m.dscp is not None}
+    own = {m.cos: m.dscp for m in reversed(marks) if m.cos is not None and m.dscp is not None}
+    return dict(enumerate(request.cos_to_dscp or ())) | own
 
 
 def without_tags(request: DeviceRequest, rules: Mapping[str, Rule]) -> Mapping[str, Rule]:

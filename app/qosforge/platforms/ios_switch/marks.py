@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from qosforge.dscp import drop_precedence, dscp_name
@@ -45,10 +45,11 @@ def class_marks(request: DeviceRequest, supported: frozenset[int], notes: Notes)
     result: dict[str, SwitchClassMarks] = {}
     set_by: dict[int, str] = {}
     taken = {c.mark.dscp for c in request.classes if c.mark}
+    given = request.cos_to_dscp or DEFAULT_COS_TO_DSCP
     for entry in request.classes:
         if entry.is_default:
             continue
-        dscp = _known(entry, _marked(entry, notes), supported, taken, notes)
+        dscp = _known(entry, _marked(entry, given, notes), supported, taken, notes)
         if dscp is not None:
             set_by.setdefault(dscp, entry.name)
         _note_unknown(entry, supported, notes)
@@ -126,7 +127,7 @@ def _known(
     return near
 
 
-def _marked(entry: ClassRequest, notes: Notes) -> int | None:
+def _marked(entry: ClassRequest, table: Sequence[int], notes: Notes) -> int | None:
     mark = entry.mark
     if mark is None or mark.dscp is not None:
         return mark.dscp if mark else None
@@ -142,7 +143,7 @@ def _marked(entry: ClassRequest, notes: Notes) -> int | None:
         return dscp
     if mark.cos is None:
         return None
-    dscp = DEFAULT_COS_TO_DSCP[mark.cos]
+    dscp = table[mark.cos]
     notes.note(
         "cos-carried-as-dscp",
         traffic_class=entry.name,
@@ -164,13 +165,16 @@ def _check_default(default: ClassRequest, notes: Notes) -> None:
         )
 
 
-def cos_to_dscp(marks: dict[str, SwitchClassMarks], held: tuple[int, ...] | None = None) -> tuple[int, ...]:
+def cos_to_dscp(
+    request: DeviceRequest, marks: dict[str, SwitchClassMarks], held: tuple[int, ...] | None = None
+) -> tuple[int, ...]:
     """DSCP of every CoS: the class's mark where a class has that CoS; CoS 0 stays the default class's.
 
-    What no class marks stays as it is ``held`` (as delivered unless known), unless it is the mark of other classes.
+    What no class marks is what the intent gives it; without that it stays as it is ``held`` (as delivered unless
+    known), unless it is the mark of other classes.
     """
-    table = list(DEFAULT_COS_TO_DSCP)
-    for cos, dscp in enumerate(held or ()):
+    table = list(request.cos_to_dscp or DEFAULT_COS_TO_DSCP)
+    for cos, dscp in enumerate((held or ()) if request.cos_to_dscp is None else ()):
         owners = [m for m in marks.values() if dscp in m.code_points]
         if cos and all(cos in m.cos for m in owners):
             table[cos] = dscp

@@ -30,4 +30,4 @@ def trust_policy(
         Rule(name=f"{COS_CLASS}{cos}", any_of=(Term(cos=(cos,)),), set_dscp=dscp_of.get(cos, 8 * cos))
         for cos in range(1, 8)
     )
-    return COS_POLICY, (*by_cos, nothing)
+    return COS_POLICY, (*by_cos, nothing.model_copy(update={"set_dscp": dscp_of.get(0, 0)}))

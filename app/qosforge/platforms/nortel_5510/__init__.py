@@ -50,6 +50,7 @@ PLATFORM = Platform(
             Feature.STRICT,
             Feature.WEIGHT,
             Feature.TRUST,
+            Feature.COS_TO_DSCP,
         }
     ),
     most_conditions=CAPABILITIES.filter_limits.value.classifiers,

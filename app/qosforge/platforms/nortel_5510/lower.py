@@ -90,7 +90,7 @@ def _common(request: DeviceRequest, told: int | None) -> _Common:
     """Queues, maps and rules; ``told`` is the queue set that the device says it has."""
     rate = min(interface_request.usable for interface_request in request.interfaces)
     chosen = _assumed(request, rate) if told is None else choose(request.classes, told, rate)
-    table = maps(request.classes, chosen)
+    table = maps(request, chosen)
     names = short_names((c.name for c in request.classes), CAPABILITIES.name_limit.value - COUNT_SUFFIX)
     dscps = {c.name: dscp for c in request.classes if (dscp := dscp_of(c)) is not None}
     made = rules(request, names, dscps, table.cos_of)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from qosforge.errors import Place
@@ -28,11 +28,13 @@ class Maps:
     cos_to_queue: tuple[int, ...]
 
 
-def maps(classes: Sequence[ClassRequest], chosen: Choice) -> Maps:
-    """The maps on the factory's ground, with the rows of the classes and of network control."""
+def maps(request: DeviceRequest, chosen: Choice) -> Maps:
+    """The maps with the rows of the classes and of network control, on the factory's or the intent's ground."""
     # A class for which no priority is left goes with the default one, and is told.
     cos_of = {name: values[0] if values else 0 for name, values in chosen.cos_of.items()}
-    to_dscp, to_cos = list(CAPABILITIES.factory_cos_to_dscp.value), list(factory_dscp_to_cos())
+    classes = request.classes
+    to_dscp = list(request.cos_to_dscp or CAPABILITIES.factory_cos_to_dscp.value)
+    to_cos = list(factory_dscp_to_cos())
     control = CAPABILITIES.control_dscps
     for dscp in control.value:
         to_cos[dscp] = control.cos

@@ -144,7 +144,7 @@ class _FormBuilder:
     def fill(self, usual: Mapping[str, Parameter]) -> None:
         """Fill the whole form, problems last: they are attached to its parts. ``usual``: a library's parameters."""
         form = self._form
-        for name in ("description", "tolerance"):
+        for name in ("description", "tolerance", "cos_to_dscp"):
             form.fields[name] = self._field((name,), (name,))
         for name in ("intent", "classes", "link_efficiency", "apply", "verify", "applications", "include"):
             form.parts[name] = self._parts.part((name,))

@@ -1,0 +1,62 @@
+"""What a trusted CoS stands for on switches: the intent's DSCPs, but for those that classes mark with both."""
+
+from __future__ import annotations
+
+import pytest
+
+from qosforge.findings import Severity
+from qosforge.intent.applications import load_catalogue
+from qosforge.intent.models import Mark
+from qosforge.inventory.models import DeviceRole, Framing
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest, TermRequest
+from qosforge.platforms.base import platform
+
+GIVEN = (0, 8, 16, 26, 32, 46, 48, 56)
+"""The map of AutoQoS: voice is EF, its signalling AF31."""
+
+
+def request(name: str, image: str, port: str, given: tuple[int, ...] = GIVEN) -> DeviceRequest:
+    gold = ClassRequest(name="gold", terms=(TermRequest(dscp=(18,)),), mark=Mark(dscp=18, cos=2))
+    wanted = {"name": port, "rate": 10**8, "usable": 10**8, "framing": Framing.ETHERNET, "tagged": True}
+    return DeviceRequest(
+        device="s1",
+        platform=name,
+        image=image,
+        role=DeviceRole.ACCESS,
+        intent="made",
+        tolerance=0.05,
+        classes=(gold, ClassRequest(name="default")),
+        interfaces=(InterfaceRequest(**wanted, trust=True, trust_in="cos"),),
+        applications=dict(load_catalogue()),
+        cos_to_dscp=given,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "image", "port"),
+    [
+        ("catalyst_2950", "12.1EA-EI", "FastEthernet0/1"),
+        ("catalyst_2970", "12.2(25)SE", "GigabitEthernet0/1"),
+        ("nortel_5510", "5.1", "1"),
+    ],
+)
+def test_a_trusted_cos_stands_for_the_dscp_that_the_intent_gives_it(name: str, image: str, port: str) -> None:
+    lowered = platform(name).lower(request(name, image, port), None)
+
+    held = lowered.plan.system.cos_to_dscp
+    assert held is not None
+    assert (held[3], held[5]) == (26, 46)
+    assert held[2] == 18, "the class marks both"
+
+
+def test_a_dscp_that_a_2950_does_not_know_is_told() -> None:
+    lowered = platform("catalyst_2950").lower(
+        request("catalyst_2950", "12.1EA-EI", "FastEthernet0/1", (0, 8, 16, 24, 32, 44, 48, 56)), None
+    )
+
+    (found,) = (f for f in lowered.findings if f.code == "dscp-unsupported")
+    assert found.severity is Severity.ERROR
+    assert "CoS 5" in (found.requested or "")
+    held = lowered.plan.system.cos_to_dscp
+    assert held is not None
+    assert held[5] == 40
