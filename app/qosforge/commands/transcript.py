@@ -154,7 +154,8 @@ def _tidy_lines(lines: list[str], dialect: CommandSyntax) -> Iterator[str]:
         if depth is None and column == 0 and stack and (flat or dialect.spelt("", line) is None):
             # A line at the margin of a text that is laid out is below one only where it is a command there.
             depth, line = _below_flat(stack, line, dialect) or (None, line)
-            if depth is None and flat and dialect.spelt("", line) is None and _OFTEN_BELOW.fullmatch(line):
+            often = flat and stack[0].mode != "?" and _OFTEN_BELOW.fullmatch(line) is not None
+            if depth is None and often and dialect.spelt("", line) is None:
                 depth = stack[0].depth + 1
         if depth is None:
             while stack and stack[-1].column >= column:

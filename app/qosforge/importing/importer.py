@@ -34,7 +34,8 @@ from qosforge.platforms.base import platform
 from qosforge.platforms.masked_findings import mask_findings
 
 _OBJECT = re.compile(
-    r"(?:policy-map(?:-input|-output)?|class-map|map-class frame-relay|qos-policy-\w+) (?!.*\bsystem-cpp).+"
+    r"(?:policy-map(?:-input|-output)?|class-map|map-class frame-relay|qos-policy-\w+|wred-profile) "
+    r"(?!.*\bsystem-cpp).+"
 )
 """Objects that a device can be without; those that it has for its own CPU are none of these."""
 _NOT_ASKED = frozenset({"express_forwarding", "ipv6"})
@@ -296,16 +297,21 @@ def _find_contracts(configuration: RunningConfiguration) -> Iterator[Finding]:
 
 
 def _find_unattached(configuration: RunningConfiguration, left_out: LeftOut) -> Iterator[Finding]:
-    """Policies, class-maps and map-classes that no interface has."""
-    for line in platform(configuration.platform).commands.tree(configuration.text):
-        found = _OBJECT.fullmatch(line.text)
-        if found is not None and line.number not in left_out.attached:
-            yield note(
-                "import-not-expressed",
-                Place(device=configuration.device, file=configuration.file, line=line.number),
-                variant="unattached",
-                object=line.text,
-            )
+    """Policies, class-maps and other objects that no interface has."""
+    target = platform(configuration.platform)
+    idle = [
+        (line.number, line.text)
+        for line in target.commands.tree(configuration.text)
+        if _OBJECT.fullmatch(line.text) is not None and line.number not in left_out.attached
+    ]
+    idle += [(line.line, line.text) for line in target.unused_lines(configuration.text)]
+    for number, text in idle:
+        yield note(
+            "import-not-expressed",
+            Place(device=configuration.device, file=configuration.file, line=number),
+            variant="unattached",
+            object=text,
+        )
 
 
 def _find_port_cos(configuration: RunningConfiguration) -> Iterator[Finding]:
