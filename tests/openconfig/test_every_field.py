@@ -115,7 +115,7 @@ UNSEEN = {
     (Plan, "switched"), (Plan, "filter_masks"), (InterfacePlan, "ingress"), (InterfacePlan, "egress"),
     (Ingress, "rules"), (Rule, "any_of"), (Egress, "rules"), (Egress, "scheduler"), (Scheduler, "queues"),
     (Queue, "capped"),
-    (System, "ipv6"), (Rule, "ipv4"),
+    (System, "ipv6"), (System, "encrypting"), (Rule, "ipv4"),
     (Red, "by_dscp"), (RedProfile, "colour"),
 }  # fmt: skip
 """What is no setting of a device, changed below through what it holds, or without effect by itself."""

@@ -38,7 +38,7 @@ _OBJECT = re.compile(
     r"(?!.*\bsystem-cpp).+"
 )
 """Objects that a device can be without; those that it has for its own CPU are none of these."""
-_NOT_ASKED = frozenset({"express_forwarding", "ipv6"})
+_NOT_ASKED = frozenset({"express_forwarding", "ipv6", "encrypting"})
 """Settings that classes need or not, without being any treatment of them."""
 
 

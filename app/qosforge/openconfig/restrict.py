@@ -26,6 +26,7 @@ LAST_QUEUE = 255
 RULE_CARRIED = ("name", "any_of", "none_of", "ipv4", "set_dscp", "set_cos", "queue", "police")
 _SYSTEM_USED = (
     "cos_to_dscp", "dscp_to_cos", "cos_to_queue", "dscp_to_queue", "scheduler", "queue_on_input", "ipv6",
+    "encrypting",
 )  # fmt: skip
 
 

@@ -378,6 +378,8 @@ class System(PlanModel):
     """Whether packets take the path that recognises applications and polices interfaces (IOS: CEF)."""
     ipv6: bool | None = None
     """Whether the device has addresses of IPv6, or forwards it."""
+    encrypting: tuple[str, ...] | None = None
+    """Interfaces that encrypt packets before they classify them (a crypto map without ``qos pre-classify``)."""
 
 
 class UnknownLine(PlanModel):

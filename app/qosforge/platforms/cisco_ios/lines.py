@@ -119,6 +119,9 @@ def _interfaces() -> Iterator[Line]:
     # No interface has this command: below one it stands in a text without indentation.
     yield from (Line("express-forwarding", "ip cef [REST]", mode) for mode in ("", "interface"))
     yield Line("ipv6", "ipv6 unicast-routing", "")
+    yield Line("crypto-map", "crypto map WORD:name", "interface")
+    yield Line("crypto-map", "crypto map WORD:name <1-65535> [REST]", "", opens="crypto-map")
+    yield Line("pre-classify", "qos pre-classify", "crypto-map")
     yield from (Line("ipv6", f"ipv6 {words}", "interface") for words in ("address REST", "enable"))
 
 
@@ -239,7 +242,7 @@ TABLE = CommandTable(
     shared={
         "": _QOS,
         ELSEWHERE: _QOS,
-        **dict.fromkeys(("interface", "instance", "pvc", "dlci", "other"), "(?!)"),
+        **dict.fromkeys(("interface", "instance", "pvc", "dlci", "crypto-map", "other"), "(?!)"),
         **mqc.LIST_MODES,
     },
     arguments={**mqc.ARGUMENTS, "CIRCUIT": ArgumentType(r"(?:[0-9]{1,4}/)?[0-9]{1,5}", str)},

@@ -28,6 +28,7 @@ from qosforge.platforms.cisco_ios.car import CarLowering, check_replaced
 from qosforge.platforms.cisco_ios.circuits import check_circuit, lower_circuit, takes_policy
 from qosforge.platforms.cisco_ios.classification import classification
 from qosforge.platforms.cisco_ios.efficiency import efficiency, transmit_ring
+from qosforge.platforms.cisco_ios.encryption import check_encryption
 from qosforge.platforms.cisco_ios.fidelity import fidelity
 from qosforge.platforms.cisco_ios.foreign_queueing import check_foreign_queueing
 from qosforge.platforms.cisco_ios.limits import check_bandwidth, check_treatments
@@ -94,6 +95,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     whole = Plan(device=request.device, platform=request.platform, interfaces=tuple(interfaces))
     findings.extend(_check_forwarding(whole, running))
     findings.extend(check_untagged(request, told.at_output))
+    findings.extend(check_encryption(whole, running, told.called))
     findings.extend(check_foreign_queueing(request, running))
     findings.extend(check_versions(request, told.rules, running))
     findings.extend(check_replaced(whole, running))

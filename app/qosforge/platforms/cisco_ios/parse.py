@@ -9,6 +9,7 @@ from qosforge.platforms.cisco_ios.applications import application_of
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth
 from qosforge.platforms.cisco_ios.car import read_rate_limit
 from qosforge.platforms.cisco_ios.circuits import CircuitReader
+from qosforge.platforms.cisco_ios.encryption import encrypting_interfaces
 from qosforge.platforms.cisco_ios.lines import TABLE
 from qosforge.platforms.cisco_ios.lower import default_egress
 from qosforge.platforms.cisco_ios.wred import QueueLines
@@ -28,14 +29,19 @@ class _Reader:
         self.policies = PolicyReader(self.reading, class_maps, QueueLines, default_burst=default_burst)
 
     def plan(self, device: str) -> Plan:
-        interfaces = tuple(self._interface(entry) for entry in self.reading.all("interface"))
+        found = tuple(self.reading.all("interface"))
+        interfaces = tuple(map(self._interface, found))
         self.circuits.read_unused()
         self.policies.read_unattached()
         ids = {line.id for entry in self.reading.entries for line in (entry, *entry.below)}
         return Plan(
             device=device,
             platform="cisco_ios",
-            system=System(express_forwarding="express-forwarding" in ids, ipv6="ipv6" in ids),
+            system=System(
+                express_forwarding="express-forwarding" in ids,
+                ipv6="ipv6" in ids,
+                encrypting=encrypting_interfaces(self.reading, found),
+            ),
             interfaces=interfaces,
             unknown=self.reading.unknown,
             foreign_lists=self.lists.foreign_numbers,

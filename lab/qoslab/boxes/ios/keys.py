@@ -19,7 +19,7 @@ def global_rows() -> list[Row]:
         group("key chain WORD", "keys", rank=21),
         group("crypto keyring WORD", "keys", rank=21),
         group("router isis [WORD]", "routing", rank=81),
-        group("crypto map WORD <1-65535> ipsec-manual", "keys", rank=30),
+        group("crypto map WORD <1-65535> {ipsec-manual|ipsec-isakmp}", "keys", rank=30),
         setting("ip msdp LINE", rank=84, many=True),
         setting("mpls LINE", rank=92, many=True),
         setting("snmp mib LINE", rank=94, many=True),
@@ -44,6 +44,9 @@ def submode_rows() -> dict[str, list[Row]]:
             *leaving(),
             *(setting(f"{word} LINE", many=True) for word in keys),
             setting("key {{0|6|7} WORD|<0-2147483647>}", many=True),
+            # Of crypto maps: Cisco IOS in a Nutshell, qos pre-classify.
+            setting("match address WORD"),
+            setting("qos pre-classify"),
         ],
         "routing": [*leaving(), *(setting(f"{word} LINE", many=True) for word in routing)],
     }
