@@ -28,7 +28,7 @@ from qosforge.plan.model import (
     System,
     Term,
 )
-from qosforge.plan.terms import disjoint
+from qosforge.plan.terms import disjoint, one_by_one
 from qosforge.platforms.base import platform
 
 _DELIVERED = ("", "mls qos\n")
@@ -259,7 +259,7 @@ def _intent_policy_name(policy: str | None) -> str | None:
 
 def _plain(rule: Rule) -> Rule:
     """A rule with its alternatives in one order, and the name as an intent can have it."""
-    change = {side: tuple(sorted(getattr(rule, side), key=repr)) for side in ("any_of", "none_of")}
+    change = {side: one_by_one(getattr(rule, side)) for side in ("any_of", "none_of")}
     return rule.model_copy(update={**change, "name": intent_name(rule.name)})
 
 

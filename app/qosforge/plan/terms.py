@@ -16,6 +16,19 @@ _PORTS = ("source_ports", "destination_ports")
 _LAST_PORT = 65535
 
 
+def one_by_one(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """Alternatives in one order, none twice; one that lists values of a single field is one for each of them."""
+    return tuple(sorted({single for term in terms for single in _singles(term)}, key=repr))
+
+
+def _singles(term: Term) -> tuple[Term, ...]:
+    asked = [name for name, value in vars(term).items() if value not in (None, ())]
+    if len(asked) != 1 or asked[0] not in _LISTS:
+        return (term,)
+    (name,) = asked
+    return tuple(Term.model_construct(**{**vars(term), name: (value,)}) for value in getattr(term, name))
+
+
 def meet(one: Term, other: Term) -> Term | None:
     """What both ask for; None where no packet matches both. A packet is of one application."""
     values: dict[str, Any] = {}

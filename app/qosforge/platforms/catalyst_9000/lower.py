@@ -30,9 +30,9 @@ def lower(request: DeviceRequest) -> LoweredDevice:
     """
     notes = Notes(request)
     request = on_ports(request, notes, PORT)
-    names = class_names(request)
-    marks = class_marks(request, notes)
     recognising = any(i.recognise for i in request.interfaces)
+    names = class_names(request, twice=recognising and any(i.schedule for i in request.interfaces))
+    marks = class_marks(request, notes)
     rules = input_rules(request, names, marks, notes) if recognising else ()
     groups = group_classes(request, marks, notes) if scheduled_rates(request) else ()
     _note_marks(groups, marks, notes)
@@ -82,7 +82,7 @@ def _note_marks(groups: tuple[QueueGroup, ...], marks: Mapping[str, ClassMarks],
     for group in groups:
         for entry in group.classes:
             held = marks[entry.name]
-            if held.cos_points and untagged:
+            if held.cos_points and not held.points and untagged:
                 notes.note(
                     "cos-at-untagged-output",
                     traffic_class=entry.name,

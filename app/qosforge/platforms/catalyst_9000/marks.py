@@ -57,7 +57,8 @@ def class_marks(request: DeviceRequest, notes: Notes) -> dict[str, ClassMarks]:
         elif marks.dscp is not None:
             points.add(marks.dscp)
         mine = tuple(sorted(p for p in points if set_by.setdefault(p, entry.name) == entry.name))
-        tagged = () if mine and (all(trusting) or marks.dscp is not None) else _told_by_cos(entry)
+        written = marks.dscp is not None or (bool(trusting) and all(trusting))
+        tagged = () if mine and written else _told_by_cos(entry)
         also = tuple(c for c in tagged if cos_of.setdefault(c, entry.name) == entry.name)
         result[entry.name] = replace(marks, points=mine, cos_points=also)
     return result

@@ -20,14 +20,13 @@ _NOT_OWN = "class."
 _KEYWORDS = (CLASS_DEFAULT, "match-any", "match-all")
 
 
-def class_names(request: DeviceRequest) -> dict[str, str]:
-    """What the device calls each class where it recognises it.
+def class_names(request: DeviceRequest, *, twice: bool) -> dict[str, str]:
+    """What the device calls each class where it recognises it; ``twice`` where outputs have a class-map beside.
 
     A name that it could take for a keyword (or the beginning of one), or for one of its own, is changed.
     """
     names = {c.name: c.name for c in request.classes if not c.is_default}
     names |= {n: f"{_NOT_OWN}{n}" for n in names if n.startswith(OWN)}
-    short = short_names(
-        names.values(), CAPABILITIES.name_length.value - len(QUEUE_SUFFIX), like_keywords(names, _KEYWORDS)
-    )
+    length = CAPABILITIES.name_length.value - (len(QUEUE_SUFFIX) if twice else 0)
+    short = short_names(names.values(), length, like_keywords(names, _KEYWORDS))
     return {name: short[wanted] for name, wanted in names.items()}

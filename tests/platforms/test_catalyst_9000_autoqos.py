@@ -1,0 +1,126 @@
+"""What AutoQoS enters on a Catalyst 9000 (its release 4.0, as public running configurations show it), imported."""
+
+from __future__ import annotations
+
+from qosforge.findings import Severity
+from qosforge.importing import import_configurations, read_configuration
+from qosforge.platforms.catalyst_9000 import PLATFORM
+
+AUTO_QOS = """\
+version 16.12
+hostname sw
+table-map AutoQos-4.0-Trust-Dscp-Table
+ default copy
+table-map policed-dscp
+ map from  0 to 8
+ map from  10 to 8
+ map from  18 to 8
+ map from  24 to 8
+ map from  46 to 8
+ default copy
+class-map match-any AutoQos-4.0-Output-Multimedia-Conf-Queue
+ match dscp af41  af42  af43
+ match cos  4
+class-map match-any AutoQos-4.0-Output-Bulk-Data-Queue
+ match dscp af11  af12  af13
+ match cos  1
+class-map match-any AutoQos-4.0-Output-Priority-Queue
+ match dscp cs4  cs5  ef
+ match cos  5
+class-map match-any AutoQos-4.0-Output-Multimedia-Strm-Queue
+ match dscp af31  af32  af33
+class-map match-any AutoQos-4.0-Voip-Data-CiscoPhone-Class
+ match cos  5
+class-map match-any AutoQos-4.0-Voip-Signal-CiscoPhone-Class
+ match cos  3
+class-map match-any AutoQos-4.0-Default-Class
+ match access-group name AutoQos-4.0-Acl-Default
+class-map match-any AutoQos-4.0-Output-Trans-Data-Queue
+ match dscp af21  af22  af23
+ match cos  2
+class-map match-any AutoQos-4.0-Output-Scavenger-Queue
+ match dscp cs1
+class-map match-any AutoQos-4.0-Output-Control-Mgmt-Queue
+ match dscp cs2  cs3  cs6  cs7
+ match cos  3
+policy-map AutoQos-4.0-Output-Policy
+ class AutoQos-4.0-Output-Priority-Queue
+  priority level 1 percent 30
+ class AutoQos-4.0-Output-Control-Mgmt-Queue
+  bandwidth remaining percent 10
+  queue-limit dscp cs2 percent 80
+  queue-limit dscp cs3 percent 90
+  queue-limit dscp cs6 percent 100
+  queue-limit dscp cs7 percent 100
+  queue-buffers ratio 10
+ class AutoQos-4.0-Output-Multimedia-Conf-Queue
+  bandwidth remaining percent 10
+  queue-buffers ratio 10
+ class AutoQos-4.0-Output-Trans-Data-Queue
+  bandwidth remaining percent 10
+  queue-buffers ratio 10
+ class AutoQos-4.0-Output-Bulk-Data-Queue
+  bandwidth remaining percent 4
+  queue-buffers ratio 10
+ class AutoQos-4.0-Output-Scavenger-Queue
+  bandwidth remaining percent 1
+  queue-buffers ratio 10
+ class AutoQos-4.0-Output-Multimedia-Strm-Queue
+  bandwidth remaining percent 10
+  queue-buffers ratio 10
+ class class-default
+  bandwidth remaining percent 25
+  queue-buffers ratio 25
+policy-map system-cpp-policy
+policy-map AutoQos-4.0-Trust-Dscp-Input-Policy
+ class class-default
+  set dscp dscp table AutoQos-4.0-Trust-Dscp-Table
+policy-map AutoQos-4.0-CiscoPhone-Input-Policy
+ class AutoQos-4.0-Voip-Data-CiscoPhone-Class
+  set dscp ef
+  police cir 128000 bc 8000
+   conform-action transmit
+   exceed-action set-dscp-transmit dscp table policed-dscp
+ class AutoQos-4.0-Voip-Signal-CiscoPhone-Class
+  set dscp cs3
+  police cir 32000 bc 8000
+   conform-action transmit
+   exceed-action set-dscp-transmit dscp table policed-dscp
+ class AutoQos-4.0-Default-Class
+  set dscp default
+interface GigabitEthernet1/0/1
+ switchport access vlan 12
+ switchport mode access
+ switchport voice vlan 20
+ trust device cisco-phone
+ auto qos voip cisco-phone
+ service-policy input AutoQos-4.0-CiscoPhone-Input-Policy
+ service-policy output AutoQos-4.0-Output-Policy
+interface GigabitEthernet1/0/24
+ switchport mode trunk
+ auto qos trust dscp
+ service-policy input AutoQos-4.0-Trust-Dscp-Input-Policy
+ service-policy output AutoQos-4.0-Output-Policy
+ip access-list extended AutoQos-4.0-Acl-Default
+ permit ip any any
+control-plane
+ service-policy input system-cpp-policy
+"""
+
+
+def test_every_line_is_understood() -> None:
+    assert PLATFORM.parse(AUTO_QOS, "sw", "16.12").unknown == ()
+
+
+def test_it_is_imported_as_it_is_but_for_names() -> None:
+    imported = import_configurations([read_configuration(AUTO_QOS, "sw.cfg")], "auto")
+    assert {f.severity for f in imported.findings} == {Severity.INFO}
+    queues, phones = (entry.loaded.intent for entry in imported.intents)
+    assert [(s.ports, s.direction, s.requires_phone) for s in (*queues.apply, *phones.apply)] == [
+        (("GigabitEthernet1/0/1", "GigabitEthernet1/0/24"), "output", False),
+        (("GigabitEthernet1/0/1",), "input", True),
+    ]
+    control = next(c for c in queues.classes if c.name.endswith("Control-Mgmt-Queue"))
+    assert control.treatment.queue_limit is not None
+    assert [t.percent for t in control.treatment.queue_limit.thresholds] == [80, 90, 100]
+    assert [c.treatment.police.rate for c in phones.classes if c.treatment.police] == [128_000, 32_000]
