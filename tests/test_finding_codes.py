@@ -154,10 +154,10 @@ def _pattern(message: str) -> str:
 def test_a_finding_has_its_place_and_its_facts() -> None:
     place = Place(device="s2950", direction="output", traffic_class="web", line=9)
 
-    found = note("share-out-of-tolerance", place, requested="35 %", applied="48 %", points=13.0)
+    found = note("share-out-of-tolerance", place, requested="35 %", applied="48 %")
 
     assert (found.device, found.direction, found.traffic_class, found.line) == ("s2950", "output", "web", 9)
-    assert found.message == "the device's weights miss the share by 13.0 points of the link rate"
+    assert found.message == "the device's weights miss the share of the link rate"
     assert found.hint == explain("share-out-of-tolerance").hint
     assert (found.requested, found.applied) == ("35 %", "48 %")
 
@@ -173,18 +173,18 @@ def test_a_reason_is_a_finding_that_learns_its_place() -> None:
 
 def test_a_hint_that_says_nothing_is_none() -> None:
     assert explain("share-approximate").hint == "nothing"
-    assert note("share-approximate", points=1.0).hint is None
+    assert note("share-approximate").hint is None
 
 
 def test_wrong_facts_are_refused() -> None:
-    with pytest.raises(TypeError, match="lacks points"):
-        note("share-approximate")
+    with pytest.raises(TypeError, match="lacks name"):
+        note("interface-missing")
     with pytest.raises(TypeError, match="does not know part"):
-        note("share-approximate", points=1.0, part=2)
+        note("interface-missing", name="a", part=2)
     with pytest.raises(LookupError):
-        note("share-proximate", points=1.0)
+        note("interface-mixing", name="a")
     with pytest.raises(LookupError):
-        note("share-approximate", variant="near", points=1.0)
+        note("interface-missing", variant="near", name="a")
 
 
 def test_no_key_of_the_catalogue_stands_twice() -> None:

@@ -34,6 +34,8 @@ def _gathered(findings: Sequence[Finding]) -> Finding:
     shared: dict[str, Any] = {
         name: values.pop() for name in _SAID if len(values := {getattr(row, name) for row in rows}) == 1
     }
+    if "line" not in shared:  # the file alone would be no place
+        shared.pop("file", None)
     ports = {row.interfaces for row in rows}
     interfaces = ports.pop() if len(ports) == 1 else ()
     one_port = len(interfaces) == 1

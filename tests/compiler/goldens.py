@@ -86,8 +86,8 @@ def in_words(finding: Finding) -> str:
     table = row_table(finding.rows)
     if table is None:
         return line
-    if table.places:
-        return f"{line}: {table.places}"
+    if table.in_line:
+        return f"{line}: {table.in_line}"
     return "\n".join((line, *(f"    {' | '.join(row)}" for row in (table.headings, *table.rows))))
 
 

@@ -56,7 +56,8 @@ def test_lines_alike_are_one_row() -> None:
     count = device.text.count("qos action ")
     assert (actions.text or "").endswith(f" (and {count - 1} like it)")
     assert actions.hint == "qos policy 1 ?"
-    assert found.facts["lines"] == sum(device.text.count(f"qos {what} ") for what in ("action", "policy"))
+    lines = sum(device.text.count(f"qos {what} ") for what in ("action", "policy"))
+    assert found.applied == f"{lines} lines"
 
 
 @pytest.mark.parametrize(("image", "in_doubt"), [("12.2(15)T", True), ("12.4(15)T", False), ("15.1(4)M", False)])

@@ -193,9 +193,9 @@ def print_findings(findings: Iterable[Finding], least: Severity = Severity.INFO)
             sides = (("requested", finding.requested), ("applied", finding.applied))
             line.append(f" ({', '.join(f'{what} {text}' for what, text in sides if text)})")
         rows = row_table(finding.rows)
-        line.append(f": {rows.places}" if rows and rows.places else "")
+        line.append(f": {rows.in_line}" if rows and rows.in_line else "")
         out.print(line, soft_wrap=True)
-        if rows and not rows.places:
+        if rows and not rows.in_line:
             _print_rows(rows, MOST_ROWS if finding.severity is Severity.INFO else len(rows.rows))
         if finding.hint and finding.severity is not Severity.INFO:
             out.print(Text(f"         {finding.hint}", style="dim"), soft_wrap=True)

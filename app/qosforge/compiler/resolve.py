@@ -252,9 +252,8 @@ def _efficiency(
                         file=where.file,
                         line=where.line,
                     ),
-                    rate=format_rate(interface.usable),
+                    applied=f"{format_rate(interface.usable)}, {format_seconds(full)} for 1500 bytes",
                     rate_below=format_rate(rule.when.rate_below),
-                    delay=format_seconds(full),
                 )
             )
     if device.role in (DeviceRole.EDGE, DeviceRole.MIDDLE):

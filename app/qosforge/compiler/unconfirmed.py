@@ -61,8 +61,9 @@ def find_unconfirmed(device: CompiledDevice) -> Finding | None:
         return None
     place = Place(device=device.name)
     if not rows:
-        return _with_rows(note("numbers-unconfirmed", place, numbers=len(numbers)), numbers)
-    return _with_rows(note("lines-unconfirmed", place, lines=lines, accepted=False), [*rows, *numbers])
+        return _with_rows(note("numbers-unconfirmed", place), numbers)
+    told = f"{lines} line{'' if lines == 1 else 's'}"
+    return _with_rows(note("lines-unconfirmed", place, applied=told, accepted=False), [*rows, *numbers])
 
 
 def as_pushed(findings: Iterable[Finding], *, accepted: bool) -> tuple[Finding, ...]:
@@ -75,10 +76,10 @@ def as_pushed(findings: Iterable[Finding], *, accepted: bool) -> tuple[Finding, 
 def _as_pushed(finding: Finding, accepted: bool) -> Finding:
     if finding.code == "numbers-unconfirmed":
         return finding
-    place, lines = Place(device=finding.device), finding.facts["lines"]
+    place, rows = Place(device=finding.device), finding.rows
     if accepted:
-        return _with_rows(note("lines-unconfirmed", place, lines=lines, accepted=True), finding.rows)
-    return _with_rows(note("lines-unconfirmed", place, variant="refused", lines=lines), finding.rows)
+        return _with_rows(note("lines-unconfirmed", place, applied=finding.applied, accepted=True), rows)
+    return _with_rows(note("lines-unconfirmed", place, applied=finding.applied, variant="refused"), rows)
 
 
 def _with_rows(finding: Finding, rows: Iterable[FindingRow]) -> Finding:

@@ -172,9 +172,9 @@ def ports_only(
     a warning.
     """
     names = list(dict.fromkeys(t.application for t in class_request.terms if t.application))
-    facts: dict[str, Any] = {"applications": ", ".join(names)}
+    facts: dict[str, Any] = {"requested": ", ".join(names)}
     if more := [n for n in names if request.applications[n].beyond_ports]:
-        facts |= {"variant": "shared", "shared": ", ".join(more), "avoidable": avoidable}
+        facts |= {"variant": "shared", "applied": f"not alone: {', '.join(more)}", "avoidable": avoidable}
     if names:
         yield note("recognised-by-ports", class_place(request, class_request), **facts)
 

@@ -113,7 +113,6 @@ def share_findings(request: DeviceRequest, shares: tuple[ClassShare, ...]) -> It
             class_place(request, c, direction="output"),
             requested=format_percent(worst.requested),
             applied=format_percent(worst.applied),
-            points=worst.error * 100,
         )
 
 

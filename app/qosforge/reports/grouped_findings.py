@@ -32,7 +32,8 @@ class GroupRow:
 class FindingGroup:
     """A finding with what all of its places have in common.
 
-    Where they differ in no more than that it has ``places`` alone (none: it is about the policy), else ``rows``.
+    It has ``rows`` where they differ in more, and ``places`` where all rows have the same (none: it is about the
+    policy).
     """
 
     finding: FindingDocument
@@ -70,9 +71,12 @@ def _group(findings: list[FindingDocument]) -> FindingGroup:
     said = {name: shared.get(name) for name in _SHARED}
     bare = {"device": None, "interface": None, "direction": None, "rows": ()}
     common = findings[0].model_copy(update={**said, **bare})
-    if len(merged) == 1 and not any(vars(next(iter(merged))).values()):
-        return FindingGroup(common, tuple(next(iter(merged.values()))))
-    return FindingGroup(common, (), tuple(replace(row, places=tuple(places)) for row, places in merged.items()))
+    rows = [replace(row, places=tuple(places)) for row, places in merged.items()]
+    if len({row.places for row in rows}) > 1:
+        return FindingGroup(common, (), tuple(rows))
+    bare_rows = tuple(replace(row, places=()) for row in rows)
+    said_alike = len(rows) == 1 and not any(vars(bare_rows[0]).values())
+    return FindingGroup(common, rows[0].places, () if said_alike else bare_rows)
 
 
 def _place(finding: FindingDocument, row: FindingRowDocument) -> str:
@@ -85,7 +89,8 @@ def _row(finding: FindingDocument, row: FindingRowDocument) -> GroupRow:
         traffic_class=row.traffic_class or finding.traffic_class,
         text=row.text,
         requested=row.requested or finding.requested,
-        applied=row.applied or finding.applied,
+        # What a line is counted with is of its device.
+        applied=row.applied or (None if row.text else finding.applied),
         hint=row.hint,
         file=row.file or finding.file,
         line=row.line or finding.line,

@@ -19,8 +19,10 @@ class RowTable:
     rows: tuple[tuple[str, ...], ...]
 
     @property
-    def places(self) -> str:
-        """The rows in a line where they say no more than where the finding stands; else empty."""
+    def in_line(self) -> str:
+        """The rows in a line where they say no more than where the finding stands, or are only one; else empty."""
+        if len(self.rows) == 1:
+            return ", ".join(cell for cell in self.rows[0] if cell)
         if not set(self.headings) <= _PLACES:
             return ""
         return ", ".join(" on ".join(cell for cell in row if cell) for row in self.rows)
@@ -55,7 +57,7 @@ def rows_in_words(rows: Sequence[Row]) -> str:
     table = row_table(rows)
     if table is None:
         return ""
-    return table.places or "; ".join(
+    return table.in_line or "; ".join(
         ", ".join(f"{heading} {cell}" for heading, cell in zip(table.headings, row, strict=True) if cell)
         for row in table.rows
     )

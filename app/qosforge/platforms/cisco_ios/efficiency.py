@@ -113,9 +113,8 @@ def _multilink(
         note(
             "fragment-size",
             _place(request, interface_request),
-            rate=format_rate(assumed_rate),
-            delay=delay,
-            size=size,
+            requested=f"{delay} ms at {format_rate(assumed_rate)}",
+            applied=f"{size} bytes",
         )
     )
     return {
@@ -146,7 +145,9 @@ def _frf12(
         findings.append(
             _size_approximate(request, interface_request, f"{size} bytes", "frf12-too-large", **range_bytes)
         )
-    findings.append(note("fragment-size", _place(request, interface_request), variant="frf12", size=size))
+    findings.append(
+        note("fragment-size", _place(request, interface_request), variant="frf12", applied=f"{size} bytes")
+    )
     return {"frame_relay_fragment": size, "fragment_bytes": size}
 
 

@@ -93,7 +93,6 @@ def _note_unknown(entry: ClassRequest, supported: frozenset[int], notes: Notes) 
             "dscp-unsupported",
             traffic_class=entry.name,
             requested=dscp_name(value),
-            value=value,
             supported=", ".join(map(str, sorted(supported))),
         )
     for precedence in sorted({p for term in entry.terms for p in term.precedence}):

@@ -230,8 +230,6 @@ def _weight_findings(
     yield note(
         "queue-weights-unconfirmed",
         Place(device=request.device, direction="output"),
-        requested=", ".join(f"{c.name} {format_percent(requested[c.name])}" for c in weighted),
-        applied=", ".join(f"{c.name} {format_percent(chosen.shares[c.name])}" for c in weighted),
         queue_set=number,
         weights=weights,
     )
