@@ -156,7 +156,6 @@ def _system(
             "dscp-unsupported",
             requested=f"DSCP {dscp_name(value)} of CoS {forth.index(value)}",
             applied="DSCP of the same precedence",
-            value=value,
             supported=", ".join(map(str, sorted(supported))),
         )
     forth = tuple(dscp if dscp in supported else dscp >> 3 << 3 for dscp in forth)
