@@ -17,7 +17,7 @@ from qosforge.inventory.models import Network
 from qosforge.plan.request import Feature, TermRequest
 from qosforge.platforms.base import installed, platform
 
-from .support import CAMPUS, a_class, made, made_text, routers
+from .support import CAMPUS, ROOT, a_class, made, made_text, routers
 
 EVERYWHERE = [
     {"role": ["edge", "middle"], "interfaces": "wan", "direction": "output"},
@@ -201,6 +201,18 @@ def test_what_a_scope_says_and_a_platform_lacks_is_told_for_its_interface(featur
     names = {name for name, _ in ports}
     assert set(told) == {(n, p) for n, p in ports if n in lacking(feature, sorted(names))}
     assert len(told) == len(set(told))
+
+
+def test_the_page_of_the_language_says_which_platform_has_what() -> None:
+    page = (ROOT / "docs" / "intent.md").read_text(encoding="utf-8")
+    rows = [[c.strip() for c in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| ")]
+    heading = next(row for row in rows if row[1:] and row[1].startswith("`catalyst"))
+    names = [name.strip("`") for name in heading[1:]]
+    assert sorted(names) == sorted(installed())
+    told = {row[0]: [entry == "yes" for entry in row[1:]] for row in rows}
+    assert {f: told[f.value] for f in Feature} == {
+        f: [f in platform(name).features for name in names] for f in Feature
+    }
 
 
 def test_marks_that_the_default_class_keeps_are_told_where_a_platform_clears_them() -> None:

@@ -401,6 +401,16 @@ def test_a_policer_marks_by_a_table_alone(box: Box, lines: tuple[str, ...], answ
     assert refusal(box, *in_class(*lines)).lstrip("^ \n").startswith(answer)
 
 
+def test_a_release_before_3_6_1_takes_no_empty_class(tmp_path: Path) -> None:
+    spec = BoxSpec(name="sw", platform="catalyst_9000", image="15.0", username="u", password="p")
+    old = make_box(spec, Storage(tmp_path / "old", STARTUP), Clock())
+    old.boot()
+    assert type_lines(old, *CLASSES, "policy-map P", "class VOICE")[1] == []
+    assert refusal(old, "interface GigabitEthernet1/0/1", "service-policy input P") == "Empty class unsupported"
+    assert type_lines(old, "policy-map P", "class VOICE", "set dscp ef")[1] == []
+    assert type_lines(old, "interface GigabitEthernet1/0/1", "service-policy input P")[1] == []
+
+
 def test_a_port_takes_one_table_and_no_third_colour(box: Box) -> None:
     two = (*in_class(*POLICED, name="VOICE"), "class DATA", "police cir 128000 bc 8000")
     assert type_lines(box, *TABLE, "table-map T", *two, "exceed-action set-dscp-transmit dscp table T")[1] == []

@@ -110,7 +110,12 @@ SIZED = (
 
 
 def compilation(
-    *classes: dict[str, Any], apply: Any = APPLY, running: str = STARTUP, ports: Any = PORTS, **more: Any
+    *classes: dict[str, Any],
+    apply: Any = APPLY,
+    running: str = STARTUP,
+    ports: Any = PORTS,
+    image: str = "17.12",
+    **more: Any,
 ) -> Compilation:
     """What an intent of these classes becomes on one switch."""
     document = {"version": 1, "intent": "made", "classes": list(classes), "apply": list(apply), **more}
@@ -118,7 +123,7 @@ def compilation(
         {
             "name": "sw",
             "platform": "catalyst_9000",
-            "image": "17.12",
+            "image": image,
             "role": "edge",
             "driver": "ios",
             "interfaces": ports,

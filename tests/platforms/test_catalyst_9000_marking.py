@@ -132,6 +132,14 @@ def test_a_class_told_by_its_cos_alone_is_told_of_where_frames_leave_without_a_t
     assert TRUNK not in found.message
 
 
+@pytest.mark.parametrize(
+    ("image", "refused"), [("3.3", True), ("03.06.00SE", True), ("3.6.1", False), ("17.12", False)]
+)
+def test_an_old_release_takes_no_class_in_which_nothing_stands(image: str, refused: bool) -> None:
+    found = [f for f in compilation(BY_COS, REST, image=image).findings if f.code == "class-empty"]
+    assert [(f.traffic_class, f.severity) for f in found] == ([("bulk", Severity.ERROR)] if refused else [])
+
+
 def test_an_input_for_phones_alone_has_a_policy_beside_trust_device() -> None:
     apply = [{"interfaces": "lan", "direction": "input", "requires_phone": True}]
     apply += [{"interfaces": "plain", "direction": "input", "trust": "phone"}]

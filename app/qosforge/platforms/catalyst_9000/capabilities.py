@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from qosforge.platforms.capability_data import Bounds, CapabilityData, Fact, Range, Sourced, load
 
 
@@ -32,11 +34,25 @@ class CodePoints(Sourced):
     dscp: frozenset[int]
 
 
+class Since(Sourced):
+    """The first release that has a feature; ``classic`` is the IOS that it is called by in its configuration."""
+
+    release: tuple[int, int, int]
+    classic: tuple[int, int, int]
+
+    def has(self, image: str) -> bool:
+        """Whether an image has it; one that names no release is a newer one."""
+        numbers = tuple(map(int, re.findall(r"\d+", image)[:3]))
+        first = self.classic if numbers[:1] == self.classic[:1] else self.release
+        return not numbers or (*numbers, 0, 0)[:3] >= first
+
+
 class Catalyst9000(CapabilityData):
     """The data of a switch with UADP."""
 
     access_list_entries: Fact[int]
     ipv6_lists: Fact[bool]
+    empty_classes: Since
     queues: Queues
     priority_kbps: Range
     remaining_ratio: Range

@@ -44,7 +44,10 @@ def input_rules(
         if rule.ipv4:
             notes.note("told-in-ipv4", traffic_class=entry.name, direction="input", variant="switched")
         rule = rule.model_copy(update={"police": _policer(entry, rule, exceeding, notes)})
-        if not entry.is_default or (rule.set_dscp, rule.set_cos, rule.police) != (None, None, None):
+        empty = (rule.set_dscp, rule.set_cos, rule.police) == (None, None, None)
+        if empty and not entry.is_default and not CAPABILITIES.empty_classes.has(request.image):
+            notes.note("class-empty", traffic_class=entry.name, direction="input", image=request.image)
+        if not (empty and entry.is_default):
             rules.append(rule)
     return tuple(rules)
 

@@ -107,6 +107,9 @@ class SwitchPolicies:
     def _trouble(self, policy: Section, direction: str) -> str:
         """Why a port cannot have a policy ("" when it can)."""
         inside = [child for held in policy.starting("class ") if (child := self.child(held)) is not None]
+        # Before 3.6.1, whose configurations say 15.2 (Cisco document 200729, whose log line this is).
+        if not self._box.train.since("15.2") and any(not len(held) for held in policy.starting("class ")):
+            return "Empty class unsupported"
         if refused := next(filter(None, map(policing.trouble, (policy, *inside))), ""):
             return refused
         if direction == "input":
