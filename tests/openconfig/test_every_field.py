@@ -117,6 +117,7 @@ UNSEEN = {
     (Queue, "capped"),
     (System, "ipv6"), (System, "encrypting"), (Rule, "ipv4"),
     (Red, "by_dscp"), (RedProfile, "colour"),
+    (Plan, "auto_qos"),
 }  # fmt: skip
 """What is no setting of a device, changed below through what it holds, or without effect by itself."""
 

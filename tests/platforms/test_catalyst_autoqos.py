@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qosforge.compiler.candidate import find_plan_differences, make_candidate
-from qosforge.compiler.compile import compile_intent
+from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.plan.model import Action, Policer, TailThreshold, Trust
 
 from .catalyst_support import BOXES, booted, campus, network, port, startup
@@ -97,6 +97,46 @@ def test_what_autoqos_types_on_a_2970() -> None:
 
 @pytest.mark.parametrize("device", ["s2950", "s2970"])
 @pytest.mark.parametrize("kind", ["cisco-phone", "trust"])
+def test_autoqos_is_named_and_with_its_line_taken_back_the_intent_goes_on(
+    device: str, kind: str, tmp_path: Path
+) -> None:
+    box = booted(device, tmp_path, startup(device))
+    host, trunk = HOSTS[device], "GigabitEthernet0/1"
+    for name in (host, trunk):
+        assert box.configure([f"interface {name}", f" auto qos voip {kind}"]) == []
+
+    def compiled() -> CompiledDevice:
+        running = {device: box.running_text()}
+        return next(d for d in compile_intent(campus(), network(), running).devices if d.name == device)
+
+    told = [f for f in compiled().findings if f.code == "auto-qos-present"]
+    # Trusted boundary, which this typed, cannot be entered again beside AutoQoS on a 2950.
+    exclusive = device == "s2950" and kind == "cisco-phone"
+    assert [f.severity for f in told] == ["error"] * 2 * exclusive + ["warning"]
+    assert told[-1].message.startswith(f"'auto qos voip' stands on {', '.join(sorted((host, trunk)))}:")
+    assert "no auto qos voip" in (told[-1].hint or "")
+    for name in (host, trunk):
+        assert box.configure([f"interface {name}", " no auto qos voip"]) == []
+    before = box.running_text()
+    result = compiled()
+    assert not [f for f in result.findings if f.code == "auto-qos-present"]
+    candidate = make_candidate(result, before)
+    assert box.configure(candidate.delta) == []
+    assert box.configure(candidate.inverse) == []
+    assert box.running_text() == before
+
+
+def test_a_phone_is_not_looked_for_beside_autoqos_of_a_2950(tmp_path: Path) -> None:
+    box = booted("s2950", tmp_path, startup("s2950"))
+    boundary = ["interface FastEthernet0/1", " mls qos trust device cisco-phone"]
+    assert box.configure(["interface FastEthernet0/1", " auto qos voip trust"]) == []
+    assert len(box.configure(boundary)) == 1
+    assert box.configure(["interface FastEthernet0/1", " no auto qos voip"]) == []
+    assert box.configure(boundary) == []
+    assert len(box.configure(["interface FastEthernet0/1", " auto qos voip trust"])) == 1
+
+
+@pytest.mark.parametrize(("device", "kind"), [("s2950", "trust"), ("s2970", "trust"), ("s2970", "cisco-phone")])
 def test_an_intent_goes_over_it_and_back(device: str, kind: str, tmp_path: Path) -> None:
     box = booted(device, tmp_path, startup(device))
     trunk = "GigabitEthernet0/1"

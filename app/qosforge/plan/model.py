@@ -406,7 +406,7 @@ class Plan(PlanModel):
     ``foreign_lists`` are the numbers of access lists that others have written on the device, where lists are
     numbered: lowering takes none of them. ``switched`` are the ports that the device has in layer 2, where that
     decides which policies they take. ``filter_masks`` are those of the lists that filter packets on ports, where a
-    device has few masks.
+    device has few masks. ``auto_qos`` are ports on which a macro of the device has typed QoS, and may type it anew.
     """
 
     schema_version: int = 1
@@ -418,6 +418,7 @@ class Plan(PlanModel):
     foreign_lists: tuple[int, ...] = ()
     switched: tuple[str, ...] = ()
     filter_masks: tuple[str, ...] = ()
+    auto_qos: tuple[str, ...] = ()
 
     def interface(self, name: str) -> InterfacePlan | None:
         """The interface of this name, if the plan has it."""

@@ -17,6 +17,7 @@ from qosforge.platforms.catalyst_2950.masks import note_switch_masks
 from qosforge.platforms.catalyst_2950.recognise import Recognised, kind_of, port_rules
 from qosforge.platforms.catalyst_2950.scheduling import layout, round_robin, strict_priority
 from qosforge.platforms.ios_switch.arrivals import note_arrivals
+from qosforge.platforms.ios_switch.auto_qos import note_auto_qos
 from qosforge.platforms.ios_switch.marks import (
     DEFAULT_COS_TO_DSCP,
     DEFAULT_DSCP_TO_COS,
@@ -46,6 +47,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     kinds = tuple(dict.fromkeys(kind_of(i) for i in request.interfaces if i.recognise))
     common = _common(core(request), kinds, running.system.cos_to_dscp if running else None)
     notes.extend(common.of_classes)
+    note_auto_qos(request, running, notes, excludes_phone=True)
     interfaces = []
     for interface_request in request.interfaces:
         current = running.interface(interface_request.name) if running else None

@@ -35,5 +35,6 @@ def parse(text: str, device: str, image: str = "") -> Plan:
         ),
         interfaces=interfaces,
         unknown=reader.reading.unknown,
+        auto_qos=reader.auto_qos(),
         filter_masks=tuple(sorted(filters - {""})),
     )

@@ -29,6 +29,7 @@ from qosforge.platforms.catalyst_2970.shaping import (
     shaped_classes,
 )
 from qosforge.platforms.ios_switch.arrivals import note_arrivals
+from qosforge.platforms.ios_switch.auto_qos import note_auto_qos
 from qosforge.platforms.ios_switch.classes import ClassifierLimits, input_rules
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks, class_marks, cos_to_dscp, dscp_to_cos
 from qosforge.platforms.ios_switch.notes import Notes
@@ -55,6 +56,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     common = _common(core(request), running.system.cos_to_dscp if running else None)
     assignment = common.assignment
     notes.extend(common.of_classes)
+    note_auto_qos(request, running, notes)
     held_depths = _depths(request, common, running, notes) if assignment else ()
     interfaces, shares = [], list[ClassShare]()
     for interface_request in request.interfaces:

@@ -55,6 +55,7 @@ def parse(text: str, device: str, image: str = "") -> Plan:
         system=system if switched_on else System(),
         interfaces=interfaces,
         unknown=reader.reading.unknown,
+        auto_qos=reader.auto_qos(),
     )
 
 

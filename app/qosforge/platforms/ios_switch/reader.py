@@ -106,6 +106,11 @@ class SwitchReader:
             return Trust.DSCP
         return Trust.PHONE if trust is Trust.COS else Trust.NONE
 
+    def auto_qos(self) -> tuple[str, ...]:
+        """The ports with ``auto qos voip``."""
+        having = [p for p in self.ports() if any(e.id == "auto-qos" and not e.negated for e in p.below)]
+        return tuple(port.name for port in having)
+
     def filter_entries(self, port: Entry) -> Iterator[str]:
         """The entries, as written, of the lists that filter what a port receives."""
         for line in port.below:

@@ -32,9 +32,13 @@ class Generated:
 class AutoQos:
     """The row of interface mode."""
 
-    def __init__(self, box: IosBox, generated: Generated) -> None:
+    def __init__(
+        self, box: IosBox, generated: Generated, check: Callable[[Section], None] = lambda port: None
+    ) -> None:
+        """``check`` refuses the command on a port."""
         self._box = box
         self._generated = generated
+        self._check = check
 
     def rows(self) -> list[Row]:
         """``auto qos voip``."""
@@ -50,6 +54,8 @@ class AutoQos:
         kind = match["kind"]
         line = Section(f"{KEY} {kind}", key=KEY, rank=74)
         if not shell.loading:  # a saved configuration already holds what the command typed
+            if KEY not in port:
+                self._check(port)
             back = self._generated.back if KEY in port else ()
             typed = [*self._first(kind), port.text, *back, *self._generated.port(port, kind)]
             self._type(shell, port, typed)

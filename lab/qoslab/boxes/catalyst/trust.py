@@ -15,11 +15,13 @@ COS = "mls qos cos"
 OVERRIDE = "mls qos cos override"
 
 
-def rows(kinds: str, taken: Callable[[Section], None]) -> list[Row]:
+def rows(
+    kinds: str, taken: Callable[[Section], None], boundary: Callable[[Section], None] = lambda port: None
+) -> list[Row]:
     """The rows of interface mode.
 
     ``kinds`` are the marks that can be trusted; ``taken`` is called with the port when it gets a trust or an
-    override of its own, and clears what cannot stand beside it.
+    override of its own, and clears what cannot stand beside it. ``boundary`` refuses that a phone is looked for.
     """
 
     def trust(shell: Shell, match: Match) -> None:
@@ -34,6 +36,8 @@ def rows(kinds: str, taken: Callable[[Section], None]) -> list[Row]:
         if match.undone:
             shell.section.remove(DEVICE)
             return
+        if not shell.loading:
+            boundary(shell.section)
         taken(shell.section)
         shell.store(Section(f"{DEVICE} cisco-phone", key=DEVICE, rank=70))
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from qoslab.boxes.catalyst import mac_acl as catalyst_mac_acl
 from qoslab.boxes.catalyst import trust as catalyst_trust
-from qoslab.boxes.catalyst.autoqos import AutoQos, Generated
+from qoslab.boxes.catalyst.autoqos import KEY, AutoQos, Generated
 from qoslab.boxes.catalyst.base import LOGICAL, CatalystSwitch
 from qoslab.boxes.catalyst.policies import ACL, Dialect, SwitchPolicies
 from qoslab.boxes.catalyst.policing import Policers
@@ -19,6 +19,7 @@ from qoslab.boxes.ios import acl as ios_acl
 from qoslab.boxes.ios.general import global_rows, interface_rows
 from qoslab.clock import Clock
 from qoslab.config import Section
+from qoslab.grammar import Refused
 from qoslab.packets import Outcome, Packets
 from qoslab.patterns import ArgumentType
 from qoslab.shell import Row
@@ -73,6 +74,17 @@ AUTO_QOS = Generated(
 )
 
 
+def _no_auto_qos(port: Section) -> None:
+    """Trusted boundary and AutoQoS exclude each other (configuration guide 78-11380-07, p. 27-21)."""
+    if KEY in port:
+        raise Refused("%Error: trusted boundary cannot be enabled while auto-QoS is")  # unconfirmed wording
+
+
+def _no_boundary(port: Section) -> None:
+    if catalyst_trust.DEVICE in port:
+        raise Refused("%Error: auto-QoS cannot be enabled while trusted boundary is")  # unconfirmed wording
+
+
 class Catalyst2950(CatalystSwitch):
     """The switch.
 
@@ -98,7 +110,7 @@ class Catalyst2950(CatalystSwitch):
         show, common = SwitchShow(self), CommonShow(self)
         config = [*global_rows(self), *self.system_rows(), *queues.queue_rows()]
         # A policy map supersedes the trust state but leaves it standing.
-        trust = catalyst_trust.rows("cos [pass-through dscp]|dscp", lambda port: None)
+        trust = catalyst_trust.rows("cos [pass-through dscp]|dscp", lambda port: None, _no_auto_qos)
         port = [*self._policies.guarded(interface_rows(routed=False)), *trust]
         shows = [*show.rows(), *common.port_rows()]
         modes: dict[str, list[Row]] = {}
@@ -109,7 +121,7 @@ class Catalyst2950(CatalystSwitch):
                 *self._policies.global_rows(),
                 *queues.map_rows(),
             ]
-            port += [*self._policies.interface_rows(), *AutoQos(self, AUTO_QOS).rows()]
+            port += [*self._policies.interface_rows(), *AutoQos(self, AUTO_QOS, _no_boundary).rows()]
             shows += [*show.enhanced_rows(), *common.policy_rows()]
             lists = ios_acl.submode_rows() | catalyst_mac_acl.submode_rows(
                 catalyst_mac_acl.HOSTS, catalyst_mac_acl.NAMES
