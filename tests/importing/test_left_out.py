@@ -13,7 +13,7 @@ from qosforge.importing import ImportResult
 from qosforge.plan.model import RedProfile
 from qosforge.platforms.base import platform
 
-from .support import imported
+from .support import imported, told
 
 FRAGMENTS = Path(__file__).parent / "configurations"
 
@@ -93,9 +93,20 @@ def test_lines_that_no_interface_acts_on_are_named_all_the_same() -> None:
 
 def test_a_policer_that_an_intent_loses_is_an_error() -> None:
     found = fragment("m18")
+    (list_102,) = found.intents[0].loaded.intent.classes[:1]
+    assert list_102.treatment.police is not None
     assert [(f.code, f.variant) for f in found.findings if f.severity == "error"] == [
         ("import-not-expressed", "loses")
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "image", "line"), [("m18", "12.4", "interface Serial0/0"), ("m20", "12.0(7)T", "policy-map VoIPoFR")]
+)
+def test_a_difference_names_the_line_that_it_is_about(name: str, image: str, line: str) -> None:
+    lines = (FRAGMENTS / f"{name}.cfg").read_text(encoding="utf-8").splitlines()
+    found = fragment(name, image=image)
+    assert {f.line for f in found.findings if f.variant == "loses"} == {1 + lines.index(line)}
 
 
 def test_an_intent_that_does_not_compile_is_an_error() -> None:
@@ -195,3 +206,29 @@ def test_a_version_decides_between_platforms_that_say_a_thing_alike() -> None:
     text = (FRAGMENTS / "m2.cfg").read_text(encoding="utf-8")
     assert "platform: cisco_ios" in imported(text).files["hosts.yaml"]
     assert "platform: catalyst_9000" in imported(text.replace("15.1", "16.12")).files["hosts.yaml"]
+
+
+def shaped(version: str, port: str, kbps: int) -> str:
+    """A port with a contract that a policy shapes it to, and two classes inside."""
+    return (
+        f"{version}hostname R1\nclass-map match-any V\n match ip dscp ef\n"
+        "policy-map INNER\n class V\n  priority 16\n"
+        f"policy-map P\n class class-default\n  shape average {kbps * 1000}\n  service-policy INNER\n"
+        f"interface {port}\n bandwidth {kbps}\n service-policy output P\n"
+    )
+
+
+@pytest.mark.parametrize("port", ["GigabitEthernet0/1", "Serial0/1"])
+def test_a_port_that_is_shaped_to_the_rate_it_states_has_a_contract(port: str) -> None:
+    found = imported(shaped("version 15.1\n", port, 1024))
+    assert not told(found)
+    (device,) = found.network.devices
+    (interface,) = device.interfaces
+    assert interface.contracted == 1_024_000
+    assert interface.rate > 1_024_000
+
+
+def test_the_image_that_is_taken_refuses_nothing_of_what_the_device_has() -> None:
+    found = imported(shaped("", "Serial0/1", 64))
+    assert not has_errors(found.findings)
+    assert "the configuration does not state its image" in {f.message for f in found.findings}

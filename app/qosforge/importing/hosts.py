@@ -108,8 +108,13 @@ def _interface(
 ) -> Interface:
     stated = None if plan.bandwidth_kbps is None else plan.bandwidth_kbps * 1000
     speed = stated or settings.speed
+    line = next((value for family, value in _RATES if plan.name.startswith(family)), _OTHER)
+    contracted = None
+    if stated is not None and stated < line and stated == _shaped(plan):
+        # A port that is shaped to the rate it states has a contract below what its line carries.
+        speed, contracted = line, stated
     if speed is None:
-        speed = next((value for family, value in _RATES if plan.name.startswith(family)), _OTHER)
+        speed = line
         findings.append(
             note(
                 "import-assumed",
@@ -121,6 +126,7 @@ def _interface(
     return Interface(
         name=plan.name,
         rate=speed,
+        contracted=contracted,
         role=configuration.family.role,
         tags=frozenset({BOUNDARY} if boundary else ()),
         encapsulation=_framing(plan, settings),
@@ -129,6 +135,12 @@ def _interface(
         voice_vlan=settings.voice_vlan,
         circuit=_circuit(plan),
     )
+
+
+def _shaped(plan: InterfacePlan) -> int | None:
+    """The rate in bits per second that a policy shapes a whole port to."""
+    queues = plan.egress.scheduler.queues if plan.egress.scheduler else ()
+    return queues[0].shape_rate if len(queues) == 1 and queues[0].share is None else None
 
 
 def _circuit(plan: InterfacePlan) -> Circuit | None:
@@ -196,6 +208,8 @@ def host_entry(device: Device) -> dict[str, Any]:
 
 def _interface_entry(entry: Interface) -> Iterator[tuple[str, Any]]:
     yield "rate", rate(entry.rate)
+    if entry.contracted is not None:
+        yield "contracted", rate(entry.contracted)
     if entry.tags:
         yield "tags", sorted(entry.tags)
     if entry.encapsulation is not Framing.ETHERNET:

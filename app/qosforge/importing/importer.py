@@ -17,6 +17,7 @@ from qosforge.importing.candidate_intent import (
     load_candidate,
 )
 from qosforge.importing.check import compile_errors, without_new_policies
+from qosforge.importing.difference_lines import DifferenceLines
 from qosforge.importing.document import as_yaml
 from qosforge.importing.hosts import Host, host_entry, network
 from qosforge.importing.left_out import LeftOut, find_left_out
@@ -188,8 +189,16 @@ def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConf
     left = set(scored.differences)
     if left and (made := compile_candidate(candidate, configurations, running)) is not None:
         left = set(find_differences(candidate.sides, made, plans))
+    lines = {device: DifferenceLines(configurations[device]) for device in candidate.devices}
     for difference in scored.differences:
-        yield _difference_finding(difference, configurations[difference.device].file, kept=difference not in left)
+        place = Place(
+            device=difference.device,
+            interface=difference.interface,
+            direction=difference.direction,
+            file=configurations[difference.device].file,
+            line=lines[difference.device].find(difference),
+        )
+        yield _difference_finding(difference, place, kept=difference not in left)
 
 
 def _rejection_finding(scored: ScoredCandidate, configurations: Mapping[str, RunningConfiguration]) -> Finding:
@@ -203,10 +212,7 @@ def _rejection_finding(scored: ScoredCandidate, configurations: Mapping[str, Run
     )
 
 
-def _difference_finding(difference: PlanDifference, file: str, *, kept: bool) -> Finding:
-    place = Place(
-        device=difference.device, interface=difference.interface, direction=difference.direction, file=file
-    )
+def _difference_finding(difference: PlanDifference, place: Place, *, kept: bool) -> Finding:
     if difference.in_versions:
         return note("import-not-expressed", place, variant="versions")
     return note(

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from qosforge.errors import QosforgeError
-from qosforge.findings import has_errors
 from qosforge.importing.candidate_intent import CandidateIntent, compile_candidate, drop_invalid, hosts_of
 from qosforge.importing.left_out import LeftOut
 from qosforge.importing.merging import MergedClasses, by_mark, by_name
@@ -28,7 +27,7 @@ NO_INTENT = 1_000_000_000
 
 @dataclass(frozen=True)
 class ScoredCandidate:
-    """A candidate with the differences that it leaves, their cost, and the devices that it has errors for."""
+    """A candidate with the differences that it leaves, their cost, and how many errors it has."""
 
     candidate: CandidateIntent
     differences: tuple[PlanDifference, ...]
@@ -37,8 +36,13 @@ class ScoredCandidate:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """What is least of the best one: the cost, and of candidates of one cost the devices with errors."""
+        """What is least of the best one: the cost, and of candidates of one cost the errors."""
         return self.cost, self.refused
+
+    @property
+    def failures(self) -> int:
+        """How much of it an image refuses, or does otherwise."""
+        return self.refused + sum(difference.loses for difference in self.differences)
 
 
 class Search:
@@ -76,7 +80,7 @@ class Search:
         made = compile_candidate(candidate, self._configurations)
         lacking = find_differences(candidate.sides, made, self._plans)
         cost = sum(d.weight for d in lacking) + (0 if made is not None else NO_INTENT)
-        refused = sum(has_errors(device.findings) for device in made or ())
+        refused = sum(finding.severity == "error" for device in made or () for finding in device.findings)
         return ScoredCandidate(candidate, lacking, cost, refused)
 
     def _efficiency(self, candidate: CandidateIntent) -> tuple[IntentData, ...]:
@@ -163,13 +167,16 @@ class Search:
             return None
 
     def _best_image(self, scored: ScoredCandidate, entry: RunningConfiguration) -> ScoredCandidate:
-        """The candidate with the image that gives most of what the device holds, where the image is not known."""
+        """The candidate with the image that refuses or loses least of it, then gives most of what the device holds.
+
+        A guess must not stand against what a device has: of what no image takes the configuration is the proof.
+        """
         best = scored
         for image in entry.images[1:]:
-            if best.cost == 0:
+            if not any(best.rank):
                 break
             tried = self.score(replace(best.candidate, images={**best.candidate.images, entry.device: image}))
-            best = tried if tried.cost < best.cost else best
+            best = min(best, tried, key=lambda known: (known.failures, known.cost))
         return best
 
     # -- joining ---------------------------------------------------------------------------------------------
@@ -239,8 +246,10 @@ class Search:
 
     def _pruned(self, scored: ScoredCandidate) -> ScoredCandidate:
         position, kept = 0, scored
+        # A policer that makes no difference is one that the device has of itself, or one that is lost.
+        lost = any(difference.loses for difference in scored.differences)
         while True:
-            rest = [*reduced_variants(scored.candidate)]
+            rest = [*reduced_variants(scored.candidate, policers=not lost)]
             if position >= len(rest) and scored is kept:
                 return scored
             if position >= len(rest):

@@ -121,8 +121,8 @@ def _bounded(words: IntentData) -> Iterator[IntentData]:
             yield {**words, "treatment": {**treatment, "children": children}}
 
 
-def reduced_variants(candidate: CandidateIntent) -> Iterator[CandidateIntent]:
-    """Candidates with one thing less, each."""
+def reduced_variants(candidate: CandidateIntent, *, policers: bool = True) -> Iterator[CandidateIntent]:
+    """Candidates with one thing less, each; ``policers`` where policers may be or have that."""
     if candidate.cos_to_dscp is not None:
         yield replace(candidate, cos_to_dscp=None)
     for position, side in enumerate(candidate.sides):
@@ -132,7 +132,12 @@ def reduced_variants(candidate: CandidateIntent) -> Iterator[CandidateIntent]:
             yield _with_side(candidate, position, policy=None)
     for position, words in enumerate(candidate.classes):
         for variant in _less(words):
-            yield candidate.with_class(position, variant)
+            if policers or _policer(words) == _policer(variant):
+                yield candidate.with_class(position, variant)
+
+
+def _policer(words: IntentData) -> object:
+    return words.get("treatment", {}).get("police")
 
 
 def _less(words: IntentData) -> Iterator[IntentData]:

@@ -61,7 +61,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         # What a policy shapes is divided by that rate, whatever rate the device assumes for the interface. Where
         # nothing is scheduled, no share is taken of it, and the device may assume any rate.
         kbps: int | None = (interface_request.rate if shaped else interface_request.usable) // 1000
-        if current is not None and not interface_request.schedule:
+        if current is not None and (shaped or not interface_request.schedule):
             kbps = current.bandwidth_kbps
         attached = default_egress(interface_request.name, kbps)
         if interface_request.schedule and not has(request, "policies"):
