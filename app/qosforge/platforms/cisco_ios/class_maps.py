@@ -37,7 +37,7 @@ class MatchLine:
 class ClassMap:
     """A class-map with the access lists that it refers to; ``mode`` is ``any`` or ``all``.
 
-    ``ip`` where its marks are those of IPv4 packets alone, as old images have it.
+    ``ip`` where its marks are those of IPv4 packets alone, as old images have it; ``modal`` where its mode is said.
     """
 
     name: str
@@ -45,6 +45,7 @@ class ClassMap:
     lines: tuple[MatchLine, ...]
     access_lists: tuple[AccessList, ...]
     ip: bool
+    modal: bool
 
 
 def matches_marks(request: DeviceRequest) -> bool:
@@ -58,17 +59,21 @@ def class_map(request: DeviceRequest, rule: Rule) -> ClassMap:
         marks_in_list=not matches_marks(request),
         ip=not has(request, "match_both_versions"),
         both=lists_ipv6(request),
+        modal=has(request, "class_map_modes"),
     )
     return _class_map(rule.name, rule.any_of, rule.none_of, spelling)
 
 
 @dataclass(frozen=True)
 class _Spelling:
-    """How class-maps of a device look at marks, and whether lists of both versions hold flows without addresses."""
+    """How class-maps of a device look at marks, whether lists of both versions hold flows without addresses, and
+    whether more than one line stands in a class-map, as it says how they are joined.
+    """
 
     marks_in_list: bool
     ip: bool
     both: bool
+    modal: bool
 
 
 def lists_ipv6(request: DeviceRequest) -> bool:
@@ -114,7 +119,7 @@ def _class_map(name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...], s
         assert not in_list
         plain = [Term.model_validate({n: getattr(t, n)}) for t in rests for n in _entry_fields(t)]
         in_list = [t for t in flows if _entry_fields(t)]
-    sides = _sides(in_list) if mode == "all" or not plain else None
+    sides = _sides(in_list) if spelling.modal and (mode == "all" or not plain) else None
     if sides is not None:
         mode = "all"
         lists += [*lists_of(own + SOURCE_SUFFIX, sides[0]), *lists_of(own + DESTINATION_SUFFIX, sides[1])]
@@ -126,7 +131,7 @@ def _class_map(name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...], s
     lines += [MatchLine(term=t, negated=True) for t in none_of if not in_entry(t)]
     excepted = lists_of(own + EXCEPT_SUFFIX, [t for t in none_of if in_entry(t)], both=spelling.both)
     lines += [MatchLine(access_list=access_list.name, negated=True) for access_list in excepted]
-    return ClassMap(name, mode, tuple(lines), (*lists, *excepted), spelling.ip)
+    return ClassMap(name, mode, tuple(lines), (*lists, *excepted), spelling.ip, spelling.modal)
 
 
 def _sides(terms: list[Term]) -> tuple[list[Term], list[Term]] | None:

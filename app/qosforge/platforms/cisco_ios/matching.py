@@ -89,15 +89,16 @@ def access_list_terms(request: DeviceRequest, class_request: ClassRequest) -> tu
 
 
 def check_match(request: DeviceRequest, class_request: ClassRequest) -> Iterator[Finding]:
-    """What this router cannot look at, whatever the lines: IPv6 prefixes and CoS on old images."""
+    """What this router cannot look at: on old images CoS, MAC and IPv6 addresses, and what a class is not."""
     terms = (*class_request.terms, *class_request.none_of)
-    if any(t.cos for t in terms) and not has(request, "match_cos"):
-        yield note(
-            "match-cos-unsupported",
-            class_place(request, class_request),
-            image=request.image,
-            since=since("match_cos"),
-        )
+    for feature, command, wanted in (
+        ("match_cos", "match cos", any(t.cos for t in terms)),
+        ("match_mac", "match source-address mac", any(t.source_mac or t.destination_mac for t in terms)),
+        ("match_not", "match not", class_request.none_of),
+    ):
+        if wanted and not has(request, feature):
+            place = class_place(request, class_request)
+            yield note("match-unsupported", place, command=command, image=request.image, since=since(feature))
     prefixes = [p for t in terms for p in (*t.source, *t.destination)]
     if any(ip_network(p).version == 6 for p in prefixes) and not has(request, "match_ipv6"):
         place = class_place(request, class_request)
@@ -183,7 +184,8 @@ def count_conditions(request: DeviceRequest, class_request: ClassRequest) -> int
 def _entered(terms: tuple[Alternative, ...], marks_in_list: bool) -> int:
     """Lines and entries of what a class takes: a single flow's sources and destinations are lists of their own."""
     whole = sum(_count(term, marks_in_list) for term in terms)
-    if len(terms) != 1 or not _flow(terms[0]) or whole > _MOST_JOINED:
+    # Images that have marks in lists alone join no lists either.
+    if marks_in_list or len(terms) != 1 or not _flow(terms[0]) or whole > _MOST_JOINED:
         return whole
     (term,) = terms
     near, far = (

@@ -13,7 +13,7 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
-from qosforge.platforms.cisco_ios.class_maps import lists_ipv6, matches_marks, rule_of
+from qosforge.platforms.cisco_ios.class_maps import class_map, lists_ipv6, matches_marks, rule_of
 from qosforge.platforms.cisco_ios.limits import check_inputs, trusts_mark
 from qosforge.platforms.cisco_ios.matching import check_match, lower_match
 from qosforge.platforms.cisco_ios.trains import has
@@ -205,4 +205,10 @@ def _rule(
     if isinstance(matched, Reason):
         findings.append(matched.note(class_place(request, class_request)))
         return Rule(name=name)
-    return rule_of(request, name, *matched)
+    rule = rule_of(request, name, *matched)
+    made = class_map(request, rule)
+    if not made.modal and len(made.lines) > 1:
+        why = because("match-combination-unsupported", variant="single-line", image=request.image)
+        findings.append(why.note(class_place(request, class_request)))
+        return Rule(name=name)
+    return rule

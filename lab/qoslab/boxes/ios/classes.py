@@ -51,14 +51,21 @@ class ClassMaps:
 
     def global_rows(self) -> list[Row]:
         """``class-map``."""
-        return [row("class-map [match-all|match-any]:how WORD:name", self._class_map, True)]
+        how = "[match-all|match-any]:how " if self._modal else ""
+        return [row(f"class-map {how}WORD:name", self._class_map, True)]
+
+    @property
+    def _modal(self) -> bool:
+        """Whether class-maps say how their lines are joined; published configurations of 12.0 do not."""
+        return self._box.train.since(MARKING)
 
     def rows(self) -> list[Row]:
         """Class-map mode."""
+        inverse = "[not]:inverse " if self._modal else ""
         return [
             *leaving(),
             setting("description LINE", rank=0),
-            *(row(f"match [not]:inverse {{{kind}}}:what", self._match, True) for kind in self._kinds()),
+            *(row(f"match {inverse}{{{kind}}}:what", self._match, True) for kind in self._kinds()),
         ]
 
     def _kinds(self) -> list[str]:
@@ -67,7 +74,6 @@ class ClassMaps:
         kinds = [
             "access-group {<1-2699>|name WORD}",
             "any",
-            "class-map WORD",
             f"ip precedence PREC:v*{values}",
             "ip rtp <2000-65535> <0-16383>",
             f"input-interface {IF}",
@@ -76,8 +82,9 @@ class ClassMaps:
             "fr-de",
             "fr-dlci <16-1007>",
             "mpls experimental [topmost] <0-7>:v*8",
-            "{source-address|destination-address} mac MAC",
         ]
+        if self._modal:
+            kinds += ["class-map WORD", "{source-address|destination-address} mac MAC"]
         if train.since(MARKING):
             kinds += ["ip dscp DSCP:v*8", f"cos <0-7>:v*{values}"]  # match cos: 12.1(5)T, Cisco command reference
         if train.since(BOTH_FAMILIES):
@@ -100,9 +107,9 @@ class ClassMaps:
         if len(name) > _LONGEST_NAME or name == "class-default":
             raise Refused(f"% Invalid class-map name {name}")
         held = shell.section.get(key)
-        how = match.get("how") or (held.text.split()[1] if held is not None else "match-all")
-        if held is None or held.text.split()[1] != how:
-            text = f"class-map {how} {name}"
+        before = held.text if held is not None else f"class-map match-all {name}" if self._modal else key
+        text = f"class-map {match['how']} {name}" if "how" in match else before
+        if held is None or held.text != text:
             held = shell.store(Section(text, key=key, rank=CLASS_RANK, mode="cmap"))
         shell.enter("cmap", held)
 
