@@ -83,6 +83,7 @@ CLASSES: dict[Feature, dict[str, Any]] = {
 """What a class says beside its match and the treatments that may be preferred."""
 WISHES = frozenset({Feature.LEVEL, Feature.PRIORITY_BURST})
 SCOPES: dict[Feature, dict[str, Any]] = {
+    Feature.TUNNELS: {"direction": "output", "tunnels": ["Tunnel0"]},
     Feature.SHAPE_PORT: {"direction": "output", "shape": {"rate": "1 Mb/s"}},
     Feature.TRUST: {"direction": "input", "trust": "dscp"},
     Feature.TRUST_PHONE: {"direction": "input", "trust": "phone"},

@@ -232,3 +232,26 @@ def test_what_a_trusted_cos_stands_for_stays(tmp_path: Path) -> None:
     (device,) = compiled_again(found, tmp_path)
     assert device.plan.system.cos_to_dscp == (0, 8, 16, 24, 32, 46, 48, 56)
     assert "mls qos map cos-dscp 0 8 16 24 32 46 48 56" in device.text
+
+
+TUNNELS = """\
+version 15.1
+hostname R1
+class-map match-any gold
+ match dscp af21
+policy-map OUT
+ class gold
+  bandwidth percent 20
+interface Tunnel0
+ ip address 10.0.9.1 255.255.255.0
+ qos pre-classify
+interface Serial0/0
+ bandwidth 2000
+ service-policy output OUT
+"""
+
+
+def test_tunnels_that_an_output_looks_into(tmp_path: Path) -> None:
+    words = circular(TUNNELS, tmp_path)
+
+    assert words["apply"][0]["tunnels"] == ["Tunnel0"]

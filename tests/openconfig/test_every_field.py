@@ -74,7 +74,7 @@ OTHER: dict[type[BaseModel], dict[str, Any]] = {
     System: {
         "cos_to_dscp": (0, 8, 16, 24, 32, 46, 48, 56), "dscp_to_cos": (1,) * 64, "cos_to_queue": (1,) * 8,
         "dscp_to_queue": (1,) * 64, "queue_set": 2, "policed_dscp": (1,) * 64,
-        "dropped_first": (10, 12),
+        "dropped_first": (10, 12), "inside_tunnels": ("Tunnel0",),
         "input_queues": InputQueues(weights=(4, 4), buffer_percent=(90, 10)),
     },
     InterfacePlan: {
@@ -104,7 +104,8 @@ OTHER: dict[type[BaseModel], dict[str, Any]] = {
         "limit_packets": 10, "red": None, "fair": True, "shape_weight": 4, "shape_rate": 64000, "burst": 3000,
         "police": POLICER, "limit_bytes": 9000, "limit_ms": 20,
         "thresholds": (TailThreshold(dscp=(8,), percent=50),),
-        "buffer_percent": 25, "level": 2, "child": INNER,
+        "buffer_percent": 25, "level": 2, "child": INNER, "flows": 64, "shape_percent": 50,
+        "shape_burst_bits": 8000, "shape_excess_bits": 8000, "shape_burst_ms": 20, "shape_excess_ms": 20,
     },
     Red: {"weight_exponent": 4, "unit": "packets", "profiles": (), "ecn": True},
     RedProfile: {"dscp": (8,), "precedence": (1,), "minimum": 4, "maximum": 10**5, "denominator": 50},
@@ -116,7 +117,7 @@ UNSEEN = {
     (Ingress, "rules"), (Rule, "any_of"), (Egress, "rules"), (Egress, "scheduler"), (Scheduler, "queues"),
     (Queue, "capped"),
     (System, "ipv6"), (System, "encrypting"), (Rule, "ipv4"),
-    (Red, "by_dscp"), (RedProfile, "colour"),
+    (Red, "by_dscp"), (Red, "stated"), (RedProfile, "colour"),
     (Plan, "auto_qos"),
 }  # fmt: skip
 """What is no setting of a device, changed below through what it holds, or without effect by itself."""

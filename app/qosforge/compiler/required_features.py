@@ -153,6 +153,9 @@ def interface_requirements(interface_request: InterfaceRequest) -> Iterator[Inte
         plain = interface_request.shaping.model_copy(update=_NO_BURSTS)
         without = interface_request.model_copy(update={"shaping": plain})
         yield InterfaceRequirement(Feature.SHAPE_BURST, without, "output", interface_request.shape_prefer)
+    if interface_request.tunnels:
+        without = interface_request.model_copy(update={"tunnels": ()})
+        yield InterfaceRequirement(Feature.TUNNELS, without, "output")
     if interface_request.trust_in is not None:
         feature = Feature.TRUST_PHONE if interface_request.trust_in == "phone" else Feature.TRUST
         yield InterfaceRequirement(feature, interface_request.model_copy(update={"trust_in": None}), "input")

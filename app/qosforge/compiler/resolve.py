@@ -210,6 +210,7 @@ def _interface(
             "shape_prefer": shape.prefer if isinstance(shape, PortShape) else True,
             "below_rate": bool(outputs) and interface.usable < interface.rate,
             "member": interface.member,
+            "tunnels": tuple(dict.fromkeys(name for s in outputs for name in s.tunnels)),
             "lag": interface.lag,
             "circuit": interface.circuit,
             "input_policy": said["input policy"],

@@ -95,6 +95,8 @@ def scope_entry(side: ObservedSide) -> IntentData:
         words["requires_phone"] = True
     if side.by_mark:
         words["recognise_by"] = "mark"
+    if side.tunnels:
+        words["tunnels"] = list(side.tunnels)
     if side.shape is not None:
         words["shape"] = side.shaping or {"rate": rate(side.shape)}
     return words

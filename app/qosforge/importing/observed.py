@@ -60,6 +60,7 @@ class ObservedSide:
     by_mark: bool = False
     shape: int | None = None
     shaping: IntentData | None = field(default=None, hash=False)
+    tunnels: tuple[str, ...] = ()
 
     @property
     def where(self) -> str:

@@ -133,7 +133,9 @@ class Search:
 
     def _every_side(self, name: str, entry: RunningConfiguration, plan: Plan) -> Iterator[tuple[ObservedSide, ...]]:
         if not is_switch(plan):
-            yield tuple(observe_sides(name, plan.interfaces, self._note))
+            sides, tunnels = observe_sides(name, plan.interfaces, self._note), plan.system.inside_tunnels or ()
+            # Nothing tells by which of the outputs what is in a tunnel leaves.
+            yield tuple(replace(s, tunnels=tunnels) if s.direction == "output" else s for s in sides)
             return
         every = [ObservedSide(name, tuple(i.name for i in plan.interfaces), "output")]
         known = {i.name: i for h in hosts_of(every, {}, self._configurations) for i in h.device.interfaces}

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from qosforge.intent.base import Flag, IntentModel, Name, Requirement, Some
+from qosforge.intent.base import Flag, IntentModel, Many, Name, Requirement, Some
 from qosforge.intent.match import Vlan
 from qosforge.intent.shaping import Shape
 from qosforge.units import shortened
@@ -52,7 +52,8 @@ class Scope(IntentModel):
     ``role`` is that of an interface, ``interfaces`` its tags, ``devices`` and ``ports`` are names of the
     inventory (a port that is a link aggregation stands for its members too), ``vlan`` one that the port carries.
     With ``requires_phone`` what arrives is looked at only while the device sees an IP phone at the port, and has no
-    mark else. ``recognise_by: mark`` tells the classes at an output by the marks that inputs have set, on an edge
+    mark else. ``tunnels`` are interfaces of the device whose packets leave here and are told by what they carry.
+    ``recognise_by: mark`` tells the classes at an output by the marks that inputs have set, on an edge
     too.
     """
 
@@ -67,6 +68,7 @@ class Scope(IntentModel):
     requires_phone: Flag = False
     recognise_by: Literal["match", "mark"] = "match"
     shape: PortShape | None = None
+    tunnels: Annotated[Many[PortName], Field(max_length=64)] = ()
 
     @property
     def selectors(self) -> tuple[str, ...]:
@@ -85,6 +87,8 @@ class Scope(IntentModel):
             raise ValueError("trust and requires_phone exclude each other: give trust phone, or recognise classes")
         if self.recognise_by == "mark" and self.direction == "input":
             raise ValueError("marks are set at an input: recognise_by mark is for direction output")
+        if self.tunnels and self.direction == "input":
+            raise ValueError("packets go into tunnels where they leave: tunnels are for direction output")
         if self.shape is not None and self.direction == "input":
             raise ValueError("a port is shaped where it sends: use direction output")
         return self

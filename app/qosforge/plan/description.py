@@ -241,6 +241,8 @@ def system_facts(system: System) -> dict[str, str]:
         facts["express forwarding"] = "on" if system.express_forwarding else "off"
     if system.ipv6 is not None:
         facts["IPv6"] = "yes" if system.ipv6 else "no"
+    if system.inside_tunnels:
+        facts["tells what tunnels carry"] = ", ".join(system.inside_tunnels)
     if system.encrypting:
         facts["encrypts before it classifies"] = ", ".join(system.encrypting)
     if (queues := system.input_queues) is not None:

@@ -374,6 +374,8 @@ class System(PlanModel):
     dropped_first: tuple[int, ...] | None = None
     """DSCPs whose packets the device drops before others of their queue (high drop precedence)."""
     input_queues: InputQueues | None = None
+    inside_tunnels: tuple[str, ...] | None = None
+    """Tunnels whose packets outputs tell by what they carry, before they are encapsulated."""
     express_forwarding: bool | None = None
     """Whether packets take the path that recognises applications and polices interfaces (IOS: CEF)."""
     ipv6: bool | None = None

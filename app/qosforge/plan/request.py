@@ -63,6 +63,7 @@ class Feature(StrEnum):
     LEVEL = "an order of service among classes within their shares"
     CHILDREN = "classes below a class"
     TRUST = "an input that trusts the marks of packets"
+    TUNNELS = "packets of tunnels that are told by what they carry"
     COS_TO_DSCP = "a DSCP of its own for each CoS"
     TRUST_PHONE = "trust of an IP phone"
     REQUIRES_PHONE = "an input that recognises classes while an IP phone is at the port"
@@ -183,6 +184,8 @@ class InterfaceRequest(RequestModel):
     """How the intent says that ``shape``: as a percentage, and with bursts; None where nobody asked for it."""
     member: str | None = None
     """The physical line of a bundle, where it is known."""
+    tunnels: tuple[str, ...] = ()
+    """Interfaces of the device whose packets leave here and are told by what they carry."""
     lag: str | None = None
     """The link aggregation that the port is a member of."""
     circuit: Circuit | None = None

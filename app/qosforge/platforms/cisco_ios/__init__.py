@@ -54,6 +54,7 @@ FEATURES = frozenset(
         Feature.HEADER_COMPRESSION,
         Feature.FRAGMENTS,
         Feature.TRUST,
+        Feature.TUNNELS,
         Feature.COS_TO_DSCP,
     }
 )

@@ -163,6 +163,7 @@ def _interfaces(plan: Plan, request: DeviceRequest) -> Iterator[tuple[str, str]]
     shaped = {i.name: found_class for i in plan.interfaces if (found_class := map_class(i)) is not None}
     shaping = dict.fromkeys(main_interface(name) for name in shaped)
     framings = {i.name: i.framing for i in request.interfaces}
+    inside = plan.system.inside_tunnels or ()
     for interface in plan.interfaces:
         yield (
             interface.name,
@@ -172,12 +173,16 @@ def _interfaces(plan: Plan, request: DeviceRequest) -> Iterator[tuple[str, str]]
                 framings.get(interface.name),
                 shaped.get(interface.name),
                 interface.name in shaping,
+                inside=interface.name in inside,
             ),
         )
     # Circuits without a class are shaped to the device's own rate: theirs come first.
     for name in shaping:
         if plan.interface(name) is None:
             yield name, render("cisco_ios/main_interface.j2", name=name)
+    for name in inside:
+        if plan.interface(name) is None:
+            yield name, render("cisco_ios/tunnel.j2", name=name)
 
 
 def _interface(
@@ -186,6 +191,8 @@ def _interface(
     framing: Framing | None,
     shaped: MapClass | None,
     shaping: bool,
+    *,
+    inside: bool,
 ) -> str:
     circuit = interface.circuit or CircuitPlan()
     policers = (("input", interface.ingress.policers), ("output", interface.egress.policers))
@@ -193,6 +200,7 @@ def _interface(
     return render(
         "cisco_ios/interface.j2",
         interface=interface,
+        inside=inside,
         kind=" point-to-point" if interface.circuit and "." in interface.name else "",
         shaping=shaping,
         dlci=circuit.dlci,

@@ -12,8 +12,8 @@ from qosforge.platforms.mqc import lines as mqc
 
 _QOS = (
     r"(?:service-policy|fair-queue|random-detect|rate-limit|traffic-shape|priority-group|custom-queue-list|ip rtp|"
-    r"auto qos|tx-ring-limit|max-reserved-bandwidth|ppp multilink|class \S|police|shape|bandwidth|priority|"
-    r"queue-(?:limit|list)|set (?:ip )?(?:dscp|precedence|cos)|frame-relay|map-class|match )\b.*"
+    r"(?:auto|mls|platform) qos|tx-ring-limit|max-reserved-bandwidth|ppp multilink|class \S|police|shape|"
+    r"bandwidth|priority|queue-(?:limit|list)|set (?:ip )?(?:dscp|precedence|cos)|frame-relay|map-class|match )\b.*"
 )
 _TEXT = re.compile(r"\s*(?:description|remark|banner|access-list \d+ remark)\b")
 _COMMENT = re.compile(r"\s*/\*.*?\*/")
@@ -69,6 +69,14 @@ def _interfaces() -> Iterator[Line]:
     yield Line("bandwidth", "bandwidth <1-100000000>:kbps", "interface")
     yield Line("reservable", "max-reserved-bandwidth <1-100>:percent", "interface")
     yield Line("flow-queueing", "", "interface", no="fair-queue")
+    yield _one(
+        "pre-classify",
+        "qos pre-classify",
+        "interface",
+        key="pre-classify",
+        negate="no qos pre-classify",
+        feature="pre_classify",
+    )
     yield _one("ring", _RING, "interface", key="ring", negate="no tx-ring-limit")
     for kind in ("ip rtp", "frame-relay ip rtp"):
         yield _one("crtp", f"{kind} header-compression [REST]", "interface", key="crtp")
@@ -107,6 +115,9 @@ def _interfaces() -> Iterator[Line]:
         f"{{service-policy|{queueing}|tx-ring-limit|max-reserved-bandwidth}} [REST]",
         "ip {rtp|mtu} [REST]",
         "auto {qos|discovery} [REST]",
+        "bandwidth qos-reference REST",
+        "ip rsvp REST",
+        "mls qos REST",
         "ppp multilink REST",
         "frame-relay {fragment|ip|fair-queue|interface-queue|payload-compression|policing|qos-autosense} [REST]",
         "hold-queue <0-1000000> out",

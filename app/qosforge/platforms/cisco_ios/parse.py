@@ -34,6 +34,11 @@ class _Reader:
         self.circuits.read_unused()
         self.policies.read_unattached()
         ids = {line.id for entry in self.reading.entries for line in (entry, *entry.below)}
+        inside = sorted(
+            entry.name
+            for entry in self.reading.all("interface")
+            if any(line.id == "pre-classify" for line in entry.below)
+        )
         return Plan(
             device=device,
             platform="cisco_ios",
@@ -41,6 +46,7 @@ class _Reader:
                 express_forwarding="express-forwarding" in ids,
                 ipv6="ipv6" in ids,
                 encrypting=encrypting_interfaces(self.reading, found),
+                inside_tunnels=tuple(inside),
             ),
             interfaces=interfaces,
             unknown=self.reading.unknown,

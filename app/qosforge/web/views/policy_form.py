@@ -29,7 +29,7 @@ _RULE = (
 )  # fmt: skip
 _SCOPE = (
     "role", "interfaces", "devices", "ports", "vlan", "direction", "trust", "requires_phone", "recognise_by",
-    "policy", "shape.rate", "shape.percent", "shape.burst", "shape.prefer",
+    "policy", "shape.rate", "shape.percent", "shape.burst", "shape.prefer", "tunnels",
 )  # fmt: skip
 _CHECK = ("from", "to", "classes", "beside", "seconds", "confidence")
 _APPLICATION = ("name", "protocol", "ports")

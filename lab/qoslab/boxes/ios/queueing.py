@@ -7,6 +7,7 @@ from qoslab.boxes.ios.arguments import IF
 from qoslab.boxes.ios.attach import RESERVABLE, Attachments
 from qoslab.boxes.ios.base import IosBox
 from qoslab.boxes.ios.rows import row, setting
+from qoslab.boxes.ios.train import PRE_CLASSIFY
 from qoslab.boxes.ios.wred import Wred
 from qoslab.config import Section
 from qoslab.grammar import Match, Refused, SyntaxRefused
@@ -48,6 +49,7 @@ def interface_rows(box: IosBox, attachments: Attachments) -> list[Row]:
     """Interface mode."""
     return [
         setting("tx-ring-limit <1-32767>", rank=63),
+        *([row("qos pre-classify", _pre_classify, True)] if box.train.since(PRE_CLASSIFY) else []),
         row("ip mtu <68-18000>:n", _ip_mtu, "ip mtu [<68-18000>]"),
         setting("ip rtp priority <2000-65535> <0-16383> <0-2000000>", rank=71),
         _reservable_row(attachments),
@@ -117,6 +119,16 @@ def _reservable_row(attachments: Attachments) -> Row:
         return refusals.RESERVABLE_IGNORED if warned else None
 
     return row(pattern, reserve, "max-reserved-bandwidth [<1-100>]")
+
+
+def _pre_classify(shell: Shell, match: Match) -> None:
+    """On tunnels and virtual templates alone (Cisco tech note 18667; crypto maps have one of their own)."""
+    if match.undone:
+        shell.section.remove("qos pre-classify")
+        return
+    if not shell.section.text.split()[1].startswith(("Tunnel", "Virtual-Template")):
+        raise SyntaxRefused("invalid", 0, match.line)
+    shell.store(Section("qos pre-classify", rank=64))
 
 
 def _ip_mtu(shell: Shell, match: Match) -> None:

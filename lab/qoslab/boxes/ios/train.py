@@ -41,6 +41,7 @@ IPV6_LISTS = "12.2(13)T"  # with ports and upper-layer protocols; plain ones are
 PRIORITY_BURST = "12.1(3)T"  # "Configuring Burst Size in Low Latency Queueing"
 IPHC_FORMAT = "12.2"  # the guide of 12.1 has ``passive`` alone (unconfirmed between)
 HEADER_COMPRESSION = TABLE_MAPS = FRAGMENT_END_TO_END = "12.2(13)T"  # table maps: K
+PRE_CLASSIFY = "12.2(2)T"  # K
 PERCENTAGES = "12.2(13)T"  # feature guide 12_2t/12_2t13 ftpctpol: policing and shaping by a percentage
 MULTILINK_GROUP = "12.3"
 IPHC_PROFILE = "12.4(9)T"
