@@ -32,6 +32,7 @@ class Catalyst2950(CapabilityData):
     acl_port_range: SpelledRange
     acl_protocols: Fact[dict[str, int]]
     acl_masks: Fact[int]
+    acl_beside_dscp: Fact[bool]
     acl_masks_of_switch: Fact[int]
     mac_acl_ip: Fact[bool]
     police: dict[str, PortPolicers]
