@@ -42,9 +42,9 @@ def test_what_would_be_two_lists_is_one_where_a_class_map_holds_one_line() -> No
 @pytest.mark.parametrize(
     ("wanted", "code"),
     [
-        (gold(MARK, none_of=(PAIRS,)), "match-unsupported"),
-        (gold(Alternative(source_mac=("001b.54aa.bbcc",))), "match-unsupported"),
-        (gold(Alternative(cos=(5,))), "match-unsupported"),
+        (gold(MARK, none_of=(PAIRS,)), "match-line-unsupported"),
+        (gold(Alternative(source_mac=("001b.54aa.bbcc",))), "match-line-unsupported"),
+        (gold(Alternative(cos=(5,))), "match-line-unsupported"),
         (gold(MARK, Alternative(input_interface=("FastEthernet0/1",))), "match-combination-unsupported"),
     ],
     ids=["not", "mac", "cos", "two lines"],

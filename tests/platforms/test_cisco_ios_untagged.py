@@ -95,5 +95,5 @@ def test_a_cos_that_no_packet_carries_is_refused(
 def test_the_cos_is_matched_from_its_release_on(image: str, refused: bool) -> None:
     request = requested(NOTHING, image=image, interfaces=(trunk(recognise=True),))
 
-    assert ("match-unsupported" in errors(lowered(request))) == refused
+    assert ("match-line-unsupported" in errors(lowered(request))) == refused
     assert "match cos" not in text_of(requested(NOTHING, image="12.0(7)T"))

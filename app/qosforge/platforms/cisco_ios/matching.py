@@ -98,7 +98,7 @@ def check_match(request: DeviceRequest, class_request: ClassRequest) -> Iterator
     ):
         if wanted and not has(request, feature):
             place = class_place(request, class_request)
-            yield note("match-unsupported", place, command=command, image=request.image, since=since(feature))
+            yield note("match-line-unsupported", place, command=command, image=request.image, since=since(feature))
     prefixes = [p for t in terms for p in (*t.source, *t.destination)]
     if any(ip_network(p).version == 6 for p in prefixes) and not has(request, "match_ipv6"):
         place = class_place(request, class_request)
