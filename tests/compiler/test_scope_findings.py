@@ -182,7 +182,12 @@ def test_what_is_done_on_input_needs_an_input_that_recognises(
 def test_an_input_in_scope_that_recognises_nothing_is_told_whatever_others_do(
     more: dict[str, Any], variants: list[tuple[str, Severity]]
 ) -> None:
-    ports = (port("lan"), port("customer", tags={"cust"}), port("trunk", tags={"cust"}))
+    inner = (
+        port("trunk", tags={"cust"}),
+        port("trunk.7", tags={"cust"}),
+        port("member", tags={"cust"}, lag="trunk"),
+    )
+    ports = (port("lan"), port("customer", tags={"cust"}), *inner)
     link = Link(a=("sw1", "trunk"), b=("sw2", "trunk"), rate=100_000_000)
     connected = network(*ports).model_copy(update={"links": (link,)})
     apply = [{"interfaces": ["cust", "lan"], "direction": "input"}]

@@ -13,7 +13,7 @@ from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import PortShape, Scope, TrafficClass, every_class
 from qosforge.inventory.models import Device, DeviceRole, Interface, Network
 from qosforge.note import note
-from qosforge.plan.request import DeviceRequest
+from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.units import format_rate
 
 MOST_SELECTIONS = 4_000_000
@@ -89,10 +89,8 @@ def find_unrecognised(
     ]
     inputs = [(r.device, i) for r in requests for i in r.interfaces if i.recognise or i.trust]
     if any(i.recognise for _, i in inputs):
-        unsaid = [(device, i.name) for device, i in inputs if i.trust and i.trust_in is None]
-        # What arrives from another device of the network has been recognised where it entered.
-        outer = [port for port in unsaid if network.neighbour(port) is None] if acting else []
-        yield from (_unrecognised_at(port, acting) for port in outer)
+        unsaid = [(device, i) for device, i in inputs if i.trust and i.trust_in is None] if acting else []
+        yield from (_unrecognised_at(device, i, acting) for device, i in unsaid if not _inner(device, i, network))
         return
     for entry in acting:
         where = loaded.class_place(entry.name)
@@ -104,11 +102,19 @@ def find_unrecognised(
         )
 
 
-def _unrecognised_at(port: tuple[str, str], acting: Sequence[TrafficClass]) -> Finding:
+def _inner(device: str, interface: InterfaceRequest, network: Network) -> bool:
+    """Whether another device of the network is at the other end, where packets have been recognised on entry; the
+    link may be that of a subinterface's interface, or of a link aggregation.
+    """
+    names = {interface.name, interface.name.partition(".")[0], interface.lag}
+    return any(name is not None and network.neighbour((device, name)) is not None for name in names)
+
+
+def _unrecognised_at(device: str, interface: InterfaceRequest, acting: Sequence[TrafficClass]) -> Finding:
     policed = [entry for entry in acting if _policed(entry)]
     return note(
         "input-scope-missing",
-        Place(device=port[0], interface=port[1], direction="input"),
+        Place(device=device, interface=interface.name, direction="input"),
         requested=", ".join(entry.name for entry in policed or acting),
         applied="packets keep the marks that they arrive with",
         variant="unpoliced-here" if policed else "unmarked-here",
