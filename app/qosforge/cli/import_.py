@@ -61,7 +61,7 @@ def import_(
     names: list[str | None] = [*device] if device else [None] * len(files)
     read = [_configuration(file, platform, image, name) for file, name in zip(files, names, strict=True)]
     imported = import_configurations(read, intent)
-    if output is not None:
+    if output is not None and imported.intents:
         _write(imported, output)
     if as_json:
         print_json(

@@ -56,11 +56,11 @@ class PlanDifference:
         return _LOSS.fullmatch(self.place) is not None
 
     def is_part_of(self, other: PlanDifference) -> bool:
-        """Whether another difference has this one in it, with the same loss where it is one."""
+        """Whether another difference has this one in it: where it is a loss, of no more entries than there."""
         side, theirs = ((d.device, d.interface, d.direction) for d in (self, other))
         if side != theirs or not self.place.startswith(other.place):
             return False
-        return self == other or self.place != other.place or not self.loses
+        return self.place != other.place or not self.loses or _amount(self.compiled) == _amount(other.compiled)
 
     @property
     def renamed(self) -> bool:
@@ -77,6 +77,11 @@ class PlanDifference:
     def in_versions(self) -> bool:
         """Whether a class is told in packets of one version of IP alone on one side."""
         return self.place.endswith(".ipv4")
+
+
+def _amount(text: str) -> str:
+    """The number of entries of a list in few words, any other value as it is."""
+    return found[1] if (found := re.match(r"(\d+) \(", text)) is not None else text
 
 
 def find_differences(
