@@ -23,7 +23,11 @@ def test_a_line_of_any_row_is_understood_spelt_out_already_and_under_the_rule_of
     assert found is not None
     assert found[0].understood
     assert found[0].line.opens == form.line.opens
-    assert table.syntax.spelt(mode, text) == text
+    spelt = table.syntax.spelt(mode, text)
+    if form.line.opens == "interface" and spelt is not None:
+        assert table.syntax.spelt(mode, spelt) == spelt  # a letter and a number abbreviate a name
+    else:
+        assert spelt == text
     if form.line.change is not None and not form.line.change.only:
         rule = table.grammar.find(text, mode)
         assert rule is not None

@@ -26,7 +26,8 @@ _OFTEN_BELOW = re.compile(
 """What stands at the margin after an open interface is most likely below it, where it is one of these."""
 _NO_KEYWORDS = frozenset({ANY_WORD, ANY_REST, END, AGAIN})
 _SHORTEST = 2
-"""Fewest letters of an abbreviation; the devices take one where it is unique, which is not told apart from a name.
+"""Fewest letters of an abbreviation; the devices take one where it is unique, which is not told apart from a name
+but where a number follows, as it does that of an interface.
 """
 _LONGEST = 1024
 """Characters of a line beyond which no device's input goes: what is longer was not broken by a screen."""
@@ -67,7 +68,7 @@ class CommandSyntax:
         match = re.fullmatch(r"([A-Za-z][A-Za-z-]*) ?(\d\S*)(| .+)", " ".join(words))
         if match is None:
             return words
-        found = _complete_word(match[1], self.families)
+        found = _complete_word(match[1], self.families, shortest=1)
         if found is None:
             return words
         return [found + (" " if self.spaced else "") + match[2] + match[3]]
@@ -91,7 +92,7 @@ def _walk(node: Node, words: list[str]) -> list[str] | None:
     return words if ANY_REST in node else None
 
 
-def _complete_word(word: str, known: tuple[str, ...] | list[str]) -> str | None:
+def _complete_word(word: str, known: tuple[str, ...] | list[str], shortest: int = _SHORTEST) -> str | None:
     """The one known word that a word abbreviates; ``class`` does not abbreviate ``class-map``."""
     if word in known:
         return word
@@ -100,7 +101,7 @@ def _complete_word(word: str, known: tuple[str, ...] | list[str]) -> str | None:
     exact = [name for name in found if name.lower() == low]
     if exact:
         return exact[0]
-    shorter = len(found) == 1 and len(word) >= _SHORTEST and found[0][len(word)] != "-"
+    shorter = len(found) == 1 and len(word) >= shortest and found[0][len(word)] != "-"
     return found[0] if shorter else None
 
 

@@ -109,10 +109,10 @@ def _interface(
     stated = None if plan.bandwidth_kbps is None else plan.bandwidth_kbps * 1000
     speed = stated or settings.speed
     line = next((value for family, value in _RATES if plan.name.startswith(family)), _OTHER)
-    contracted = None
-    if stated is not None and stated < line and stated == _shaped(plan):
-        # A port that is shaped to the rate it states has a contract below what its line carries.
-        speed, contracted = line, stated
+    contracted, shaped = None, _shaped(plan)
+    if stated is not None and shaped is not None and stated <= shaped < line:
+        # A port that is shaped to the rate it states, or above, has a contract below what its line carries.
+        speed, contracted = line, shaped
     if speed is None:
         speed = line
         findings.append(

@@ -1,0 +1,70 @@
+"""Routers as people have and write them: shapers at the rate that the device is told, interfaces by one letter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qosforge.findings import has_errors
+from qosforge.importing import read_configuration
+
+from .support import compiled_again, imported, told
+
+SHAPED = """\
+version 15.6
+hostname R
+class-map match-any V
+ match dscp ef
+policy-map Q
+ class V
+  priority
+  police cir percent 10
+policy-map WAN
+ class class-default
+  shape average {}
+  service-policy Q
+interface {}
+ bandwidth {}
+ service-policy output WAN
+"""
+
+
+@pytest.mark.parametrize(
+    ("port", "kbps", "shape"),
+    [
+        ("GigabitEthernet0/0", 100000, 100000000),
+        ("GigabitEthernet0/0", 100000, 120000000),
+        ("Serial0/0", 512, 512000),
+    ],
+)
+def test_a_shaper_at_the_rate_that_the_device_is_told_stays(
+    port: str, kbps: int, shape: int, tmp_path: Path
+) -> None:
+    """``bandwidth`` is what is bought; the line is faster, so that the shaper is what keeps to it."""
+    found = imported(SHAPED.format(shape, port, kbps))
+    assert not has_errors(found.findings), told(found)
+    (device,) = compiled_again(found, tmp_path)
+    (entry,) = device.plan.interfaces
+    assert entry.egress.scheduler is not None
+    (whole,) = entry.egress.scheduler.queues
+    assert whole.shape_rate == shape
+    assert whole.child is not None
+    (rule,) = whole.child.rules
+    assert rule.police is not None
+    assert rule.police.percent == 10
+
+
+@pytest.mark.parametrize(
+    ("platform", "said", "name"),
+    [
+        ("cisco_ios", "f0/0", "FastEthernet0/0"), ("cisco_ios", "s0/0/0", "Serial0/0/0"),
+        ("cisco_ios", "g0/1", "GigabitEthernet0/1"), ("catalyst_2970", "g1/0/7", "GigabitEthernet1/0/7"),
+        ("cisco_ios", "t1/1", "t1/1"),
+    ],
+)  # fmt: skip
+def test_an_interface_is_told_by_one_letter_where_that_is_unique(platform: str, said: str, name: str) -> None:
+    """Tunnel and TenGigabitEthernet begin with the same letter: such a line is not taken for either."""
+    text = f"policy-map P\n class class-default\n  set dscp ef\nint {said}\n service-policy input P\n"
+    read = read_configuration(text, "box.cfg", platform_id=platform, device="box")
+    assert [entry.name for entry in read.plan.interfaces] == [name]
