@@ -36,7 +36,7 @@ parameters: {voice: 30, web: 60, rest: 40, mark: af21, roles: [edge, access, cor
 tolerance: 30 %
 classes:
   - name: voice
-    match: {any: [{application: [rtp-audio]}, {dscp: [ef]}]}
+    match: {any: [{protocol: udp, destination_port: 5060}, {dscp: [ef]}]}
     mark: {dscp: ef, cos: 5}
     treatment: {priority: {percent: "${voice}"}}
   - name: web

@@ -171,6 +171,11 @@ def build_the_policy(page: Page) -> None:
     _add(page, "+ Input scope")
     for tag in ("lan", "trunk"):
         page.locator("#f-apply-1-interfaces").get_by_label(tag).check()
+    # Access lists of the Catalyst 2950 tell no RTP by its ports: hosts there mark what they send.
+    _add(page, "+ Input scope")
+    page.locator("#f-apply-2-interfaces").get_by_label("marking-hosts").check()
+    page.locator("#f-apply-2-trust").select_option("dscp")
+    _settled(page)
     _add(page, "+ Measurement")
     page.get_by_label("From", exact=True).select_option("vigo1")
     page.get_by_label("To", exact=True).select_option("vigo2")
