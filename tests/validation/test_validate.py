@@ -104,5 +104,7 @@ def test_map_into_one_queue_on_the_campus_is_found(device: str, field: str) -> N
 
     found = validate(with_device(_campus("campus-collaboration", running), device, flatten), running)
     lost = [f for f in found if f.code == "mark-lost"]
-    assert {(f.device, f.direction) for f in lost} == {(device, "output")}
+    # Hosts of S2950 may send EF, which no input there marks anew: of that it is told where it comes in.
+    told = [f for f in lost if "(packets sent with DSCP ef)" not in f.message]
+    assert {(f.device, f.direction) for f in told} == {(device, "output")}
     assert "voice-video" in {f.traffic_class for f in lost}

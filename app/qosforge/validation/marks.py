@@ -98,22 +98,34 @@ def _packets(
     """Every kind of packet that the intent puts into a class, as a station without a tag sends it.
 
     One sample stands for every flow of a match: an address for a prefix, a port for a range. Classes told by what
-    no station's packet shows (MAC addresses, VLANs, ways in) or by what a packet is not have none.
+    no station's packet shows (MAC addresses, VLANs, ways in) or by what a packet is not have none. A station whose
+    port is to trust DSCPs is taken to send a class with its mark.
     """
     catalogue = context.compilation.intent.catalogue
     if any(
         not _sampled(c.match) for classes, entry in levels for c in classes[: classes.index(entry) + 1] if c.match
     ):
         return
+    mark = levels[-1][1].mark if _believed(context, source) else None
     for term in _terms(levels):
         if term.cos:
             continue
         for application in term.application or (None,):
             for dscp in _marks(term):
-                packet = _sample(term, source, target, dscp, catalogue[application] if application else None)
+                carried = mark.dscp if mark is not None and mark.dscp is not None and not dscp else dscp
+                packet = _sample(term, source, target, carried, catalogue[application] if application else None)
                 packet = replace(packet, application=application)
                 if all(_first(classes, packet) is entry for classes, entry in levels):
                     yield packet
+
+
+def _believed(context: ValidationContext, station: Station) -> bool:
+    """Whether the intent says that the port of a station trusts the DSCPs which it sends."""
+    device, port = station.attach
+    compiled = context.compiled.get(device)
+    return compiled is not None and any(
+        i.name == port and i.trust_in == "dscp" for i in compiled.request.interfaces
+    )
 
 
 def _terms(levels: tuple[_Level, ...]) -> tuple[MatchTerm, ...]:
