@@ -51,7 +51,8 @@ def test_the_campus_is_what_its_people_describe(network: Networks, netbox: NetBo
             if port.name.startswith("Multilink"):
                 continue  # virtual in NetBox: described by hand
             other = one.interface(port.name)
-            assert (other.rate, other.tags, other.encapsulation) == (port.rate, port.tags, port.encapsulation)
+            tags = port.tags - {"marking-hosts"}  # which is not in the captured NetBox
+            assert (other.rate, other.tags, other.encapsulation) == (port.rate, tags, port.encapsulation)
             assert other.tagged == port.tagged
     links = {frozenset((link.a, link.b)) for link in shipped.links if "Multilink1" not in (link.a[1], link.b[1])}
     assert {frozenset((link.a, link.b)) for link in found.links} == links
