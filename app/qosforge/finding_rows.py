@@ -61,8 +61,9 @@ def _rows(finding: Finding) -> Iterator[FindingRow]:
 
 
 def _merge_ports(rows: Iterable[FindingRow]) -> list[FindingRow]:
-    """Rows that differ in their ports alone as one with all of these."""
-    ports: dict[FindingRow, dict[str, None]] = {}
+    """Rows that differ in their ports alone as one with all of these; one of no port stays apart."""
+    ports: dict[tuple[FindingRow, bool], dict[str, None]] = {}
     for row in rows:
-        ports.setdefault(row.model_copy(update={"interfaces": ()}), {}).update(dict.fromkeys(row.interfaces))
-    return [row.model_copy(update={"interfaces": tuple(named)}) for row, named in ports.items()]
+        alike = row.model_copy(update={"interfaces": ()}), bool(row.interfaces)
+        ports.setdefault(alike, {}).update(dict.fromkeys(row.interfaces))
+    return [row.model_copy(update={"interfaces": tuple(named)}) for (row, _), named in ports.items()]

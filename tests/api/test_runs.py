@@ -65,6 +65,7 @@ def test_a_run_is_recorded_with_who_asked_for_it_and_why(
         "timeout_seconds": 600,
         "seed": 7,
         "strict": True,
+        "accept_unconfirmed": True,
     }
     answer = client.post(RUNS, json=body, headers=ann)
     assert answer.status_code == 201
@@ -76,6 +77,9 @@ def test_a_run_is_recorded_with_who_asked_for_it_and_why(
     assert datetime.fromisoformat(run["deadline"]) == later + timedelta(minutes=10)
     recorded = backend.run_requests.run(run["id"])
     assert (recorded.params["seed"], recorded.params["strict"], recorded.params["measure"]) == (7, True, True)
+    assert recorded.resolved.accept_unconfirmed
+    report = client.get(f"{answer.headers['location']}/report?format=json", headers=ann).json()
+    assert report["accept_unconfirmed"] is True
     assert client.get(answer.headers["location"], headers=ann).json()["id"] == run["id"]
     (call,) = calls_page(backend.database, None)
     assert (call.actor, call.network, call.resource, call.status) == ("ann", "campus", f"{RUNS}/{run['id']}", 201)

@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from qosforge.finding_codes import load_codes
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Finding, FindingRow, Severity
 from qosforge.reports.sarif import sarif
 
 # The part of the standard's schema (SARIF 2.1.0, errata 01) that is in use, closed where the standard closes it.
@@ -226,3 +226,15 @@ def test_a_finding_that_moved_keeps_its_fingerprint(tmp_path: Path) -> None:
         for finding in (FINDINGS[0], moved)
     )
     assert first == second
+
+
+def test_a_finding_whose_rows_have_lines_is_a_result_at_each(tmp_path: Path) -> None:
+    rows = (FindingRow(traffic_class="a", line=3, requested="44"), FindingRow(traffic_class="b", line=9))
+    finding = Finding(code="dscp-unsupported", severity=Severity.ERROR, message="m", device="s1", rows=rows)
+    results = sarif([finding], "p.yaml", tmp_path)["runs"][0]["results"]
+    lines = [r["locations"][0]["physicalLocation"]["region"]["startLine"] for r in results]
+    assert lines == [3, 9]
+    assert [r["message"]["text"] for r in results] == ["s1, class a: m (requested 44)", "s1, class b: m"]
+    bare = finding.model_copy(update={"rows": (FindingRow(text="one"), FindingRow(text="two"))})
+    (result,) = sarif([bare], "p.yaml", tmp_path)["runs"][0]["results"]
+    assert result["message"]["text"] == "s1: m: what one; what two"

@@ -265,11 +265,14 @@ def test_an_order_is_asked_for_once(client: TestClient, enter: Enter, backend: B
 
 def test_all_that_an_order_says_reaches_the_run(client: TestClient, enter: Enter, backend: Backend) -> None:
     headers = enter("ann", Role.OPERATOR)
-    options = {"judge": "external", "before": "yes", "strict": "yes", "require_batfish": "yes", "version": "1"}
+    ticked = ("before", "strict", "require_batfish", "accept_unconfirmed")
+    options = {"judge": "external", "version": "1", **dict.fromkeys(ticked, "yes")}
     when = {"not_before": "2030-01-02T03:04", "timeout_minutes": "90", "ticket": "CHG-1"}
     run = backend.run_requests.run(place(client, headers, **options, **when))
-    asked = {name: run.params[name] for name in ("tester", "before", "strict", "require_batfish", "measure")}
-    assert asked == {"tester": "external", "before": True, "strict": True, "require_batfish": True, "measure": True}
+    assert (run.params["tester"], run.params["measure"]) == ("external", True)
+    assert [run.params[name] for name in ticked] == [True] * len(ticked)
+    shown = client.get(f"/runs/{run.id}", headers=headers).text
+    assert "lines that no published source confirms for their device" in shown
     assert run.not_before == datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
     assert (run.deadline, run.ticket) == (run.not_before + timedelta(minutes=90), "CHG-1")
     assert backend.run_requests.run(place(client, headers, judge="nobody")).params["measure"] is False
