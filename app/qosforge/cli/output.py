@@ -19,6 +19,7 @@ from qosforge.deltaq.objective import Verdict
 from qosforge.errors import InputError, Place, QosforgeError
 from qosforge.findings import Finding, Severity
 from qosforge.reports.evidence import deciding, observed, sentences
+from qosforge.reports.grouped_findings import group_findings
 from qosforge.reports.row_table import RowTable, row_table
 from qosforge.reports.table import COLUMNS, comparison_table, format_bound
 from qosforge.reports.trade_offs import SIDE_HEADINGS, accounts, side_texts, trade_off_text, trade_offs
@@ -181,25 +182,29 @@ def print_waves(waves: Sequence[WaveDocument]) -> None:
 
 
 def print_findings(findings: Iterable[Finding], least: Severity = Severity.INFO) -> None:
-    """Findings as a list, the grave ones first."""
+    """Findings as a list, the grave ones first; what several devices have in common is said once."""
     order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
-    shown = [f for f in findings if order.index(f.severity) <= order.index(least)]
-    for finding in sorted(shown, key=lambda f: order.index(f.severity)):
+    groups = group_findings(f for f in findings if order.index(f.severity) <= order.index(least))
+    for group in groups:
+        finding = group.finding
         line = Text(f"{finding.severity.value:<8}", style=SEVERITY[finding.severity])
         line.append(f"{finding.code}  ", style="bold")
-        line.append(f"{finding.where}: " if finding.where else "")
+        one_place = group.places if len(group.places) == 1 else ()
+        where = ", ".join(filter(None, (*one_place, finding.where)))
+        line.append(f"{where}: " if where else "")
         line.append(finding.message)
         if finding.requested or finding.applied:
             sides = (("requested", finding.requested), ("applied", finding.applied))
             line.append(f" ({', '.join(f'{what} {text}' for what, text in sides if text)})")
-        rows = row_table(finding.rows)
+        rows = row_table(group.rows)
         line.append(f": {rows.in_line}" if rows and rows.in_line else "")
+        line.append(f": {', '.join(group.places)}" if len(group.places) > 1 else "")
         out.print(line, soft_wrap=True)
         if rows and not rows.in_line:
             _print_rows(rows, MOST_ROWS if finding.severity is Severity.INFO else len(rows.rows))
         if finding.hint and finding.severity is not Severity.INFO:
             out.print(Text(f"         {finding.hint}", style="dim"), soft_wrap=True)
-    if shown:
+    if groups:
         out.print(EXPLAIN)
 
 

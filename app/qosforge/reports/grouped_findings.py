@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from qosforge.findings import Severity
-from qosforge.reports.preview import FindingDocument, FindingRowDocument
+from qosforge.findings import Finding, FindingRow, Severity
 
+if TYPE_CHECKING:  # the command line loads this first of all
+    from qosforge.reports.preview import FindingDocument, FindingRowDocument
+
+F = TypeVar("F", Finding, "FindingDocument")
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 _SHARED = ("traffic_class", "requested", "applied", "file", "line")
 """What a group says once where all of its rows have it alike."""
@@ -29,14 +32,14 @@ class GroupRow:
 
 
 @dataclass(frozen=True)
-class FindingGroup:
+class FindingGroup(Generic[F]):
     """A finding with what all of its places have in common.
 
     It has ``rows`` where they differ in more, and ``places`` where all rows have the same (none: it is about the
     policy).
     """
 
-    finding: FindingDocument
+    finding: F
     places: tuple[str, ...]
     rows: tuple[GroupRow, ...] = ()
 
@@ -46,9 +49,9 @@ class FindingGroup:
         return frozenset(name for row in self.rows for name, value in vars(row).items() if value)
 
 
-def group_findings(findings: Iterable[FindingDocument]) -> tuple[FindingGroup, ...]:
+def group_findings(findings: Iterable[F]) -> tuple[FindingGroup[F], ...]:
     """Group findings by what they say, the most severe first, else in the given order."""
-    groups: dict[tuple[object, ...], list[FindingDocument]] = {}
+    groups: dict[tuple[object, ...], list[F]] = {}
     for finding in findings:
         said = (finding.code, finding.variant, finding.severity, finding.message, finding.hint)
         groups.setdefault(said, []).append(finding)
@@ -56,10 +59,10 @@ def group_findings(findings: Iterable[FindingDocument]) -> tuple[FindingGroup, .
     return tuple(_group(found) for found in ordered)
 
 
-def _group(findings: list[FindingDocument]) -> FindingGroup:
+def _group(findings: list[F]) -> FindingGroup[F]:
     found: dict[GroupRow, dict[str, None]] = {}
     for finding in findings:
-        for row in finding.rows or (FindingRowDocument(),):
+        for row in finding.rows or (FindingRow(),):
             place = _place(finding, row)
             found.setdefault(_row(finding, row), {}).update({place: None} if place else {})
     values = {name: {getattr(row, name) for row in found} for name in _SHARED}
@@ -79,12 +82,12 @@ def _group(findings: list[FindingDocument]) -> FindingGroup:
     return FindingGroup(common, rows[0].places, () if said_alike else bare_rows)
 
 
-def _place(finding: FindingDocument, row: FindingRowDocument) -> str:
+def _place(finding: Finding | FindingDocument, row: FindingRow | FindingRowDocument) -> str:
     ports = ", ".join(row.interfaces) or finding.interface
     return " ".join(part for part in (finding.device, ports, row.direction or finding.direction) if part)
 
 
-def _row(finding: FindingDocument, row: FindingRowDocument) -> GroupRow:
+def _row(finding: Finding | FindingDocument, row: FindingRow | FindingRowDocument) -> GroupRow:
     return GroupRow(
         traffic_class=row.traffic_class or finding.traffic_class,
         text=row.text,

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from qosforge.findings import FindingRow
-from qosforge.reports.preview import FindingRowDocument
+from qosforge.reports.grouped_findings import GroupRow
 
-Row = FindingRow | FindingRowDocument
+if TYPE_CHECKING:  # the command line loads this first of all
+    from qosforge.reports.preview import FindingRowDocument
+
+    Row = FindingRow | FindingRowDocument | GroupRow
 
 
 @dataclass(frozen=True)
@@ -29,16 +33,18 @@ class RowTable:
 
 
 def _where(row: Row) -> str:
+    if isinstance(row, GroupRow):
+        return ", ".join(row.places)
     return " ".join(part for part in (", ".join(row.interfaces), row.direction) if part)
 
 
 _COLUMNS: dict[str, Callable[[Row], str]] = {
     "class": lambda row: row.traffic_class or "",
-    "where": _where,
     "what": lambda row: row.text or "",
     "requested": lambda row: row.requested or "",
     "applied": lambda row: row.applied or "",
     "hint": lambda row: row.hint or "",
+    "where": _where,
 }
 _PLACES = {"class", "where"}
 

@@ -115,7 +115,7 @@ class DeviceView:
         return severity_counts(self.findings)
 
     @property
-    def finding_groups(self) -> tuple[FindingGroup, ...]:
+    def finding_groups(self) -> tuple[FindingGroup[FindingDocument], ...]:
         """Its findings, the gravest first."""
         return group_findings(self.findings)
 
@@ -207,7 +207,7 @@ class PreviewView:
         return severity_counts(entry.finding for entry in self.finding_groups)
 
     @cached_property
-    def finding_groups(self) -> tuple[FindingGroup, ...]:
+    def finding_groups(self) -> tuple[FindingGroup[FindingDocument], ...]:
         """The findings, the gravest first."""
         return group_findings(self.preview.findings)
 
