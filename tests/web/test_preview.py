@@ -129,12 +129,12 @@ def test_a_device_is_compared_with_what_it_was_last_known_to_hold(
 def test_settings_that_are_said_with_no_take_nothing_away(
     client: TestClient, backend: Backend, viewer: dict[str, str]
 ) -> None:
-    held = _startup("s2950").replace(
-        "interface FastEthernet0/1\n", "interface FastEthernet0/1\n mls qos trust cos\n"
+    held = _startup("s2970").replace(
+        "interface GigabitEthernet0/5\n", "interface GigabitEthernet0/5\n mls qos trust cos\n"
     )
     network = backend.networks.network("other")
-    store_readings(backend.run_requests.store, backend.artifacts, network, said_by({"s2950": held}), READ_AT)
-    page = _preview(client, viewer, _form(device="s2950") | {"network": "other"}, "/preview/device")
+    store_readings(backend.run_requests.store, backend.artifacts, network, said_by({"s2970": held}), READ_AT)
+    page = _preview(client, viewer, _form(device="s2970") | {"network": "other"}, "/preview/device")
     entered, _, undone = page.partition("Rollback lines")
     assert "no mls qos trust" in entered
     assert 'class="less"' not in entered
