@@ -90,6 +90,14 @@ WEB_6 = {
     },
 }
 """Flows of IPv6, and some of either version."""
+TWO_RATES = {
+    **WEB,
+    "treatment": {
+        "bandwidth": {"remaining_percent": 60},
+        "police": {"rate": "4 Mb/s", "peak_rate": "8 Mb/s", "exceed": {"remark": "af22"}, "violate": "drop"},
+    },
+}
+"""What exceeds is marked down, and what violates is dropped."""
 SIZED = (
     marked("voice", "ef", priority={"percent": 10}, buffers={"percent": 5}, queue_limit={"percent": 70}),
     marked(

@@ -26,6 +26,7 @@ from tests.platforms.catalyst_9000_support import (
     SIZED,
     STARTUP,
     TRUNK,
+    TWO_RATES,
     VIDEO,
     VOICE,
     WEB,
@@ -132,6 +133,15 @@ INTENTS: dict[str, dict[str, Any]] = {
     },
     "both versions": {"classes": (VOICE, WEB_6, REST)},
     "kept": {"classes": (VOICE, {"name": "default", "mark": {"keep": True}})},
+    "two rates": {"classes": (VOICE, TWO_RATES, REST)},
+    "levels and ratios": {
+        "classes": (
+            VOICE,
+            VIDEO,
+            marked("a", 10, bandwidth={"weight": 3}),
+            marked("b", 12, bandwidth={"weight": 2}),
+        ),
+    },
     "trusted phones": {
         "classes": (VOICE, REST),
         "apply": (*APPLY, {"interfaces": "plain", "direction": "input", "trust": "phone"}),

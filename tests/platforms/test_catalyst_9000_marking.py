@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from qosforge.findings import Severity, has_errors
@@ -18,7 +20,9 @@ from tests.platforms.catalyst_9000_support import (
     PLAIN,
     REST,
     TRUNK,
+    TWO_RATES,
     VOICE,
+    WEB,
     booted,
     compilation,
     finding,
@@ -51,6 +55,31 @@ def test_packets_that_exceed_leave_with_the_lower_mark_and_stay_in_their_class(b
     assert marks == {18: (781, "web.Q"), 8: (1219, "web.Q")}
     assert box.configure(inverse) == []
     assert box.running_text() == before
+
+
+def test_a_policer_of_two_rates_has_three_outcomes(box: Box) -> None:
+    before = box.running_text()
+    inverse = pushed(box, made(VOICE, TWO_RATES, REST, running=before))
+    web = Packets(protocol=6, dst_port=80, count=3000, bytes=1000)
+    outcomes = box.offer(LAN, TRUNK, [web], 1.0)
+    sent = {o.dscp_out: o.count for o in outcomes if not o.dropped_in}
+    assert sent == {18: 625, 20: 625}
+    assert sum(o.dropped_in for o in outcomes) == 1750
+    assert box.configure(inverse) == []
+    assert box.running_text() == before
+
+
+@pytest.mark.parametrize(
+    ("police", "said"),
+    [
+        ({"excess_burst": "20 kB"}, "no policer of one rate with two buckets"),
+        ({"peak_rate": "8 Mb/s", "violate": {"remark": "cs1"}}, "or is dropped"),
+        ({"peak_rate": "3 Gb/s"}, "is outside"),
+    ],
+)
+def test_what_a_policer_of_three_colours_cannot_have_is_told(police: dict[str, Any], said: str) -> None:
+    entry = {**WEB, "treatment": {"police": {"rate": "4 Mb/s", "exceed": {"remark": "af22"}, **police}}}
+    assert said in finding(compilation(VOICE, entry, REST), "police-unsupported").message
 
 
 def test_one_table_serves_all_classes_or_says_which_it_cannot() -> None:
@@ -122,11 +151,11 @@ def test_what_inputs_write_for_a_cos_tells_the_class_at_outputs() -> None:
     result = compilation(BY_COS, REST, apply=apply)
     text = "".join(block.text for block in result.devices[0].blocks)
     assert "class-map match-any bulk\n match dscp cs2\n match dscp cs3\n" in text
-    assert not [f for f in result.findings if f.code == "cos-at-untagged-output"]
+    assert not [f for f in result.findings if f.code == "cos-untagged"]
 
 
 def test_a_class_told_by_its_cos_alone_is_told_of_where_frames_leave_without_a_tag() -> None:
-    found = finding(compilation(BY_COS, REST), "cos-at-untagged-output")
+    found = finding(compilation(BY_COS, REST), "cos-untagged")
     assert (found.severity, found.traffic_class) == (Severity.WARNING, "bulk")
     assert CONTRACTED in found.message
     assert TRUNK not in found.message

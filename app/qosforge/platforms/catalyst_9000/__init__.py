@@ -29,6 +29,7 @@ FEATURES = frozenset(
         Feature.WRED_PERCENT,
         Feature.POLICE_INPUT,
         Feature.POLICE_REMARK,
+        Feature.POLICE_TWO_BUCKETS,
         Feature.SHAPE,
         Feature.SHAPE_PERCENT,
         Feature.SHAPE_PORT,

@@ -58,6 +58,7 @@ class Catalyst9000(CapabilityData):
     remaining_ratio: Range
     shape: Range
     police: Policers
+    policed_marks: Fact[str]
     name_length: Fact[int]
     values_per_line: Fact[int]
     wred: EarlyDetection

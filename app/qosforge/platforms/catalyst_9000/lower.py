@@ -84,7 +84,8 @@ def _note_marks(groups: tuple[QueueGroup, ...], marks: Mapping[str, ClassMarks],
             held = marks[entry.name]
             if held.cos_points and not held.points and untagged:
                 notes.note(
-                    "cos-at-untagged-output",
+                    "cos-untagged",
+                    variant="unconfirmed",
                     traffic_class=entry.name,
                     direction="output",
                     interfaces=", ".join(untagged),

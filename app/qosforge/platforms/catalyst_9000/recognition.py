@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from qosforge.errors import Place
-from qosforge.intent.models import Police, Remark
-from qosforge.note import Reason, because
-from qosforge.plan.model import DROP, TRANSMIT, Action, Policer, Rule, Term
+from qosforge.plan.model import Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_9000.marks import ClassMarks, dscp_of_cos
+from qosforge.platforms.catalyst_9000.policing import policer
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.policing import PolicedMap
 from qosforge.platforms.mqc import trust
 from qosforge.platforms.mqc.access_lists import asks_ipv6, version
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
-from qosforge.platforms.mqc.tables import marks_of
 from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, points_of, ports_only
-from qosforge.units import format_rate
 
 
 def input_rules(
@@ -43,7 +39,7 @@ def input_rules(
         )
         if rule.ipv4:
             notes.note("told-in-ipv4", traffic_class=entry.name, direction="input", variant="switched")
-        rule = rule.model_copy(update={"police": _policer(entry, rule, exceeding, notes)})
+        rule = rule.model_copy(update={"police": policer(entry, rule, exceeding, notes)})
         empty = (rule.set_dscp, rule.set_cos, rule.police) == (None, None, None)
         if empty and not entry.is_default and not CAPABILITIES.empty_classes.has(request.image):
             notes.note("class-empty", traffic_class=entry.name, direction="input", image=request.image)
@@ -98,49 +94,3 @@ def _terms(request: DeviceRequest, entry: ClassRequest, notes: Notes) -> Iterato
     for found_term in header_terms(request, listed) if flows else ():
         for point in found_term.dscp or (None,):
             yield found_term.model_copy(update={"dscp": () if point is None else (point,)})
-
-
-def _policer(entry: ClassRequest, rule: Rule, exceeding: PolicedMap, notes: Notes) -> Policer | None:
-    police = entry.treatment.police
-    if police is None or police.direction != "input":
-        return None
-    limits = CAPABILITIES.police
-    for bounds, variant, value in (
-        (limits.rate, "rate-out-of-range", police.committed_rate),
-        (limits.burst, "burst-out-of-range", police.burst_bytes),
-    ):
-        low, high, unit = bounds.minimum, bounds.maximum, bounds.unit
-        if not low <= value <= high:
-            notes.note(
-                "police-unsupported",
-                traffic_class=entry.name,
-                direction="input",
-                requested=f"{value} {unit}",
-                applied="not policed",
-                variant=variant,
-                value=value,
-                low=low,
-                high=high,
-                preferred=police.prefer,
-            )
-            return None
-    exceed = _exceed(entry, police, rule, exceeding)
-    if isinstance(exceed, Reason):
-        place = Place(device=notes.request.device, direction="input", traffic_class=entry.name)
-        asked = f"{format_rate(police.committed_rate)} and another mark for what exceeds"
-        notes.extend([exceed.note(place, requested=asked, applied="not policed", preferred=police.prefer)])
-        return None
-    return Policer(rate=police.committed_rate, burst=police.burst_bytes, exceed=exceed)
-
-
-def _exceed(entry: ClassRequest, police: Police, rule: Rule, exceeding: PolicedMap) -> Action | Reason:
-    """What happens to what exceeds: another mark is written by a table of the marks that the class has."""
-    if not isinstance(police.exceed, Remark):
-        return DROP if police.exceed == "drop" else TRANSMIT
-    dscp, points = police.exceed.code_point, marks_of(rule)
-    if dscp is None:
-        return because("police-unsupported", variant="exceed-cos")
-    if points is None:
-        return because("police-unsupported", variant="exceed-unmarked")
-    refused = next(filter(None, (exceeding.write(entry, point, dscp) for point in sorted(points))), None)
-    return refused or (TRANSMIT if points == {dscp} else Action(set_dscp=dscp))

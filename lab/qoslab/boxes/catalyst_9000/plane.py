@@ -17,6 +17,7 @@ from qoslab.packets import Outcome, Packets
 
 Path = tuple[str, ...]
 """Interface, direction, class, class inside it."""
+_LEAST_BURST = 1500
 _BURST_SECONDS = 0.2  # what a priority level without a burst may send at once (K)
 
 
@@ -128,15 +129,22 @@ class SwitchPlane:
         self, held: Section, path: Path, packets: Packets, meters: Metering | None, rate: int
     ) -> Iterator[tuple[Packets, str]]:
         """Parts of a group, and what happens to each: to what conforms, and to what does not."""
-        limit, actions = _cap(held, rate), dict[str, str]()
+        limit, peak, actions = _cap(held, rate), 0, dict[str, str]()
         line = held.get("police")
         if line is not None:
             policer = Policer.read(line)
-            actions = policer.actions
+            actions, peak = policer.actions, policer.peak
             if policer.rate is not None or policer.percent is not None:
                 cir = policer.rate if policer.rate is not None else rate * (policer.percent or 0) // 100
                 limit = (cir, policer.burst or int(cir / 8 * _BURST_SECONDS))
-        good = packets.count
+        within = packets.count
+        if peak and meters is not None:
+            # RFC 2698: what the peak bucket does not hold violates, whatever the committed one has.
+            within = meters.conforming((*path, "peak"), peak, policer.excess or _LEAST_BURST, packets)
+            if packets.count > within:
+                yield packets.kept(packets.count - within), actions.get("violate", "drop")
+            packets = packets.kept(within)
+        good = within
         if limit is not None and meters is not None:
             good = meters.conforming(path, limit[0], limit[1], packets)
         if good:
