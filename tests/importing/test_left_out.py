@@ -194,6 +194,32 @@ interface Serial0/0
 """
 
 
+def test_modes_whose_prompts_do_not_tell_how_deep_they_are() -> None:
+    session = """\
+hostname R1
+R1(config)# policy-map P
+R1(config-pmap)# class class-default
+R1(config-pmap-c)# police cir 64000 bc 8000
+R1(config-pmap-c-police)# conform-action set-dscp-transmit af31
+R1(config-pmap-c-police)# map-class frame-relay M
+R1(config-map-class)# frame-relay cir 64000
+R1(config-map-class)# service-policy output P
+R1(config-map-class)# interface Serial0/0
+R1(config-if)# frame-relay traffic-shaping
+R1(config-if)# interface Serial0/0.1 point-to-point
+R1(config-subif)# frame-relay interface-dlci 100
+R1(config-fr-dlci)# class M
+"""
+    plan = platform("cisco_ios").parse(session, "R1", "12.4")
+    circuit = plan.interface("Serial0/0.1")
+    assert circuit is not None
+    assert circuit.egress.policy == "P"
+    (rule,) = circuit.egress.rules
+    assert rule.police is not None
+    assert rule.police.conform.set_dscp == 26
+    assert plan.unknown == ()
+
+
 @pytest.mark.parametrize("text", [SESSION, LEFT_BY_EXIT, ONE_INDENTED], ids=["session", "exit", "one indented"])
 def test_texts_that_say_the_same_read_the_same(text: str) -> None:
     read = platform("cisco_ios").parse

@@ -75,8 +75,9 @@ def import_(
         for entry in imported.intents:
             out.rule(Text(f"{entry.name}.yaml", style="bold"), align="left")
             print_configuration(entry.text)
-        out.rule(Text("hosts.yaml", style="bold"), align="left")
-        print_configuration(imported.files["hosts.yaml"])
+        if imported.intents:
+            out.rule(Text("hosts.yaml", style="bold"), align="left")
+            print_configuration(imported.files["hosts.yaml"])
         print_findings(imported.findings)
     sys.exit(int(has_errors(imported.findings, strict=strict)))
 

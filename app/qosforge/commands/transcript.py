@@ -173,11 +173,12 @@ def _tidy_lines(lines: list[str], dialect: CommandSyntax) -> Iterator[str]:
 
 
 def _entered(stack: list[_Open], mode: str, command: str, dialect: CommandSyntax) -> tuple[int, str]:
-    """How deep a command at a prompt stands: a mode takes the commands of those around it, too."""
+    """How deep a command at a prompt stands: a mode takes the commands of those around it, too, and the prompts of
+    some do not tell how deep they are."""
     depth = _depth(mode)
     there = [entry for entry in stack if entry.depth < depth]
     if there and dialect.spelt(there[-1].mode, command) is None:
-        further = _below_flat(there, command, dialect)
+        further = _below_flat(stack, command, dialect)
         if further is not None:
             return further
         if dialect.spelt("", command) is not None:

@@ -125,7 +125,8 @@ def _interfaces() -> Iterator[Line]:
     )
     yield Line("queueing", "", "interface", also=not_understood)
     yield Line("text", "description REST", "interface")
-    yield Line("instance", "service instance REST", "interface", opens="instance")
+    # ``serv`` stays an abbreviation of ``service-policy``: few devices have instances.
+    yield Line("instance", "service instance REST", "interface", opens="instance", abbreviated=False)
     yield Line("queueing", "", "instance", also=("service-policy REST",))
     # No interface has this command: below one it stands in a text without indentation.
     yield from (Line("express-forwarding", "ip cef [REST]", mode) for mode in ("", "interface"))
