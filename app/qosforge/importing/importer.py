@@ -22,10 +22,11 @@ from qosforge.importing.document import as_yaml
 from qosforge.importing.hosts import Host, host_entry, network
 from qosforge.importing.left_out import LeftOut, find_left_out
 from qosforge.importing.merging import differing_classes
-from qosforge.importing.observed import has_output_config
+from qosforge.importing.observed import ObservedSide, has_output_config
 from qosforge.importing.plan_diff import PlanDifference, changed_system, find_differences
 from qosforge.importing.running_configuration import RunningConfiguration
 from qosforge.importing.search import NO_INTENT, ScoredCandidate, Search
+from qosforge.importing.to_intent import intent_name
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.inventory.models import Network
@@ -180,6 +181,8 @@ def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConf
             "import-guessed",
             Place(device=candidate.devices[0], traffic_class=name),
         )
+    for side in candidate.sides:
+        yield from _find_renamed(side, configurations[side.device])
     for words in every_class(candidate.classes):
         if "match" not in words and words["name"] != RESERVED_CLASS:
             place = Place(device=candidate.devices[0], traffic_class=words["name"])
@@ -199,6 +202,18 @@ def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConf
             line=lines[difference.device].find(difference),
         )
         yield _difference_finding(difference, place, kept=difference not in left)
+
+
+def _find_renamed(side: ObservedSide, configuration: RunningConfiguration) -> Iterator[Finding]:
+    """Policies that an intent can name only otherwise: the device gets others."""
+    for port in side.ports:
+        entry = configuration.plan.interface(port)
+        policy = (
+            None if entry is None else entry.ingress.policy if side.direction == "input" else entry.egress.policy
+        )
+        if policy is not None and side.policy is not None and side.policy == intent_name(policy) != policy:
+            place = Place(device=side.device, interface=port, direction=side.direction, file=configuration.file)
+            yield note("import-not-expressed", place, variant="renamed", policy=policy, applied=side.policy)
 
 
 def _rejection_finding(scored: ScoredCandidate, configurations: Mapping[str, RunningConfiguration]) -> Finding:
@@ -281,12 +296,17 @@ def _left_out_findings(configuration: RunningConfiguration, left_out: LeftOut) -
 def _find_waiting(configuration: RunningConfiguration) -> Iterator[Finding]:
     """Policies on interfaces of a switch whose quality of service is switched off."""
     plan = configuration.plan
-    if configuration.family.switches and plan.system == System():
+    if configuration.family.switches and plan.system == System() and _switched_on(configuration.platform):
         for interface in plan.interfaces:
             ingress = interface.ingress
             if ingress.policy is not None and ingress.trust is Trust.KEEP and not ingress.rules:
                 place = Place(device=configuration.device, interface=interface.name, direction="input")
                 yield note("import-not-expressed", place, variant="waiting", policy=ingress.policy)
+
+
+def _switched_on(platform_id: str) -> bool:
+    """Whether devices of a platform serve classes only once they are told to."""
+    return platform(platform_id).parse("mls qos\n", "device").system != System()
 
 
 def _find_contracts(configuration: RunningConfiguration) -> Iterator[Finding]:

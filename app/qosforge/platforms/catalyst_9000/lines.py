@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from qosforge.commands import ArgumentType, Change, CommandTable, Line
+from qosforge.commands import ELSEWHERE, ArgumentType, Change, CommandTable, Line
 from qosforge.platforms.catalyst_9000.names import OWN
 from qosforge.platforms.mqc import lines as mqc
 from qosforge.platforms.mqc.tables import table_maps
@@ -54,6 +54,8 @@ TABLE = CommandTable(
         "": r"qos .+",
         # Policies of type control are those of 802.1X.
         "interface": r"(?:no )?(?:service-policy(?! type control)|qos|trust device|auto qos)\b.*",
+        # Wireless networks, templates of interfaces and the control plane have policies, too.
+        ELSEWHERE: rf"(?:no )?service-policy (?:client )?(?:input|output) (?!{OWN}).+",
         **dict.fromkeys(("own", "other"), "(?!)"),
         **mqc.LIST_MODES,
     },

@@ -1,4 +1,4 @@
-"""Routers as people have and write them: shapers at the rate that the device is told, interfaces by one letter."""
+"""Configurations as people have and write them: rates that a device is told, names, policies beside ports."""
 
 from __future__ import annotations
 
@@ -27,6 +27,19 @@ policy-map WAN
 interface {}
  bandwidth {}
  service-policy output WAN
+"""
+NAMED = """\
+version 16.12
+hostname C9
+class-map match-any V
+ match dscp ef
+policy-map 2P6Q3T.new
+ class V
+  priority level 1 percent 20
+ class class-default
+  bandwidth remaining percent 100
+interface GigabitEthernet1/0/1
+ service-policy output 2P6Q3T.new
 """
 
 
@@ -68,3 +81,23 @@ def test_an_interface_is_told_by_one_letter_where_that_is_unique(platform: str, 
     text = f"policy-map P\n class class-default\n  set dscp ef\nint {said}\n service-policy input P\n"
     read = read_configuration(text, "box.cfg", platform_id=platform, device="box")
     assert [entry.name for entry in read.plan.interfaces] == [name]
+
+
+def test_policies_that_get_another_name_are_told() -> None:
+    """The names of AutoQoS have dots; a push puts other policies beside them."""
+    found = imported(NAMED)
+    (finding,) = (f for f in found.findings if f.variant == "renamed")
+    assert (finding.interface, finding.applied) == ("GigabitEthernet1/0/1", "c-2P6Q3T-new")
+    assert "2P6Q3T.new" in finding.message
+    assert told(found) == []
+
+
+def test_policies_of_wireless_networks_are_told_and_a_port_without_its_policy_is_not_switched_off() -> None:
+    """Catalyst 9000s serve classes without being told to: a policy that is not there is just that."""
+    text = (
+        NAMED + "interface GigabitEthernet1/0/2\n service-policy input GONE\nwlan a 1 a\n service-policy output P\n"
+    )
+    said = "\n".join(told(imported(text)))
+    assert "'service-policy output P' (in wlan a 1 a) is not understood" in said
+    assert "the device has no policy-map GONE" in said
+    assert "switched off" not in said
