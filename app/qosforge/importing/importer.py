@@ -296,7 +296,7 @@ def _left_out_findings(configuration: RunningConfiguration, left_out: LeftOut) -
 def _find_waiting(configuration: RunningConfiguration) -> Iterator[Finding]:
     """Policies on interfaces of a switch whose quality of service is switched off."""
     plan = configuration.plan
-    if configuration.family.switches and plan.system == System() and _switched_on(configuration.platform):
+    if configuration.family.switches and plan.system == System() and _switched_on(configuration):
         for interface in plan.interfaces:
             ingress = interface.ingress
             if ingress.policy is not None and ingress.trust is Trust.KEEP and not ingress.rules:
@@ -304,9 +304,10 @@ def _find_waiting(configuration: RunningConfiguration) -> Iterator[Finding]:
                 yield note("import-not-expressed", place, variant="waiting", policy=ingress.policy)
 
 
-def _switched_on(platform_id: str) -> bool:
+def _switched_on(configuration: RunningConfiguration) -> bool:
     """Whether devices of a platform serve classes only once they are told to."""
-    return platform(platform_id).parse("mls qos\n", "device").system != System()
+    target = platform(configuration.platform)
+    return target.parse("mls qos\n", configuration.device, configuration.images[0]).system != System()
 
 
 def _find_contracts(configuration: RunningConfiguration) -> Iterator[Finding]:
