@@ -120,11 +120,9 @@ def routers(draw: st.DrawFn) -> Site:
             entry["contracted"] = entry["rate"] * draw(st.sampled_from((25, 50, 80))) // 100
         interfaces[name] = entry
         text += lines
-    text += draw(
-        st.sampled_from(
-            ("", "class-map match-any OPERATOR\n match ip precedence 5\npolicy-map BESIDE\n class OPERATOR\n!\n")
-        )
-    )
+    beside = "class-map match-any OPERATOR\n match ip precedence 5\npolicy-map BESIDE\n class OPERATOR\n!\n"
+    # Class-maps of older images look at no marks.
+    text += draw(st.sampled_from(("",) if image.startswith("12.0") else ("", beside)))
     return made_site("cisco_ios", image, draw(st.sampled_from(("edge", "edge", "middle"))), interfaces, text)
 
 
