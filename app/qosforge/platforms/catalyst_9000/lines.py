@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from qosforge.commands import ELSEWHERE, ArgumentType, Change, CommandTable, Line
 from qosforge.platforms.catalyst_9000.names import OWN
@@ -18,6 +19,27 @@ PORT = re.compile(f"interface ({_PORT})")
 _OTHERS = rf"(?!{OWN})\S+"
 _PLACE = Change(key="{name}", owned=True, standing=True)
 
+
+def _queues() -> Iterator[Line]:
+    """Buffers of queues, tail drop and early detection, in per cent of a queue's size."""
+    marks = "dscp {values DSCP:dscp*8|DSCP:dscp} percent"
+    # The parts of all classes make up 100 % at most: one goes before another grows.
+    buffers = Change(key="buffers", negate="no queue-buffers", negate_before_change=True)
+    yield Line("buffers", "queue-buffers ratio <0-100>:percent", "class", change=buffers)
+    yield Line("tail", f"queue-limit {marks} <0-100>:percent", "class", change=Change(), also=("queue-limit REST",))
+    yield mqc.one("red", "random-detect dscp-based", key="red", negate="no random-detect dscp-based")
+    yield Line(
+        "red-row",
+        f"random-detect {marks} <0-100>:minimum <0-100>:maximum",
+        "class",
+        change=Change(),
+        also=("random-detect REST",),
+    )
+    # The cap of a priority level, in the other way to say it.
+    capped = Change(negate="no police", remove_first=True)
+    yield Line("police", "police rate percent <1-100>:percent", "class", opens="police", change=capped)
+
+
 TABLE = CommandTable(
     # What the device itself has to protect its processor is none of ours.
     Line("own", "{class-map [match-all|match-any]|policy-map} OWN", opens="own"),
@@ -27,7 +49,7 @@ TABLE = CommandTable(
     *mqc.policy_maps(names=_OTHERS),
     Line("text", "description REST", "policy-map"),
     *mqc.guarantees(),
-    *mqc.percent_queues(),
+    *_queues(),
     *mqc.marks(),
     *mqc.policers(tables=True),
     *mqc.shapers(opens="shape"),

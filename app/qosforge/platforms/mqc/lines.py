@@ -388,23 +388,3 @@ def packet_queues(since: Since = _unknown) -> Iterator[Line]:
         negate="no compression header ip",
         also=("compression header ip [REST]",),
     )
-
-
-def percent_queues() -> Iterator[Line]:
-    """Buffers of queues, tail drop and early detection, in per cent of a queue's size."""
-    marks = "dscp {values DSCP:dscp*8|DSCP:dscp} percent"
-    # The parts of all classes make up 100 % at most: one goes before another grows.
-    buffers = Change(key="buffers", negate="no queue-buffers", negate_before_change=True)
-    yield Line("buffers", "queue-buffers ratio <0-100>:percent", "class", change=buffers)
-    yield Line("tail", f"queue-limit {marks} <0-100>:percent", "class", change=Change(), also=("queue-limit REST",))
-    yield one("red", "random-detect dscp-based", key="red", negate="no random-detect dscp-based")
-    yield Line(
-        "red-row",
-        f"random-detect {marks} <0-100>:minimum <0-100>:maximum",
-        "class",
-        change=Change(),
-        also=("random-detect REST",),
-    )
-    # The cap of a priority level, in the other way to say it.
-    capped = Change(negate="no police", remove_first=True)
-    yield Line("police", "police rate percent <1-100>:percent", "class", opens="police", change=capped)
