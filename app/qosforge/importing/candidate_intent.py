@@ -32,7 +32,7 @@ class CandidateIntent:
     """Classes in order, the sides they are for, and the rules for slow links; ``images`` by device.
 
     ``guessed`` are classes whose match no line of a configuration states, ``cos_to_dscp`` the DSCPs of CoS 0 to 7
-    where no class says them.
+    where no class says them, ``tolerance`` how far shares may be from what classes ask for, where not the usual.
     """
 
     classes: tuple[IntentData, ...]
@@ -41,6 +41,7 @@ class CandidateIntent:
     images: Mapping[str, str] = field(default_factory=dict)
     guessed: tuple[str, ...] = ()
     cos_to_dscp: tuple[int, ...] | None = None
+    tolerance: str | None = None
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -51,6 +52,8 @@ class CandidateIntent:
         """The intent as YAML holds it."""
         classes = [*map(_complete_class, _matching_classes(self.classes))] or [{"name": RESERVED_CLASS}]
         words: IntentData = {"version": 1, "intent": name, "classes": classes}
+        if self.tolerance is not None:
+            words["tolerance"] = self.tolerance
         if self.cos_to_dscp is not None:
             words["cos_to_dscp"] = [code_point(dscp) for dscp in self.cos_to_dscp]
         if self.efficiency:

@@ -176,6 +176,9 @@ def _files(hosts: Sequence[Host]) -> dict[str, str]:
 def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConfiguration]) -> Iterator[Finding]:
     """What a candidate does not give; information where a push would leave it as it is."""
     candidate = scored.candidate
+    if candidate.tolerance is not None:
+        place = Place(device=candidate.devices[0], direction="output")
+        yield note("import-assumed", place, applied=f"tolerance {candidate.tolerance}", variant="tolerance")
     for name in candidate.guessed:
         yield note(
             "import-guessed",

@@ -15,7 +15,7 @@ from qosforge.importing.running_configuration import RunningConfiguration
 from qosforge.importing.slow_links import rules
 from qosforge.importing.switches import is_switch, list_readings, switch_sides, with_rates
 from qosforge.importing.to_intent import IntentData, NoteUnmapped
-from qosforge.importing.variants import candidate_variants, reduced_variants
+from qosforge.importing.variants import candidate_variants, reduced_variants, side_variants
 from qosforge.inventory.models import DeviceRole
 from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
@@ -196,11 +196,12 @@ class Search:
             )
             for images in ({}, group.candidate.images, own.candidate.images):
                 judged = self.score(replace(both, images={**both.images, **images}))
-                if (
-                    _adds_nothing(judged, group, own)
-                    and judged.cost < NO_INTENT
-                    and (best is None or judged.cost < best.cost)
-                ):
+                if _is_better(judged, best, group, own):
+                    best = judged
+            # Inputs that choose queues by marks are the outputs' own where they trust instead of recognising.
+            for variant in side_variants(both) if best is None else ():
+                judged = self.score(variant)
+                if _is_better(judged, best, group, own):
                     best = judged
         return best if best is not None and best.cost <= group.cost + own.cost else None
 
@@ -262,6 +263,12 @@ class Search:
                 scored = tried
             else:
                 position += 1
+
+
+def _is_better(judged: ScoredCandidate, best: ScoredCandidate | None, *parts: ScoredCandidate) -> bool:
+    """Whether a candidate joins others without lacking more than they do, and is the best one so far."""
+    fits = judged.cost < NO_INTENT and _adds_nothing(judged, *parts)
+    return fits and (best is None or judged.cost < best.cost)
 
 
 def _adds_nothing(joined: ScoredCandidate, *parts: ScoredCandidate) -> bool:

@@ -131,6 +131,7 @@ def join_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     Those that keep each the one DSCP that they look at are of a class without a mark.
     """
     found: list[Rule] = []
+    alike = Counter(name for name, _ in {(_keeping(rule), rule.set_cos) for rule in rules})
     for rule in rules:
         part = _OF_ONE.fullmatch(rule.name)
         whole = rule if part is None or rule.none_of else rule.model_copy(update={"name": part[1]})
@@ -140,12 +141,26 @@ def join_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
             and rule.any_of == (Term(dscp=(rule.set_dscp or 0,)),)
         ):
             whole = whole.model_copy(update={"set_dscp": None, "set_cos": None})
+        if (name := _keeping(rule)) is not None:
+            called = name if alike[name] == 1 else f"{name}-c{rule.set_cos}"
+            whole = rule.model_copy(update={"name": called, "set_dscp": None})
         if found and found[-1].model_copy(update={"any_of": ()}) == whole.model_copy(update={"any_of": ()}):
             both = found[-1].model_copy(update={"any_of": (*found[-1].any_of, *whole.any_of)})
             found[-1] = both
         else:
             found.append(whole)
     return tuple(found)
+
+
+_KEEPING = re.compile(r"(.+?)-+(?:[0-9a-f]{4}|[0-9]{1,2})")
+"""How devices whose rules have one mark each call those of a class that keeps its own: by the DSCP or a digest."""
+
+
+def _keeping(rule: Rule) -> str | None:
+    """The name of the class of a rule that keeps the one DSCP that it looks at; None where it is another one."""
+    name = _KEEPING.fullmatch(rule.name)
+    keeps = rule.set_dscp is not None and rule.any_of == (Term(dscp=(rule.set_dscp,)),) and not rule.none_of
+    return name[1] if name is not None and keeps and rule.set_cos is not None else None
 
 
 def _marks(rules: Sequence[Rule]) -> bool:

@@ -26,7 +26,7 @@ _OPTIONAL = (
 def candidate_variants(candidate: CandidateIntent, plans: Mapping[str, Plan]) -> Iterator[CandidateIntent]:
     """Candidates that may give more of what the devices hold."""
     yield from _own_maps(candidate, plans)
-    yield from _other_sides(candidate)
+    yield from side_variants(candidate)
     yield from _in_percent(candidate)
     if all(words["name"] != RESERVED_CLASS for words in candidate.classes):
         yield replace(candidate, classes=(*candidate.classes, {"name": RESERVED_CLASS, "mark": {"keep": True}}))
@@ -41,6 +41,9 @@ def candidate_variants(candidate: CandidateIntent, plans: Mapping[str, Plan]) ->
             yield candidate.with_class(position, {**words, "mark": {"keep": True}})
         for variant in (*_bounded(words), *_capped(words, [plans[device] for device in candidate.devices])):
             yield candidate.with_class(position, variant)
+    if candidate.tolerance is None:
+        # Where classes share a queue, each has what the device divides among them, and none what it asks for.
+        yield replace(candidate, tolerance="100 %")
 
 
 def _own_maps(candidate: CandidateIntent, plans: Mapping[str, Plan]) -> Iterator[CandidateIntent]:
@@ -71,7 +74,7 @@ def _in_percent(candidate: CandidateIntent) -> Iterator[CandidateIntent]:
     )
 
 
-def _other_sides(candidate: CandidateIntent) -> Iterator[CandidateIntent]:
+def side_variants(candidate: CandidateIntent) -> Iterator[CandidateIntent]:
     """Inputs that trust instead of recognising, or trust what the platform chooses; outputs that read marks."""
     for position, side in enumerate(candidate.sides):
         if side.direction == "output":
