@@ -41,6 +41,21 @@ policy-map 2P6Q3T.new
 interface GigabitEthernet1/0/1
  service-policy output 2P6Q3T.new
 """
+RESERVED = """\
+version 12.4
+hostname R
+class-map match-any V
+ match dscp ef
+policy-map OUT
+ class V
+  priority percent 10
+ class class-default
+  bandwidth percent 85
+interface Serial0/0
+ bandwidth 800
+ max-reserved-bandwidth 100
+ service-policy output OUT
+"""
 
 
 @pytest.mark.parametrize(
@@ -101,3 +116,13 @@ def test_policies_of_wireless_networks_are_told_and_a_port_without_its_policy_is
     assert "'service-policy output P' (in wlan a 1 a) is not understood" in said
     assert "the device has no policy-map GONE" in said
     assert "switched off" not in said
+
+
+def test_an_intent_that_compiles_beside_what_the_device_states_is_no_error() -> None:
+    """Old images reserve 75 % but where the port says otherwise; a push knows what it says."""
+    found = imported(RESERVED)
+    assert not has_errors(found.findings), told(found)
+    (finding,) = (f for f in found.findings if f.code == "import-does-not-compile")
+    assert (finding.variant, finding.severity) == ("beside-running", "info")
+    bare = imported(RESERVED.replace(" max-reserved-bandwidth 100\n", ""))
+    assert [f.variant for f in bare.findings if f.code == "import-does-not-compile"] == ["default"]

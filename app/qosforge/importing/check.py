@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from qosforge.compiler.compile import CompiledDevice
 from qosforge.errors import Place
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.importing.candidate_intent import CandidateIntent, compile_candidate
 from qosforge.importing.plan_diff import PlanDifference
 from qosforge.importing.running_configuration import RunningConfiguration
@@ -45,11 +46,17 @@ def without_new_policies(
 def compile_errors(
     candidate: CandidateIntent, name: str, configurations: Mapping[str, RunningConfiguration]
 ) -> Iterator[Finding]:
-    """Why the intent of a candidate does not compile: each error once for all its interfaces."""
+    """Why the intent of a candidate does not compile: each error once for all its interfaces.
+
+    What a device states of itself beside its policies (``max-reserved-bandwidth``) may allow what it serves.
+    """
+    running = {device: configurations[device].text for device in candidate.devices}
+    beside = compile_candidate(candidate, configurations, running)
+    stays = {_key(device, finding) for device in beside or () for finding in device.findings}
     seen: set[tuple[object, ...]] = set()
     for device in compile_candidate(candidate, configurations) or ():
         for finding in device.findings:
-            key = (finding.code, device.name, finding.traffic_class, finding.message)
+            key = _key(device, finding)
             if finding.severity != "error" or key in seen:
                 continue
             seen.add(key)
@@ -62,6 +69,11 @@ def compile_errors(
                     traffic_class=finding.traffic_class,
                     file=configurations[device.name].file,
                 ),
+                variant=DEFAULT if beside is None or key in stays else "beside-running",
                 intent=name,
                 reason=f"{finding.code}: {finding.message}",
             )
+
+
+def _key(device: CompiledDevice, finding: Finding) -> tuple[object, ...]:
+    return finding.code, device.name, finding.traffic_class, finding.message
