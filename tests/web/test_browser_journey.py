@@ -161,7 +161,8 @@ def build_the_policy(page: Page) -> None:
     rest.get_by_label("(WRED)").check()
 
     _add(page, "+ Rule for slow links")
-    page.get_by_label("block the link at most for").or_(page.get_by_label("Time")).first.fill("16 ms")
+    rule = page.locator("#f-link_efficiency-0")
+    rule.get_by_label("block the link at most for").or_(rule.get_by_label("Time")).first.fill("16 ms")
     page.get_by_label("Header compression").select_option("rtp")
     _add(page, "+ Output scope")
     for tag in ("wan", "lan", "trunk"):
