@@ -65,8 +65,8 @@ def behind_the_back(campus: Campus, device: str, lines: list[str], back: list[st
 
 CHANGES = {
     "r2": (
-        ["class-map match-any web-and-file", "match ip dscp ef", "no match ip dscp af21"],
-        ["class-map match-any web-and-file", "match ip dscp af21", "no match ip dscp ef"],
+        ["class-map match-any web-and-file", "match dscp ef", "no match dscp af21"],
+        ["class-map match-any web-and-file", "match dscp af21", "no match dscp ef"],
         "web-and-file",
     ),
     "s2970": (
