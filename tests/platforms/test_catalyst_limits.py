@@ -128,3 +128,18 @@ SRR: dict[str, tuple[dict[str, Any], ...]] = {
 def test_a_2970_takes_it_holds_it_and_gives_it_back(name: str, tmp_path: Path) -> None:
     result = pushed("s2970", tmp_path, *SRR[name])
     assert errors(result) == []
+
+
+def test_a_policy_on_another_port_may_look_at_a_list_that_is_not_there() -> None:
+    lost = """\
+class-map match-all lost
+ match access-group name NOWHERE
+policy-map lost
+ class lost
+  set ip dscp 46
+interface FastEthernet0/20
+ service-policy input lost
+"""
+    text = lost + startup("s2950")
+    flow = {"protocol": ["tcp"], "destination_port": [80]}
+    assert compiled("s2950", (a_class("web", flow, "af21"), {"name": "default"}), text).text

@@ -74,10 +74,11 @@ def policed_on_input(entry: ClassRequest) -> bool:
 
 @memoise
 def list_kind(rule: Rule) -> Literal["ip", "mac"] | None:
-    """The kind of access list that a rule's class-map looks at; None where it looks at marks or at everything."""
-    first = rule.any_of[0]
-    if rule.name == CLASS_DEFAULT:
+    """The kind of access list that a rule's class-map looks at; None where it looks at marks, everything or what is
+    not understood."""
+    if rule.name == CLASS_DEFAULT or not rule.any_of:
         return None
+    first = rule.any_of[0]
     if first.source_mac is not None or first.destination_mac is not None:
         return "mac"
     plain = first.model_copy(update={"dscp": (), "precedence": ()}) == Term() and first != Term()
