@@ -46,6 +46,8 @@ def test_rates_of_a_port_are_told_on_either_side_of_its_policies(first: bool, tm
         assert any(line.startswith(told_of) for line in said), part
     assert "import-not-expressed GigabitEthernet 1/1 the language has no word for a meter of the whole port" in said
     assert not any(has_errors(device.findings) for device in compiled_again(found, tmp_path))
+    # A queue without a policy of its own has no name: the one that it is given is no loss.
+    assert not any(".name is not" in line for line in said)
 
 
 @pytest.mark.parametrize("ports", ["1-48", "ALL"])

@@ -64,8 +64,9 @@ class PlanDifference:
 
     @property
     def renamed(self) -> bool:
-        """Whether only what the device calls something differs."""
-        return self.place.rpartition(".")[2] in ("name", "policy") and "None" not in (self.running, self.compiled)
+        """Whether only what the device calls something differs: a queue without a policy of its own has no name."""
+        part = self.place.rpartition(".")[2]
+        return part == "name" or (part == "policy" and "None" not in (self.running, self.compiled))
 
     @property
     def weight(self) -> int:

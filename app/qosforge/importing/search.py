@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from qosforge.errors import QosforgeError
@@ -102,7 +102,7 @@ class Search:
     # -- one device ------------------------------------------------------------------------------------------
     def _device(self, name: str, entry: RunningConfiguration) -> Iterator[ScoredCandidate]:
         ways = [self._grouped(entry, found) for found in self._sides(name, entry)]
-        best = min(ways, key=lambda groups: (sum(g.cost for g in groups), sum(g.refused for g in groups)))
+        best = min(ways, key=_badness)
         yield from (self._improved(self._best_image(group, entry)) for group in best)
 
     def _grouped(self, entry: RunningConfiguration, sides: Iterable[ObservedSide]) -> list[ScoredCandidate]:
@@ -263,6 +263,12 @@ class Search:
                 scored = tried
             else:
                 position += 1
+
+
+def _badness(groups: Sequence[ScoredCandidate]) -> tuple[bool, int, int]:
+    """What is least of the best way to read a device: no intent at all, errors, and the cost."""
+    cost = sum(group.cost for group in groups)
+    return cost >= NO_INTENT, sum(group.refused for group in groups), cost
 
 
 def _is_better(judged: ScoredCandidate, best: ScoredCandidate | None, *parts: ScoredCandidate) -> bool:
