@@ -56,6 +56,23 @@ interface Serial0/0
  max-reserved-bandwidth 100
  service-policy output OUT
 """
+EVERY = """\
+version 15.1
+hostname R
+class-map match-any V
+ match dscp ef
+class-map match-all ALL
+ match any
+policy-map Q
+ class V
+  priority 48
+policy-map S
+ class ALL
+  shape average 1000000
+  service-policy Q
+interface FastEthernet0/0
+ service-policy output S
+"""
 
 
 @pytest.mark.parametrize(
@@ -126,3 +143,22 @@ def test_an_intent_that_compiles_beside_what_the_device_states_is_no_error() -> 
     assert (finding.variant, finding.severity) == ("beside-running", "info")
     bare = imported(RESERVED.replace(" max-reserved-bandwidth 100\n", ""))
     assert [f.variant for f in bare.findings if f.code == "import-does-not-compile"] == ["default"]
+
+
+def test_a_last_class_that_takes_every_packet_is_the_default_class(tmp_path: Path) -> None:
+    """The way in which many shape a whole port."""
+    found = imported(EVERY)
+    assert told(found) == []
+    assert [f.traffic_class for f in found.findings if f.variant == "catch-all"] == ["ALL"]
+    (device,) = compiled_again(found, tmp_path)
+    (entry,) = device.plan.interfaces
+    assert entry.egress.scheduler is not None
+    (whole,) = entry.egress.scheduler.queues
+    assert whole.shape_rate == 1_000_000
+    assert whole.child is not None
+    assert [rule.name for rule in whole.child.rules] == ["V"]
+
+
+def test_a_class_that_takes_every_packet_before_a_default_class_that_is_served_is_told() -> None:
+    text = EVERY.replace("interface Fast", " class class-default\n  bandwidth 8\ninterface Fast")
+    assert has_errors(imported(text).findings)

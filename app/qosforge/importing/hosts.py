@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from qosforge.configtree import ConfigLine
 from qosforge.errors import Place
 from qosforge.findings import Finding
+from qosforge.importing.catch_all import with_default
 from qosforge.importing.running_configuration import RunningConfiguration
 from qosforge.importing.to_intent import rate
 from qosforge.inventory.models import Circuit, Device, Framing, Interface, Network
@@ -139,7 +140,8 @@ def _interface(
 
 def _shaped(plan: InterfacePlan) -> int | None:
     """The rate in bits per second that a policy shapes a whole port to."""
-    queues = plan.egress.scheduler.queues if plan.egress.scheduler else ()
+    scheduler = with_default(plan.egress).scheduler
+    queues = scheduler.queues if scheduler else ()
     return queues[0].shape_rate if len(queues) == 1 and queues[0].share is None else None
 
 

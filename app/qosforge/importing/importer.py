@@ -16,6 +16,7 @@ from qosforge.importing.candidate_intent import (
     hosts_of,
     load_candidate,
 )
+from qosforge.importing.catch_all import catch_alls
 from qosforge.importing.check import compile_errors, without_new_policies
 from qosforge.importing.difference_lines import DifferenceLines
 from qosforge.importing.document import as_yaml
@@ -208,7 +209,7 @@ def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConf
 
 
 def _find_renamed(side: ObservedSide, configuration: RunningConfiguration) -> Iterator[Finding]:
-    """Policies that an intent can name only otherwise: the device gets others."""
+    """Policies and classes that an intent can name only otherwise: the device gets others."""
     for port in side.ports:
         entry = configuration.plan.interface(port)
         policy = (
@@ -217,6 +218,9 @@ def _find_renamed(side: ObservedSide, configuration: RunningConfiguration) -> It
         if policy is not None and side.policy is not None and side.policy == intent_name(policy) != policy:
             place = Place(device=side.device, interface=port, direction=side.direction, file=configuration.file)
             yield note("import-not-expressed", place, variant="renamed", policy=policy, applied=side.policy)
+        for name in catch_alls(entry.egress) if entry is not None and side.direction == "output" else ():
+            place = Place(device=side.device, direction=side.direction, interface=port, traffic_class=name)
+            yield note("import-not-expressed", place, variant="catch-all")
 
 
 def _rejection_finding(scored: ScoredCandidate, configurations: Mapping[str, RunningConfiguration]) -> Finding:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from qosforge.importing.catch_all import with_default
 from qosforge.importing.to_intent import (
     IntentData,
     NoteUnmapped,
@@ -194,7 +195,7 @@ def _output(device: str, interface: InterfacePlan, note: NoteUnmappedAt) -> Obse
     def about(name: str | None) -> NoteUnmapped:
         return lambda what: note(device, interface.name, "output", name, what)
 
-    egress, shape, shaping = interface.egress, None, None
+    egress, shape, shaping = with_default(interface.egress), None, None
     queues = egress.scheduler.queues if egress.scheduler else ()
     if len(queues) == 1 and queues[0].child is not None and queues[0].share is None:
         shape, shaping, egress = queues[0].shape_rate, shape_of(queues[0]), queues[0].child

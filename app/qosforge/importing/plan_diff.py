@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from typing_extensions import TypeIs
 
 from qosforge.compiler.compile import CompiledDevice
+from qosforge.importing.catch_all import with_default
 from qosforge.importing.observed import ObservedSide
 from qosforge.importing.to_intent import intent_name
 from qosforge.plan.model import (
@@ -213,7 +214,7 @@ def _commute(one: Sequence[Rule | InterfacePolicer], other: Sequence[Rule | Inte
 
 
 def _outputs(running: Egress, compiled: Egress) -> tuple[Egress, Egress]:
-    return _egress(running), _egress(compiled)
+    return _egress(with_default(running)), _egress(with_default(compiled))
 
 
 def _egress(egress: Egress) -> Egress:
