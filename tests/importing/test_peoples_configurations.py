@@ -73,6 +73,25 @@ policy-map S
 interface FastEthernet0/0
  service-policy output S
 """
+NEVER = """\
+version 12.4
+hostname R
+class-map match-all never
+ match ip dscp default
+ match ip dscp af33
+class-map match-all video
+ match ip dscp af41 af42
+policy-map Q
+ class video
+  bandwidth percent 10
+  random-detect dscp-based
+  random-detect exponential-weighting-constant 1
+  random-detect dscp 34 24 32 16
+ class never
+  bandwidth percent 1
+interface FastEthernet0/0
+ service-policy output Q
+"""
 
 
 @pytest.mark.parametrize(
@@ -162,3 +181,14 @@ def test_a_last_class_that_takes_every_packet_is_the_default_class(tmp_path: Pat
 def test_a_class_that_takes_every_packet_before_a_default_class_that_is_served_is_told() -> None:
     text = EVERY.replace("interface Fast", " class class-default\n  bandwidth 8\ninterface Fast")
     assert has_errors(imported(text).findings)
+
+
+def test_what_classes_are_served_with_stays_beside_a_class_that_cannot_be_said() -> None:
+    """A class that no packet is in has no words; those of the others were taken for what makes no difference."""
+    found = imported(NEVER)
+    assert has_errors(found.findings)
+    (intent,) = found.intents
+    video = next(entry for entry in intent.loaded.intent.classes if entry.name == "video")
+    assert video.treatment.wred is not None
+    assert "weight_exponent: 1" in intent.text
+    assert "minimum: 24 packets" in intent.text

@@ -22,6 +22,7 @@ from qosforge.plan.model import (
     InterfacePlan,
     InterfacePolicer,
     Plan,
+    Queue,
     Rule,
     Scheduler,
     Share,
@@ -126,7 +127,10 @@ def find_differences(
 
 
 def _leaves(place: str, running: object, compiled: object) -> Iterator[tuple[str, str, str]]:
-    """The innermost places where two values differ, with both; a list of another length is one difference."""
+    """The innermost places where two values differ, with both.
+
+    Lists of other lengths are one difference, and so is each of the entries that have one name in both.
+    """
     if running == compiled:
         return
     if isinstance(running, BaseModel) and isinstance(compiled, type(running)):
@@ -139,8 +143,24 @@ def _leaves(place: str, running: object, compiled: object) -> Iterator[tuple[str
     elif isinstance(running, tuple) and isinstance(compiled, tuple) and len(running) == len(compiled):
         for position, (there, here) in enumerate(zip(running, compiled, strict=True)):
             yield from _leaves(f"{place}[{position}]", there, here)
+    elif (there := _named(running)) and (here := _named(compiled)) and there.keys() & here.keys():
+        yield place, _short(running), _short(compiled)
+        for name in (name for name in there if name in here):
+            yield from _leaves(f"{place}[{list(there).index(name)}]", there[name], here[name])
     else:
         yield place, _short(running), _short(compiled)
+
+
+def _named(value: object) -> dict[str, BaseModel]:
+    """Classes or queues by their names, without their numbers; nothing where not all have a name of their own."""
+    if not isinstance(value, tuple) or not all(isinstance(entry, Rule | Queue) for entry in value):
+        return {}
+    found = {
+        entry.name: entry.model_copy(update={"queue" if isinstance(entry, Rule) else "number": 0})
+        for entry in value
+        if entry.name is not None
+    }
+    return found if len(found) == len(value) else {}
 
 
 def _rows(table: tuple[int, ...], rows: Sequence[int]) -> str:
