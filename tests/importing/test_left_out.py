@@ -10,7 +10,7 @@ import pytest
 
 from qosforge.findings import has_errors
 from qosforge.importing import ImportResult
-from qosforge.plan.model import RedProfile
+from qosforge.plan.early_drop import RedProfile
 from qosforge.platforms.base import platform
 
 from .support import imported, told

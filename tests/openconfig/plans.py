@@ -11,6 +11,7 @@ from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.intent.applications import load_catalogue
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
+from qosforge.plan.early_drop import Red, RedProfile
 from qosforge.plan.model import (
     Discipline,
     Efficiency,
@@ -22,8 +23,6 @@ from qosforge.plan.model import (
     Policer,
     PortRange,
     Queue,
-    Red,
-    RedProfile,
     Rule,
     Scheduler,
     Share,

@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from qosforge.openconfig.restrict import RestrictedPlan, restrict
+from qosforge.plan.early_drop import Red, RedProfile, TailThreshold
 from qosforge.plan.model import (
     DROP,
     Action,
@@ -24,14 +25,11 @@ from qosforge.plan.model import (
     Policer,
     PortRange,
     Queue,
-    Red,
-    RedProfile,
     Rule,
     Scheduler,
     Share,
     ShareUnit,
     System,
-    TailThreshold,
     Term,
     Trust,
     UnknownLine,

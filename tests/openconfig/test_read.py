@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from qosforge.errors import InputError
 from qosforge.openconfig.read import ImportedPlan, import_document
 from qosforge.openconfig.write import QOS, export_plan
-from qosforge.plan.model import Discipline, Plan, Red, RedProfile, Share, ShareUnit
+from qosforge.plan.early_drop import Red, RedProfile
+from qosforge.plan.model import Discipline, Plan, Share, ShareUnit
 
 from .plans import APPLICATIONS, SETTINGS, compiled
 

@@ -17,6 +17,7 @@ from qosforge.findings import Finding, Severity
 from qosforge.openconfig.restrict import LAST_QUEUE, restrict
 from qosforge.openconfig.scheduling import drop_denominator, drop_percent
 from qosforge.openconfig.terms import CARRIED
+from qosforge.plan.early_drop import Red, RedProfile
 from qosforge.plan.model import (
     Discipline,
     Efficiency,
@@ -26,8 +27,6 @@ from qosforge.plan.model import (
     Plan,
     PortRange,
     Queue,
-    Red,
-    RedProfile,
     Rule,
     Scheduler,
     Share,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qosforge.openconfig.write import QOS, export_plan
+from qosforge.plan.early_drop import Red, RedProfile
 from qosforge.plan.model import (
     Discipline,
     Egress,
@@ -13,8 +14,6 @@ from qosforge.plan.model import (
     Plan,
     PortRange,
     Queue,
-    Red,
-    RedProfile,
     Rule,
     Scheduler,
     Share,

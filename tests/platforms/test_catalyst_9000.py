@@ -10,7 +10,8 @@ import pytest
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Severity, has_errors
 from qosforge.importing import import_configurations, read_configuration
-from qosforge.plan.model import DROP, Discipline, Policer, Share, ShareUnit, TailThreshold
+from qosforge.plan.early_drop import TailThreshold
+from qosforge.plan.model import DROP, Discipline, Policer, Share, ShareUnit
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.catalyst_9000 import PLATFORM
 from qoslab.box import Box

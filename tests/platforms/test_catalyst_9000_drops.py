@@ -9,7 +9,7 @@ import pytest
 from qosforge.findings import Severity, has_errors
 from qosforge.importing import import_configurations, read_configuration
 from qosforge.intent.loader import parse_intent
-from qosforge.plan.model import TailThreshold
+from qosforge.plan.early_drop import TailThreshold
 from qosforge.tester.scenario.queues import twin_queue
 from tests.parts import SAMPLES
 from tests.platforms.catalyst_9000_support import REST, SIZED, TRUNK, compilation, finding, made, marked, queues

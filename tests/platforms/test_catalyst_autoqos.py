@@ -8,7 +8,8 @@ import pytest
 
 from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import CompiledDevice, compile_intent
-from qosforge.plan.model import Action, Policer, TailThreshold, Trust
+from qosforge.plan.early_drop import TailThreshold
+from qosforge.plan.model import Action, Policer, Trust
 
 from .catalyst_support import BOXES, booted, campus, network, port, startup
 

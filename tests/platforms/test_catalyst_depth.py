@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from qosforge.findings import Finding
-from qosforge.plan.model import Queue, TailThreshold
+from qosforge.plan.early_drop import TailThreshold
+from qosforge.plan.model import Queue
 from qosforge.platforms.base import LoweredDevice
 
 from .catalyst_support import REST, VOICE, codes, intent, lowered, port, rendered, startup

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qosforge.findings import Severity
-from qosforge.plan.model import Red, RedProfile
+from qosforge.plan.early_drop import Red, RedProfile
 from qosforge.plan.request import ClassRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.base import LoweredDevice

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qosforge.inventory.models import Framing
+from qosforge.plan.early_drop import Red, RedProfile
 from qosforge.plan.model import (
     Action,
     Discipline,
@@ -15,8 +16,6 @@ from qosforge.plan.model import (
     InterfacePolicer,
     Policer,
     Queue,
-    Red,
-    RedProfile,
     Rule,
     Scheduler,
     Share,

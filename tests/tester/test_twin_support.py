@@ -10,6 +10,7 @@ import qosforge_twin
 
 from qosforge import errors
 from qosforge.inventory.models import Framing
+from qosforge.plan.early_drop import Red, RedProfile, TailThreshold
 from qosforge.plan.model import (
     DROP,
     TRANSMIT,
@@ -22,13 +23,10 @@ from qosforge.plan.model import (
     InterfacePolicer,
     Policer,
     Queue,
-    Red,
-    RedProfile,
     Rule,
     Scheduler,
     Share,
     ShareUnit,
-    TailThreshold,
     Term,
 )
 from qosforge.tester.scenario.ports import framing_name

@@ -9,7 +9,8 @@ from typing import Any
 from qosforge.dscp import DSCP_NAMES
 from qosforge.intent.applications import Catalogue
 from qosforge.intent.models import RESERVED_CLASS
-from qosforge.plan.model import Action, Policer, PortRange, Queue, Red, Rule, ShareUnit, Term
+from qosforge.plan.early_drop import Red
+from qosforge.plan.model import Action, Policer, PortRange, Queue, Rule, ShareUnit, Term
 
 IntentData = dict[str, Any]
 """A part of an intent as YAML holds it."""

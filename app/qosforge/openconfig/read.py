@@ -14,7 +14,8 @@ from qosforge.openconfig.read_queues import QueueName, read_groups, read_policie
 from qosforge.openconfig.read_terms import VERSIONS, OpenConfigClassifier, read_classifiers, rules_of
 from qosforge.openconfig.unmapped_fields import UnmappedFields
 from qosforge.openconfig.write import QOS
-from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Red, Rule, Scheduler
+from qosforge.plan.early_drop import Red
+from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, Scheduler
 
 PLATFORM = "openconfig"
 """Platform of a plan that comes from a document alone: the model does not say what device it is for."""

@@ -10,7 +10,8 @@ from qosforge.openconfig.restrict import LAST_QUEUE
 from qosforge.openconfig.scheduling import discipline, drop_denominator, drop_percent
 from qosforge.openconfig.unmapped_fields import UnmappedFields
 from qosforge.openconfig.write import CAP_LEAVES
-from qosforge.plan.model import Queue, Red, RedProfile, Scheduler, Share, ShareUnit
+from qosforge.plan.early_drop import Red, RedProfile
+from qosforge.plan.model import Queue, Scheduler, Share, ShareUnit
 
 UINT32, UINT64 = 2**32 - 1, 2**64 - 1
 ONE_RATE = "ONE_RATE_TWO_COLOR"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from qosforge.openconfig.unmapped_fields import UnmappedFields
-from qosforge.plan.model import Discipline, Queue, Red, RedProfile, Scheduler, Share, ShareUnit
+from qosforge.plan.early_drop import Red, RedProfile
+from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 
 QUEUE_CARRIED = ("number", "name", "priority", "share", "capped", "red", "limit_packets", "burst")
 PACKET_BYTES = 1500

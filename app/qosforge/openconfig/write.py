@@ -13,7 +13,8 @@ from qosforge.openconfig.protocols import protocol_leaf
 from qosforge.openconfig.restrict import restrict
 from qosforge.openconfig.scheduling import drop_percent
 from qosforge.openconfig.terms import family, mac_leaf
-from qosforge.plan.model import Egress, InterfacePlan, Plan, PortRange, Queue, Red, Rule, Scheduler, ShareUnit, Term
+from qosforge.plan.early_drop import Red
+from qosforge.plan.model import Egress, InterfacePlan, Plan, PortRange, Queue, Rule, Scheduler, ShareUnit, Term
 
 Json = dict[str, Any]
 

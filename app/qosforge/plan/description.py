@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from qosforge.dscp import dscp_name
+from qosforge.plan.early_drop import Red, RedProfile
 from qosforge.plan.model import (
     Action,
     CircuitPlan,
@@ -17,8 +18,6 @@ from qosforge.plan.model import (
     Policer,
     PortRange,
     Queue,
-    Red,
-    RedProfile,
     Rule,
     Scheduler,
     Share,

@@ -8,18 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
-
-class PlanModel(BaseModel):
-    """Base of the plan's models."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-DropPrecedence = Literal["low", "medium", "high"]
+from qosforge.plan.base import PlanModel
+from qosforge.plan.early_drop import DropPrecedence, Red, TailThreshold
 
 
 class PortRange(PlanModel):
@@ -159,35 +150,6 @@ class Discipline(StrEnum):
     WFQ = "wfq"
 
 
-class RedProfile(PlanModel):
-    """One drop profile: thresholds in the unit of its `Red`, probability ``1/denominator`` at the upper threshold.
-
-    ``colour`` is the drop precedence it is for, where the device tells packets by that.
-    """
-
-    dscp: tuple[int, ...] = ()
-    precedence: tuple[int, ...] = ()
-    colour: DropPrecedence | None = None
-    minimum: int
-    maximum: int
-    denominator: int = 10
-
-
-class Red(PlanModel):
-    """Random early detection of a queue.
-
-    ``stated`` are the marks whose curves are entered although they may be the device's own: what those are is not
-    known of every release, and a device does not print them.
-    """
-
-    by_dscp: bool = False
-    weight_exponent: int = 9
-    unit: Literal["packets", "bytes", "ms", "percent"] = "packets"
-    profiles: tuple[RedProfile, ...] = ()
-    ecn: bool = False
-    stated: tuple[int, ...] = ()
-
-
 class ShareUnit(StrEnum):
     """Unit in which a device holds a guaranteed share."""
 
@@ -203,14 +165,6 @@ class Share(PlanModel):
 
     unit: ShareUnit
     value: int
-
-
-class TailThreshold(PlanModel):
-    """Weighted tail drop: packets with these marks are dropped once the queue holds ``percent`` of its buffer."""
-
-    dscp: tuple[int, ...] = ()
-    cos: tuple[int, ...] = ()
-    percent: int
 
 
 class Queue(PlanModel):

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from qosforge.plan.model import Queue, TailThreshold
+from qosforge.plan.early_drop import TailThreshold
+from qosforge.plan.model import Queue
 from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES, default_dscp_to_queue
 
 Thresholds = tuple[int, int, int, int]

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from qosforge.commands import Entry
 from qosforge.dscp import drop_precedence, dscp_name
 from qosforge.intent.wred import Wred
-from qosforge.plan.model import Red, RedProfile, Share, ShareUnit, TailThreshold
+from qosforge.plan.early_drop import Red, RedProfile, TailThreshold
+from qosforge.plan.model import Share, ShareUnit
 from qosforge.plan.request import ClassRequest
 from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_9000.marks import ClassMarks

@@ -19,7 +19,7 @@ from qosforge.intent.models import Remark
 from qosforge.intent.queue_size import QueueSize
 from qosforge.intent.wred import WredProfile
 from qosforge.note import note
-from qosforge.plan.model import Red, RedProfile
+from qosforge.plan.early_drop import Red, RedProfile
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES

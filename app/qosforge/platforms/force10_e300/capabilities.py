@@ -6,7 +6,8 @@ import re
 from functools import cache
 
 from qosforge.errors import InputError, Place
-from qosforge.plan.model import Discipline, Queue, Red, RedProfile, Scheduler, Share, ShareUnit
+from qosforge.plan.early_drop import Red, RedProfile
+from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.platforms.capability_data import CapabilityData, Fact, Highest, Range, RangeWithDefault, Sourced, load
 
 _PORT = re.compile(r"(GigabitEthernet|TenGigabitEthernet) \d{1,2}/\d{1,3}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from qosforge.plan.model import Queue, Red, RedProfile, TailThreshold
+from qosforge.plan.early_drop import Red, RedProfile, TailThreshold
+from qosforge.plan.model import Queue
 from qosforge.tester.scenario.rules import COLOURS, twin_policer
 from qosforge.twin.filters import Colour, MatchSpec
 from qosforge.twin.scenario import FlowOrderSpec, QueueSpec, RedProfileSpec, RedSpec, RedUnit, ThresholdSpec

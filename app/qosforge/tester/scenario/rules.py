@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from qosforge.plan.model import Action, DropPrecedence, InterfacePolicer, Policer, Rule, System, Term
+from qosforge.plan.early_drop import DropPrecedence
+from qosforge.plan.model import Action, InterfacePolicer, Policer, Rule, System, Term
 from qosforge.twin import filters
 from qosforge.twin.filters import (
     EVERYTHING,
