@@ -92,6 +92,22 @@ policy-map Q
 interface FastEthernet0/0
  service-policy output Q
 """
+OWN_SET = """\
+hostname S
+mls qos map cos-dscp 0 8 16 24 32 46 48 56
+mls qos srr-queue output cos-map queue 1 threshold 3 4 5
+mls qos srr-queue output dscp-map queue 1 threshold 3 32 33 40 41 42 43 44 45
+mls qos srr-queue output dscp-map queue 3 threshold 3 0 1 2 3 4 5 6 7
+mls qos queue-set output 1 threshold 2 125 125 100 400
+mls qos queue-set output 1 buffers 15 25 40 20
+mls qos
+interface GigabitEthernet1/0/1
+ switchport mode access
+interface GigabitEthernet1/0/14
+ srr-queue bandwidth share 1 30 35 5
+ priority-queue out
+ mls qos trust cos
+"""
 
 
 @pytest.mark.parametrize(
@@ -192,3 +208,9 @@ def test_what_classes_are_served_with_stays_beside_a_class_that_cannot_be_said()
     assert video.treatment.wred is not None
     assert "weight_exponent: 1" in intent.text
     assert "minimum: 24 packets" in intent.text
+
+
+def test_an_intent_that_compiles_in_neither_way_is_an_error() -> None:
+    """Ports with a queue set of their own tell queues by maps that are the switch's."""
+    found = imported(OWN_SET, platform_id="catalyst_2970")
+    assert any(f.code == "import-does-not-compile" and f.severity == "error" for f in found.findings)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.errors import Place
-from qosforge.findings import DEFAULT, Finding
+from qosforge.findings import DEFAULT, Finding, has_errors
 from qosforge.importing.candidate_intent import CandidateIntent, compile_candidate
 from qosforge.importing.plan_diff import PlanDifference
 from qosforge.importing.running_configuration import RunningConfiguration
@@ -52,7 +52,7 @@ def compile_errors(
     """
     running = {device: configurations[device].text for device in candidate.devices}
     beside = compile_candidate(candidate, configurations, running)
-    stays = {_key(device, finding) for device in beside or () for finding in device.findings}
+    fits = beside is not None and not any(has_errors(device.findings) for device in beside)
     seen: set[tuple[object, ...]] = set()
     for device in compile_candidate(candidate, configurations) or ():
         for finding in device.findings:
@@ -69,7 +69,7 @@ def compile_errors(
                     traffic_class=finding.traffic_class,
                     file=configurations[device.name].file,
                 ),
-                variant=DEFAULT if beside is None or key in stays else "beside-running",
+                variant="beside-running" if fits else DEFAULT,
                 intent=name,
                 reason=f"{finding.code}: {finding.message}",
             )
