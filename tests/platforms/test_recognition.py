@@ -30,5 +30,6 @@ def test_servers_are_recognised_on_both_sides_and_clients_ports_on_none() -> Non
 def test_the_finding_names_ports_that_carry_more() -> None:
     request = request_for("e300", campus())
     (note,) = ports_only(request, request.classes[1])
-    assert note.message.endswith("the ports of ftp carry other traffic too")
+    assert note.message.endswith("some of which carry other traffic too")
+    assert (note.requested, note.applied) == ("http, ftp", "not alone: ftp")
     assert not tuple(ports_only(request, request.classes[2]))
