@@ -30,7 +30,8 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
         add("table-map", POLICED, render("mqc/table_map.j2", name=POLICED, rows=policed))
     for interface in plan.interfaces:
         for rule in (*interface.ingress.rules, *every_rule(interface.egress)):
-            if rule.name == CLASS_DEFAULT:
+            # A name stands for one content on the whole device, with the policies inside it.
+            if rule.name == CLASS_DEFAULT or ("class-map", rule.name) in made:
                 continue
             traffic_class = lowered.classes.get(rule.name)
             listed = [t for t in rule.any_of if is_flow(t)]
@@ -43,11 +44,13 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
             text = render("catalyst_9000/class_map.j2", name=rule.name, marks=marks, lists=lists)
             add("class-map", rule.name, text, traffic_class)
     for interface in plan.interfaces:
-        if interface.ingress.policy:
+        if interface.ingress.policy and ("policy-map", interface.ingress.policy) not in made:
             name, rules = interface.ingress.policy, interface.ingress.rules
             policers = {rule.name: police_lines(rule.police, dscp=_by_table) for rule in rules if rule.police}
             text = render("mqc/marking_policy.j2", name=name, rules=rules, ip="", policers=policers)
             add("policy-map", name, text)
+        if ("policy-map", interface.egress.policy) in made:
+            continue
         for policy in every_policy(interface.egress):
             assert policy.scheduler is not None
             classes = [(queue, _drops(queue)) for queue in policy.scheduler.queues]
