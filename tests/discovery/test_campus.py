@@ -146,9 +146,7 @@ def test_the_inventory_is_the_shipped_one_but_for_what_no_device_tells(
     assert {place: (ours, theirs) for place, field, ours, theirs in found if field == "image"} == {
         "r1": ("12.4(25)", "12.4"),
         "r2": ("12.4(25)", "12.4"),
-        "r3": ("12.2(15)T", "12.2"),
         "b256": ("12.4(25)", "12.4"),
-        "b56": ("12.2(15)T", "12.2"),
         "s2950": ("12.1(22)EA-EI", "12.1EA-EI"),
         "s2970": ("12.2(25)SEE1", "12.2"),
         "ers5510": ("5.1.0.014", "5.1"),

@@ -467,3 +467,10 @@ def test_lines_of_a_modern_image_are_younger_than_an_old_one() -> None:
     ):
         assert row in told
     assert "bandwidth remaining ratio 5: 12.4(20)T" in told
+
+
+@pytest.mark.parametrize(("image", "taken"), [("12.2", ["12.2(15)T"]), ("12.4", []), ("12.2(15)T", [])])
+def test_a_release_that_is_assumed_is_told(image: str, taken: list[str]) -> None:
+    told = of(lowered(requested(a_class("gold", 5), image=image)), "release-assumed")
+
+    assert [(finding.facts["release"], finding.severity) for finding in told] == [(t, "warning") for t in taken]

@@ -35,7 +35,7 @@ from qosforge.platforms.cisco_ios.limits import check_bandwidth, check_treatment
 from qosforge.platforms.cisco_ios.policing import check_percentages
 from qosforge.platforms.cisco_ios.rules import check_versions, every_class
 from qosforge.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
-from qosforge.platforms.cisco_ios.trains import has, uses_car
+from qosforge.platforms.cisco_ios.trains import check_release, has, uses_car
 from qosforge.platforms.cisco_ios.tunnels import inside_tunnels
 from qosforge.platforms.cisco_ios.untagged import check_untagged, dscp_of_cos
 from qosforge.platforms.mqc import trust
@@ -99,6 +99,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         system=inside_tunnels(request, running, findings),
         interfaces=tuple(interfaces),
     )
+    findings.extend(check_release(request))
     findings.extend(_check_forwarding(whole, running))
     findings.extend(check_untagged(request, told.at_output))
     findings.extend(check_encryption(whole, running, told.called))

@@ -7,10 +7,13 @@ A technology release (``12.2(13)T``) feeds the next main line (12.3), never its 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from qosforge.errors import InputError, Place
+from qosforge.findings import Finding
+from qosforge.note import note
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 
@@ -59,9 +62,23 @@ def train(image: str, device: str | None = None) -> Train:
     if known is None:
         place = Place(device=device)
         raise InputError(f"image {image!r} states no software train", place, "write it like 12.4 or 12.4(15)T")
-    name = "{}.{}".format(*known.number) + ("T" if known.technology else "")
-    taken = CAPABILITIES.assumed_release.value.get(name) if known.release is None else None
+    taken = assumed_release(image)
     return (_read(taken) or known) if taken else known
+
+
+def assumed_release(image: str) -> str | None:
+    """The release that an image without one is taken for; None where it states one, or none is assumed."""
+    known = _read(image)
+    if known is None or known.release is not None:
+        return None
+    return CAPABILITIES.assumed_release.value.get("{}.{}".format(*known.number) + ("T" if known.technology else ""))
+
+
+def check_release(request: DeviceRequest) -> Iterator[Finding]:
+    """``release-assumed``: what the device takes depends on a release that its image does not state."""
+    taken = assumed_release(request.image)
+    if taken is not None:
+        yield note("release-assumed", Place(device=request.device), image=request.image, release=taken)
 
 
 def has(request: DeviceRequest, feature: str) -> bool:
