@@ -106,6 +106,16 @@ def test_port_settings_print_and_go(make: BoxMaker, typed: str, printed: str) ->
     assert box.running_text() == before
 
 
+def test_a_mutation_goes_with_its_name_alone(make: BoxMaker) -> None:
+    """Every reference of the family gives ``no mls qos dscp-mutation NAME`` (3560 78-16405-05, p. 2-244)."""
+    box = make("2970")
+    lines = ["interface gi0/1", "mls qos trust dscp", "mls qos dscp-mutation M"]
+    assert type_lines(box, *lines, "no mls qos dscp-mutation")[1] == ["% Incomplete command.\n"]
+    assert "mls qos dscp-mutation M" in box.running_text()
+    assert type_lines(box, *lines, "no mls qos dscp-mutation M")[1] == []
+    assert "mutation" not in box.running_text()
+
+
 def test_order_of_the_printout(make: BoxMaker) -> None:
     box = make("2970")
     printed = [

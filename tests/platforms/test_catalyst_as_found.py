@@ -8,6 +8,7 @@ import pytest
 
 from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.findings import Severity
 from qosforge.importing import import_configurations
 from qosforge.importing.running_configuration import read_configuration, recognise_platform
 from qosforge.intent.loader import LoadedIntent
@@ -133,3 +134,24 @@ def test_the_cos_of_ports_is_told_on_import() -> None:
     told = [f for f in result.findings if f.interface == "GigabitEthernet2/0/3"]
     assert [(f.code, f.severity) for f in told] == [("import-not-expressed", "warning")]
     assert "CoS 6" in told[0].message
+
+
+def test_a_mutation_is_taken_off_with_its_name(tmp_path: Path) -> None:
+    """The switch refuses ``no mls qos dscp-mutation`` without the name, which the running configuration has."""
+    text = startup("s2970").replace(
+        "interface GigabitEthernet0/5\n",
+        "interface GigabitEthernet0/5\n mls qos trust dscp\n mls qos dscp-mutation OLD\n",
+    )
+    box = booted("s2970", tmp_path, text)
+    before = box.running_text()
+    assert " mls qos dscp-mutation OLD\n" in before
+    result = compiled("s2970", intent(POLICED, REST), before)
+    assert not [b.name for b in result.blocks if "mutation" in b.text]
+    told = [(f.variant, f.severity) for f in result.findings if f.code == "not-understood-affected"]
+    assert told == [("giving-way", Severity.WARNING)]
+    candidate = make_candidate(result, before)
+    assert [line for line in candidate.delta if "mutation" in line] == [" no mls qos dscp-mutation OLD"]
+    assert box.configure(candidate.delta) == []
+    assert "dscp-mutation OLD" not in box.running_text()
+    assert box.configure(candidate.inverse) == []
+    assert box.running_text() == before

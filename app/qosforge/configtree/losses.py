@@ -16,14 +16,15 @@ _Path = tuple[str, ...]
 class Loss:
     """A kept line that cannot both stay as it is and let a transition do what it is for.
 
-    ``removed``: the line ``by`` takes it away, itself or with what it stands below. ``replaced``: ``by`` is another
+    ``removed``: the line ``by`` takes it away, itself or with what it stands below; ``giving-way`` where it is to
+    (`LineRule.gives_way_to`). ``replaced``: ``by`` is another
     value of its setting. ``detached``: it stays, but at ``by`` (an interface and a direction) nothing refers any
     more to ``holder``, the object that it stands below. ``condition``: it stays, and is one of the conditions by
     which ``holder``, which ``by`` refers to, tells packets.
     """
 
     line: ConfigLine
-    how: Literal["removed", "replaced", "detached", "condition"]
+    how: Literal["removed", "giving-way", "replaced", "detached", "condition"]
     by: str
     holder: str = ""
 
@@ -77,7 +78,7 @@ class _Taken:
     ) -> Iterator[Loss]:
         by = next((text for at, text in taking if (at, text) in self._entered), None)
         if by is not None:
-            yield Loss(line, "removed", by)
+            yield Loss(line, "giving-way" if found and found[0].gives_way_to else "removed", by)
         elif found is not None and not found[0].group:
             other = self._settings.get((heading, _key(*found)))
             if other is not None:

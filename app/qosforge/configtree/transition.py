@@ -56,16 +56,20 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
     """What ``current`` becomes when ``desired`` is put into it.
 
     Owned objects are replaced but for lines without a rule, tables (``group``) as a whole, other settings by their
-    key; everything else stays. A desired line that takes a setting back (``no ...``) stands for its absence.
+    key; everything else stays, unless it gives way to what is desired. A desired line that takes a setting back
+    (``no ...``) stands for its absence.
     """
     wanted = _managed(desired, context, grammar)
     groups = {e.rule.group.format(**e.values) for e in wanted.values() if e.rule.group}
+    kinds = {e.rule.id for e in wanted.values()}
     result: list[ConfigLine] = []
     used: set[str] = set()
     for line in current:
         found = grammar.find_rule(line, context)
         entry = _Entry(line, *found) if found else None
         if entry and entry.rule.group and entry.rule.group.format(**entry.values) in groups:
+            continue
+        if entry and entry.rule.gives_way_to in kinds:
             continue
         if entry is None or entry.key not in wanted:
             result.append(line)

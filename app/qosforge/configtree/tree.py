@@ -39,7 +39,7 @@ class LineChange:
     heading, a setting its value. ``attaches`` names what of the object has a policy through the line (a direction).
     ``listed`` lines of one object are a list whose order counts. An owned object that a target names for
     ``partial`` lines alone is changed in these and not taken over. An object that ``matches`` tells packets by what
-    stands in it.
+    stands in it. What ``gives_way_to`` a kind of line goes where a target names one of that kind beside it.
     """
 
     key: str = "{line}"
@@ -60,6 +60,7 @@ class LineChange:
     unit: str = ""
     attaches: str = ""
     matches: bool = False
+    gives_way_to: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,9 @@ class Grammar:
         return table
 
     def find_rule(self, line: ConfigLine, context: str) -> tuple[LineRule, dict[str, str]] | None:
-        """As `find`, for a line of a tree; none for one that is kept."""
-        return None if line.kept else self.find(line.text, context)
+        """As `find`, for a line of a tree; none for one that is kept, unless it gives way to others."""
+        found = self.find(line.text, context)
+        return None if line.kept and not (found and found[0].gives_way_to) else found
 
     def find(self, text: str, context: str) -> tuple[LineRule, dict[str, str]] | None:
         """The first rule for a line in a context, with the values of its groups."""

@@ -89,15 +89,10 @@ TABLE = CommandTable(
     Line(
         "dscp-mutation",
         mode="interface",
-        change=Change(key="dscp-mutation", negate="no mls qos dscp-mutation {map}"),
+        # Taken off with its name alone (3750-X reference OL-29704-01, p. 2-400), which only the device knows.
+        change=Change(key="dscp-mutation", negate="no mls qos dscp-mutation {map}", gives_way_to="trust"),
         also=("mls qos dscp-mutation WORD:map",),
         no="mls qos dscp-mutation WORD:map",
-    ),
-    Line(
-        "dscp-mutation",
-        mode="interface",
-        change=Change(key="dscp-mutation", negate="no mls qos dscp-mutation"),
-        no="mls qos dscp-mutation",
     ),
     # A policy on a port marks only while QoS is on; without it the marks of hosts would pass.
     *ports("mls qos"),

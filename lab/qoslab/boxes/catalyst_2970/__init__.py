@@ -71,7 +71,8 @@ class Catalyst2970(CatalystSwitch):
             *interface_rows(routed=False),
             *queues.interface_rows(),
             *catalyst_trust.rows("cos|dscp|ip-precedence", _trust_taken),
-            row(f"{_MUTATION} WORD:name", _mutation, f"{_MUTATION} [WORD]"),
+            # The name is required behind `no` too (2960 reference, p. 238; 3560 78-16405-05, p. 2-244).
+            row(f"{_MUTATION} WORD:name", _mutation, f"{_MUTATION} WORD"),
             *AutoQos(self, AUTO_QOS).rows(),
             *self._policies.interface_rows(),
         ]
