@@ -214,3 +214,23 @@ def test_an_intent_that_compiles_in_neither_way_is_an_error() -> None:
     """Ports with a queue set of their own tell queues by maps that are the switch's."""
     found = imported(OWN_SET, platform_id="catalyst_2970")
     assert any(f.code == "import-does-not-compile" and f.severity == "error" for f in found.findings)
+
+
+QUEUES = "interface GigabitEthernet1/0/1\n srr-queue bandwidth share 1 30 35 5\n priority-queue out\n"
+
+
+def test_queues_of_a_switch_whose_qos_is_switched_off_are_named() -> None:
+    text = f"hostname S1\nmls qos map cos-dscp 0 8 16 24 32 46 48 56\n{QUEUES} mls qos trust cos\n"
+    found = imported(text, platform_id="catalyst_2970")
+
+    waiting = [f for f in found.findings if f.variant == "waiting-line"]
+    assert found.intents == ()
+    assert [f.line for f in waiting] == [2, 4, 5, 6]
+    assert {f.severity for f in waiting} == {"warning"}
+
+
+def test_a_reserved_part_of_a_queue_is_told() -> None:
+    row = "mls qos queue-set output 1 threshold 3 100 100 {} 400\n"
+    told = [imported(f"hostname S1\nmls qos\n{row.format(reserved)}{QUEUES}").findings for reserved in (50, 90)]
+
+    assert [[f.line for f in findings if f.variant == "stays"] for findings in told] == [[], [3]]

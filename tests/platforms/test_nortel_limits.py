@@ -347,10 +347,10 @@ qos policy 3 disable name off if-group users clfr-type classifier clfr-id 1 in-p
         "qos meter", "qos ip-element 2", "qos l2-element", "qos classifier 2", "qos classifier 3", "qos action 10",
         "qos action 12", "qos policy 2", "qos policy 3", "qos if-group name idle",
     )  # fmt: skip
-    idle = [line.text for line in PLATFORM.unused_lines(text)]
+    idle = [each.line.text for each in PLATFORM.beside_plan(text)]
     assert idle == [line for line in text.splitlines() if line.startswith(starts)]
     attached = text + "qos if-assign port 8 name idle\n"
-    assert [" ".join(line.text.split()[1:3]) for line in PLATFORM.unused_lines(attached)] == [
+    assert [" ".join(each.line.text.split()[1:3]) for each in PLATFORM.beside_plan(attached)] == [
         "action 12",
         "policy 3",
     ]

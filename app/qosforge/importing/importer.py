@@ -331,21 +331,23 @@ def _find_contracts(configuration: RunningConfiguration) -> Iterator[Finding]:
 
 
 def _find_unattached(configuration: RunningConfiguration, left_out: LeftOut) -> Iterator[Finding]:
-    """Policies, class-maps and other objects that no interface has."""
+    """Policies, class-maps and other objects that no interface has, and lines that plans do not show."""
     target = platform(configuration.platform)
-    idle = [
-        (line.number, line.text)
+    beside: list[tuple[str, int, str]] = [
+        ("unattached", line.number, line.text)
         for line in target.commands.tree(configuration.text)
         if _OBJECT.fullmatch(line.text) is not None and line.number not in left_out.attached
     ]
-    idle += [(line.line, line.text) for line in target.unused_lines(configuration.text)]
-    for number, text in idle:
-        yield note(
-            "import-not-expressed",
-            Place(device=configuration.device, file=configuration.file, line=number),
-            variant="unattached",
-            object=text,
-        )
+    beside += [(why, line.line, line.text) for why, line in target.beside_plan(configuration.text)]
+    for why, number, text in beside:
+        place = Place(device=configuration.device, file=configuration.file, line=number)
+        match why:
+            case "waiting":
+                yield note("import-not-expressed", place, variant="waiting-line", text=text)
+            case "stays":
+                yield note("import-not-expressed", place, variant="stays", text=text)
+            case _:
+                yield note("import-not-expressed", place, variant="unattached", object=text)
 
 
 def _find_port_cos(configuration: RunningConfiguration) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from qosforge.commands import CommandTable
 from qosforge.configtree import Grammar
@@ -87,6 +87,17 @@ class QueueCount:
     size_bytes: int | None = None
 
 
+class BesidePlan(NamedTuple):
+    """A line that is understood and that a plan does not show.
+
+    ``unattached``: nothing that an interface does refers to it. ``waiting``: quality of service is switched off on
+    the device. ``stays``: it says more than plans have.
+    """
+
+    why: Literal["unattached", "waiting", "stays"]
+    line: UnknownLine
+
+
 @dataclass(frozen=True)
 class DeviceFamily:
     """The devices of a platform: by which lines their configurations are told, and what an inventory says of them.
@@ -122,8 +133,8 @@ class Platform:
     ``lower`` makes the plan for a request; its second argument is what the device holds now, where it is known.
     ``blocks`` are the configuration objects of a plan, in the order in which people read them. ``parse`` gives the
     plan that a running configuration (of a device of this name and image) amounts to, defaults that it does not
-    print included. ``unused_lines`` are those of a running configuration that are about nothing that an interface
-    does, where only the platform can tell: objects that refer to each other by numbers and names.
+    print included. ``beside_plan`` are lines of a running configuration that are understood and that the plan does
+    not show, where only the platform can tell.
 
     ``inspection_commands`` are what a device that is reached by a driver is asked before it is trusted; none of
     them changes anything. ``inspect`` tells what it is by its answers, by command, its running configuration and
@@ -148,7 +159,7 @@ class Platform:
     lower: Callable[[DeviceRequest, Plan | None], LoweredDevice]
     blocks: Callable[[Plan, LoweredDevice, DeviceRequest], tuple[Block, ...]]
     parse: Callable[[str, str, str], Plan]
-    unused_lines: Callable[[str], tuple[UnknownLine, ...]] = lambda _text: ()
+    beside_plan: Callable[[str], tuple[BesidePlan, ...]] = lambda _text: ()
     inspection_commands: Callable[[str], tuple[str, ...]]
     inspect: Callable[[Mapping[str, str], str, str], Inspection]
     counter_commands: Callable[[Plan], tuple[str, ...]] = lambda _plan: ()

@@ -10,7 +10,7 @@ from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_2970.counters import counter_commands, read_counters
 from qosforge.platforms.catalyst_2970.lines import TABLE
 from qosforge.platforms.catalyst_2970.lower import lower
-from qosforge.platforms.catalyst_2970.parse import parse
+from qosforge.platforms.catalyst_2970.parse import beside_plan, parse
 from qosforge.platforms.ios_inspection import inspect, inspection_commands
 from qosforge.platforms.ios_port_counters import IOS_PORT_COUNTERS
 from qosforge.platforms.ios_secrets import IOS_FORMS
@@ -64,6 +64,7 @@ PLATFORM = Platform(
     lower=lower,
     blocks=blocks,
     parse=parse,
+    beside_plan=beside_plan,
     inspection_commands=inspection_commands,
     inspect=inspect,
     counter_commands=counter_commands,

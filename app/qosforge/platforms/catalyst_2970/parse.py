@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 from qosforge.commands import Entry, Reading
-from qosforge.plan.model import Egress, Ingress, InputQueues, InterfacePlan, Plan, System, Trust
+from qosforge.plan.model import Egress, Ingress, InputQueues, InterfacePlan, Plan, System, Trust, UnknownLine
+from qosforge.platforms.base import BesidePlan
 from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_2970.input_queues import default_input_queues
 from qosforge.platforms.catalyst_2970.levels import (
@@ -21,6 +23,8 @@ from qosforge.platforms.catalyst_2970.lines import TABLE
 from qosforge.platforms.catalyst_2970.scheduling import best_effort, default_share, shaped_round_robin
 from qosforge.platforms.ios_switch.reader import SwitchReader
 
+_WAITING = re.compile(r"mls qos (?!cos \d)|srr-queue bandwidth (?!limit)|priority-queue|queue-set")
+"""Begins the lines that do nothing while QoS is switched off."""
 _WHOLE = 100
 """Per cent that all buffers add up to."""
 
@@ -57,6 +61,22 @@ def parse(text: str, device: str, image: str = "") -> Plan:
         unknown=reader.reading.unknown,
         auto_qos=reader.auto_qos(),
     )
+
+
+def beside_plan(text: str) -> tuple[BesidePlan, ...]:
+    """Lines that wait for QoS to be switched on; and reserved parts of queues, which plans do not have."""
+    reader = SwitchReader(TABLE, text, unmarked=0, trust_beside=True)
+    entries = [*reader.reading.entries, *(line for port in reader.ports() for line in port.below)]
+    said = [entry for entry in entries if not entry.negated]
+    if not any(reader.settings("mls-qos")):
+        return tuple(BesidePlan("waiting", _line(entry)) for entry in said if _WAITING.match(entry.line.text))
+    delivered = CAPABILITIES.threshold.reserved
+    rows = (entry for entry in said if entry.id == "queue-set-threshold")
+    return tuple(BesidePlan("stays", _line(entry)) for entry in rows if entry["reserved"] != delivered)
+
+
+def _line(entry: Entry) -> UnknownLine:
+    return UnknownLine(line=entry.line.number, text=entry.line.text)
 
 
 def _interface(

@@ -11,7 +11,7 @@ from qosforge.platforms.nortel_5510.counters import counter_commands, read_count
 from qosforge.platforms.nortel_5510.inspection import COMMANDS, inspect
 from qosforge.platforms.nortel_5510.lines import TABLE
 from qosforge.platforms.nortel_5510.lower import lower
-from qosforge.platforms.nortel_5510.parse import parse, unused_lines
+from qosforge.platforms.nortel_5510.parse import beside_plan, parse
 from qosforge.platforms.nortel_5510.recognise import count_filters
 from qosforge.platforms.nortel_5510.secrets import FORMS
 from qosforge.platforms.profile import platform_profile
@@ -58,7 +58,7 @@ PLATFORM = Platform(
     lower=lower,
     blocks=blocks,
     parse=parse,
-    unused_lines=unused_lines,
+    beside_plan=beside_plan,
     inspection_commands=lambda _driver: COMMANDS,
     inspect=lambda answers, _running, _driver: inspect(answers, "nortel_5510"),
     counter_commands=counter_commands,

@@ -8,6 +8,7 @@ from itertools import chain
 
 from qosforge.commands import Entry
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, System, Term, Trust, UnknownLine
+from qosforge.platforms.base import BesidePlan
 from qosforge.platforms.nortel_5510.capabilities import (
     CAPABILITIES,
     PORT,
@@ -170,11 +171,11 @@ class _Reader:
         return Ingress(policy=group, trust=self.groups.get(group, Trust.KEEP), rules=group_filters(found))
 
 
-def unused_lines(text: str) -> tuple[UnknownLine, ...]:
+def beside_plan(text: str) -> tuple[BesidePlan, ...]:
     """Lines of a running configuration that are about nothing that a port does."""
     reader = _Reader(text)
     known = {line.line for line in reader.plan("device").unknown}
-    return tuple(line for line in reader.unused() if line.line not in known)
+    return tuple(BesidePlan("unattached", line) for line in reader.unused() if line.line not in known)
 
 
 def parse(text: str, device: str, image: str = "") -> Plan:
