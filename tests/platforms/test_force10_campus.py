@@ -220,6 +220,7 @@ def test_findings_and_fidelity() -> None:
         "wred-by-colour": "info",
         "recognised-by-ports": "info",
         "default-marked-down": "info",
+        "told-in-ipv4": "warning",
         "cam-use": "info",
         "cos-not-written": "warning",
     }

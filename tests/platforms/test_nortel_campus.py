@@ -185,6 +185,7 @@ def test_findings_and_fidelity() -> None:
         "wred-unsupported": "warning",
         "recognised-by-ports": "info",
         "default-marked-down": "info",
+        "told-in-ipv4": "warning",
         "filter-precedences": "info",
         "trust-partial": "info",
         "share-approximate": "info",

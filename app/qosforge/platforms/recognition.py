@@ -179,6 +179,20 @@ def ports_only(
         yield note("recognised-by-ports", class_place(request, class_request), **facts)
 
 
+def ipv4_only(request: DeviceRequest, class_request: ClassRequest) -> Iterator[Finding]:
+    """Whether a class that inputs recognise by IP headers misses packets of IPv6 that it asks for as well.
+
+    For devices that look at IPv4 alone: ``match ip dscp`` and lists of IPv4 on Catalysts (the 2970's family has
+    QoS of IPv6 from 12.2(52)SE, OL-12247-04, p. 36-34) and on FTOS, filters of a 5510 (NN48500-559, p. 7). An
+    alternative with prefixes is of their version, one of Ethernet headers of none.
+    """
+    for term in class_request.terms:
+        by_ip = term.application or term.protocol or term.source_port or term.destination_port
+        if (by_ip or points_of(term) is not None) and not (term.source or term.destination):
+            yield note("told-in-ipv4", class_place(request, class_request, direction="input"), variant="ipv4-only")
+            return
+
+
 def default_marked_down(request: DeviceRequest) -> Iterator[Finding]:
     """Whether what no class takes loses its mark where classes are recognised, as the intent gives it none.
 

@@ -54,7 +54,7 @@ from qosforge.platforms.force10_e300.queues import (
 )
 from qosforge.platforms.force10_e300.wred import own_profiles, wred_findings
 from qosforge.platforms.names import shorten
-from qosforge.platforms.recognition import default_marked_down, dscp_of, ports_only
+from qosforge.platforms.recognition import default_marked_down, dscp_of, ipv4_only, ports_only
 from qosforge.platforms.share_fidelity import (
     class_shares,
     fidelity,
@@ -204,6 +204,8 @@ class _Lowering:
         if any(interface_request.recognise for interface_request in request.interfaces):
             for c in request.classes:
                 yield from ports_only(request, c)
+                if not self.layer2:
+                    yield from ipv4_only(request, c)
             if not self.layer2:
                 yield from default_marked_down(request)
             yield from match_findings(request, self.chosen.queue_of, self.host_rules, self.provenance)

@@ -14,7 +14,14 @@ from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.names import short_names
-from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, points_of, ports_only
+from qosforge.platforms.recognition import (
+    asks_flow,
+    default_marked_down,
+    header_terms,
+    ipv4_only,
+    points_of,
+    ports_only,
+)
 
 INPUT_POLICY = "QOSFORGE-IN"
 NAME_LENGTH = 40
@@ -51,6 +58,8 @@ def input_rules(
     OL-8553-06, p. 34-48; the 2960 guide OL-8603-09 does, p. 33-53).
     """
     notes.extend(default_marked_down(request))
+    for entry in request.classes:
+        notes.extend(ipv4_only(request, entry))
     names = short_names((c.name for c in request.classes), NAME_LENGTH - SUFFIX_LENGTH)
     result = {
         entry.name: tuple(

@@ -20,7 +20,7 @@ from qosforge.platforms.nortel_5510.marks import high_drop, maps, mark_findings
 from qosforge.platforms.nortel_5510.policing import police_findings, shape_findings, shaped
 from qosforge.platforms.nortel_5510.queues import Choice, as_served, best, choose, queue_findings
 from qosforge.platforms.nortel_5510.recognise import COUNT_SUFFIX, filter_findings, rules
-from qosforge.platforms.recognition import default_marked_down, dscp_of, ports_only
+from qosforge.platforms.recognition import default_marked_down, dscp_of, ipv4_only, ports_only
 from qosforge.platforms.share_fidelity import (
     class_shares,
     fidelity,
@@ -176,6 +176,7 @@ def _input_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Ite
         return
     for c in request.classes:
         yield from ports_only(request, c)
+        yield from ipv4_only(request, c)
     yield from default_marked_down(request)
     yield from filter_findings(request, host_rules)
     yield from police_findings(request)
