@@ -60,3 +60,32 @@ def test_a_dscp_that_a_2950_does_not_know_is_told() -> None:
     held = lowered.plan.system.cos_to_dscp
     assert held is not None
     assert held[5] == 40
+
+
+SWITCHES = [
+    ("catalyst_2950", "12.1EA-EI", "FastEthernet0/1"),
+    ("catalyst_2970", "12.2(25)SE", "GigabitEthernet0/1"),
+    ("catalyst_9000", "17.12", "GigabitEthernet1/0/1"),
+]
+
+
+@pytest.mark.parametrize("tagged", [False, True])
+@pytest.mark.parametrize(("name", "image", "port"), SWITCHES)
+def test_a_cos_that_no_frame_carries_is_told(name: str, image: str, port: str, tagged: bool) -> None:
+    """The DSCP of a frame without a tag becomes that of CoS 0, as the map from CoS to DSCP writes it."""
+    wanted = request(name, image, port)
+    ports = tuple(i.model_copy(update={"tagged": tagged}) for i in wanted.interfaces)
+    result = platform(name).lower(wanted.model_copy(update={"interfaces": ports}), None)
+
+    told = [(f.interface, f.severity) for f in result.findings if f.code == "trust-unsupported"]
+    assert told == ([] if tagged else [(port, Severity.WARNING)])
+
+
+@pytest.mark.parametrize(("name", "image", "port"), SWITCHES[:2])
+def test_the_cos_that_somebody_gave_to_a_port_is_what_it_trusts(name: str, image: str, port: str) -> None:
+    wanted = request(name, image, port)
+    ports = tuple(i.model_copy(update={"tagged": False}) for i in wanted.interfaces)
+    running = platform(name).parse(f"mls qos\ninterface {port}\n mls qos cos 3\n", "s1", image)
+    result = platform(name).lower(wanted.model_copy(update={"interfaces": ports}), running)
+
+    assert [f for f in result.findings if f.code == "trust-unsupported"] == []

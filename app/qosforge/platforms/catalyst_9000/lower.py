@@ -19,6 +19,7 @@ from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.ports import on_ports
 from qosforge.platforms.ios_switch.queues import scheduled_rates
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
+from qosforge.platforms.mqc.trust import untagged_cos
 from qosforge.platforms.share_fidelity import ClassShare, fidelity, share_findings
 
 
@@ -42,6 +43,8 @@ def lower(request: DeviceRequest) -> LoweredDevice:
     interfaces, shares = [], list[ClassShare]()
     for interface_request in request.interfaces:
         egress = policies.lower(interface_request) if interface_request.schedule else BEST_EFFORT
+        if not interface_request.recognise:
+            notes.extend(untagged_cos(request, interface_request))
         if interface_request.schedule:
             shares.extend(class_shares(request, interface_request, groups, egress))
         interfaces.append(

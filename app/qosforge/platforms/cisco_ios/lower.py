@@ -196,10 +196,8 @@ def _check_trust(request: DeviceRequest, interface_request: InterfaceRequest) ->
             variant="no-marking",
             image=request.image,
         )
-    elif interface_request.trust_in == "cos" and not interface_request.tagged:
-        yield note(
-            "trust-unsupported", place, requested=requested, applied="every DSCP becomes 0", variant="untagged"
-        )
+    else:
+        yield from trust.untagged_cos(request, interface_request)
 
 
 def _check_forwarding(plan: Plan, running: Plan | None) -> Iterator[Finding]:

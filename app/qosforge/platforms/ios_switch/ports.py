@@ -14,6 +14,7 @@ from qosforge.platforms.ios_switch.lines import PORT
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.queues import QueueAssignment, scheduled_rates
+from qosforge.platforms.mqc.trust import untagged_cos
 from qosforge.platforms.share_fidelity import format_percent, priority_findings, queue_names
 from qosforge.units import format_rate
 
@@ -63,6 +64,8 @@ def ingress(
         return Ingress(policy=policy, trust=Trust.NONE, port_cos=port_cos, rules=rules)
     if interface_request.trust:
         _note_foreign_policy(current, notes)
+        if not port_cos:  # else untagged packets count as of that CoS, which somebody has set for them
+            notes.extend(untagged_cos(notes.request, interface_request))
         return Ingress(trust=Trust(interface_request.trust_in or Trust.DSCP), port_cos=port_cos)
     if current is None or current.ingress.trust is Trust.KEEP:
         return Ingress(trust=Trust.NONE, port_cos=port_cos)
