@@ -103,7 +103,7 @@ def test_lines_of_others_are_no_drift_and_are_left_alone(lab: Lab) -> None:
     names = [device.name for device in lab.network.devices]
     for name in names:
         lab.type(name, "snmp-server location cellar", "ip access-list extended BY-HAND", "permit ip any any")
-        lab.type(name, "class-map match-any NOBODYS", "match access-group name BY-HAND")
+        lab.type(name, "class-map NOBODYS", "match access-group name BY-HAND")
     seen = lab.look()
     assert (seen.state, seen.unread, seen.uncompared, seen.compared) == (DriftState.IN_STEP, {}, (), len(names))
     assert all("BY-HAND" in text for text in lab.running().values())

@@ -240,7 +240,7 @@ def test_an_approval_does_not_count_for_what_the_boxes_have_become(site: Site) -
     listed = site.run_requests.candidate(waiting.id)
     assert listed is not None
     site.run_requests.approve(waiting.id, "grace", listed.id)
-    site.type("class-map match-any QOSFORGE-OUT-robin", " match ip precedence 5")
+    site.type("class-map QOSFORGE-OUT-robin", " match ip precedence 5")
     site.type("policy-map QOSFORGE-OUT", " class class-default", "  fair-queue")
     (site.state / "router1" / "startup-config").write_text(site.running()["router1"])  # as who typed it would save
     again = site.go(waiting)

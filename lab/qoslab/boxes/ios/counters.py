@@ -68,7 +68,7 @@ class Counters:
         for name in [*(one for one in names if one != "class-default"), "class-default"]:
             held = policy.get(f"class {name}") or Section(f"class {name}")
             mapped = self._box.running.get(f"class-map {name}")
-            how = mapped.text.split()[1] if mapped is not None else "match-any"
+            how = "match-any" if mapped is None else (*mapped.text.split()[1:-1], "match-all")[0]
             count = self._forwarding.count((*path, name))
             offered, dropped = count.rates(self._box.clock.seconds())
             lines += ["", f"{pad}Class-map: {name} ({how})", f"{pad}  {count.packets} packets, {count.bytes} bytes"]
