@@ -37,8 +37,7 @@ MAY_OPEN = {
     # Parse it:
     "qosforge/platforms/cached_parse.py": "into a plan",
     "qosforge/compiler/candidate.py": "into lines to enter, and lines to put back",
-    "qosforge/compiler/projected_plan.py": "into the plan that it becomes",
-    "qosforge/validation/rendering.py": "into the tree that lines are merged into",
+    "qosforge/compiler/merged_configuration.py": "into the tree that lines are merged into",
     "qosforge/deploy/inspection.py": "into what a device is, all of which is shown through its door",
     "qosforge/tester/counters/comparison.py": "into counters",
     "qosforge/discovery/crawler.py": "into facts, by the readers that it is given to",
