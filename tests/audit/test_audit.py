@@ -74,11 +74,15 @@ def test_a_campus_as_delivered_loses_marks_where_the_switches_do_not_trust() -> 
     result = audit(CAMPUS, BEFORE)
     lost = {f.device for f in coded(result, "mark-rewritten")}
     assert lost == {"s2950", "ers5510"}
-    assert all("af41 → default" in f.message for f in coded(result, "mark-rewritten"))
+    # A 2950 leaves the DSCP, and queues by CoS 0.
+    new = {"s2950": "CoS 0", "ers5510": "default"}
+    assert all(f"af41 → {new[f.device]}" in f.message for f in coded(result, "mark-rewritten"))
     assert ("s2950", "FastEthernet0/24", "input") in places(result, "mark-rewritten")
     assert {f.device for f in coded(result, "mark-not-trusted")} == {"s2950", "ers5510"}
-    assert all(way.lost_at is not None for way in result.mark_paths)
-    unserved = {f.interface for f in coded(result, "mark-not-served")}
+    assert {way.lost_at[0] for way in result.mark_paths if way.lost_at} == {"ers5510"}
+    served = coded(result, "mark-not-served")
+    assert {f.device for f in served} == {"s2950", "e300"}
+    unserved = {f.interface for f in served if f.device == "e300"}
     assert unserved == {f"GigabitEthernet 0/{n}" for n in range(4)}, "eight queues, and every mark in the same"
     assert not has_errors(result.findings)
 

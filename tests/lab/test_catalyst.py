@@ -49,13 +49,16 @@ def _one(box: object, packets: Packets, into: str = "fa0/1", out: str = "fa0/2")
 
 def test_2950_trust_and_maps_decide(make: BoxMaker) -> None:
     box = make("2950")
-    assert _one(box, VOICE) == (0, 0, "queue 1", "strict")  # untrusted
+    # Untrusted: CoS 0 "without modifying the packets" (78-11380-10, p. 30-25).
+    assert _one(box, VOICE) == (34, 0, "queue 1", "strict")
     type_lines(box, *WRR, "interface fa0/1", "mls qos trust cos")
     assert _one(box, VOICE) == (40, 5, "queue 4", "expedite")  # the default map rewrites 34
     type_lines(box, "mls qos map cos-dscp 0 8 16 24 32 34 48 56")
     assert _one(box, VOICE) == (34, 5, "queue 4", "expedite")
     type_lines(box, "interface fa0/1", "mls qos trust dscp")
     assert _one(box, VOICE) == (34, 4, "queue 3", "weight 70")  # DSCP 34 is CoS 4 by default
+    # DSCP 50 is none of the thirteen: CoS 0 (OL-10102-01, p. 2-215).
+    assert _one(box, Packets(1, 64, dscp=50, cos=6)) == (50, 0, "queue 1", "weight 5")
     type_lines(box, "interface fa0/1", "mls qos trust cos pass-through dscp")
     assert _one(box, Packets(1, 64, dscp=46, cos=5))[0] == 46
     assert _one(box, VOICE, "fa0/2", "fa0/1")[1] == 0  # an access port carries no tag
@@ -72,8 +75,9 @@ def test_2950_policy_marks_and_polices(make: BoxMaker) -> None:
     rtp = Packets(1000, 200, dst_port=16384)
     outcomes = box.offer("fa0/1", "fa0/2", [rtp, Packets(5, 64, dscp=46, protocol=6)], 1.0)
     assert [(one.dscp_in, one.count, one.ingress_class) for one in outcomes] == [
-        (34, 645, "RTP"), (8, 355, "RTP"), (0, 5, ""),
+        (34, 645, "RTP"), (8, 355, "RTP"), (46, 5, ""),  # what no class takes has no QoS processing
     ]  # fmt: skip
+    assert outcomes[2].queue == "queue 1"
 
 
 @pytest.mark.parametrize("police", ["police 1500000 4096", "police 200000000 4096", "police 1000000 131072"])

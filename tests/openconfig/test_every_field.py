@@ -114,7 +114,7 @@ UNSEEN = {
     (Plan, "switched"), (Plan, "filter_masks"), (InterfacePlan, "ingress"), (InterfacePlan, "egress"),
     (Ingress, "rules"), (Rule, "any_of"), (Egress, "rules"), (Egress, "scheduler"), (Scheduler, "queues"),
     (Queue, "capped"),
-    (System, "ipv6"), (System, "encrypting"), (Rule, "ipv4"),
+    (System, "ipv6"), (System, "encrypting"), (System, "untrusted_keeps_dscp"), (Rule, "ipv4"),
     (Red, "by_dscp"), (Red, "stated"), (RedProfile, "colour"),
     (Plan, "auto_qos"),
 }  # fmt: skip

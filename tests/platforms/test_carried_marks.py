@@ -68,8 +68,14 @@ def queues_of(device: CompiledDevice, *dscps: int) -> dict[int, int | None]:
 
 @pytest.mark.parametrize("platform", PORTS)
 def test_a_remarked_packet_stays_in_its_class(platform: str) -> None:
-    queues = queues_of(compiled(platform), 18, 20, 24)
+    device = compiled(platform)
+    queues = queues_of(device, 18, 20, 24, 0)
 
+    if platform == "catalyst_2950":  # AF22 is none of the thirteen DSCPs, and has CoS 0 (OL-10102-01, p. 2-215)
+        (told,) = [f for f in device.findings if f.code == "dscp-unsupported"]
+        assert (told.severity, told.traffic_class, told.requested) == (Severity.WARNING, "bulk", "af22")
+        assert queues[20] == queues[0] != queues[18]
+        return
     assert queues[18] == queues[20] is not None
     assert queues[18] != queues[24]
 

@@ -28,7 +28,10 @@ def scheduler_of(plan: Plan, name: str) -> Scheduler:
 def test_a_2950_as_delivered() -> None:
     plan = read(C2950, "interface FastEthernet0/1\ninterface Vlan1\n ip address 10.0.0.1 255.0.0.0\n")
     assert plan.system.cos_to_dscp == (0, 8, 16, 24, 32, 40, 48, 56)
-    assert plan.system.dscp_to_cos == tuple(d // 8 for d in range(64))
+    known = (0, 8, 10, 16, 18, 24, 26, 32, 34, 40, 46, 48, 56)
+    # The CoS of any other DSCP is 0 (command reference OL-10102-01, p. 2-215).
+    assert plan.system.dscp_to_cos == tuple(d // 8 if d in known else 0 for d in range(64))
+    assert plan.system.untrusted_keeps_dscp is True
     assert plan.system.cos_to_queue == (1, 1, 2, 2, 3, 3, 4, 4)
     assert plan.system.dscp_to_queue is None
     assert plan.system.scheduler is not None
@@ -72,7 +75,7 @@ def test_weights_and_maps_of_a_2950() -> None:
     assert plan.system.cos_to_queue == (1, 1, 1, 2, 3, 3, 4, 4)
     assert plan.system.cos_to_dscp == (0, 8, 16, 24, 34, 46, 48, 56)
     assert plan.system.dscp_to_cos is not None
-    assert (plan.system.dscp_to_cos[8], plan.system.dscp_to_cos[10], plan.system.dscp_to_cos[12]) == (0, 0, 1)
+    assert (plan.system.dscp_to_cos[8], plan.system.dscp_to_cos[10], plan.system.dscp_to_cos[12]) == (0, 0, 0)
 
 
 def test_queueing_of_a_2970_port() -> None:

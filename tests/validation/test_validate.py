@@ -67,21 +67,24 @@ def test_campus_stands(policy: str, known: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("device", "interface"),
+    ("device", "interface", "told_at"),
     [
-        ("s2950", "GigabitEthernet0/1"),
-        ("r1", "FastEthernet0/0"),
-        ("e300", "GigabitEthernet 0/0"),
-        ("ers5510", "48"),
+        # A 2950 leaves the DSCP, and gives CoS 0: outputs serve it from the wrong queue.
+        ("s2950", "GigabitEthernet0/1", ("FastEthernet0/1", "FastEthernet0/24")),
+        ("r1", "FastEthernet0/0", ("FastEthernet0/0",)),
+        ("e300", "GigabitEthernet 0/0", ("GigabitEthernet 0/0",)),
+        ("ers5510", "48", ("48",)),
     ],
 )
-def test_untrusted_trunk_on_the_campus_loses_the_marks(device: str, interface: str) -> None:
+def test_untrusted_trunk_on_the_campus_loses_the_marks(
+    device: str, interface: str, told_at: tuple[str, ...]
+) -> None:
     running = _startup()
     wrong = with_interface(
         _campus("campus-collaboration", running), device, interface, ingress=Ingress(trust=Trust.NONE)
     )
     lost = [f for f in validate(wrong, running) if f.code == "mark-lost"]
-    assert {(f.device, f.interface) for f in lost} == {(device, interface)}
+    assert {(f.device, f.interface) for f in lost} == {(device, name) for name in told_at}
     assert {f.traffic_class for f in lost} == {"voice-video", "web-and-file"}
 
 

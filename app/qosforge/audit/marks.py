@@ -11,6 +11,7 @@ from qosforge.errors import Place
 from qosforge.findings import DEFAULT, Finding
 from qosforge.inventory.models import Port
 from qosforge.note import note
+from qosforge.plan.model import Trust
 from qosforge.validation.packets import Packet, matches
 from qosforge.validation.paths import hops
 
@@ -67,10 +68,14 @@ def _inputs(running: RunningPlans, port: Port) -> Iterator[Finding]:
     changed: dict[bool, list[str]] = {}
     for dscp in running.marks if running.faces_station(port) else running.travelling:
         packet = running.arriving_packet(port, dscp)
-        after = running.apply_input(port, packet).dscp
-        if after != dscp:
+        after = running.apply_input(port, packet)
+        # Where an input leaves a DSCP that it does not trust, queues go by a CoS that does not stand for it.
+        to_cos = running.plans[port[0]].system.dscp_to_cos
+        unread = interface.ingress.trust is Trust.NONE and to_cos is not None and after.cos != to_cos[dscp]
+        if after.dscp != dscp or unread:
+            new = dscp_name(after.dscp) if after.dscp != dscp else f"CoS {after.cos}"
             by_rule = any(matches(term, packet) for rule in interface.ingress.rules for term in rule.any_of)
-            changed.setdefault(by_rule, []).append(f"{dscp_name(dscp)} → {dscp_name(after)}")
+            changed.setdefault(by_rule, []).append(f"{dscp_name(dscp)} → {new}")
     end = running.far(port)
     for by_rule, marks in changed.items():
         cause = f"policy {interface.ingress.policy}" if by_rule else f"trust {interface.ingress.trust.value}"

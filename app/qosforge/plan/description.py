@@ -44,7 +44,7 @@ _TRUST = {
     Trust.KEEP: "marks of packets that no rule names stay as they are",
     Trust.DSCP: "trusts the DSCP of packets that no rule names",
     Trust.COS: "trusts the CoS of packets that no rule names",
-    Trust.NONE: "trusts no mark: packets that no rule names lose theirs",
+    Trust.NONE: "trusts no mark: packets that no rule names count as unmarked",
     Trust.PHONE: "trusts marks while an IP phone is at the port, else none",
 }
 _LISTED = 12
@@ -236,6 +236,8 @@ def system_facts(system: System) -> dict[str, str]:
         facts["queue set of the switch"] = str(system.queue_set)
     if system.queue_on_input is not None:
         facts["queues are chosen on input"] = "yes" if system.queue_on_input else "no"
+    if system.untrusted_keeps_dscp:
+        facts["inputs that trust no mark"] = "leave the DSCP as it is"
     if system.express_forwarding is not None:
         facts["express forwarding"] = "on" if system.express_forwarding else "off"
     if system.ipv6 is not None:

@@ -117,8 +117,9 @@ class Trust(StrEnum):
     """What an ingress does with the marks of packets that no rule sets.
 
     ``keep``: nothing changes (routers; switches whose QoS is off). ``dscp`` and ``cos``: that mark is kept and the
-    other is derived through the device's map. ``none``: both become zero. ``phone``: as ``cos``, or ``keep`` on a
-    device without such maps, while the device sees an IP phone at the port, else ``none``.
+    other is derived through the device's map. ``none``: both become zero, or the CoS alone (see `System`).
+    ``phone``: as ``cos``, or ``keep`` on a device without such maps, while the device sees an IP phone at the port,
+    else ``none``.
     """
 
     KEEP = "keep"
@@ -323,6 +324,8 @@ class System(PlanModel):
     queue_set: int | None = None
     queue_on_input: bool | None = None
     """Whether queues are chosen on input: by a rule, or through a map where the ingress trusts a mark."""
+    untrusted_keeps_dscp: bool | None = None
+    """Whether an input that trusts no mark leaves the DSCP as it is, and only the CoS becomes the port's."""
     policed_dscp: tuple[int, ...] | None = None
     """DSCP that a policer writes on what exceeds, by the DSCP it had."""
     dropped_first: tuple[int, ...] | None = None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from qosforge.expansion import combine
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.intent.applications import Application
 from qosforge.intent.ports import WELL_KNOWN
 from qosforge.memoise import memoise
@@ -193,12 +193,14 @@ def ipv4_only(request: DeviceRequest, class_request: ClassRequest) -> Iterator[F
             return
 
 
-def default_marked_down(request: DeviceRequest) -> Iterator[Finding]:
+def default_marked_down(request: DeviceRequest, *, keeps_dscp: bool = False) -> Iterator[Finding]:
     """Whether what no class takes loses its mark where classes are recognised, as the intent gives it none.
 
-    For devices on which an unknown packet must not keep a mark that would pass for a class's.
+    For devices on which an unknown packet must not keep a mark that would pass for a class's; ``keeps_dscp`` where
+    the CoS alone does, and becomes 0.
     """
     default = request.classes[-1]
     if default.mark is None and not default.keep_mark and any(i.recognise for i in request.interfaces):
         place = class_place(request, default, direction="input")
-        yield note("default-marked-down", place, requested="no mark", applied="DSCP 0")
+        applied, variant = ("CoS 0", "dscp-kept") if keeps_dscp else ("DSCP 0", DEFAULT)
+        yield note("default-marked-down", place, requested="no mark", applied=applied, variant=variant)

@@ -45,6 +45,8 @@ def enter(system: System, ingress: Ingress, packet: Packet, *, tagged: bool) -> 
     match ingress.trust:
         case Trust.NONE:
             cos = ingress.port_cos
+            if system.untrusted_keeps_dscp:
+                return replace(packet, cos=cos)
             return replace(packet, dscp=system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0, cos=cos)
         case Trust.COS | Trust.PHONE if system.cos_to_dscp:
             return replace(packet, dscp=system.cos_to_dscp[packet.cos])

@@ -6,14 +6,14 @@ from qosforge.plan.model import Discipline, Plan
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.blocks import BlockWriter
-from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES
+from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, DSCP_TO_COS
 from qosforge.platforms.ios_switch.blocks import add_classifiers, add_maps, trust_line
 
 
 def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
     """Maps, queues, access lists, class-maps, the policy and the ports, in the order people read them."""
     result = BlockWriter("catalyst_2950", lowered, request)
-    add_maps(result, plan)
+    add_maps(result, plan, DSCP_TO_COS)
     scheduler = plan.system.scheduler
     if scheduler is not None:
         weighted = scheduler.queues if scheduler.discipline is Discipline.WRR else ()

@@ -28,7 +28,8 @@ class Catalyst2950(CapabilityData):
     expedite_queue: Fact[int]
     cos_to_queue: Fact[tuple[int, ...]]
     weight: Range
-    unsupported_dscp_to_cos: Fact[str]
+    unsupported_dscp_to_cos: Fact[int]
+    untrusted_keeps_dscp: Fact[bool]
     acl_port_range: SpelledRange
     acl_protocols: Fact[dict[str, int]]
     acl_masks: Fact[int]
@@ -40,6 +41,12 @@ class Catalyst2950(CapabilityData):
 
 
 CAPABILITIES = load("catalyst_2950", Catalyst2950)
+
+DSCP_TO_COS = tuple(
+    dscp >> 3 if dscp in CAPABILITIES.supported_dscp.value else CAPABILITIES.unsupported_dscp_to_cos.value
+    for dscp in range(64)
+)
+"""DSCP to CoS as delivered."""
 
 
 def enhanced(image: str) -> bool:

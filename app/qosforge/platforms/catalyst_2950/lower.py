@@ -12,7 +12,7 @@ from qosforge.plan.core import core
 from qosforge.plan.model import Discipline, InterfacePlan, Plan, Scheduler, Share, ShareUnit, System
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import LoweredDevice
-from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, enhanced
+from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, DSCP_TO_COS, enhanced
 from qosforge.platforms.catalyst_2950.masks import note_switch_masks
 from qosforge.platforms.catalyst_2950.recognise import Recognised, kind_of, port_rules
 from qosforge.platforms.catalyst_2950.scheduling import layout, round_robin, strict_priority
@@ -20,7 +20,6 @@ from qosforge.platforms.ios_switch.arrivals import note_arrivals
 from qosforge.platforms.ios_switch.auto_qos import note_auto_qos
 from qosforge.platforms.ios_switch.marks import (
     DEFAULT_COS_TO_DSCP,
-    DEFAULT_DSCP_TO_COS,
     SwitchClassMarks,
     class_marks,
     cos_to_dscp,
@@ -102,7 +101,8 @@ def _common(request: DeviceRequest, kinds: tuple[str, ...], held: tuple[int, ...
     ``kinds`` are those of the ports that recognise classes, ``held`` is the map from CoS to DSCP of the switch now.
     """
     of_classes, of_switch, of_shared_marks = (Notes(request) for _ in range(3))
-    marks = class_marks(request, CAPABILITIES.supported_dscp.value, of_classes)
+    keeps = CAPABILITIES.untrusted_keeps_dscp.value
+    marks = class_marks(request, CAPABILITIES.supported_dscp.value, of_classes, rest_keeps_dscp=keeps)
     recognised = port_rules(request, kinds, marks, of_classes)
     assignment = None
     if scheduled_rates(request):
@@ -151,7 +151,7 @@ def _system(
         served_first = [0 if n == assignment.first else w for n, w in enumerate(weights, start=1)]
         scheduler = strict_priority() if assignment.in_order else round_robin(served_first)
     forth = cos_to_dscp(request, marks, held if enhanced(request.image) else None)
-    back = dscp_to_cos(marks)
+    back = dscp_to_cos(marks, DSCP_TO_COS)
     supported = CAPABILITIES.supported_dscp.value
     for value in sorted(set(forth) - supported):
         notes.note(
@@ -162,8 +162,14 @@ def _system(
         )
     forth = tuple(dscp if dscp in supported else dscp >> 3 << 3 for dscp in forth)
     if enhanced(request.image):
-        return System(cos_to_dscp=forth, dscp_to_cos=back, cos_to_queue=queues, scheduler=scheduler)
-    if (forth, back) != (DEFAULT_COS_TO_DSCP, DEFAULT_DSCP_TO_COS):
+        return System(
+            cos_to_dscp=forth,
+            dscp_to_cos=back,
+            cos_to_queue=queues,
+            scheduler=scheduler,
+            untrusted_keeps_dscp=CAPABILITIES.untrusted_keeps_dscp.value,
+        )
+    if (forth, back) != (DEFAULT_COS_TO_DSCP, DSCP_TO_COS):
         changed = [f"DSCP {d} and CoS {cos}" for cos, d in enumerate(forth) if d != DEFAULT_COS_TO_DSCP[cos]]
         notes.note(
             "maps-unsupported",
@@ -171,7 +177,11 @@ def _system(
             applied="CoS is the upper three bits of the DSCP",
             image=request.image,
         )
-    return System(cos_to_queue=queues, scheduler=scheduler)
+    return System(
+        cos_to_queue=queues,
+        scheduler=scheduler,
+        untrusted_keeps_dscp=CAPABILITIES.untrusted_keeps_dscp.value,
+    )
 
 
 def _note_box_wide(request: DeviceRequest, running: Plan | None, notes: Notes) -> None:

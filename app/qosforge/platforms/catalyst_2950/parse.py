@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qosforge.plan.model import InterfacePlan, Plan, System
-from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES
+from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, DSCP_TO_COS
 from qosforge.platforms.catalyst_2950.lines import TABLE
 from qosforge.platforms.catalyst_2950.masks import written_mask
 from qosforge.platforms.catalyst_2950.scheduling import round_robin, strict_priority
@@ -13,7 +13,7 @@ from qosforge.platforms.ios_switch.reader import SwitchReader
 def parse(text: str, device: str, image: str = "") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
     del image  # what an SI image lacks, its configuration does not print either
-    reader = SwitchReader(TABLE, text)
+    reader = SwitchReader(TABLE, text, dscp_to_cos=DSCP_TO_COS)
     queues = list(CAPABILITIES.cos_to_queue.value)
     for entry in reader.settings("wrr-cos-map"):
         for cos in entry["cos"]:
@@ -32,6 +32,7 @@ def parse(text: str, device: str, image: str = "") -> Plan:
             dscp_to_cos=tuple(reader.dscp_to_cos),
             cos_to_queue=tuple(queues),
             scheduler=scheduler,
+            untrusted_keeps_dscp=CAPABILITIES.untrusted_keeps_dscp.value,
         ),
         interfaces=interfaces,
         unknown=reader.reading.unknown,

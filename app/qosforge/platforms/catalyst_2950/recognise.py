@@ -9,7 +9,7 @@ from qosforge.note import Reason, because
 from qosforge.plan.model import PortRange, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
-from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, enhanced
+from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, DSCP_TO_COS, enhanced
 from qosforge.platforms.catalyst_2950.masks import note_policy_masks
 from qosforge.platforms.ios_switch.classes import (
     INPUT_POLICY,
@@ -61,10 +61,15 @@ def port_rules(
         _note_standard(request, notes)
         return Recognised({}, {})
     data = CAPABILITIES
-    limits = ClassifierLimits(data.supported_dscp.value, mac_beside_ip=data.mac_acl_ip.value)
+    limits = ClassifierLimits(
+        data.supported_dscp.value,
+        mac_beside_ip=data.mac_acl_ip.value,
+        rest_keeps_dscp=data.untrusted_keeps_dscp.value,
+    )
+    _note_default(request.classes[-1], notes)
     rules = {
         name: tuple(_single_ports(_destinations_only(name, rule, notes)) for rule in entries)
-        for name, entries in input_rules(request, marks, dscp_to_cos(marks), limits, notes).items()
+        for name, entries in input_rules(request, marks, dscp_to_cos(marks, DSCP_TO_COS), limits, notes).items()
     }
     for name, entries in rules.items():
         _note_ranges(name, entries, notes)
@@ -84,11 +89,26 @@ def _write(entry: ClassRequest, dscp: int, exceeding: int) -> Reason | None:
     return because("police-unsupported", variant="exceed-dscp", dscp=exceeding)
 
 
+def _note_default(default: ClassRequest, notes: Notes) -> None:
+    """Whether the intent has DSCP 0 written on what no class takes; a policer's class-map does that."""
+    mark = default.mark
+    written = (mark.dscp if mark.precedence is None else mark.precedence) if mark else None
+    if CAPABILITIES.untrusted_keeps_dscp.value and written == 0 and not policed_on_input(default):
+        notes.note(
+            "default-mark-unsupported",
+            traffic_class=default.name,
+            direction="input",
+            requested="DSCP 0",
+            applied="DSCP as received, CoS 0",
+            variant="zero-not-written",
+        )
+
+
 def _note_standard(request: DeviceRequest, notes: Notes) -> None:
     notes.note(
         "recognition-unsupported",
         requested="recognise and mark classes on host ports",
-        applied="DSCP 0 and CoS 0 for everything from them",
+        applied="CoS 0 for everything from them, and the DSCP as received",
         variant="no-class-maps",
         image=request.image,
     )

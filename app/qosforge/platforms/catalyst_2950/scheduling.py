@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES
+from qosforge.platforms.ios_switch.marks import CONTROL_DSCP
 from qosforge.platforms.ios_switch.queues import QueueLayout
 
 
@@ -13,7 +14,13 @@ def layout() -> QueueLayout:
     """The queues that lowering may use."""
     data = CAPABILITIES
     numbers = tuple(range(1, data.queues.value + 1))
-    return QueueLayout(data.expedite_queue.value, numbers, cos_to_queue=data.cos_to_queue.value, in_order=True)
+    return QueueLayout(
+        data.expedite_queue.value,
+        numbers,
+        cos_to_queue=data.cos_to_queue.value,
+        in_order=True,
+        control_dscp=tuple(d for d in CONTROL_DSCP if d in data.supported_dscp.value),
+    )
 
 
 def strict_priority() -> Scheduler:

@@ -16,7 +16,8 @@ _TRUSTING = frozenset({Trust.DSCP, Trust.COS, Trust.PHONE})
 def note_arrivals(
     request: DeviceRequest, plan: Plan, running: Plan | None, marks: Mapping[str, SwitchClassMarks], notes: Notes
 ) -> None:
-    """Classes whose marks no input trusts or sets: behind such inputs packets have DSCP 0 and CoS 0.
+    """Classes whose marks no input trusts or sets: behind such inputs packets have CoS 0, and DSCP 0 unless the
+    device leaves it.
 
     Without a running configuration the other ports are as delivered, that is untrusted.
     """

@@ -41,12 +41,15 @@ def trust_line(ingress: Ingress) -> str:
     return f"mls qos trust {mark}" if mark else "no mls qos trust"
 
 
-def add_maps(result: BlockWriter, plan: Plan) -> None:
-    """The maps between CoS and DSCP that the plan speaks of; as delivered, they are reset."""
+def add_maps(result: BlockWriter, plan: Plan, delivered: tuple[int, ...] = DEFAULT_DSCP_TO_COS) -> None:
+    """The maps between CoS and DSCP that the plan speaks of; as delivered, they are reset.
+
+    ``delivered`` is the CoS of every DSCP as delivered.
+    """
     if plan.system.cos_to_dscp is not None:
         result.add("map", "cos-dscp", "ios_switch/cos_dscp_map", table=plan.system.cos_to_dscp)
     if plan.system.dscp_to_cos is not None:
-        rows = map_rows(plan.system.dscp_to_cos, DEFAULT_DSCP_TO_COS)
+        rows = map_rows(plan.system.dscp_to_cos, delivered)
         result.add("map", "dscp-cos", "ios_switch/dscp_cos_map", rows=rows)
 
 

@@ -36,11 +36,13 @@ VALUES_PER_MATCH = 8
 class ClassifierLimits:
     """What a family's class-maps look at.
 
-    ``supported`` are the DSCPs it knows; ``mac_beside_ip`` whether its MAC lists see IP packets too.
+    ``supported`` are the DSCPs it knows; ``mac_beside_ip`` whether its MAC lists see IP packets too;
+    ``rest_keeps_dscp`` whether what no class takes keeps its DSCP.
     """
 
     supported: frozenset[int]
     mac_beside_ip: bool
+    rest_keeps_dscp: bool = False
 
 
 def input_rules(
@@ -57,7 +59,8 @@ def input_rules(
     guides of early releases of the 2970's family do not know it either (3560 guides 78-16156-01, p. 28-42, and
     OL-8553-06, p. 34-48; the 2960 guide OL-8603-09 does, p. 33-53).
     """
-    notes.extend(default_marked_down(request))
+    default = request.classes[-1]
+    notes.extend(default_marked_down(request, keeps_dscp=limits.rest_keeps_dscp and not policed_on_input(default)))
     for entry in request.classes:
         notes.extend(ipv4_only(request, entry))
     names = short_names((c.name for c in request.classes), NAME_LENGTH - SUFFIX_LENGTH)
@@ -69,7 +72,6 @@ def input_rules(
         for entry in request.classes
         if not entry.is_default
     }
-    default = request.classes[-1]
     if policed_on_input(default):
         result[default.name] = (_rule(f"{names[default.name]}-A", (Term(),), 0, cos_of),)
     return result

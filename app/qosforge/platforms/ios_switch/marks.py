@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from qosforge.dscp import drop_precedence, dscp_name
+from qosforge.findings import DEFAULT
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.recognition import asks_flow, points_of
@@ -13,7 +14,7 @@ from qosforge.platforms.recognition import asks_flow, points_of
 DEFAULT_COS_TO_DSCP = tuple(range(0, 64, 8))
 """CoS to DSCP as delivered (Catalyst 2950 and 2970 guides)."""
 DEFAULT_DSCP_TO_COS = tuple(dscp // 8 for dscp in range(64))
-"""DSCP to CoS as delivered: the class selector bits (Catalyst 2950 and 2970 guides)."""
+"""DSCP to CoS as delivered: the class selector bits (Catalyst 2970 guide; a 2950 where it knows the DSCP)."""
 CONTROL_COS = (6, 7)
 """CoS of network control (IEEE 802.1Q, annex I)."""
 CONTROL_DSCP = tuple(range(48, 64))
@@ -36,12 +37,15 @@ class SwitchClassMarks:
     precedences: tuple[int, ...] = ()
 
 
-def class_marks(request: DeviceRequest, supported: frozenset[int], notes: Notes) -> dict[str, SwitchClassMarks]:
+def class_marks(
+    request: DeviceRequest, supported: frozenset[int], notes: Notes, *, rest_keeps_dscp: bool = False
+) -> dict[str, SwitchClassMarks]:
     """The marks of every class but the default one; what the device cannot carry is noted.
 
+    ``rest_keeps_dscp``: what no class takes has its DSCP afterwards, and CoS 0.
     A device that knows every DSCP matches precedences as such, another one the DSCPs it knows of them.
     """
-    _check_default(request.classes[-1], notes)
+    _check_default(request.classes[-1], rest_keeps_dscp, notes)
     result: dict[str, SwitchClassMarks] = {}
     set_by: dict[int, str] = {}
     taken = {c.mark.dscp for c in request.classes if c.mark}
@@ -93,6 +97,15 @@ def _note_unknown(entry: ClassRequest, supported: frozenset[int], notes: Notes) 
             "dscp-unsupported",
             traffic_class=entry.name,
             requested=dscp_name(value),
+            supported=", ".join(map(str, sorted(supported))),
+        )
+    for value in sorted(set(entry.remarked) - supported):
+        notes.note(
+            "dscp-unsupported",
+            traffic_class=entry.name,
+            requested=dscp_name(value),
+            applied="CoS 0",
+            variant="remarked",
             supported=", ".join(map(str, sorted(supported))),
         )
     for precedence in sorted({p for term in entry.terms for p in term.precedence}):
@@ -153,14 +166,15 @@ def _marked(entry: ClassRequest, table: Sequence[int], notes: Notes) -> int | No
     return dscp
 
 
-def _check_default(default: ClassRequest, notes: Notes) -> None:
+def _check_default(default: ClassRequest, keeps_dscp: bool, notes: Notes) -> None:
     mark = default.mark
     if mark is not None and (mark.dscp or mark.cos or mark.precedence):
         notes.note(
             "default-mark-unsupported",
             traffic_class=default.name,
             requested=f"DSCP {mark.dscp or 8 * (mark.precedence or 0)}, CoS {mark.cos or 0}",
-            applied="DSCP 0, CoS 0",
+            applied="DSCP as received, CoS 0" if keeps_dscp else "DSCP 0, CoS 0",
+            variant="dscp-kept" if keeps_dscp else DEFAULT,
         )
 
 
@@ -184,10 +198,12 @@ def cos_to_dscp(
     return tuple(table)
 
 
-def dscp_to_cos(marks: dict[str, SwitchClassMarks]) -> tuple[int, ...]:
-    """CoS of every DSCP: the class's CoS where a class has that DSCP."""
-    table = list(DEFAULT_DSCP_TO_COS)
+def dscp_to_cos(
+    marks: dict[str, SwitchClassMarks], delivered: tuple[int, ...] = DEFAULT_DSCP_TO_COS
+) -> tuple[int, ...]:
+    """CoS of every DSCP: the class's CoS where a class has that DSCP, else as ``delivered``."""
+    table = list(delivered)
     for entry in marks.values():
         for point in entry.code_points:
-            table[point] = entry.cos[0] if entry.dscp is not None else DEFAULT_DSCP_TO_COS[point]
+            table[point] = entry.cos[0] if entry.dscp is not None else delivered[point]
     return tuple(table)

@@ -45,7 +45,8 @@ def ingress(
     """What a port does on input: recognise and mark, trust (DSCPs unless the intent says another mark), or what it
     does already.
 
-    Packets that no rule matches become DSCP 0 and CoS 0. The CoS of the port itself is left alone.
+    Packets that no rule matches get CoS 0, and DSCP 0 unless the device leaves it. The CoS of the port itself is
+    left alone.
     ``dscp_to_cos`` is the map that the switch is to have: what a port marks already gets its CoS from it too.
     """
     port_cos = current.ingress.port_cos if current else 0

@@ -39,6 +39,8 @@ class QueueLayout:
     dscp_to_queue: tuple[int, ...] = ()
     in_order: bool = False
     """Whether the device can serve all queues in the order of their numbers, the highest first."""
+    control_dscp: tuple[int, ...] = CONTROL_DSCP
+    """The DSCPs of network control that the device knows."""
 
 
 @dataclass(frozen=True)
@@ -233,7 +235,7 @@ def note_merged(
 def _note_control(assignment: QueueAssignment, marks: dict[str, SwitchClassMarks], notes: Notes) -> None:
     """Where those marks of network control go that no class has."""
     cos = sorted(set(CONTROL_COS) - {c for m in marks.values() for c in m.cos})
-    points = sorted(set(CONTROL_DSCP) - {d for m in marks.values() for d in m.code_points})
+    points = sorted(set(assignment.layout.control_dscp) - {d for m in marks.values() for d in m.code_points})
     if not (cos if not assignment.layout.dscp_to_queue else cos or points):
         return
     named = [f"{what} {_runs(values)}" for what, values in (("CoS", cos), ("DSCP", points)) if values]

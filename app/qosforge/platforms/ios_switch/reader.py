@@ -18,11 +18,18 @@ class SwitchReader:
     """One running configuration: its classifiers, its maps, and what was not understood."""
 
     def __init__(
-        self, table: CommandTable, text: str, *, unmarked: int | None = None, trust_beside: bool = False
+        self,
+        table: CommandTable,
+        text: str,
+        *,
+        unmarked: int | None = None,
+        trust_beside: bool = False,
+        dscp_to_cos: tuple[int, ...] = DEFAULT_DSCP_TO_COS,
     ) -> None:
         """``unmarked`` is the DSCP that a class gets whose policy says nothing of marks; None: it keeps its own.
 
         ``trust_beside``: a port whose policy leaves packets to its trust. Plans hold one of both.
+        ``dscp_to_cos`` is the map as delivered.
         """
         self.reading = table.read(text)
         self._unmarked, self._trust_beside = unmarked, trust_beside
@@ -32,7 +39,7 @@ class SwitchReader:
         self._class_maps, self._policies = objects("class-map"), objects("policy-map")
         self._rules: dict[str, tuple[Rule, ...]] = {}
         self.cos_to_dscp = list(DEFAULT_COS_TO_DSCP)
-        self.dscp_to_cos = list(DEFAULT_DSCP_TO_COS)
+        self.dscp_to_cos = list(dscp_to_cos)
         self.policed_dscp = list(range(64))
         for entry in self.settings("cos-dscp"):
             self.cos_to_dscp = list(entry["dscp"])

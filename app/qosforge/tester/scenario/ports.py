@@ -100,14 +100,15 @@ def _fragmented(egress: EgressSpec, efficiency: Efficiency, framing: Framing, pr
 def _ingress(system: System, ingress: Ingress, tagged: bool) -> IngressSpec:
     """Rules of the policy first, then what trust makes of everything else.
 
-    A port that trusts no mark clears what a rule does not set too; one that trusts a phone has one.
+    A port that trusts no mark clears what a rule does not set too, unless the device leaves the DSCP of such
+    packets; one that trusts a phone has one.
     """
     by_cos = ingress.trust in (Trust.COS, Trust.PHONE)
     otherwise = cleared = MarkSpec()
     if ingress.trust is Trust.NONE:
         cos = ingress.port_cos
         dscp = system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0
-        otherwise = cleared = MarkSpec(dscp=dscp, cos=cos)
+        otherwise = cleared = MarkSpec(dscp=None if system.untrusted_keeps_dscp else dscp, cos=cos)
     rules = [
         IngressRule(
             match=twin_match(rule),

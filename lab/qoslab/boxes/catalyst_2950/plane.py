@@ -1,4 +1,9 @@
-"""The 2950's data plane: trust, policies, maps and queues."""
+"""The 2950's data plane: trust, policies, maps and queues.
+
+What an input neither trusts nor classifies gets the port's CoS, and keeps its DSCP: an untrusted port "assigns a
+CoS value of 0 to all incoming packets without modifying the packets" (configuration guide 78-11380-10, p. 30-25),
+and what no class takes has no QoS processing (78-14982-01, p. 26-5).
+"""
 
 from __future__ import annotations
 
@@ -56,8 +61,8 @@ class SwitchPlane:
         return f"weight {weights[queue - 1]}"
 
     def _cos_of(self, dscp: int) -> int:
-        # DSCPs outside the thirteen supported ones are taken by their class selector bits.
-        return int(queues.DSCP_COS.read(self._running).get(dscp, str(dscp >> 3)))
+        # DSCPs outside the thirteen supported ones have CoS 0 (command reference OL-10102-01, p. 2-215).
+        return int(queues.DSCP_COS.read(self._running).get(dscp, "0"))
 
     def _ingress(
         self, port: Section, packets: Packets, seconds: float, budgets: dict[str, float]
@@ -66,8 +71,8 @@ class SwitchPlane:
         if policy is None:
             return "", [(self._trusted(port, packets), True)]
         held = self._policies.classify(policy, packets, port.text.split()[1])
-        if held is None:  # what no class takes is best effort
-            return "", [(packets.marked(dscp=0, cos=0), True)]
+        if held is None:
+            return "", [(packets.marked(cos=default_cos(port)), True)]
         marked = packets.marked(dscp=written_dscp(held))
         marked = marked.marked(cos=self._cos_of(marked.dscp))
         name = held.text.split()[1]
@@ -86,8 +91,10 @@ class SwitchPlane:
         # No phone is ever seen here, so a port that trusts one stays untrusted.
         trust = [] if DEVICE in port else trusted(port)
         table = eight_values(self._running, "mls qos map cos-dscp", queues.COS_DSCP)
-        if OVERRIDE in port or not trust:
+        if OVERRIDE in port:
             return packets.marked(cos=default, dscp=table[default])
+        if not trust:
+            return packets.marked(cos=default)
         if trust[0] == "dscp":
             return packets.marked(cos=self._cos_of(packets.dscp))
         cos = packets.cos if packets.tagged else default
