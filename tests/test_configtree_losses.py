@@ -132,3 +132,11 @@ def test_a_class_of_ours_with_a_kept_condition_is_told() -> None:
     new += " class CB\n  bandwidth percent 20\ninterface Serial0/0\n service-policy output OLD\n"
 
     assert told(new) == [("condition", "match frob 1", "interface Serial0/0 output", "class-map CA")]
+
+
+def test_a_kept_line_that_is_wanted_too_stays_as_it_is() -> None:
+    texts = {n: line.strip() for n, line in enumerate(HELD.splitlines(), start=1) if "service-policy" in line}
+    current = keep_lines(GRAMMAR.parse(HELD), texts)
+    wanted = GRAMMAR.parse("interface Serial0/0\n service-policy output OLD\n")
+
+    assert transition(current, merge(current, wanted, GRAMMAR), GRAMMAR) == []

@@ -59,7 +59,8 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
     key; everything else stays, unless it gives way to what is desired. A desired line that takes a setting back
     (``no ...``) stands for its absence.
     """
-    wanted = _managed(desired, context, grammar)
+    kept = {line.text for line in current if line.kept}
+    wanted = _managed((line for line in desired if line.text not in kept), context, grammar)
     groups = {e.rule.group.format(**e.values) for e in wanted.values() if e.rule.group}
     kinds = {e.rule.id for e in wanted.values()}
     result: list[ConfigLine] = []
@@ -104,8 +105,10 @@ def _merged(line: ConfigLine, new: _Entry, grammar: Grammar) -> ConfigLine:
                 held[entry.key] = _merged(child, desired[entry.key], grammar)
         elif entry is None or entry.rule.standing:
             beside.append(child)
-    kept = {id(desired[key].line): merged for key, merged in held.items()}
-    return ConfigLine(text, (*beside, *(kept.get(id(c), c) for c in new.line.children)), line.number)
+    replaced = {id(desired[key].line): merged for key, merged in held.items()}
+    there = {child.text for child in beside if child.kept}
+    coming = (replaced.get(id(c), c) for c in new.line.children if c.text not in there)
+    return ConfigLine(text, (*beside, *coming), line.number)
 
 
 def transition(current: Tree, target: Tree, grammar: Grammar) -> list[str]:
