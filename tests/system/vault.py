@@ -58,7 +58,7 @@ scenarios:
     title: A call through the router
     between: [[ann, bob]]
     flows:
-      - {name: voice, from: ann, to: bob, application: rtp-audio, dst_port: 16384,
+      - {name: voice, from: ann, to: bob, dscp: 46, application: rtp-audio, dst_port: 16384,
          source: {kind: cbr, rate: 80 kb/s, ip_bytes: 200}}
 """
 PLANTED = "PLANTED"
