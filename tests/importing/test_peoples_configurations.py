@@ -221,11 +221,12 @@ QUEUES = "interface GigabitEthernet1/0/1\n srr-queue bandwidth share 1 30 35 5\n
 
 def test_queues_of_a_switch_whose_qos_is_switched_off_are_named() -> None:
     text = f"hostname S1\nmls qos map cos-dscp 0 8 16 24 32 46 48 56\n{QUEUES} mls qos trust cos\n"
+    text += " service-policy input P\n"
     found = imported(text, platform_id="catalyst_2970")
 
-    waiting = [f for f in found.findings if f.variant == "waiting-line"]
+    waiting = [f for f in found.findings if f.variant == "waiting"]
     assert found.intents == ()
-    assert [f.line for f in waiting] == [2, 4, 5, 6]
+    assert [f.line for f in waiting] == [2, 4, 5, 6, 7]
     assert {f.severity for f in waiting} == {"warning"}
 
 

@@ -32,7 +32,7 @@ from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.inventory.models import Network
 from qosforge.note import note
-from qosforge.plan.model import System, Trust
+from qosforge.plan.model import System
 from qosforge.platforms.base import platform
 from qosforge.platforms.masked_findings import mask_findings
 
@@ -100,7 +100,6 @@ def import_configurations(configurations: Sequence[RunningConfiguration], name: 
         for entry in configurations
         for finding in (
             *_left_out_findings(entry, left_out[entry.device]),
-            *_find_waiting(entry),
             *_find_contracts(entry),
             *_find_port_cos(entry),
             *_find_unattached(entry, left_out[entry.device]),
@@ -300,23 +299,6 @@ def _left_out_findings(configuration: RunningConfiguration, left_out: LeftOut) -
         )
 
 
-def _find_waiting(configuration: RunningConfiguration) -> Iterator[Finding]:
-    """Policies on interfaces of a switch whose quality of service is switched off."""
-    plan = configuration.plan
-    if configuration.family.switches and plan.system == System() and _switched_on(configuration):
-        for interface in plan.interfaces:
-            ingress = interface.ingress
-            if ingress.policy is not None and ingress.trust is Trust.KEEP and not ingress.rules:
-                place = Place(device=configuration.device, interface=interface.name, direction="input")
-                yield note("import-not-expressed", place, variant="waiting", policy=ingress.policy)
-
-
-def _switched_on(configuration: RunningConfiguration) -> bool:
-    """Whether devices of a platform serve classes only once they are told to."""
-    target = platform(configuration.platform)
-    return target.parse("mls qos\n", configuration.device, configuration.images[0]).system != System()
-
-
 def _find_contracts(configuration: RunningConfiguration) -> Iterator[Finding]:
     """Traffic contracts of circuits that serve no classes."""
     for interface in configuration.plan.interfaces:
@@ -343,7 +325,7 @@ def _find_unattached(configuration: RunningConfiguration, left_out: LeftOut) -> 
         place = Place(device=configuration.device, file=configuration.file, line=number)
         match why:
             case "waiting":
-                yield note("import-not-expressed", place, variant="waiting-line", text=text)
+                yield note("import-not-expressed", place, variant="waiting", text=text)
             case "stays":
                 yield note("import-not-expressed", place, variant="stays", text=text)
             case _:

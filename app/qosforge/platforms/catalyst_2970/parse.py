@@ -23,7 +23,7 @@ from qosforge.platforms.catalyst_2970.lines import TABLE
 from qosforge.platforms.catalyst_2970.scheduling import best_effort, default_share, shaped_round_robin
 from qosforge.platforms.ios_switch.reader import SwitchReader
 
-_WAITING = re.compile(r"mls qos (?!cos \d)|srr-queue bandwidth (?!limit)|priority-queue|queue-set")
+_WAITING = re.compile(r"mls qos (?!cos \d)|srr-queue bandwidth (?!limit)|priority-queue|queue-set|service-policy")
 """Begins the lines that do nothing while QoS is switched off."""
 _WHOLE = 100
 """Per cent that all buffers add up to."""
