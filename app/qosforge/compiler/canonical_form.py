@@ -9,9 +9,9 @@ from qosforge.plan.terms import one_by_one
 def canonical_form(side: Ingress | Egress) -> Ingress | Egress:
     """A side with the alternatives of its rules in one order, those of policies inside its queues likewise.
 
-    Their order means nothing, and a device keeps the one in which they were entered; nor does it mean anything
-    whether one line lists values of a mark or one line each. Which curves of early
-    detection are entered although they are the device's own means nothing either.
+    Their order means nothing, and a device keeps the one in which they were entered. Nor does it mean anything
+    whether values of a mark stand in one line or in one each, and which curves of early detection are entered
+    although they are the device's own.
     """
     rules = [
         r.model_copy(update={field: one_by_one(getattr(r, field)) for field in ("any_of", "none_of")})

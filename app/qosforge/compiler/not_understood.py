@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from qosforge.compiler.merged_configuration import merged_tree, running_tree
-from qosforge.configtree import losses, transition
+from qosforge.configtree import losses, merge, transition
 from qosforge.errors import Place
 from qosforge.findings import DEFAULT, Finding
 from qosforge.note import note
@@ -19,7 +19,7 @@ def find_affected(request: DeviceRequest, running: Configuration, blocks: Sequen
     grammar = platform(request.platform, request.device).grammar
     current = running_tree(request, running)
     desired = merged_tree(request, blocks, None)
-    target = merged_tree(request, blocks, current)
+    target = merge(current, desired, grammar)
     causes: dict[tuple[int, str, str, str], list[str]] = {}
     for loss in losses(transition(current, target, grammar), current, target, desired, grammar):
         causes.setdefault((loss.line.number, loss.line.text, loss.how, loss.holder), []).append(loss.by)
