@@ -19,7 +19,8 @@ class Loss:
     ``removed``: the line ``by`` takes it away, itself or with what it stands below; ``giving-way`` where it is to
     (`LineRule.gives_way_to`). ``replaced``: ``by`` is another value of its setting. ``detached``: it stays, but at
     ``by`` (an interface and a direction) nothing refers any more to ``holder``, the object that it stands below.
-    ``condition``: it stays, and is one of the conditions by which ``holder``, which ``by`` refers to, tells packets.
+    ``condition``: it stays, and is one of the conditions by which ``holder``, which ``by`` refers to, tells
+    packets.
     """
 
     line: ConfigLine
