@@ -193,9 +193,8 @@ def treatment_of(queue: Queue, note: NoteUnmapped) -> IntentData:
         words["buffers"] = {"percent": queue.buffer_percent}
     if shape := shape_of(queue):
         words["shape"] = shape
-    for given, what in ((queue.level is not None and not queue.priority, "an order of service within shares"),):
-        if given:
-            note(what)
+    if queue.level is not None and not queue.priority:
+        note("an order of service within shares")
     return words
 
 
