@@ -200,6 +200,22 @@ def test_sums_fragments_and_ports_are_computed(client: TestClient, session: dict
     assert "600 kb/s together" in tree
 
 
+def test_what_a_form_cannot_edit_is_shown(form: Form) -> None:
+    form.text = SMALL.replace("direction: output", "direction: output, shape: {percent: 50, burst_time: 20 ms}")
+    assert "shape.burst_time: 20 ms" in form.do()["form"]
+    form.text = SMALL.replace("direction: output", "direction: output, tunnels: Tunnel0")
+    assert re.search(r'<details id="f-apply-0-more" open>', form.do()["form"])
+    form.text = SMALL
+    assert re.search(r'<details id="f-apply-0-more">', form.do()["form"])
+
+
+def test_a_mark_of_a_cos_alone_may_be_a_wish(form: Form) -> None:
+    choice = 'id="f-classes-0-treatment-mark-prefer"'
+    assert choice not in form.do()["form"]
+    form.text = SMALL.replace("{priority: {percent: 30}}", "{priority: {percent: 30}, mark: {cos: 5}}")
+    assert choice in form.do()["form"]
+
+
 def test_markup_in_a_policy_is_shown_as_text(form: Form) -> None:
     form.text = SMALL.replace("name: voice ", "name: '<img src=x onerror=alert(1)>' ").replace(
         "intent: small", "intent: small\ndescription: '\"><script>alert(1)</script>'"

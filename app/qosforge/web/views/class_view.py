@@ -111,6 +111,11 @@ class ClassView(FormPart):
         """The names of the fields that have a value."""
         return frozenset(name for name, each in self.fields.items() if each.raw is not None)
 
+    def sets(self, part: str) -> bool:
+        """Whether it sets more of a part than what becomes of it where a device cannot do it."""
+        names = {*self.given, *(name for name, _ in self.others)} - {f"{part}.prefer"}
+        return any(f"{name}.".startswith(f"{part}.") for name in names)
+
     @property
     def serves_rarely(self) -> bool:
         """Whether it sets rarely used fields of its service."""

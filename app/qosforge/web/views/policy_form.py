@@ -31,6 +31,7 @@ _SCOPE = (
     "role", "interfaces", "devices", "ports", "vlan", "direction", "trust", "requires_phone", "recognise_by",
     "policy", "shape.rate", "shape.percent", "shape.burst", "shape.prefer", "tunnels",
 )  # fmt: skip
+_RARE_SCOPE = ("devices", "ports", "vlan", "policy", "shape.rate", "shape.percent", "recognise_by", "tunnels")
 _CHECK = ("from", "to", "classes", "beside", "seconds", "confidence")
 _APPLICATION = ("name", "protocol", "ports")
 
@@ -68,6 +69,11 @@ class ScopeView(EntryView):
     """A scope with its ports in the network; ``None`` where the scope is invalid."""
 
     ports: tuple[ScopePort, ...] | None = None
+
+    @property
+    def selects_rarely(self) -> bool:
+        """Whether it says what few scopes say."""
+        return bool(self.others) or any(self.fields[name].raw is not None for name in _RARE_SCOPE)
 
     @property
     def devices(self) -> dict[str, list[str]]:
@@ -179,7 +185,7 @@ class _FormBuilder:
             view.fields[name] = self._field((*view.path, *keys), (*place, *keys))
 
     def _others(self, view: EntryView, place: Path_, names: tuple[str, ...]) -> None:
-        found = [(name, at(self._merged, (*place, name))) for name in names]
+        found = [(name, at(self._merged, (*place, *name.split(".")))) for name in names]
         view.others = [(name, format_value(value)) for name, value in found if value is not None]
 
     def _entries(self, key: str) -> list[tuple[Path_, Path_, str, int, int]]:
@@ -201,6 +207,7 @@ class _FormBuilder:
         for place, path, file, index, last in self._entries("apply"):
             view = ScopeView(path, file=file, index=index, last=last)
             self._fields(view, place, _SCOPE)
+            self._others(view, place, ("shape.burst_time", "shape.excess_burst", "shape.excess_burst_time"))
             scope = _valid(Scope, at(self._merged, place))
             if scope is not None and self._network is not None:
                 view.ports = ports_in(scope, self._network)
