@@ -49,9 +49,7 @@ def carried_input(system: System, ingress: Ingress, unmapped: UnmappedFields, in
 
 def _untrusted(system: System, ingress: Ingress) -> tuple[Rule, ...]:
     cos = ingress.port_cos
-    dscp: int | None = system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0
-    if system.untrusted_keeps_dscp:
-        dscp = None
+    dscp = system.untrusted_dscp(cos)
     marked = [
         r.model_copy(
             update={

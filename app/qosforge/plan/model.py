@@ -340,6 +340,12 @@ class System(PlanModel):
     encrypting: tuple[str, ...] | None = None
     """Interfaces that encrypt packets before they classify them (a crypto map without ``qos pre-classify``)."""
 
+    def untrusted_dscp(self, port_cos: int) -> int | None:
+        """The DSCP that an input which trusts no mark writes, by the CoS of its port; None where it writes none."""
+        if self.untrusted_keeps_dscp:
+            return None
+        return self.cos_to_dscp[port_cos] if self.cos_to_dscp and port_cos else 0
+
 
 class UnknownLine(PlanModel):
     """A line that parsing does not understand, verbatim.

@@ -44,10 +44,8 @@ def enter(system: System, ingress: Ingress, packet: Packet, *, tagged: bool) -> 
             return replace(packet, group=rule.queue)
     match ingress.trust:
         case Trust.NONE:
-            cos = ingress.port_cos
-            if system.untrusted_keeps_dscp:
-                return replace(packet, cos=cos)
-            return replace(packet, dscp=system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0, cos=cos)
+            dscp = system.untrusted_dscp(ingress.port_cos)
+            return replace(packet, dscp=packet.dscp if dscp is None else dscp, cos=ingress.port_cos)
         case Trust.COS | Trust.PHONE if system.cos_to_dscp:
             return replace(packet, dscp=system.cos_to_dscp[packet.cos])
         case Trust.DSCP:
@@ -75,9 +73,9 @@ def marked(system: System, packet: Packet, dscp: int, cos: int | None) -> Packet
 
 def queue_of(system: System, egress: Egress, scheduler: Scheduler, packet: Packet) -> int | None:
     """The number of the queue a packet takes: by the output policy, the choice on input, the maps, the default."""
-    for rule in egress.rules:
-        if rule.queue is not None and takes(rule, packet):
-            return rule.queue
+    rule = _output_rule(egress, packet)
+    if rule is not None:
+        return rule.queue
     if not egress.rules:
         numbers = [queue.number for queue in scheduler.queues]
         if packet.group in numbers:
@@ -91,13 +89,18 @@ def queue_of(system: System, egress: Egress, scheduler: Scheduler, packet: Packe
 
 def leave(egress: Egress, packet: Packet) -> Packet:
     """A packet as it leaves an output: with the marks that the rule which takes it sets there."""
-    for rule in egress.rules:
-        if rule.queue is not None and takes(rule, packet):
-            dscp = packet.dscp if rule.set_dscp is None else rule.set_dscp
-            if rule.set_precedence is not None:
-                dscp = rule.set_precedence << 3 | packet.dscp & 7
-            return replace(packet, dscp=dscp, cos=packet.cos if rule.set_cos is None else rule.set_cos)
-    return packet
+    rule = _output_rule(egress, packet)
+    if rule is None:
+        return packet
+    dscp = packet.dscp if rule.set_dscp is None else rule.set_dscp
+    if rule.set_precedence is not None:
+        dscp = rule.set_precedence << 3 | packet.dscp & 7
+    return replace(packet, dscp=dscp, cos=packet.cos if rule.set_cos is None else rule.set_cos)
+
+
+def _output_rule(egress: Egress, packet: Packet) -> Rule | None:
+    """The rule of an output that takes a packet into its queue."""
+    return next((rule for rule in egress.rules if rule.queue is not None and takes(rule, packet)), None)
 
 
 def takes(rule: Rule, packet: Packet) -> bool:

@@ -106,9 +106,7 @@ def _ingress(system: System, ingress: Ingress, tagged: bool) -> IngressSpec:
     by_cos = ingress.trust in (Trust.COS, Trust.PHONE)
     otherwise = cleared = MarkSpec()
     if ingress.trust is Trust.NONE:
-        cos = ingress.port_cos
-        dscp = system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0
-        otherwise = cleared = MarkSpec(dscp=None if system.untrusted_keeps_dscp else dscp, cos=cos)
+        otherwise = cleared = MarkSpec(dscp=system.untrusted_dscp(ingress.port_cos), cos=ingress.port_cos)
     rules = [
         IngressRule(
             match=twin_match(rule),
