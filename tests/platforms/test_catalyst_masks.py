@@ -126,3 +126,14 @@ def test_lists_of_a_2950_know_three_protocols() -> None:
     told = found(result, "match-unsupported")
     assert (told.severity, told.requested) == ("error", "protocol 47")
     assert told.message.endswith("ip, tcp, udp alone")
+
+
+def test_a_filter_with_an_address_that_is_none_has_no_mask_that_is_known() -> None:
+    text = """\
+interface FastEthernet0/1
+ ip access-group IN in
+ip access-list extended IN
+ permit ip 10.0.0.0 0.0.0.999 any
+ permit tcp 10.0.0.0 0.0.255.255 any
+"""
+    assert C2950.parse(text, "s1", "12.1EA-EI").filter_masks == ("source /16",)

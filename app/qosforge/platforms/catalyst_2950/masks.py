@@ -7,7 +7,7 @@ such as ``permit tcp any any``, is a mask that the system has itself (configurat
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ipaddress import IPv4Address, ip_network
+from ipaddress import AddressValueError, IPv4Address, ip_network
 
 from qosforge.plan.model import Plan, Rule, Term
 from qosforge.plan.request import DeviceRequest
@@ -74,14 +74,19 @@ def user_mask(term: Term) -> str:
 
 
 def written_mask(entry: str) -> str:
-    """The mask of an entry as it is written, whether it permits or denies; empty for one of the system's."""
+    """The mask of an entry as it is written, whether it permits or denies; empty for one of the system's, and for
+    an entry whose addresses are none: the switch has no such entry."""
     words = entry.split()
     words = words[next((n for n, word in enumerate(words) if word in ("permit", "deny")), len(words) - 1) + 1 :]
     if words and not _begins_address(words[0]):
         del words[0]  # the protocol
     fields = []
     for side in ("source", "destination"):
-        if (length := _take_address(words)) is not None:
+        try:
+            length = _take_address(words)
+        except AddressValueError:
+            return ""
+        if length is not None:
             fields.append(f"{side} /{length}")
         if words and words[0] in _PORT_OPERATORS:
             fields.append(f"{side} port")
@@ -94,7 +99,11 @@ def _begins_address(word: str) -> bool:
 
 
 def _take_address(words: list[str]) -> int | None:
-    """How many bits an address at the front compares; None where it compares none."""
+    """How many bits an address at the front compares; None where it compares none.
+
+    Raises:
+        AddressValueError: its wildcard is none.
+    """
     if not words or not _begins_address(words[0]):
         return None
     first = words.pop(0)
