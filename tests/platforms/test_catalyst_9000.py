@@ -441,6 +441,16 @@ def test_what_people_wrote_is_read_and_what_is_not_understood_is_kept() -> None:
     ]
 
 
+def test_an_input_policer_at_a_percentage_is_kept_as_not_understood() -> None:
+    """Plans of this family hold rates, and no input has one to take a part of."""
+    policy = "policy-map IN\n class class-default\n  police rate percent 10\n"
+    text = f"{policy}interface {LAN}\n service-policy input IN\n"
+    plan = PLATFORM.parse(text, "sw", "17.12")
+    assert [entry.text for entry in plan.unknown] == ["police rate percent 10"]
+    (rule,) = plan.interfaces[0].ingress.rules
+    assert rule.police is None
+
+
 def test_a_written_configuration_is_told_and_compiles_back(box: Box) -> None:
     before = box.running_text()
     behind = {"apply": [{"interfaces": "trunk", "direction": "output"}]}

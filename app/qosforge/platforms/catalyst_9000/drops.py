@@ -170,9 +170,9 @@ class QueueLines:
                 self._tails.update(dict.fromkeys(_points(line), line["percent"]))
             case "buffers":
                 self._fields["buffer_percent"] = line["percent"]
-            case "police" if "percent" in line:
+            case "police" if "cap_percent" in line:
                 # The cap of a priority level, in the other way to say it.
-                self._fields |= {"capped": True, "share": Share(unit=ShareUnit.PERCENT, value=line["percent"])}
+                self._fields |= {"capped": True, "share": Share(unit=ShareUnit.PERCENT, value=line["cap_percent"])}
             case _:
                 return False
         return True

@@ -37,7 +37,7 @@ def _queues() -> Iterator[Line]:
     )
     # The cap of a priority level, in the other way to say it.
     capped = Change(negate="no police", remove_first=True)
-    yield Line("police", "police rate percent <1-100>:percent", "class", opens="police", change=capped)
+    yield Line("police", "police rate percent <1-100>:cap_percent", "class", opens="police", change=capped)
 
 
 TABLE = CommandTable(
