@@ -48,6 +48,15 @@ def test_what_no_output_looks_into_is_told(name: str, image: str, why: str) -> N
     assert "pre-classify" not in text_of(request, result)
 
 
+def test_a_tunnel_that_is_missing_leaves_those_beside_it() -> None:
+    request = requested(GOLD, image=MODERN, interfaces=(line(tunnels=("Tunnel0", "Tunnel7")),))
+    result = PLATFORM.lower(request, PLATFORM.parse(STARTUP + TUNNEL, "r9", MODERN))
+
+    (found,) = of(result, "tunnel-unsupported")
+    assert "Tunnel7" in found.message
+    assert result.plan.system.inside_tunnels == ("Tunnel0",)
+
+
 def test_without_tunnels_nothing_is_said_of_any() -> None:
     result = lowered(requested(GOLD, image=MODERN))
 

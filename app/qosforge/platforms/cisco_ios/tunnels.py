@@ -7,11 +7,10 @@ addresses, the device keeps a copy of the packet as it was (Cisco tech note 1866
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from qosforge.errors import Place
 from qosforge.findings import Finding
-from qosforge.note import note
+from qosforge.note import Reason, because
 from qosforge.plan.model import Plan, System
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.cisco_ios.capabilities import since
@@ -25,21 +24,22 @@ def inside_tunnels(request: DeviceRequest, running: Plan | None, findings: list[
     asked = {name: i.name for i in request.interfaces for name in i.tunnels}
     if not asked:
         return System()
-    told = tuple(_refusals(request, asked, running))
-    findings.extend(told)
-    held = (running.system.inside_tunnels if running else None) or ()
-    refused = {finding.interface for finding in told}
-    return System(inside_tunnels=tuple(sorted({*held, *(n for n, at in asked.items() if at not in refused)})))
-
-
-def _refusals(request: DeviceRequest, asked: dict[str, str], running: Plan | None) -> Iterator[Finding]:
+    inside = set((running.system.inside_tunnels if running else None) or ())
     for name, at in asked.items():
-        place = Place(device=request.device, interface=at, direction="output")
-        if not has(request, "pre_classify"):
-            yield note(
-                "tunnel-unsupported", place, variant="no-copy", image=request.image, since=since("pre_classify")
-            )
-        elif _TUNNEL.fullmatch(name) is None:
-            yield note("tunnel-unsupported", place, variant="no-tunnel", name=name)
-        elif running is not None and running.interface(name) is None:
-            yield note("tunnel-unsupported", place, variant="missing", name=name)
+        refusal = _refusal(request, name, running)
+        if refusal is None:
+            inside.add(name)
+        else:
+            findings.append(refusal.note(Place(device=request.device, interface=at, direction="output")))
+    return System(inside_tunnels=tuple(sorted(inside)))
+
+
+def _refusal(request: DeviceRequest, name: str, running: Plan | None) -> Reason | None:
+    """Why no output looks into a tunnel; None where one does."""
+    if not has(request, "pre_classify"):
+        return because("tunnel-unsupported", variant="no-copy", image=request.image, since=since("pre_classify"))
+    if _TUNNEL.fullmatch(name) is None:
+        return because("tunnel-unsupported", variant="no-tunnel", name=name)
+    if running is not None and running.interface(name) is None:
+        return because("tunnel-unsupported", variant="missing", name=name)
+    return None
