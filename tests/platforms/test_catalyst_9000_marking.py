@@ -154,6 +154,14 @@ def test_what_inputs_write_for_a_cos_tells_the_class_at_outputs() -> None:
     assert not [f for f in result.findings if f.code == "cos-untagged"]
 
 
+def test_what_the_intent_has_a_cos_stand_for_tells_the_class_at_outputs(box: Box) -> None:
+    apply = [{"interfaces": ["lan", "trunk"], "direction": "input", "trust": "cos"}, *APPLY[1:]]
+    device = made(BY_COS, REST, apply=apply, cos_to_dscp=[0, 8, 18, 26, 32, 46, 48, 56])
+    pushed(box, device)
+    (out,) = box.offer(TRUNK, CONTRACTED, [Packets(dscp=0, cos=3, count=1, bytes=100, protocol=6)], 1.0)
+    assert (out.dscp_out, out.egress_class) == (26, "class-default/bulk")
+
+
 def test_a_class_told_by_its_cos_alone_is_told_of_where_frames_leave_without_a_tag() -> None:
     found = finding(compilation(BY_COS, REST), "cos-untagged")
     assert (found.severity, found.traffic_class) == (Severity.WARNING, "bulk")

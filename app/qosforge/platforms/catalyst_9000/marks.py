@@ -42,7 +42,7 @@ def class_marks(request: DeviceRequest, notes: Notes) -> dict[str, ClassMarks]:
     for name, marks in result.items():
         if marks.dscp is not None:
             set_by.setdefault(marks.dscp, name)
-    carried = dscp_of_cos(result)
+    carried = dscp_of_cos(request, result)
     trusting = [i.trust_in in ("cos", "phone") for i in request.interfaces if i.recognise or i.trust]
     for entry in request.classes:
         if entry.is_default:
@@ -64,9 +64,13 @@ def class_marks(request: DeviceRequest, notes: Notes) -> dict[str, ClassMarks]:
     return result
 
 
-def dscp_of_cos(marks: Mapping[str, ClassMarks]) -> dict[int, int]:
-    """The DSCP that classes give a CoS of theirs; the first class's counts."""
-    return {m.cos: m.dscp for m in reversed(list(marks.values())) if m.cos is not None and m.dscp is not None}
+def dscp_of_cos(request: DeviceRequest, marks: Mapping[str, ClassMarks]) -> dict[int, int]:
+    """The DSCP that inputs which trust the CoS write for each, but for those of the same precedence.
+
+    A class that marks both goes before the map of the intent; the first class's counts.
+    """
+    own = {m.cos: m.dscp for m in reversed(list(marks.values())) if m.cos is not None and m.dscp is not None}
+    return dict(enumerate(request.cos_to_dscp or ())) | own
 
 
 def _told_by_cos(entry: ClassRequest) -> list[int]:

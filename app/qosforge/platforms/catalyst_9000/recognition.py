@@ -62,8 +62,7 @@ def trust_policy(
     request: DeviceRequest, interface_request: InterfaceRequest, marks: Mapping[str, ClassMarks]
 ) -> tuple[str, tuple[Rule, ...]] | None:
     """The policy of a port that does not simply keep the DSCPs it gets, as the device does by itself."""
-    given = dict(enumerate(request.cos_to_dscp or ()))
-    return trust.trust_policy(interface_request, given | dscp_of_cos(marks))
+    return trust.trust_policy(interface_request, dscp_of_cos(request, marks))
 
 
 def _terms(request: DeviceRequest, entry: ClassRequest, notes: Notes) -> Iterator[Term]:
