@@ -300,6 +300,28 @@ def test_merged_classes_with_marks_of_their_own() -> None:
     assert differ[0].requested == "c1 DSCP 33, c2 DSCP 34"
 
 
+@pytest.mark.parametrize(
+    "entry", ["permit ip 10.0.0.0 0.255.0.255 any", "permit ip 10.0.0.0/40 any", "permit ip host 10.0.0.300 any"]
+)
+def test_an_entry_whose_addresses_are_no_prefix_is_kept_as_not_understood(entry: str) -> None:
+    text = f"""\
+ip access-list extended WEB
+ {entry}
+ permit tcp any any eq 80
+class-map match-any web
+ match ip access-group WEB
+policy-map-input IN
+ service-queue 1 class-map web
+interface GigabitEthernet 0/1
+ service-policy input IN
+"""
+    plan = PLATFORM.parse(text, "e300", "8.4")
+
+    assert [(line.text, line.context) for line in plan.unknown] == [(entry, "ip access-list extended WEB")]
+    (rule,) = plan.interfaces[0].ingress.rules
+    assert [(term.protocol, term.source) for term in rule.any_of] == [(6, None)]
+
+
 def test_port_based_qos_stands_in_the_way() -> None:
     running = startup(DEVICE).replace(
         "interface GigabitEthernet 0/2\n",

@@ -15,9 +15,23 @@ NO_ORDER = 254
 """``order`` of an entry that has none: the device looks at lower ones first."""
 
 
-def read_term(values: Mapping[str, Any]) -> Term:
+def read_term(values: Mapping[str, Any]) -> Term | None:
     """The term of one permitting entry of a list, by what its line says (`lines.IP_ENTRY`, `lines.STANDARD_ENTRY`,
-    `lines.MAC_ENTRY`)."""
+    `lines.MAC_ENTRY`); None where terms do not have that, such as a wildcard with gaps."""
+    if "rest" in values:
+        return None
+    try:
+        return _term(values)
+    except ValueError:
+        return None
+
+
+def _term(values: Mapping[str, Any]) -> Term:
+    """The term of an entry.
+
+    Raises:
+        ValueError: its addresses are no prefixes.
+    """
     if "standard" in values:
         return Term(source=_prefix(values, "source"))
     if "protocol" not in values:

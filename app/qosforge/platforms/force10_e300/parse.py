@@ -186,11 +186,13 @@ class _Reader:
             order = self._order(body.name)
             held = self.lists[line["layer"]][line.name]
             for entry in held.below:
-                if entry.id == "ace":
-                    if entry.get("order", NO_ORDER) == order and "rest" not in entry:
-                        yield read_term(entry.values)
-                    else:
-                        self.reading.miss(entry, held.line.text)
+                if entry.id != "ace":
+                    continue
+                term = read_term(entry.values) if entry.get("order", NO_ORDER) == order else None
+                if term is None:
+                    self.reading.miss(entry, held.line.text)
+                else:
+                    yield term
 
     def _order(self, class_map: str) -> int:
         """When the device looks at a class map: by the ``order`` of its entries where all have one, else last."""
