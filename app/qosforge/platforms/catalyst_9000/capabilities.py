@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from qosforge.platforms.capability_data import Bounds, CapabilityData, Fact, Range, Sourced, load
+from qosforge.platforms.capability_data import CapabilityData, Fact, Range, Sourced, load
+from qosforge.platforms.mqc.policers import PolicerBounds
 
 
 class Queues(Fact[int]):
@@ -12,13 +13,6 @@ class Queues(Fact[int]):
 
     priority_levels: int
     thresholds: int
-
-
-class Policers(Sourced):
-    """Bounds of a policer's rate and burst."""
-
-    rate: Bounds
-    burst: Bounds
 
 
 class EarlyDetection(Sourced):
@@ -57,7 +51,7 @@ class Catalyst9000(CapabilityData):
     priority_kbps: Range
     remaining_ratio: Range
     shape: Range
-    police: Policers
+    police: PolicerBounds
     policed_marks: Fact[str]
     name_length: Fact[int]
     values_per_line: Fact[int]

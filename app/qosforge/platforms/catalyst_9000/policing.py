@@ -19,26 +19,12 @@ def policer(entry: ClassRequest, rule: Rule, exceeding: PolicedMap, notes: Notes
     police = entry.treatment.police
     if police is None or police.direction != "input":
         return None
-    found = _out_of_range(police) or _made(entry, police, rule, exceeding)
+    found = next(CAPABILITIES.police.refusals(police), None) or _made(entry, police, rule, exceeding)
     if isinstance(found, Policer):
         return found
     place = Place(device=notes.request.device, direction="input", traffic_class=entry.name)
     asked = format_rate(police.committed_rate)
     notes.extend([found.note(place, requested=asked, applied="not policed", preferred=police.prefer)])
-    return None
-
-
-def _out_of_range(police: Police) -> Reason | None:
-    limits = CAPABILITIES.police
-    for bounds, variant, value in (
-        (limits.rate, "rate-out-of-range", police.committed_rate),
-        (limits.burst, "burst-out-of-range", police.burst_bytes),
-        (limits.rate, "rate-out-of-range", police.peak_rate),
-        (limits.burst, "burst-out-of-range", police.excess_bytes),
-    ):
-        low, high = bounds.minimum, bounds.maximum
-        if value is not None and not low <= value <= high:
-            return because("police-unsupported", variant=variant, value=value, low=low, high=high)
     return None
 
 

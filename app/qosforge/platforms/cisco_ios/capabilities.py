@@ -10,6 +10,7 @@ from qosforge.platforms.capability_data import (
     Sourced,
     load,
 )
+from qosforge.platforms.mqc.policers import PolicerBounds
 
 
 class ImageFeature(Sourced):
@@ -35,13 +36,6 @@ class QueueLimits(Range):
 
     value: int
     maximum_hqf: int
-
-
-class Policers(Sourced):
-    """Bounds of a policer's rates and bursts."""
-
-    rate: Bounds
-    burst: Bounds
 
 
 class Highest(Sourced):
@@ -146,7 +140,7 @@ class CiscoIos(CapabilityData):
     values_per_match: Fact[dict[str, int]]
     access_list_entries: Fact[int]
     class_queue_limit: QueueLimits
-    police: Policers
+    police: PolicerBounds
     police_burst_ms: Range
     shape_bps: Range
     shape_bps_hqf: Highest

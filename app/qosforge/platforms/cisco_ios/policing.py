@@ -76,16 +76,9 @@ def check_policer(request: DeviceRequest, class_request: ClassRequest) -> Iterat
         yield from _check_percentage(request, class_request, requested)
         yield from _check_actions(request, class_request, requested)
         return
-    limits = CAPABILITIES.police
-    for bounds, variant, value in (
-        (limits.rate, "rate-out-of-range", requested.committed_rate),
-        (limits.burst, "burst-out-of-range", requested.burst_bytes),
-        (limits.rate, "rate-out-of-range", requested.peak_rate),
-        (limits.burst, "burst-out-of-range", requested.excess_bytes),
-    ):
-        low, high = bounds.minimum, bounds.maximum
-        if value is not None and not low <= value <= high:
-            yield _refused(request, class_request, variant, value=value, low=low, high=high)
+    place = class_place(request, class_request, direction=requested.direction)
+    for refusal in CAPABILITIES.police.refusals(requested):
+        yield refusal.note(place, preferred=requested.prefer)
     if requested.peak_rate is not None and not has(request, "police_actions_below"):
         yield _refused(request, class_request, "no-two-rates", image=request.image)
     yield from _check_actions(request, class_request, requested)

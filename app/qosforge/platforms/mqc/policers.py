@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from qosforge.commands import Entry
 from qosforge.dscp import dscp_name
+from qosforge.intent.models import Police
+from qosforge.note import Reason, because
 from qosforge.plan.model import DROP, TRANSMIT, Action, Policer
+from qosforge.platforms.capability_data import Bounds, Sourced
 from qosforge.platforms.mqc.lines import OUTCOMES
+
+
+class PolicerBounds(Sourced):
+    """Bounds of a policer's rates and bursts."""
+
+    rate: Bounds
+    burst: Bounds
+
+    def refusals(self, police: Police) -> Iterator[Reason]:
+        """``police-unsupported``: the rates and bursts of a policer that a device does not take."""
+        for bounds, variant, value in (
+            (self.rate, "rate-out-of-range", police.committed_rate),
+            (self.burst, "burst-out-of-range", police.burst_bytes),
+            (self.rate, "rate-out-of-range", police.peak_rate),
+            (self.burst, "burst-out-of-range", police.excess_bytes),
+        ):
+            low, high = bounds.minimum, bounds.maximum
+            if value is not None and not low <= value <= high:
+                yield because("police-unsupported", variant=variant, value=value, low=low, high=high)
 
 
 @dataclass(frozen=True)
