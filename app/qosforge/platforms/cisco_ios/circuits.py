@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from qosforge.commands import Entry, Reading
 from qosforge.errors import Place
 from qosforge.findings import Finding
+from qosforge.intent.scope import OWN_PREFIX
 from qosforge.note import note
 from qosforge.plan.model import CircuitPlan, InterfacePlan, Plan
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.cisco_ios.trains import has
 
-MAP_CLASS_PREFIX = "QOSFORGE-"
+MAP_CLASS_PREFIX = f"{OWN_PREFIX}-"
+"""Begins the names of the map classes that are ours."""
 
 
 @dataclass(frozen=True)

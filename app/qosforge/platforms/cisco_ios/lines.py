@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from qosforge.commands import ELSEWHERE, ArgumentType, Change, CommandTable, Line
+from qosforge.intent.scope import OWN_PREFIX
 from qosforge.platforms.capability_data import Bounds, Range
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.mqc import lines as mqc
@@ -209,7 +210,7 @@ def _map_classes() -> Iterator[Line]:
         opens="map-class",
         # The rate must not fall below what the policy that stands there reserves.
         change=Change(
-            defines="map-class {name}", owned=True, remove_first=True, only={"name": rf"{mqc.ACL_PREFIX}\S*"}
+            defines="map-class {name}", owned=True, remove_first=True, only={"name": rf"{OWN_PREFIX}-\S*"}
         ),
     )
     value = Change(key="{what}", negate="no frame-relay {what}")

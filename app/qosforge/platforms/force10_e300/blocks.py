@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from qosforge.intent.scope import OWN_PREFIX
 from qosforge.plan.model import Ingress, InterfacePlan, Plan, PortRange, Rule, Term
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
@@ -15,7 +16,7 @@ from qosforge.platforms.force10_e300.wred import own_profiles
 from qosforge.platforms.mac_addresses import in_pairs
 from qosforge.platforms.names import short_names, shorten
 
-ACL_PREFIX = "QOSFORGE-"
+ACL_PREFIX = f"{OWN_PREFIX}-"
 _PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp"}
 _KINDS = (
     "access-list", "class-map", "qos-policy-input", "wred-profile", "qos-policy-output", "policy-map-input",

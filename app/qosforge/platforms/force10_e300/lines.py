@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qosforge.commands import ArgumentType, Change, CommandTable, Line
+from qosforge.intent.scope import OWN_PREFIX
 from qosforge.platforms.mac_addresses import dotted
 
 _RATE = "{{<1-10000>:{0}mbps|kbps <1-10000000>:{0}kbps}} [<0-1000000>:{0}burst_kb]"
@@ -57,7 +58,11 @@ def _entries(mode: str, entry: str) -> tuple[Line, ...]:
 def _access_list(layer: str) -> Line:
     # The device takes no rule twice, whatever its number.
     change = Change(
-        defines=f"{layer} acl {{name}}", matches=True, owned=True, remove_first=True, only={"name": r"QOSFORGE\S*"}
+        defines=f"{layer} acl {{name}}",
+        matches=True,
+        owned=True,
+        remove_first=True,
+        only={"name": rf"{OWN_PREFIX}\S*"},
     )
     return Line(f"{layer} acl", f"{layer} access-list extended WORD:name", opens=f"{layer} acl", change=change)
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from qosforge.commands import ArgumentType, Change, Line
+from qosforge.intent.scope import OWN_PREFIX
 
-ACL_PREFIX = "QOSFORGE-"
+ACL_PREFIX = f"{OWN_PREFIX}-"
 """Begins the names of the access lists that are ours, and the remarks of numbered ones."""
 CLASS_DEFAULT = "class-default"
 """What devices call the class of everything else."""

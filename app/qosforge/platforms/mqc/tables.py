@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qosforge.commands import Change, Entry, Line, Reading
+from qosforge.intent.scope import OWN_PREFIX
 from qosforge.plan.model import TRANSMIT, Action, Rule
 
-OWN_PREFIX = "QOSFORGE"
-"""How the names of tables begin that are ours."""
 POLICED = f"{OWN_PREFIX}-POLICED"
 """The table of what policers write on packets that exceed."""
 _MARKS = range(64)
