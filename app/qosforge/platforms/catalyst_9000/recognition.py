@@ -13,7 +13,7 @@ from qosforge.platforms.catalyst_9000.policing import policer
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.policing import PolicedMap
 from qosforge.platforms.mqc import trust
-from qosforge.platforms.mqc.access_lists import asks_ipv6, version
+from qosforge.platforms.mqc.access_lists import speaks_ipv6, version
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, points_of, ports_only
 
@@ -50,7 +50,7 @@ def input_rules(
 
 def lists_ipv6(request: DeviceRequest) -> bool:
     """Whether flows without addresses have lists of both versions: where inventory or intent speaks of IPv6."""
-    return CAPABILITIES.ipv6_lists.value and ("ipv6" in request.features or asks_ipv6(request.classes))
+    return CAPABILITIES.ipv6_lists.value and speaks_ipv6(request)
 
 
 def is_flow(term: Term) -> bool:

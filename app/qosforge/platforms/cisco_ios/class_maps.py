@@ -8,7 +8,7 @@ from qosforge.memoise import memoise
 from qosforge.plan.model import Rule, Term
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.cisco_ios.trains import has
-from qosforge.platforms.mqc.access_lists import AccessList, asks_ipv6, lists_of, version
+from qosforge.platforms.mqc.access_lists import AccessList, lists_of, speaks_ipv6, version
 from qosforge.platforms.mqc.lines import ACL_PREFIX
 
 EXCEPT_SUFFIX = ".NOT"
@@ -80,7 +80,7 @@ def lists_ipv6(request: DeviceRequest) -> bool:
     """Whether flows without addresses have lists of both versions: not every image of a release has IPv6, so where
     the inventory says that a device does, or the intent asks for its prefixes.
     """
-    return has(request, "match_ipv6") and ("ipv6" in request.features or asks_ipv6(request.classes))
+    return has(request, "match_ipv6") and speaks_ipv6(request)
 
 
 def rule_of(request: DeviceRequest, name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...] = ()) -> Rule:

@@ -13,7 +13,7 @@ from qosforge.commands.pattern import PRECEDENCES
 from qosforge.dscp import dscp_name
 from qosforge.memoise import memoise
 from qosforge.plan.model import PortRange, Term
-from qosforge.plan.request import ClassRequest
+from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.flow_ports import read_ports
 from qosforge.platforms.mqc.conditions import Condition
 from qosforge.platforms.mqc.lines import ACL_PREFIX, IPV6_PROTOCOLS, PROTOCOLS, TCP_PORTS, UDP_PORTS
@@ -113,12 +113,17 @@ class AccessList:
     of_one_version: bool = False
 
 
+def speaks_ipv6(request: DeviceRequest) -> bool:
+    """Whether the inventory says that a device has IPv6, or the intent asks for its prefixes."""
+    return "ipv6" in request.features or _asks_ipv6(request.classes)
+
+
 @memoise
-def asks_ipv6(classes: tuple[ClassRequest, ...]) -> bool:
+def _asks_ipv6(classes: tuple[ClassRequest, ...]) -> bool:
     """Whether classes, or those below them, look at prefixes of IPv6."""
     terms = (t for c in classes for t in (*c.terms, *c.none_of))
     return any(ipaddress.ip_network(p).version == 6 for t in terms for p in (*t.source, *t.destination)) or any(
-        asks_ipv6(c.children) for c in classes if c.children
+        _asks_ipv6(c.children) for c in classes if c.children
     )
 
 
