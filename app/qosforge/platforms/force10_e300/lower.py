@@ -83,8 +83,10 @@ _L2 = "-L2"
 def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of an E300 for a request."""
     lowering = _lowering(core(request))
+    coloured = lowering.trusts or _trusts_elsewhere(request, running)
     interfaces = tuple(
-        _interface(lowering, request, interface_request, running) for interface_request in request.interfaces
+        _interface(lowering, request, interface_request, running, coloured=coloured)
+        for interface_request in request.interfaces
     )
     scheduled = any(interface_request.schedule for interface_request in request.interfaces)
     system = System(
@@ -94,7 +96,6 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         scheduler=default_scheduler(lowering.chosen.strict) if scheduled else None,
     )
     families = tuple(sorted({family(i.name, request.device) for i in request.interfaces if i.schedule}))
-    coloured = lowering.trusts or _trusts_elsewhere(request, running)
     table = lowering.scheduler("GigabitEthernet", coloured)
     shares = class_shares(request, table, lowering.chosen.queue_of) if scheduled else ()
     return LoweredDevice(
@@ -115,9 +116,14 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
 
 
 def _interface(
-    lowering: _Lowering, request: DeviceRequest, interface_request: InterfaceRequest, running: Plan | None
+    lowering: _Lowering,
+    request: DeviceRequest,
+    interface_request: InterfaceRequest,
+    running: Plan | None,
+    *,
+    coloured: bool,
 ) -> InterfacePlan:
-    """The plan of one port."""
+    """The plan of one port; ``coloured`` says that some packets have a colour."""
     port_family = family(interface_request.name, request.device)
     current = running.interface(interface_request.name) if running else None
     ingress = current.ingress if current else Ingress()
@@ -127,7 +133,6 @@ def _interface(
     elif interface_request.trust:
         ingress = lowering.trusting_ingress(_trust_policy(request, interface_request), interface_request.trust_in)
     if interface_request.schedule:
-        coloured = lowering.trusts or _trusts_elsewhere(request, running)
         egress = lowering.egress(interface_request.output_policy, port_family, coloured)
     return InterfacePlan(name=interface_request.name, ingress=ingress, egress=egress)
 
