@@ -161,14 +161,13 @@ def _system(
             supported=", ".join(map(str, sorted(supported))),
         )
     forth = tuple(dscp if dscp in supported else dscp >> 3 << 3 for dscp in forth)
+    system = System(
+        cos_to_queue=queues,
+        scheduler=scheduler,
+        untrusted_keeps_dscp=CAPABILITIES.untrusted_keeps_dscp.value,
+    )
     if enhanced(request.image):
-        return System(
-            cos_to_dscp=forth,
-            dscp_to_cos=back,
-            cos_to_queue=queues,
-            scheduler=scheduler,
-            untrusted_keeps_dscp=CAPABILITIES.untrusted_keeps_dscp.value,
-        )
+        return system.model_copy(update={"cos_to_dscp": forth, "dscp_to_cos": back})
     if (forth, back) != (DEFAULT_COS_TO_DSCP, DSCP_TO_COS):
         changed = [f"DSCP {d} and CoS {cos}" for cos, d in enumerate(forth) if d != DEFAULT_COS_TO_DSCP[cos]]
         notes.note(
@@ -177,11 +176,7 @@ def _system(
             applied="CoS is the upper three bits of the DSCP",
             image=request.image,
         )
-    return System(
-        cos_to_queue=queues,
-        scheduler=scheduler,
-        untrusted_keeps_dscp=CAPABILITIES.untrusted_keeps_dscp.value,
-    )
+    return system
 
 
 def _note_box_wide(request: DeviceRequest, running: Plan | None, notes: Notes) -> None:

@@ -42,8 +42,8 @@ def note_switch_masks(request: DeviceRequest, plan: Plan, running: Plan | None, 
     if running is None:
         return
     planned = {i.name for i in plan.interfaces}
-    others = [i.ingress.rules for i in running.interfaces if i.name not in planned]
-    rules = [rule for held in ([i.ingress.rules for i in plan.interfaces] + others) for rule in held]
+    others = [i for i in running.interfaces if i.name not in planned]
+    rules = [rule for i in (*plan.interfaces, *others) for rule in i.ingress.rules]
     masks = {user_mask(term) for rule in rules if list_kind(rule) for term in rule.any_of} - {""}
     used, most = len(masks) + len(running.filter_masks), CAPABILITIES.acl_masks_of_switch.value
     if masks and used > most and any(i.recognise for i in request.interfaces):

@@ -34,11 +34,7 @@ class _Reader:
         self.circuits.read_unused()
         self.policies.read_unattached()
         ids = {line.id for entry in self.reading.entries for line in (entry, *entry.below)}
-        inside = sorted(
-            entry.name
-            for entry in self.reading.all("interface")
-            if any(line.id == "pre-classify" for line in entry.below)
-        )
+        inside = sorted(entry.name for entry in found if any(line.id == "pre-classify" for line in entry.below))
         return Plan(
             device=device,
             platform="cisco_ios",

@@ -66,7 +66,7 @@ class FilterTable:
             for entry, side in ((member, "inside"), (meter, "inside"), (meter, "outside")):
                 key, value = _reference(entry, side) if entry is not None else ("number", "")
                 for own, action in self._objects["action"].items():
-                    if value in ((own,) if key == "number" else (action.get("name", f"action {own}"),)):
+                    if value == (own if key == "number" else action.get("name", f"action {own}")):
                         yield action
 
     def _members(self, policy: Entry) -> list[Entry]:
