@@ -65,7 +65,7 @@ def parse(text: str, device: str, image: str = "") -> Plan:
 
 def beside_plan(text: str) -> tuple[BesidePlan, ...]:
     """Lines that wait for QoS to be switched on; and reserved parts of queues, which plans do not have."""
-    reader = SwitchReader(TABLE, text, unmarked=0, trust_beside=True)
+    reader = SwitchReader(TABLE, text)
     entries = [*reader.reading.entries, *(line for port in reader.ports() for line in port.below)]
     said = [entry for entry in entries if not entry.negated]
     if not any(reader.settings("mls-qos")):
