@@ -97,3 +97,14 @@ def test_shaping(make: BoxMaker) -> None:
     # What a circuit without a class gets: CIR 56000, Bc 7000, an interval of 125 ms.
     assert ["123", "56000", "875", "7000", "0", "125", "875", "-"] in rows
     assert show(box, "show traffic-shape FastEthernet0/0") == ""
+
+
+def test_class_maps_that_say_no_mode_show_as_match_all(make: BoxMaker) -> None:
+    box = make("12.0(7)T", STARTUP)
+    lines = ["class-map match-any", "match ip precedence 5", "policy-map P", "class match-any", "bandwidth 100"]
+    assert type_lines(box, *lines, "interface Serial0/0", "service-policy output P")[1] == []
+    assert " Class Map match-all match-any (id 1)\n" in show(box, "show class-map match-any")
+    box.offer("FastEthernet0/0", "Serial0/0", [Packets(5, 100, dscp=40), Packets(3, 100)], 1.0)
+    text = show(box, "show policy-map interface Serial0/0")
+    assert "Class-map: match-any (match-all)\n      5 packets, 500 bytes" in text
+    assert "Class-map: class-default (match-any)\n      3 packets, 300 bytes" in text

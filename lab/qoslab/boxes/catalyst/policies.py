@@ -9,7 +9,7 @@ from qoslab.boxes.catalyst.policing import Policers
 from qoslab.boxes.ios import refusals
 from qoslab.boxes.ios.arguments import dscp_value
 from qoslab.boxes.ios.base import IosBox
-from qoslab.boxes.ios.classes import CLASS_RANK, POLICY_RANK, class_names, in_class, policies
+from qoslab.boxes.ios.classes import CLASS_RANK, POLICY_RANK, class_names, in_class, match_mode, policies
 from qoslab.boxes.ios.rows import leaving, row, setting
 from qoslab.config import Section
 from qoslab.grammar import Command, Match, Refused
@@ -168,8 +168,8 @@ class SwitchPolicies:
         if name == "class-default":
             raise Refused(f"% Invalid class-map name {name}")  # unconfirmed wording
         held = shell.section.get(key)
-        how = match.get("how") or (held.text.split()[1] if held is not None else "match-all")
-        if held is None or held.text.split()[1] != how:
+        how = match.get("how") or (match_mode(held) if held is not None else "match-all")
+        if held is None or match_mode(held) != how:
             held = shell.store(Section(f"class-map {how} {name}", key=key, rank=CLASS_RANK, mode="cmap"))
         shell.enter("cmap", held)
 

@@ -7,7 +7,7 @@ from qoslab.boxes.catalyst_9000.plane import Path, SwitchPlane
 from qoslab.boxes.catalyst_9000.policies import SwitchPolicies
 from qoslab.boxes.catalyst_9000.queueing import priority_level, queues
 from qoslab.boxes.ios.arguments import IF, dscp_value
-from qoslab.boxes.ios.classes import class_names
+from qoslab.boxes.ios.classes import class_names, match_mode
 from qoslab.boxes.ios.rows import row
 from qoslab.config import Section
 from qoslab.grammar import Match
@@ -62,9 +62,8 @@ class PolicyShow:
     def _class(self, held: Section, path: Path, pad: str, *, queued: bool) -> list[str]:
         name = path[-1]
         mapped = self._box.running.get(f"class-map {name}")
-        how = mapped.text.split()[1] if mapped is not None else "match-any"
         count = self._plane.count(path)
-        lines = ["", f"{pad}Class-map: {name} ({how})", f"{pad}  {count.packets} packets"]
+        lines = ["", f"{pad}Class-map: {name} ({match_mode(mapped)})", f"{pad}  {count.packets} packets"]
         matches = [_match(line) for line in mapped.starting("match ")] if mapped is not None else ["any"]
         lines += [f"{pad}  Match: {text}" for text in matches]
         if "priority" in held:

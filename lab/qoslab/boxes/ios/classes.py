@@ -161,7 +161,7 @@ class ClassMaps:
     def _check_nested(self, shell: Shell, name: str) -> None:
         if not shell.loading and f"class-map {name}" not in self._box.running:
             raise Refused(refusals.unknown_class(name))
-        if self._reaches(name, shell.section.text.split()[2]):
+        if self._reaches(name, shell.section.text.split()[-1]):
             raise Refused(f"% Class-map {name} would contain itself")
 
 
@@ -175,6 +175,14 @@ def class_names(policy: Section) -> list[str]:
     return [child.text.split()[1] for child in policy.starting("class ")]
 
 
+def match_mode(class_map: Section | None) -> str:
+    """``match-any`` or ``match-all``: class-default has no class-map; one that does not say is ``match-all``."""
+    if class_map is None:
+        return "match-any"
+    words = class_map.text.split()
+    return words[1] if len(words) > 2 else "match-all"
+
+
 def in_class(box: IosBox, name: str, packets: Packets, into: str) -> bool:
     """True when a class of the running configuration takes the packets."""
     if name == "class-default":
@@ -185,7 +193,7 @@ def in_class(box: IosBox, name: str, packets: Packets, into: str) -> bool:
     lines = [child.text.split() for child in held.starting("match ")]
     found = (_line_matches(box, words[1:], packets, into) for words in lines)
     # A class-map without a match line takes nothing.
-    return bool(lines) and (any(found) if held.text.split()[1] == "match-any" else all(found))
+    return bool(lines) and (any(found) if match_mode(held) == "match-any" else all(found))
 
 
 def _line_matches(box: IosBox, words: list[str], packets: Packets, into: str) -> bool:

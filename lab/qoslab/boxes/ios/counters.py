@@ -6,7 +6,7 @@ from qoslab.boxes.ios import wred as ios_wred
 from qoslab.boxes.ios.arguments import IF, dscp_value, interface_name
 from qoslab.boxes.ios.attach import RESERVABLE, Attachments, booked
 from qoslab.boxes.ios.base import IosBox
-from qoslab.boxes.ios.classes import class_names, policies
+from qoslab.boxes.ios.classes import class_names, match_mode, policies
 from qoslab.boxes.ios.forwarding import Count, Forwarding, Path
 from qoslab.boxes.ios.police import Policer
 from qoslab.boxes.ios.queueing import default_queueing
@@ -68,10 +68,10 @@ class Counters:
         for name in [*(one for one in names if one != "class-default"), "class-default"]:
             held = policy.get(f"class {name}") or Section(f"class {name}")
             mapped = self._box.running.get(f"class-map {name}")
-            how = "match-any" if mapped is None else (*mapped.text.split()[1:-1], "match-all")[0]
             count = self._forwarding.count((*path, name))
             offered, dropped = count.rates(self._box.clock.seconds())
-            lines += ["", f"{pad}Class-map: {name} ({how})", f"{pad}  {count.packets} packets, {count.bytes} bytes"]
+            lines += ["", f"{pad}Class-map: {name} ({match_mode(mapped)})"]
+            lines.append(f"{pad}  {count.packets} packets, {count.bytes} bytes")
             lines.append(f"{pad}  5 minute offered rate {offered} bps, drop rate {dropped} bps")
             matches = [child.text.split(None, 1)[1] for child in mapped.starting("match ")] if mapped else ["any"]
             lines += [f"{pad}  Match: {text}" for text in matches]
@@ -112,9 +112,9 @@ class Counters:
         del shell
         lines: list[str] = []
         for number, held in enumerate(self._box.running.starting("class-map "), start=1):
-            how, name = held.text.split()[1:3]
+            name = held.text.split()[-1]
             if match.get("name", name) == name:
-                lines.append(f" Class Map {how} {name} (id {number})")
+                lines.append(f" Class Map {match_mode(held)} {name} (id {number})")
                 lines += [f"   Match   {child.text.split(None, 1)[1]} " for child in held.starting("match ")]
                 lines.append("")
         if match.get("name", "class-default") == "class-default":
