@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from qoslab.boxes.ios.arguments import PORT_NAMES, TOS_NAMES, dscp_value, precedence_value
 from qoslab.boxes.ios.rows import leaving, row
@@ -176,28 +177,42 @@ class AccessList:
             raise KeyError(name)
 
     def permits(self, packets: Packets) -> bool:
-        """True when the deciding entry is a permit; ``ip`` lists are about packets of IPv4."""
-        return packets.ip_version == 4 and decided(self.entries, packets, _matches)
+        """True when the deciding entry is a permit."""
+        return _IPV4.permits(self.entries, packets)
 
 
-def decided(entries: list[list[str]], packets: Packets, about: Callable[[list[str], Packets], bool]) -> bool:
-    """True when the first entry that is about the packets is a permit."""
-    return next((entry[0] == "permit" for entry in entries if about(entry[1:], packets)), False)
+@dataclass(frozen=True)
+class Entries:
+    """How the entries of lists of one version of IP read; they are about packets of that version alone.
 
+    ``any_protocol`` is the word for all protocols. ``address`` takes what an entry asks of an address off the front
+    of its words, and tells whether an address is that.
+    """
 
-def _matches(words: list[str], packets: Packets) -> bool:
-    rest = list(words)
-    first = rest[0]
-    if _is_address(first):
-        return _address(rest, packets.src)
-    rest.pop(0)
-    if first != "ip" and PROTOCOLS.get(first, int(first) if first.isdigit() else -1) != packets.protocol:
-        return False
-    if not _address(rest, packets.src) or not match_ports(rest, packets.src_port):
-        return False
-    if not _address(rest, packets.dst) or not match_ports(rest, packets.dst_port):
-        return False
-    return match_options(rest, packets)
+    ip_version: int
+    any_protocol: str
+    protocols: dict[str, int]
+    address: Callable[[list[str], str], bool]
+
+    def permits(self, entries: list[list[str]], packets: Packets) -> bool:
+        """True when the first entry that is about the packets is a permit."""
+        if packets.ip_version != self.ip_version:
+            return False
+        return next((entry[0] == "permit" for entry in entries if self._matches(entry[1:], packets)), False)
+
+    def _matches(self, words: list[str], packets: Packets) -> bool:
+        if _is_address(words[0]):  # a standard list
+            return self.address(words, packets.src)
+        protocol, *rest = words
+        number = self.protocols.get(protocol, int(protocol) if protocol.isdigit() else -1)
+        return (
+            (protocol == self.any_protocol or number == packets.protocol)
+            and self.address(rest, packets.src)
+            and _ports(rest, packets.src_port)
+            and self.address(rest, packets.dst)
+            and _ports(rest, packets.dst_port)
+            and _options(rest, packets)
+        )
 
 
 def _address(rest: list[str], address: str) -> bool:
@@ -217,7 +232,7 @@ def _number(word: str) -> int:
     return PORT_NAMES[word] if word in PORT_NAMES else int(word)
 
 
-def match_ports(rest: list[str], port: int) -> bool:
+def _ports(rest: list[str], port: int) -> bool:
     """Take what an entry asks of a port off the front, and tell whether a port is that."""
     if not rest or rest[0] not in {"eq", "gt", "lt", "neq", "range"}:
         return True
@@ -236,7 +251,7 @@ def _tos(word: str) -> int:
     return TOS_NAMES[word] if word in TOS_NAMES else int(word)
 
 
-def match_options(rest: list[str], packets: Packets) -> bool:
+def _options(rest: list[str], packets: Packets) -> bool:
     """Whether packets have the marks that stand at the end of an entry."""
     if "dscp" in rest and dscp_value(rest[rest.index("dscp") + 1]) != packets.dscp:
         return False
@@ -246,3 +261,6 @@ def match_options(rest: list[str], packets: Packets) -> bool:
         return False
     # The lab offers plain, complete packets: nothing is a fragment or part of an established flow.
     return "fragments" not in rest and "established" not in rest
+
+
+_IPV4 = Entries(4, "ip", PROTOCOLS, _address)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 
-from qoslab.boxes.ios.acl import decided, match_options, match_ports
+from qoslab.boxes.ios.acl import Entries
 from qoslab.boxes.ios.rows import group, leaving, row
 from qoslab.boxes.ios.train import IPV6_LISTS, Train
 from qoslab.config import Section
@@ -68,32 +68,20 @@ def _entry(shell: Shell, match: Match) -> None:
         _keep(shell, text)
 
 
-def permits(held: Section, packets: Packets) -> bool:
-    """Whether a list permits packets: those of IPv6 that the first entry about them permits."""
-    entries = [line.text.split() for line in held if not line.text.startswith("remark")]
-    return packets.ip_version == 6 and decided(entries, packets, _matches)
-
-
-def _matches(words: list[str], packets: Packets) -> bool:
-    protocol, *rest = words
-    if (
-        protocol != "ipv6"
-        and _PROTOCOLS.get(protocol, int(protocol) if protocol.isdigit() else -1) != packets.protocol
-    ):
-        return False
-    if not _address(rest, packets.src) or not match_ports(rest, packets.src_port):
-        return False
-    if not _address(rest, packets.dst) or not match_ports(rest, packets.dst_port):
-        return False
-    return match_options(rest, packets)
-
-
 def _address(rest: list[str], address: str) -> bool:
     word = rest.pop(0)
     if word == "any":
         return True
     network = ipaddress.IPv6Network(rest.pop(0) if word == "host" else word)
     return ":" in address and ipaddress.IPv6Address(address) in network
+
+
+_IPV6 = Entries(6, "ipv6", _PROTOCOLS, _address)
+
+
+def permits(held: Section, packets: Packets) -> bool:
+    """Whether a list permits packets."""
+    return _IPV6.permits([line.text.split() for line in held if not line.text.startswith("remark")], packets)
 
 
 def _printed_address(token: str) -> str | None:
