@@ -87,3 +87,34 @@ def test_the_change_of_a_line_follows_from_its_row() -> None:
         " class DATA",
         "  priority 64",
     ]
+
+
+LISTS = CommandTable(
+    Line("list", "access-list extended WORD:name", opens="list"),
+    Line("standard", "access-list standard WORD:name", opens="standard"),
+    Line("entry", "permit WORD:source WORD:destination", "list"),
+    Line("entry", "permit WORD:source", "standard"),
+    shared={},
+)
+
+
+def test_lines_with_one_first_word_may_open_several_modes() -> None:
+    reading = LISTS.read("acc ext A\nperm x y\nacc stand B\nperm z\n")
+    assert [(entry.id, [below.values for below in entry.below]) for entry in reading.entries] == [
+        ("list", [{"source": "x", "destination": "y"}]),
+        ("standard", [{"source": "z"}]),
+    ]
+    assert reading.unknown == ()
+
+
+def test_the_words_of_a_line_that_nobody_abbreviates_stay_as_they_are() -> None:
+    table = CommandTable(
+        Line("entry", "permit {tcp|udp}:protocol any", abbreviated=False),
+        Line("entry", "permit REST:rest"),
+        shared={},
+    )
+    assert table.syntax.spelt("", "perm tcp an") == "permit tcp an"
+    assert [dict(entry.values) for entry in table.read("perm tcp any\nperm tcp an\n").entries] == [
+        {"protocol": "tcp"},
+        {"rest": "tcp an"},
+    ]
