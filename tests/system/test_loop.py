@@ -81,7 +81,9 @@ def test_every_box_was_given_lines_and_confirmed(campus: Campus, kept: Json) -> 
     assert {name: entry["outcome"] for name, entry in kept["devices"].items()} == dict.fromkeys(
         kept["devices"], "confirmed"
     )
-    assert all(len(entry["lines"]) > 14 for entry in kept["devices"].values())
+    counts = {name: len(entry["lines"]) for name, entry in kept["devices"].items()}
+    assert counts.pop("s2950") == 15  # its hosts mark what they send: it has no policy
+    assert all(count > 20 for count in counts.values())
 
 
 @pytest.mark.parametrize("name", HELD)
