@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from qosforge.findings import Severity
 from qosforge.importing import import_configurations, read_configuration
+from qosforge.plan.model import Ingress, Trust
 from qosforge.platforms.catalyst_9000 import PLATFORM
 
 AUTO_QOS = """\
@@ -124,3 +127,32 @@ def test_it_is_imported_as_it_is_but_for_names() -> None:
     assert control.treatment.queue_limit is not None
     assert [t.percent for t in control.treatment.queue_limit.thresholds] == [80, 90, 100]
     assert [c.treatment.police.rate for c in phones.classes if c.treatment.police] == [128_000, 32_000]
+
+
+def test_the_tables_of_auto_qos_are_read_as_what_they_do() -> None:
+    plan = PLATFORM.parse(AUTO_QOS, "sw", "16.12")
+    phone, trusted = plan.interfaces
+    policed = [(r.set_dscp, r.police and r.police.exceed.set_dscp) for r in phone.ingress.rules]
+    assert policed == [(46, 8), (24, 8), (0, None)]
+    assert trusted.ingress == Ingress()  # a table that copies
+    assert (phone.ingress.trust, trusted.ingress.trust) == (Trust.PHONE, Trust.KEEP)
+
+
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [
+        ("default copy", "default 0"),
+        ("default copy", "map from 46 to 34"),
+        ("set dscp dscp table AutoQos-4.0-Trust-Dscp-Table", "set cos dscp table AutoQos-4.0-Trust-Dscp-Table"),
+        ("set dscp dscp table AutoQos-4.0-Trust-Dscp-Table", "set dscp dscp table ABSENT"),
+    ],
+)
+def test_a_table_that_changes_marks_is_not_lost(line: str, instead: str) -> None:
+    unknown = PLATFORM.parse(AUTO_QOS.replace(line, instead, 1), "sw", "16.12").unknown
+    assert [(u.context, u.text.split()[0]) for u in unknown] == [("class class-default", "set")]
+
+
+def test_a_policer_whose_table_makes_many_marks_is_not_understood() -> None:
+    text = AUTO_QOS.replace("  set dscp ef\n", "").replace("match cos  5", "match dscp ef cs5")
+    unknown = PLATFORM.parse(text, "sw", "16.12").unknown
+    assert [u.text for u in unknown] == ["police cir 128000 bc 8000"]

@@ -8,7 +8,6 @@ import pytest
 
 from qosforge.findings import Severity, has_errors
 from qosforge.importing import import_configurations, read_configuration
-from qosforge.plan.model import Ingress, Trust
 from qosforge.platforms.catalyst_9000 import PLATFORM
 from qoslab.box import Box
 from qoslab.packets import Packets
@@ -94,54 +93,6 @@ def test_one_table_serves_all_classes_or_says_which_it_cannot() -> None:
     assert found.message.endswith("and the class may have any")
 
 
-AUTO_QOS = """\
-version 16.12
-ip access-list extended AutoQos-4.0-Acl-Default
- permit ip any any
-table-map AutoQos-4.0-Trust-Dscp-Table
- default copy
-table-map policed-dscp
- map from  0 to 8
- map from  10 to 8
- map from  18 to 8
- map from  24 to 8
- map from  46 to 8
- default copy
-class-map match-any AutoQos-4.0-Voip-Data-CiscoPhone-Class
- match cos  5
-class-map match-any AutoQos-4.0-Voip-Signal-CiscoPhone-Class
- match cos  3
-class-map match-any AutoQos-4.0-Default-Class
- match access-group name AutoQos-4.0-Acl-Default
-policy-map AutoQos-4.0-Trust-Dscp-Input-Policy
- class class-default
-  set dscp dscp table AutoQos-4.0-Trust-Dscp-Table
-policy-map AutoQos-4.0-CiscoPhone-Input-Policy
- class AutoQos-4.0-Voip-Data-CiscoPhone-Class
-  set dscp ef
-  police cir 128000 bc 8000
-   conform-action transmit
-   exceed-action set-dscp-transmit dscp table policed-dscp
- class AutoQos-4.0-Voip-Signal-CiscoPhone-Class
-  set dscp cs3
-  police cir 32000 bc 8000
-   conform-action transmit
-   exceed-action set-dscp-transmit dscp table policed-dscp
- class AutoQos-4.0-Default-Class
-  set dscp default
-interface GigabitEthernet1/0/1
- switchport mode access
- switchport voice vlan 20
- trust device cisco-phone
- auto qos voip cisco-phone
- service-policy input AutoQos-4.0-CiscoPhone-Input-Policy
-interface GigabitEthernet1/0/2
- auto qos trust dscp
- service-policy input AutoQos-4.0-Trust-Dscp-Input-Policy
-"""
-"""Lines of public running configurations of Catalyst 9000s."""
-
-
 BY_COS = {"name": "bulk", "match": {"any": [{"cos": [2, 3]}]}, "treatment": {"bandwidth": {"remaining_percent": 9}}}
 
 
@@ -197,39 +148,6 @@ def test_without_a_phone_nothing_has_a_mark(box: Box) -> None:
     assert box.running_text() == before
 
 
-def test_the_tables_of_auto_qos_are_read_as_what_they_do() -> None:
-    plan = PLATFORM.parse(AUTO_QOS, "sw", "16.12")
-    phone, trusted = plan.interfaces
-    policed = [(r.set_dscp, r.police and r.police.exceed.set_dscp) for r in phone.ingress.rules]
-    assert policed == [(46, 8), (24, 8), (0, None)]
-    assert trusted.ingress == Ingress()  # a table that copies
-    assert (phone.ingress.trust, trusted.ingress.trust) == (Trust.PHONE, Trust.KEEP)
-    assert plan.unknown == ()
-
-
-@pytest.mark.parametrize(
-    ("line", "instead"),
-    [
-        ("default copy", "default 0"),
-        ("default copy", "map from 46 to 34"),
-        ("set dscp dscp table AutoQos-4.0-Trust-Dscp-Table", "set cos dscp table AutoQos-4.0-Trust-Dscp-Table"),
-        ("set dscp dscp table AutoQos-4.0-Trust-Dscp-Table", "set dscp dscp table ABSENT"),
-    ],
-)
-def test_a_table_that_changes_marks_is_not_lost(line: str, instead: str) -> None:
-    unknown = PLATFORM.parse(AUTO_QOS.replace(line, instead, 1), "sw", "16.12").unknown
-    assert [(u.context, u.text.split()[0]) for u in unknown] == [("class class-default", "set")]
-
-
-def test_a_phone_s_port_is_imported_as_one() -> None:
-    imported = import_configurations([read_configuration(f"hostname sw\n{AUTO_QOS}", "sw.cfg")], "again")
-    text = "\n".join(intent.text for intent in imported.intents)
-    assert "requires_phone: true" in text
-    assert "GigabitEthernet1/0/2" not in text  # its table copies: it trusts what arrives, as without a policy
-    # Names alone differ.
-    assert {f.severity for f in imported.findings} == {Severity.INFO}
-
-
 def test_ports_of_different_policies_are_not_joined() -> None:
     """One marks what phones send and leaves the rest as it is, the other copies every mark."""
     text = """\
@@ -279,9 +197,3 @@ def test_policies_of_traffic_classes_are_named_line_by_line() -> None:
         "priority level 1",
         "service-policy type queueing output Q",
     }
-
-
-def test_a_policer_whose_table_makes_many_marks_is_not_understood() -> None:
-    text = AUTO_QOS.replace("  set dscp ef\n", "").replace("match cos  5", "match dscp ef cs5")
-    unknown = PLATFORM.parse(text, "sw", "16.12").unknown
-    assert [u.text for u in unknown] == ["police cir 128000 bc 8000"]
