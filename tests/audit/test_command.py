@@ -50,8 +50,10 @@ def test_errors_always_count(qosforge, saved: Path) -> None:
 
 
 def test_files_of_another_time_are_read(qosforge, saved: Path) -> None:
+    plain = qosforge("audit", "--files", saved)
     (saved / "r1.cfg").write_bytes(HELD["r1"].replace("\n", "\r\n").encode() + b"! gru\xdf\r\n")
-    assert qosforge("audit", "--files", saved).code == 0
+    ended = qosforge("audit", "--files", saved)
+    assert (ended.code, ended.stdout) == (0, plain.stdout)
 
 
 @pytest.mark.parametrize(
