@@ -176,6 +176,12 @@ def test_a_hint_that_says_nothing_is_none() -> None:
     assert note("share-approximate").hint is None
 
 
+def test_a_variant_has_no_hint_that_nobody_sees() -> None:
+    hints = {(code, name): v.hint or "" for code, entry in CODES.items() for name, v in entry.variants.items()}
+
+    assert [where for where, hint in hints.items() if hint.startswith("nothing") and hint != "nothing"] == []
+
+
 def test_wrong_facts_are_refused() -> None:
     with pytest.raises(TypeError, match="lacks name"):
         note("interface-missing")
