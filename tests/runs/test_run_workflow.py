@@ -660,6 +660,7 @@ def test_unconfirmed_lines_are_refused_before_a_device_is_contacted_unless_accep
     rejected = site.go(site.run_requests.submit(*order, "ada")[0])
     assert (rejected.status, rejected.reason_step, contacted) == (RunStatus.REJECTED, "read", [])
     assert "nobody has accepted" in rejected.reason
+    assert "shape average 400000" in rejected.reason
     assert "--accept-unconfirmed" in rejected.reason_hint
 
     accepted = site.go(site.run_requests.submit(*order.having(accept_unconfirmed=True), "ada")[0])

@@ -97,7 +97,11 @@ def _unconfirmed(context: Context) -> list[StepError]:
         return []
     found = context.compute(refuse_unconfirmed, context.intent, context.network)
     return [
-        StepError(message=finding.message, hint=finding.hint or "", device=finding.device or "")
+        StepError(
+            message=f"{finding.message}: {'; '.join(row.text for row in finding.rows if row.text)}",
+            hint=finding.hint or "",
+            device=finding.device or "",
+        )
         for finding in found
         if not resolved.only or finding.device in resolved.only
     ]
