@@ -122,7 +122,7 @@ def aligned_blocks(first: int, last: int) -> tuple[PortRange, ...]:
     return tuple(blocks)
 
 
-def points_of(term: Alternative) -> frozenset[int] | None:
+def points_of(term: Alternative | Term) -> frozenset[int] | None:
     """The DSCPs that an alternative's marks allow, precedences being eight each; None where it asks for none."""
     by_precedence = {8 * p + low for p in term.precedence for low in range(8)}
     if term.dscp and term.precedence:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from qosforge.commands import Change, Entry, Line, Reading
 from qosforge.intent.scope import OWN_PREFIX
 from qosforge.plan.model import TRANSMIT, Action, Rule
+from qosforge.platforms.recognition import points_of
 
 POLICED = f"{OWN_PREFIX}-POLICED"
 """The table of what policers write on packets that exceed."""
@@ -61,9 +62,10 @@ def marks_of(rule: Rule) -> frozenset[int] | None:
         return None
     points: set[int] = set()
     for term in rule.any_of:
-        if not (term.dscp or term.precedence):
+        asked = points_of(term)
+        if asked is None:
             return None
-        points |= {*term.dscp, *(8 * p + low for p in term.precedence for low in range(8))}
+        points |= asked
     return frozenset(points)
 
 
