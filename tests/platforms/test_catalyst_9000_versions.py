@@ -31,6 +31,13 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Box:
     return booted(tmp_path_factory.mktemp("sw"))
 
 
+def test_protocol_zero_is_an_entry_of_a_list() -> None:
+    zero = {**WEB, "match": {"any": [{"protocol": 0}]}}
+    text = "".join(block.text for block in made(zero, REST).blocks)
+    assert "ip access-list extended QOSFORGE-web\n permit 0 any any\n" in text
+    assert "class-map match-any web\n match access-group name QOSFORGE-web\n" in text
+
+
 def test_a_class_map_names_a_list_of_each_version() -> None:
     text = "".join(block.text for block in made(VOICE, WEB_6, REST).blocks)
     assert (

@@ -15,6 +15,7 @@ CALLS = a_class(
     terms=(Alternative(dscp=(24,)), Alternative(protocol=(6,), destination_port=((5060, 5060),))),
     treatment={"bandwidth": {"percent": 10}},
 )
+ZERO = a_class("zero", terms=(Alternative(protocol=(0,)),), treatment={"bandwidth": {"percent": 10}})
 MARKED = a_class("marked", terms=(Alternative(dscp=(46,)),), treatment={"bandwidth": {"percent": 10}})
 MAP = "crypto map VPN 10 ipsec-isakmp\n set peer 192.0.2.1\n match address 110\n{0}"
 FIRST = " qos pre-classify\n"
@@ -41,3 +42,15 @@ def test_classes_that_are_encrypted_before_they_are_told(maps: tuple[str, ...], 
 
     assert running.unknown == ()
     assert [(f.interface, f.facts["classes"]) for f in found] == [("Serial0/0", classes) for classes in told]
+
+
+def test_protocol_zero_is_looked_for_inside_as_well() -> None:
+    running = PLATFORM.parse(
+        MAP.format("") + STARTUP.replace("interface Serial0/0\n", "interface Serial0/0\n crypto map VPN\n"),
+        "r9",
+        "12.4",
+    )
+
+    (found,) = of(PLATFORM.lower(requested(ZERO, MARKED), running), "pre-classify-missing")
+
+    assert found.facts["classes"] == "zero"

@@ -55,7 +55,8 @@ def lists_ipv6(request: DeviceRequest) -> bool:
 
 def is_flow(term: Term) -> bool:
     """Whether a term is an entry of an access list, and no match line."""
-    return bool(term.protocol or term.source or term.destination or term.source_ports or term.destination_ports)
+    ends = term.source or term.destination or term.source_ports or term.destination_ports
+    return term.protocol is not None or bool(ends)
 
 
 def trust_policy(

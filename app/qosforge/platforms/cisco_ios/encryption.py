@@ -45,7 +45,7 @@ def check_encryption(plan: Plan, running: Plan | None, called: Mapping[str, str]
 
 def _looks_inside(rule: Rule) -> bool:
     return any(
-        field not in _OUTSIDE and value
+        field not in _OUTSIDE
         for term in (*rule.any_of, *rule.none_of)
-        for field, value in term.model_dump(exclude_defaults=True).items()
+        for field in term.model_dump(exclude_defaults=True)
     )
