@@ -418,3 +418,17 @@ def test_a_port_takes_one_table_and_no_third_colour(box: Box) -> None:
     assert refusal(box, *attach) == "% Only one table-map is supported in a direction"
     assert type_lines(box, *in_class("police cir 128000 bc 8000 be 9000"))[1] == []
     assert refusal(box, *attach) == "% A policer with one rate and three colours is not supported"
+
+
+def test_a_policer_in_per_cent_has_its_peak_and_bursts_as_times(box: Box) -> None:
+    lines = (
+        "police cir percent 1 bc 100 ms pir percent 2 be 100 ms",
+        "exceed-action transmit",
+        "violate-action drop",
+    )
+    attach = ("interface GigabitEthernet1/0/1", "service-policy input P")
+    assert type_lines(box, *in_class(*lines), *attach)[1] == []
+    offered = [Packets(dscp=18, count=5000, bytes=1000)]
+    outcomes = box.offer("GigabitEthernet1/0/1", "GigabitEthernet1/0/2", offered, 1.0)
+    # Of 1 Gb/s: 1.25 MB and 125 kB conform; twice that, what conforms among it, does not violate.
+    assert sorted((o.count, o.dropped_in) for o in outcomes) == [(1375, 0), (1375, 0), (2250, 2250)]

@@ -129,18 +129,19 @@ class SwitchPlane:
         self, held: Section, path: Path, packets: Packets, meters: Metering | None, rate: int
     ) -> Iterator[tuple[Packets, str]]:
         """Parts of a group, and what happens to each: to what conforms, and to what does not."""
-        limit, peak, actions = _cap(held, rate), 0, dict[str, str]()
+        limit, peak, excess, actions = _cap(held, rate), 0, 0, dict[str, str]()
         line = held.get("police")
         if line is not None:
             policer = Policer.read(line)
-            actions, peak = policer.actions, policer.peak
+            actions, peak = policer.actions, policer.peak or rate * policer.peak_percent // 100
+            excess = policer.excess or peak * policer.excess_ms // 8000
             if policer.rate is not None or policer.percent is not None:
                 cir = policer.rate if policer.rate is not None else rate * (policer.percent or 0) // 100
-                limit = (cir, policer.burst or int(cir / 8 * _BURST_SECONDS))
+                limit = (cir, policer.burst or int(cir / 8 * (policer.burst_ms / 1000 or _BURST_SECONDS)))
         within = packets.count
         if peak and meters is not None:
             # RFC 2698: what the peak bucket does not hold violates, whatever the committed one has.
-            within = meters.conforming((*path, "peak"), peak, policer.excess or _LEAST_BURST, packets)
+            within = meters.conforming((*path, "peak"), peak, excess or _LEAST_BURST, packets)
             if packets.count > within:
                 yield packets.kept(packets.count - within), actions.get("violate", "drop")
             packets = packets.kept(within)
