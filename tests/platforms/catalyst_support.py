@@ -8,8 +8,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from qosforge.compiler.compile import CompiledDevice
 from qosforge.compiler.resolve import resolve
 from qosforge.configtree import Grammar, Tree, merge, transition
+from qosforge.findings import Finding
 from qosforge.intent.loader import LoadedIntent, load_intent, parse_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
@@ -42,6 +44,12 @@ WEB = {
     "treatment": {"bandwidth": {"remaining_percent": 70}},
 }
 REST = {"name": "default", "treatment": {"bandwidth": {"remaining_percent": 30}}}
+
+
+def a_class(name: str, *alternatives: dict[str, Any], **mark: Any) -> dict[str, Any]:
+    """A class with these alternatives, and a part of what priority leaves."""
+    share = {"bandwidth": {"remaining_percent": 30}}
+    return {"name": name, "match": {"any": list(alternatives)}, "mark": mark, "treatment": share}
 
 
 def intent(*classes: dict[str, Any], tolerance: str = "5 %") -> LoadedIntent:
@@ -95,6 +103,13 @@ def rendered(device: str, request: DeviceRequest, result: LoweredDevice) -> str:
 def codes(result: LoweredDevice) -> dict[str, str]:
     """Severity of every finding by its code."""
     return {f.code: f.severity.value for f in result.findings}
+
+
+def found(result: LoweredDevice | CompiledDevice, code: str) -> Finding:
+    """The one finding with this code."""
+    matching = [f for f in result.findings if f.code == code]
+    assert len(matching) == 1, [f.code for f in result.findings]
+    return matching[0]
 
 
 def as_config(tree: Tree, depth: int = 0) -> str:

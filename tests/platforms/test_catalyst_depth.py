@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from qosforge.findings import Finding
 from qosforge.plan.early_drop import TailThreshold
 from qosforge.plan.model import Queue
 from qosforge.platforms.base import LoweredDevice
 
-from .catalyst_support import REST, VOICE, codes, intent, lowered, port, rendered, startup
+from .catalyst_support import REST, VOICE, codes, found, intent, lowered, port, rendered, startup
 
 PORT = "GigabitEthernet0/5"
 
@@ -23,11 +22,6 @@ def data(**treatment: Any) -> dict[str, Any]:
         "mark": {"dscp": "af21"},
         "treatment": {"bandwidth": {"remaining_percent": 70}, **treatment},
     }
-
-
-def found(result: LoweredDevice, code: str) -> Finding:
-    (finding,) = [f for f in result.findings if f.code == code]
-    return finding
 
 
 def queue_of(result: LoweredDevice, name: str) -> Queue:

@@ -9,7 +9,7 @@ import pytest
 
 from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import CompiledDevice, compile_intent
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Severity
 
 from .catalyst_support import BOXES, PHONES, REST, VOICE, WEB, booted, intent, network, startup
 
@@ -42,11 +42,6 @@ def pushed(
     assert box.configure(candidate.inverse) == []
     assert box.running_text() == original
     return result
-
-
-def finding(device: CompiledDevice, code: str) -> Finding:
-    (found,) = [f for f in device.findings if f.code == code]
-    return found
 
 
 def errors(device: CompiledDevice) -> list[str]:

@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 
-from qosforge.findings import Finding
-from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.catalyst_2950 import PLATFORM as C2950
 
-from .catalyst_support import REST, VOICE, WEB, booted, codes, delta, intent, lowered, rendered, startup
-
-
-def a_class(name: str, *alternatives: dict[str, Any], **mark: Any) -> dict[str, Any]:
-    share = {"bandwidth": {"remaining_percent": 30}}
-    return {"name": name, "match": {"any": list(alternatives)}, "mark": mark, "treatment": share}
-
-
-def found(result: LoweredDevice, code: str) -> Finding:
-    (finding,) = [f for f in result.findings if f.code == code]
-    return finding
-
+from .catalyst_support import (
+    REST,
+    VOICE,
+    WEB,
+    a_class,
+    booted,
+    codes,
+    delta,
+    found,
+    intent,
+    lowered,
+    rendered,
+    startup,
+)
 
 ONE_MASK = a_class("a", {"protocol": "tcp", "source": "10.0.0.0/8"}, {"source": "11.0.0.0/8"}, dscp="af21")
 

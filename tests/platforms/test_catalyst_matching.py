@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
-from qosforge.findings import Finding
 from qosforge.intent.loader import LoadedIntent, parse_intent
 from qosforge.plan.model import Discipline, Rule, Term, Trust
 from qosforge.platforms.base import LoweredDevice, platform
@@ -15,19 +13,23 @@ from qosforge.platforms.catalyst_2950 import PLATFORM as C2950
 from qosforge.platforms.catalyst_2970 import PLATFORM as C2970
 from qosforge.platforms.ios_switch.blocks import mac_entries
 
-from .catalyst_support import BOXES, REST, VOICE, as_config, codes, delta, intent, lowered, port, rendered, startup
+from .catalyst_support import (
+    BOXES,
+    REST,
+    VOICE,
+    a_class,
+    as_config,
+    codes,
+    delta,
+    found,
+    intent,
+    lowered,
+    port,
+    rendered,
+    startup,
+)
 
 HOSTS = {"s2950": "FastEthernet0/1", "s2970": "GigabitEthernet0/5"}
-
-
-def a_class(name: str, *alternatives: dict[str, Any], **mark: Any) -> dict[str, Any]:
-    share = {"bandwidth": {"remaining_percent": 30}}
-    return {"name": name, "match": {"any": list(alternatives)}, "mark": mark, "treatment": share}
-
-
-def found(result: LoweredDevice, code: str) -> Finding:
-    (finding,) = [f for f in result.findings if f.code == code]
-    return finding
 
 
 def rules(device: str, result: LoweredDevice) -> dict[str, Rule]:

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from qosforge.findings import Fidelity, Finding
+from qosforge.findings import Fidelity
 from qosforge.plan.model import Ingress, Trust
-from qosforge.platforms.base import LoweredDevice
 
 from .catalyst_support import (
     BOXES,
@@ -17,6 +16,7 @@ from .catalyst_support import (
     WEB,
     campus,
     codes,
+    found,
     intent,
     lowered,
     port,
@@ -31,13 +31,6 @@ def weighted(name: str, dscp: str, percent: int, **more: Any) -> dict[str, Any]:
     """A class of one DSCP with a part of what priority leaves."""
     share = {"bandwidth": {"remaining_percent": percent}}
     return {"name": name, "match": {"any": [{"dscp": [dscp]}]}, "mark": {"dscp": dscp}, "treatment": share} | more
-
-
-def found(result: LoweredDevice, code: str) -> Finding:
-    """The one finding with this code."""
-    matching = [f for f in result.findings if f.code == code]
-    assert len(matching) == 1, [f.code for f in result.findings]
-    return matching[0]
 
 
 @pytest.mark.parametrize("device", DEVICES)
