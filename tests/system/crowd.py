@@ -178,4 +178,5 @@ def orders(count: int) -> Iterator[dict[str, Any]]:
             "network": list(NETWORKS)[number % len(NETWORKS)],
             "policy": {"text": POLICY, "parameters": parameters},
             "measure": False,
+            "accept_unconfirmed": True,
         }

@@ -40,8 +40,9 @@ class Asked:
         self.store = RunStore(settings.database_url)
         self.run_requests = RunRequests(settings, self.store, open_artifacts(settings, self.store.database))
         intent = parse_intent(POLICY, "crowd.yaml")
+        chosen_of_run = {"measure": False, "accept_unconfirmed": True}
         self.runs: dict[str, Run] = {
-            name: self.run_requests.submit(*request_run(network, intent, measure=False), "ada")[0]
+            name: self.run_requests.submit(*request_run(network, intent, **chosen_of_run), "ada")[0]
             for name, network in made.networks.items()
         }
 
