@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from qosforge.batfish.check import DEFAULT_PORT
 from qosforge.compiler.candidate import Candidate, make_candidate
 from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
 from qosforge.compiler.unconfirmed import unconfirmed_findings
@@ -19,7 +20,6 @@ from qosforge.platforms.device_text import Configuration, DeviceWords, words_of
 from qosforge.platforms.masked_findings import mask_findings
 from qosforge.units import listed
 from qosforge.validation import validate
-from qosforge.validation.batfish import DEFAULT_PORT
 from qosforge.validation.checks import own_checks
 
 

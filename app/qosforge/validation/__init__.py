@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from qosforge.batfish.check import DEFAULT_PORT, check_with_batfish
 from qosforge.compiler.compile import Compilation
 from qosforge.findings import Finding
 from qosforge.platforms.device_text import Configuration
-from qosforge.validation.batfish import DEFAULT_PORT, check_with_batfish
 from qosforge.validation.checks import own_checks
 
 

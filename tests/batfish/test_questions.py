@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pybatfish.exception import BatfishException
 
-from qosforge.validation import batfish_questions
-from qosforge.validation.batfish_questions import QUESTIONS, ask
+from qosforge.batfish import questions
+from qosforge.batfish.questions import QUESTIONS, ask
 
 SNAPSHOTS = {"before": {"r1.cfg": "hostname r1\n"}, "after": {"r1.cfg": "hostname r1\npolicy-map A\n"}}
 
@@ -96,14 +96,14 @@ def test_network_is_deleted_when_the_service_fails(session: _Played) -> None:
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, session: _Played) -> _Played:
-    monkeypatch.setattr(sys, "argv", ["batfish_questions", "localhost", "9996"])
+    monkeypatch.setattr(sys, "argv", ["questions", "localhost", "9996"])
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(SNAPSHOTS)))
     return session
 
 
 @pytest.mark.usefixtures("command")
 def test_command_prints_answers_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
-    batfish_questions.main()
+    questions.main()
     answers = json.loads(capsys.readouterr().out)
     assert answers["after"]["parseWarning"] == [
         {"Text": SNAPSHOTS["after"]["r1.cfg"], "Lines": "configs/r1.cfg:[1]"}
@@ -113,5 +113,5 @@ def test_command_prints_answers_and_nothing_else(capsys: pytest.CaptureFixture[s
 def test_command_fails_with_one_line(command: _Played) -> None:
     command.fails = True
     with pytest.raises(SystemExit) as ended:
-        batfish_questions.main()
+        questions.main()
     assert ended.value.code == "Work terminated abnormally"

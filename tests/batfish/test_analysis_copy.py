@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qosforge.validation.analysis_copy import analysis_copy
+from qosforge.batfish.analysis_copy import analysis_copy
 
 IOS = """\
 class-map match-any v

@@ -13,21 +13,18 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from math import ceil
 
+from qosforge.batfish.rows import Answers, new_rows
+from qosforge.batfish.snapshots import Snapshots, make_snapshots
 from qosforge.compiler.compile import Compilation, CompiledDevice
-from qosforge.compiler.merged_configuration import merged_tree, running_tree
-from qosforge.configtree.tree_text import tree_text
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.lifeline import die_with
 from qosforge.note import note
 from qosforge.platforms.base import platform
 from qosforge.platforms.device_text import Configuration
-from qosforge.validation.analysis_copy import analysis_copy
-from qosforge.validation.batfish_rows import Answers, new_rows
 
 DEFAULT_PORT = 9996
 CONNECT_SECONDS = 5.0
@@ -39,14 +36,6 @@ _ALARM_SECONDS = 5
 
 class BatfishFailed(Exception):
     """The service did not answer what was asked; the message says why."""
-
-
-@dataclass(frozen=True)
-class Snapshots:
-    """Analysis copies by file name, of what the devices hold now and of what they will hold."""
-
-    before: dict[str, str]
-    after: dict[str, str]
 
 
 def check_with_batfish(
@@ -81,25 +70,6 @@ def check_with_batfish(
     return (*new_rows(answers), _read_answers(snapshots), *missing)
 
 
-def make_snapshots(compilation: Compilation, running: Mapping[str, Configuration]) -> Snapshots:
-    """Both snapshots of every compiled device whose format Batfish has; a device not known starts empty.
-
-    Both texts pass through the same tree, so that they differ in the change alone.
-    """
-    before, after = {}, {}
-    for device in compilation.devices:
-        target = platform(device.request.platform, device.name)
-        if target.batfish_format is None:
-            continue
-        file, text = f"{device.name}.cfg", running.get(device.name)
-        current = None if text is None else running_tree(device.request, text)
-        held = tree_text(current or (), target.grammar)
-        coming = tree_text(merged_tree(device.request, device.blocks, current), target.grammar)
-        before[file] = analysis_copy(held, target.batfish_format)
-        after[file] = analysis_copy(coming, target.batfish_format)
-    return Snapshots(before, after)
-
-
 def _not_modelled(compilation: Compilation) -> Iterator[Finding]:
     platforms: dict[str, list[CompiledDevice]] = {}
     for device in compilation.devices:
@@ -121,7 +91,7 @@ def _bounded(parent: int, seconds: float) -> None:
 
 
 def _ask(host: str, port: int, snapshots: Snapshots, seconds: float) -> Answers:
-    command = [sys.executable, "-m", "qosforge.validation.batfish_questions", host, str(port)]
+    command = [sys.executable, "-m", "qosforge.batfish.questions", host, str(port)]
     # The service is named outright: no proxy stands before it.
     environment = {**os.environ, "NO_PROXY": host, "no_proxy": host}
     question = json.dumps({"before": snapshots.before, "after": snapshots.after})

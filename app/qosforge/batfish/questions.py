@@ -1,6 +1,6 @@
 """Ask a Batfish service about two snapshots and print its answers; runs as a process of its own.
 
-Run as ``python -m qosforge.validation.batfish_questions HOST PORT``. Standard input is a JSON object of snapshots
+Run as ``python -m qosforge.batfish.questions HOST PORT``. Standard input is a JSON object of snapshots
 (``{"before": {"r1.cfg": TEXT}, "after": ...}``), standard output one of answers
 (``{"before": {"undefinedReferences": [ROW, ...], ...}, ...}``). pybatfish has no time limit on work it waits
 for; a process can be ended.

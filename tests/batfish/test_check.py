@@ -17,11 +17,12 @@ from pathlib import Path
 
 import pytest
 
+from qosforge.batfish.check import DEFAULT_PORT, check_with_batfish
+from qosforge.batfish.rows import new_rows
+from qosforge.batfish.snapshots import make_snapshots
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Finding, Severity
 from qosforge.platforms.cisco_ios import PLATFORM
-from qosforge.validation.batfish import DEFAULT_PORT, check_with_batfish, make_snapshots
-from qosforge.validation.batfish_rows import new_rows
 from tests.validation.support import RUNNING, compiled, with_device
 
 STATES = pytest.mark.parametrize(
@@ -194,7 +195,8 @@ def test_live_service_finds_a_lost_class_map(live: str) -> None:
 
 ASKS = """
 import sys
-from qosforge.validation.batfish import Snapshots, _ask
+from qosforge.batfish.check import _ask
+from qosforge.batfish.snapshots import Snapshots
 
 _ask("127.0.0.1", int(sys.argv[1]), Snapshots({}, {}), float(sys.argv[2]))
 """
@@ -207,9 +209,7 @@ def children_of(pid: int) -> list[int]:
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
 def test_who_asks_does_not_outlive_who_waits_for_it(end: signal.Signals) -> None:
     """Killed in the midst of it; or it sleeps, so that its own clock has to end what it began."""
-    asks = ASKS.replace(
-        "import sys", "import sys\nimport qosforge.validation.batfish as b\nb._ALARM_SECONDS = 1", 1
-    )
+    asks = ASKS.replace("import sys", "import sys\nimport qosforge.batfish.check as b\nb._ALARM_SECONDS = 1", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         seconds = 60 if end is signal.SIGKILL else 2
         port = silent.getsockname()[1]

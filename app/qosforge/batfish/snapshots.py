@@ -1,0 +1,40 @@
+"""Snapshots for Batfish: analysis copies of what the devices hold now and of what they will hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from qosforge.batfish.analysis_copy import analysis_copy
+from qosforge.compiler.compile import Compilation
+from qosforge.compiler.merged_configuration import merged_tree, running_tree
+from qosforge.configtree.tree_text import tree_text
+from qosforge.platforms.base import platform
+from qosforge.platforms.device_text import Configuration
+
+
+@dataclass(frozen=True)
+class Snapshots:
+    """Analysis copies by file name, of what the devices hold now and of what they will hold."""
+
+    before: dict[str, str]
+    after: dict[str, str]
+
+
+def make_snapshots(compilation: Compilation, running: Mapping[str, Configuration]) -> Snapshots:
+    """Both snapshots of every compiled device whose format Batfish has; a device not known starts empty.
+
+    Both texts pass through the same tree, so that they differ in the change alone.
+    """
+    before, after = {}, {}
+    for device in compilation.devices:
+        target = platform(device.request.platform, device.name)
+        if target.batfish_format is None:
+            continue
+        file, text = f"{device.name}.cfg", running.get(device.name)
+        current = None if text is None else running_tree(device.request, text)
+        held = tree_text(current or (), target.grammar)
+        coming = tree_text(merged_tree(device.request, device.blocks, current), target.grammar)
+        before[file] = analysis_copy(held, target.batfish_format)
+        after[file] = analysis_copy(coming, target.batfish_format)
+    return Snapshots(before, after)
