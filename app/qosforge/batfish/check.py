@@ -19,6 +19,7 @@ from math import ceil
 from qosforge.batfish.rows import Answers, new_rows
 from qosforge.batfish.snapshots import Snapshots, make_snapshots
 from qosforge.compiler.compile import Compilation, CompiledDevice
+from qosforge.compiler.merged_configuration import PredictedConfiguration
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.lifeline import die_with
@@ -41,6 +42,7 @@ class BatfishFailed(Exception):
 def check_with_batfish(
     compilation: Compilation,
     running: Mapping[str, Configuration],
+    predicted: Mapping[str, PredictedConfiguration] | None = None,
     *,
     host: str | None,
     port: int = DEFAULT_PORT,
@@ -49,12 +51,13 @@ def check_with_batfish(
 ) -> tuple[Finding, ...]:
     """What Batfish at ``host`` finds in a compilation, or that it did not check.
 
-    With ``require``, not having checked is an error. The service has ``answer_seconds`` for everything.
+    ``predicted`` are the configurations that the candidates are made of, where they are made already. With
+    ``require``, not having checked is an error. The service has ``answer_seconds`` for everything.
     """
     missing = tuple(_not_modelled(compilation))
     if host is None:
         return (note("batfish-not-checked", required=require), *missing)
-    snapshots = make_snapshots(compilation, running)
+    snapshots = make_snapshots(compilation, running, predicted)
     if not snapshots.after:
         return missing
     try:

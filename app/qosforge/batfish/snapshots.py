@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from qosforge.batfish.analysis_copy import analysis_copy
 from qosforge.compiler.compile import Compilation
-from qosforge.compiler.merged_configuration import merged_tree, running_tree
+from qosforge.compiler.merged_configuration import PredictedConfiguration, predict_configuration
 from qosforge.configtree.tree_text import tree_text
 from qosforge.platforms.base import platform
 from qosforge.platforms.device_text import Configuration
@@ -21,20 +21,27 @@ class Snapshots:
     after: dict[str, str]
 
 
-def make_snapshots(compilation: Compilation, running: Mapping[str, Configuration]) -> Snapshots:
+def make_snapshots(
+    compilation: Compilation,
+    running: Mapping[str, Configuration],
+    predicted: Mapping[str, PredictedConfiguration] | None = None,
+) -> Snapshots:
     """Both snapshots of every compiled device whose format Batfish has; a device not known starts empty.
 
-    Both texts pass through the same tree, so that they differ in the change alone.
+    Both texts pass through the same tree, so that they differ in the change alone. ``predicted`` are the
+    configurations that the candidates are made of, where they are made already.
     """
     before, after = {}, {}
     for device in compilation.devices:
         target = platform(device.request.platform, device.name)
         if target.batfish_format is None:
             continue
-        file, text = f"{device.name}.cfg", running.get(device.name)
-        current = None if text is None else running_tree(device.request, text)
-        held = tree_text(current or (), target.grammar)
-        coming = tree_text(merged_tree(device.request, device.blocks, current), target.grammar)
+        file = f"{device.name}.cfg"
+        made = (predicted or {}).get(device.name) or predict_configuration(
+            device.request, device.blocks, running.get(device.name)
+        )
+        held = tree_text(made.current or (), target.grammar)
+        coming = tree_text(made.target, target.grammar)
         before[file] = analysis_copy(held, target.batfish_format)
         after[file] = analysis_copy(coming, target.batfish_format)
     return Snapshots(before, after)

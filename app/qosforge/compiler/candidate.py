@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pydantic import BaseModel
 
 from qosforge.compiler.canonical_form import canonical_form
-from qosforge.compiler.compile import CompiledDevice
-from qosforge.compiler.merged_configuration import merged_tree, running_tree
+from qosforge.compiler.compile import Compilation, CompiledDevice
+from qosforge.compiler.merged_configuration import PredictedConfiguration, predict_configuration
 from qosforge.configtree import Gap, as_text, gaps, transition
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, System
 from qosforge.platforms.base import platform
@@ -44,13 +44,28 @@ class Candidate:
         return as_text(self.delta)
 
 
-def make_candidate(device: CompiledDevice, running: Configuration) -> Candidate:
-    """The candidate that brings a device from ``running`` to the device's plan."""
+def predict_configurations(
+    compilation: Compilation, running: Mapping[str, Configuration]
+) -> dict[str, PredictedConfiguration]:
+    """What every compiled device comes to hold, by device."""
+    return {
+        device.name: predict_configuration(device.request, device.blocks, running.get(device.name))
+        for device in compilation.devices
+    }
+
+
+def make_candidate(
+    device: CompiledDevice, running: Configuration, predicted: PredictedConfiguration | None = None
+) -> Candidate:
+    """The candidate that brings a device from ``running`` to the device's plan.
+
+    ``predicted`` is what the device comes to hold, where it was made for the validators before.
+    """
     if not plan_differences(device, running):
         return Candidate(device.name, (), ())
     dialect = platform(device.request.platform, device.name)
-    current = running_tree(device.request, running)
-    target = merged_tree(device.request, device.blocks, current)
+    made = predicted or predict_configuration(device.request, device.blocks, running)
+    current, target = made.current or (), made.target
     delta = tuple(transition(current, target, dialect.grammar))
     return Candidate(
         device.name,

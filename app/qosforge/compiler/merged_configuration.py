@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from qosforge.compiler.sides_left import find_sides_left, keep_attachments
 from qosforge.configtree import Grammar, Tree, keep_lines, merge
@@ -10,6 +11,25 @@ from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, platform
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration, unmasked
+
+
+@dataclass(frozen=True)
+class PredictedConfiguration:
+    """What a device holds now (none where that is unknown), and what it comes to hold.
+
+    Candidates are made of it, and validators look at it: what is checked is what is pushed.
+    """
+
+    current: Tree | None
+    target: Tree
+
+
+def predict_configuration(
+    request: DeviceRequest, blocks: Iterable[Block], running: Configuration | None
+) -> PredictedConfiguration:
+    """The configuration that a device of a request comes to when the rendered blocks are put into ``running``."""
+    current = None if running is None else running_tree(request, running)
+    return PredictedConfiguration(current, merged_tree(request, blocks, current))
 
 
 def running_tree(request: DeviceRequest, running: Configuration) -> Tree:

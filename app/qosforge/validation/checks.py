@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from qosforge.compiler.compile import Compilation
+from qosforge.compiler.merged_configuration import PredictedConfiguration
 from qosforge.findings import Finding
 from qosforge.platforms.device_text import Configuration
 from qosforge.validation.bursts import check_bursts
@@ -18,9 +19,16 @@ from qosforge.validation.rendering import check_rendering
 from qosforge.validation.verification import check_verification
 
 
-def own_checks(compilation: Compilation, running: Mapping[str, Configuration]) -> tuple[Finding, ...]:
-    """Findings of every check of ours, in a fixed order; pure."""
-    known = ValidationContext(compilation, running)
+def own_checks(
+    compilation: Compilation,
+    running: Mapping[str, Configuration],
+    predicted: Mapping[str, PredictedConfiguration] | None = None,
+) -> tuple[Finding, ...]:
+    """Findings of every check of ours, in a fixed order; pure.
+
+    ``predicted`` are the configurations that the candidates are made of, where they are made already.
+    """
+    known = ValidationContext(compilation, running, predicted or {})
     return (
         *check_rendering(known),
         *check_efficiency(known),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from qosforge.compiler.compile import Compilation, CompiledDevice
+from qosforge.compiler.merged_configuration import PredictedConfiguration, predict_configuration
 from qosforge.inventory.models import Device, Port
 from qosforge.plan.model import InterfacePlan, Plan, Scheduler
 from qosforge.plan.request import InterfaceRequest
@@ -17,10 +18,19 @@ from qosforge.platforms.device_text import Configuration
 
 @dataclass(frozen=True)
 class ValidationContext:
-    """A compilation and the running configurations (by device) that it will be put into."""
+    """A compilation and the running configurations (by device) that it will be put into.
+
+    ``made`` are the configurations that devices come to hold, where they are made already.
+    """
 
     compilation: Compilation
     running: Mapping[str, Configuration]
+    made: Mapping[str, PredictedConfiguration] = field(default_factory=dict)
+
+    def predicted(self, device: CompiledDevice) -> PredictedConfiguration:
+        """What a compiled device comes to hold."""
+        made = self.made.get(device.name)
+        return made or predict_configuration(device.request, device.blocks, self.running.get(device.name))
 
     @cached_property
     def compiled(self) -> dict[str, CompiledDevice]:

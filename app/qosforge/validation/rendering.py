@@ -8,7 +8,6 @@ from typing import Any
 
 from qosforge.compiler.candidate import find_plan_differences
 from qosforge.compiler.compile import CompiledDevice
-from qosforge.compiler.merged_configuration import merged_tree, running_tree
 from qosforge.configtree import Grammar, Tree
 from qosforge.configtree.tree_text import tree_text
 from qosforge.errors import Place
@@ -25,8 +24,8 @@ def check_rendering(context: ValidationContext) -> Iterator[Finding]:
     """``round-trip`` and ``dangling-reference`` of every compiled device."""
     for device in context.compilation.devices:
         running = context.running.get(device.name)
-        current = None if running is None else running_tree(device.request, running)
-        tree = merged_tree(device.request, device.blocks, current)
+        predicted = context.predicted(device)
+        tree, current = predicted.target, predicted.current
         # What stays as it is was read when it was compiled.
         held = _read(device, tree) if running is None or tree != current else _held(device, running)
         yield from _round_trip(device, held, alone=running is None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from qosforge.compiler.candidate import Candidate, make_candidate
+from qosforge.compiler.candidate import Candidate, make_candidate, predict_configurations
 from qosforge.compiler.compile import Compilation, compile_devices, compile_intent
 from qosforge.compiler.unconfirmed import as_pushed, unconfirmed_findings
 from qosforge.findings import Finding, has_errors
@@ -68,9 +68,12 @@ def validate_run(
     ``strict`` lets warnings refuse a change, too; lines that no published source confirms do unless ``accepted``.
     """
     compilation, running = compiled.value().compilation, compiled.value().running
+    # What is checked is what the candidates are made of.
+    predicted = predict_configurations(compilation, running)
     found = validate(
         compilation,
         running,
+        predicted=predicted,
         batfish_host=batfish_host,
         batfish_port=batfish_port,
         require_batfish=require_batfish,
@@ -82,5 +85,8 @@ def validate_run(
         if has_errors(findings, strict=strict)
         else [device for device in compilation.devices if device.name in running]
     )
-    devices = {device.name: (device.text, make_candidate(device, running[device.name])) for device in made}
+    devices = {
+        device.name: (device.text, make_candidate(device, running[device.name], predicted[device.name]))
+        for device in made
+    }
     return RunValidation(findings, devices)
