@@ -8,7 +8,8 @@ from qosforge.intent.models import MatchTerm
 from qosforge.inventory.models import Station
 from qosforge.plan.model import Ingress
 from qosforge.validation.context import ValidationContext
-from qosforge.validation.marks import _sample, check_marks
+from qosforge.validation.marks import check_marks
+from qosforge.validation.samples import _sample
 from tests.validation.support import INTENT, compiled, with_interface
 
 FLOWS = "{protocol: udp, source: 10.0.0.0/8, destination: 10.0.0.0/8, destination_port: 5000-5010}"

@@ -27,8 +27,12 @@ def test_marks_are_set_and_read() -> None:
 
 def test_edge_that_does_not_read_its_own_mark_is_found() -> None:
     found = marks(compiled(INTENT.replace("[ef, af41]", "[ef]")))
-    assert [(f.device, f.interface, f.direction) for f in found] == [("r1", "Serial0/0", "output")]
+    assert [(f.device, f.interface, f.direction) for f in found] == [
+        ("r1", "Serial0/0", "output"),
+        ("r3", "Multilink1", "output"),
+    ]
     assert "(packets sent with DSCP ef)" in found[0].message, "RTP is recognised again, what was EF is not"
+    assert "(packets sent with DSCP ef, on the way back from phone2 to phone1)" in found[1].message
 
 
 def test_edge_that_does_not_mark_is_found_where_the_mark_is_missed() -> None:

@@ -16,6 +16,7 @@ from qosforge.validation.intents import check_priority_share, check_routing
 from qosforge.validation.links import check_efficiency, check_ends
 from qosforge.validation.marks import check_marks
 from qosforge.validation.rendering import check_rendering
+from qosforge.validation.unserved import check_unserved
 from qosforge.validation.verification import check_verification
 
 
@@ -34,6 +35,7 @@ def own_checks(
         *check_efficiency(known),
         *check_ends(known),
         *check_marks(known),
+        *check_unserved(known),
         *check_priority_share(known),
         *check_bursts(known),
         *check_declared(known),

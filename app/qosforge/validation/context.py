@@ -8,6 +8,7 @@ from functools import cached_property
 
 from qosforge.compiler.compile import Compilation, CompiledDevice
 from qosforge.compiler.merged_configuration import PredictedConfiguration, predict_configuration
+from qosforge.errors import Place
 from qosforge.inventory.models import Device, Port
 from qosforge.plan.model import InterfacePlan, Plan, Scheduler
 from qosforge.plan.request import InterfaceRequest
@@ -80,6 +81,19 @@ class ValidationContext:
         """Whether the intent asks for classes to be served at a port's output."""
         requested = self.request(port)
         return requested is not None and requested.schedule
+
+
+def class_at(context: ValidationContext, name: str, port: Port, direction: str) -> Place:
+    """A class of the intent at one side of a port, with the line where the intent has it."""
+    where = context.compilation.intent.class_place(name)
+    return Place(
+        device=port[0],
+        interface=port[1],
+        direction=direction,
+        traffic_class=name,
+        file=where.file if where else None,
+        line=where.line if where else None,
+    )
 
 
 def _parse(device: Device, text: Configuration) -> Plan:
