@@ -48,6 +48,7 @@ def class_marks(
     _check_default(request.classes[-1], rest_keeps_dscp, notes)
     result: dict[str, SwitchClassMarks] = {}
     set_by: dict[int, str] = {}
+    by_cos: dict[int, str] = {}
     taken = {c.mark.dscp for c in request.classes if c.mark}
     given = request.cos_to_dscp or DEFAULT_COS_TO_DSCP
     for entry in request.classes:
@@ -65,7 +66,10 @@ def class_marks(
         points = tuple(sorted(arriving & supported))
         stated = entry.mark.cos if entry.mark else None
         own = (stated,) if stated is not None else ((dscp // 8,) if dscp is not None else ())
-        cos = tuple(dict.fromkeys((*own, *sorted(c for t in plain if not points_of(t) for c in t.cos))))
+        told = sorted(c for t in plain if not points_of(t) for c in t.cos)
+        if dscp is None:
+            by_cos |= {c: by_cos.get(c, entry.name) for c in told if c}
+        cos = tuple(dict.fromkeys((*own, *told)))
         result[entry.name] = SwitchClassMarks(
             dscp=dscp,
             listed=tuple(sorted(listed)),
@@ -74,9 +78,33 @@ def class_marks(
             precedences=tuple(sorted(precedences)),
         )
     # A mark belongs to the class that sets it, even if another one lists it too.
-    return {
+    own_points = {
         name: replace(entry, code_points=tuple(p for p in entry.code_points if set_by.get(p, name) == name))
         for name, entry in result.items()
+    }
+    return _with_points_of_cos(own_points, by_cos, given, supported)
+
+
+def _with_points_of_cos(
+    marks: dict[str, SwitchClassMarks],
+    by_cos: dict[int, str],
+    given: Sequence[int],
+    supported: frozenset[int],
+) -> dict[str, SwitchClassMarks]:
+    """The marks, with the DSCPs that stand for a CoS which tells a class, where no class lists or sets them.
+
+    A switch makes a DSCP of a CoS that it trusts, and may queue by that (3560 guide 78-16156-01, figure 28-3).
+    ``by_cos`` has the class of each such CoS, ``given`` what a CoS becomes.
+    """
+    free = set(supported) - {p for entry in marks.values() for p in entry.code_points}
+    of_class: dict[str, set[int]] = {}
+    made = [(name, {given[cos]}) for cos, name in by_cos.items()]
+    for name, points in (*made, *((n, set(range(8 * cos, 8 * cos + 8))) for cos, n in by_cos.items())):
+        of_class.setdefault(name, set()).update(points & free)
+        free -= points
+    return {
+        name: replace(entry, code_points=tuple(sorted({*entry.code_points, *of_class.get(name, ())})))
+        for name, entry in marks.items()
     }
 
 

@@ -37,9 +37,10 @@ class Catalyst2970(CatalystSwitch):
     """The switch.
 
     Features ``archive``, ``tcl``, ``scp``: off unless asked for (early 12.2SE has none). ``vlan_qos`` (off): a
-    3560 or 3750, with policies on VLAN interfaces. ``wide_thresholds`` (on): drop thresholds up to 3200 %
-    (12.2(25)SEE1 on); off, up to 400 %. An image before 12.2(25)SE marks by ``set ip dscp`` alone; later ones show
-    that as ``set dscp`` (Catalyst 3560 guide OL-8553-06, p. 34-48).
+    3560 or 3750, with policies on VLAN interfaces. ``cos_label`` (off): a trusted CoS finds its queue by the CoS
+    map. ``wide_thresholds`` (on): drop thresholds up to 3200 % (12.2(25)SEE1 on); off, up to 400 %. An image before
+    12.2(25)SE marks by ``set ip dscp`` alone; later ones show that as ``set dscp`` (Catalyst 3560 guide OL-8553-06,
+    p. 34-48).
     """
 
     version = "12.2"

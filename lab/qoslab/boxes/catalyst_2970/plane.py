@@ -1,4 +1,10 @@
-"""The 2970's data plane: trust, policies, maps, queues, and the counters of ``show mls qos interface``."""
+"""The 2970's data plane: trust, policies, maps, queues, and the counters of ``show mls qos interface``.
+
+By which map packets of a port that trusts their CoS find their queue, two sources do not say alike. The
+classification flowchart of the guides (3560 78-16156-01, figure 28-3; 3750-X OL-21521-01, figure 39-3) makes a DSCP
+of the CoS, and the QoS label of that DSCP: so the DSCP map. A design guide for campuses enters the CoS map for ports
+that trust the CoS. The switch does as the flowchart says; with the feature ``cos_label``, as the other guide.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +40,7 @@ class PortCount:
 @dataclass(frozen=True)
 class _Classified:
     packets: Packets  # with the internal DSCP and CoS
-    by_cos: bool  # the egress queue follows the CoS map
+    by_cos: bool  # the CoS is what the port trusts
     name: str
     alive: bool
 
@@ -81,8 +87,9 @@ class SwitchPlane:
             return Outcome(
                 arrived.dscp, arrived.cos, "", 0, arrived.dscp, cos, "", "fifo", 0, at, inside.count
             )  # fmt: skip
-        table = queues.OUTPUT_COS if part.by_cos else queues.OUTPUT_DSCP
-        place = table.read(self._running)[inside.cos if part.by_cos else inside.dscp]
+        by_cos = part.by_cos and self._box.feature("cos_label", False)
+        table = queues.OUTPUT_COS if by_cos else queues.OUTPUT_DSCP
+        place = table.read(self._running)[inside.cos if by_cos else inside.dscp]
         queue, threshold = map(int, place.split("-"))
         # With rewriting off the mark inside the switch decides, and the packet keeps its own.
         dscp = arrived.dscp if "mls qos rewrite ip dscp" in self._running else inside.dscp
