@@ -2,7 +2,7 @@
 
 By which map packets of a port that trusts their CoS find their queue, two sources do not say alike. The
 classification flowchart of the guides (3560 78-16156-01, figure 28-3; 3750-X OL-21521-01, figure 39-3) makes a DSCP
-of the CoS, and the QoS label of that DSCP: so the DSCP map. A design guide for campuses enters the CoS map for ports
+of the CoS, and the QoS label of that DSCP: the DSCP map. A design guide for campuses enters the CoS map for ports
 that trust the CoS. The switch does as the flowchart says; with the feature ``cos_label``, as the other guide.
 """
 
