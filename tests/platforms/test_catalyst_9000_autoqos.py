@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+from qosforge.compiler.candidate import make_candidate
+from qosforge.compiler.compile import compile_intent
 from qosforge.findings import Severity
 from qosforge.importing import import_configurations, read_configuration
+from qosforge.inventory.loader import load_network
 from qosforge.plan.model import Ingress, Trust
 from qosforge.platforms.catalyst_9000 import PLATFORM
 
@@ -134,8 +140,29 @@ def test_the_tables_of_auto_qos_are_read_as_what_they_do() -> None:
     phone, trusted = plan.interfaces
     policed = [(r.set_dscp, r.police and r.police.exceed.set_dscp) for r in phone.ingress.rules]
     assert policed == [(46, 8), (24, 8), (0, None)]
-    assert trusted.ingress == Ingress()  # a table that copies
+    # A table that copies.
+    assert trusted.ingress == Ingress(policy="AutoQos-4.0-Trust-Dscp-Input-Policy")
     assert (phone.ingress.trust, trusted.ingress.trust) == (Trust.PHONE, Trust.KEEP)
+
+
+@pytest.mark.parametrize("beside", [" service-policy input AutoQos-4.0-CiscoPhone-Input-Policy\n", ""])
+def test_an_intent_for_outputs_leaves_the_inputs_of_its_ports(beside: str, tmp_path: Path) -> None:
+    policy = " service-policy input AutoQos-4.0-CiscoPhone-Input-Policy\n"
+    assert policy in AUTO_QOS
+    text = AUTO_QOS.replace(policy, beside)
+    imported = import_configurations([read_configuration(text, "sw.cfg", device="sw")], "auto")
+    for name, content in imported.files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    loaded = imported.intents[0].loaded
+    outputs = tuple(scope for scope in loaded.intent.apply if scope.direction == "output")
+    intent = replace(loaded, intent=loaded.intent.model_copy(update={"apply": outputs}))
+    (device,) = compile_intent(intent, load_network(tmp_path), {"sw": text}).devices
+    delta = make_candidate(device, text).delta
+    assert " no service-policy output AutoQos-4.0-Output-Policy" in delta
+    assert [line for line in delta if "trust device" in line or "service-policy input" in line] == []
+    left = [(f.interface, f.variant) for f in device.findings if f.code == "policy-left"]
+    kept = "default" if beside else "trust"
+    assert left == [("GigabitEthernet1/0/1", kept), ("GigabitEthernet1/0/24", "default")]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ class References:
         change = found[0].line.change if found else None
         if change is not None and found is not None:
             said = [word for word in line.text.split() if word in _SIDES]
-            side = _filled(change.attaches, found[1]) or (said[0] if said else side)
+            side = _filled(change.attaches, found[1]) or change.side or (said[0] if said else side)
             made.refers[line.number] = tuple(_filled(text, found[1]) for text in change.refers)
         made.lines[line.number] = side
         opened = found[0].line.opens if found else ELSEWHERE if mode == "" else NOTHING

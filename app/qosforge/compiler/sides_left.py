@@ -1,4 +1,4 @@
-"""Sides of interfaces that no scope names, and whose policy is somebody else's: they stay as they are."""
+"""Sides of interfaces that no scope names, and that are somebody else's: they stay as they are."""
 
 from __future__ import annotations
 
@@ -11,30 +11,32 @@ from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.intent.scope import OWN_PREFIX
 from qosforge.note import note
-from qosforge.plan.model import InterfacePlan, Plan
+from qosforge.plan.model import InterfacePlan, Plan, Trust
 from qosforge.plan.request import DeviceRequest
 
 
 class SideLeft(NamedTuple):
-    """A side with the policy that it keeps."""
+    """A side with the policy that it keeps; an input without one trusts an IP phone."""
 
     interface: str
     direction: Literal["input", "output"]
-    policy: str
+    policy: str | None
 
 
 def find_sides_left(request: DeviceRequest, running: Plan) -> tuple[SideLeft, ...]:
-    """The sides of requested interfaces that a device's policies stay on."""
+    """The sides of requested interfaces that no scope names and that have a policy or trust an IP phone."""
     found = []
     for wanted in request.interfaces:
         there = running.interface(wanted.name) or InterfacePlan(name=wanted.name)
-        sides: tuple[tuple[Literal["input", "output"], bool, str | None], ...] = (
-            ("input", wanted.recognise or wanted.trust, there.ingress.policy),
-            ("output", wanted.schedule, there.egress.policy),
+        phone = there.ingress.trust is Trust.PHONE
+        sides: tuple[tuple[Literal["input", "output"], bool, str | None, bool], ...] = (
+            ("input", wanted.recognise or wanted.trust, there.ingress.policy, phone),
+            ("output", wanted.schedule, there.egress.policy, False),
         )
-        for direction, named, policy in sides:
-            # A policy of ours is what an earlier version of the intent put there.
-            if not named and policy is not None and not policy.upper().startswith(OWN_PREFIX):
+        for direction, named, policy, trusting in sides:
+            # A policy of ours is what an earlier version of the intent put there, with what stands beside it.
+            ours = policy is not None and policy.upper().startswith(OWN_PREFIX)
+            if not (named or ours) and (trusting or policy is not None):
                 found.append(SideLeft(wanted.name, direction, policy))
     return tuple(found)
 
@@ -54,15 +56,16 @@ def leave_sides(plan: Plan, left: tuple[SideLeft, ...], running: Plan) -> Plan:
 
 
 def keep_attachments(tree: Tree, left: tuple[SideLeft, ...], grammar: Grammar) -> Tree:
-    """The tree with the lines kept by which those sides have their policies."""
+    """The tree with the lines kept by which those sides have their policies, and what they have beside these."""
     sides: dict[str, set[str]] = {}
     for side in left:
         sides.setdefault(f"interface {side.interface}", set()).add(side.direction)
 
     def kept(line: ConfigLine, directions: set[str], context: str) -> ConfigLine:
         found = grammar.find(line.text, context)
-        attaches = found is not None and found[0].attaches.format(**found[1]) in directions
-        return replace(line, kept=line.kept or attaches)
+        rule, values = found or (None, {})
+        theirs = rule is not None and (rule.attaches.format(**values) in directions or rule.side in directions)
+        return replace(line, kept=line.kept or theirs)
 
     def keeping(line: ConfigLine) -> ConfigLine:
         directions, found = sides.get(object_name(line.text)), grammar.find(line.text, "")
@@ -79,5 +82,5 @@ def tell_sides_left(device: str, left: tuple[SideLeft, ...]) -> Iterator[Finding
         yield note(
             "policy-left",
             Place(device=device, interface=side.interface, direction=side.direction),
-            policy=side.policy,
+            **({"variant": "trust"} if side.policy is None else {"policy": side.policy}),
         )

@@ -36,7 +36,8 @@ class LineChange:
     what all amounts of an object must have in common.
 
     What is ``standing`` is never taken back because a target does not name it: an object of this kind keeps its
-    heading, a setting its value. ``attaches`` names what of the object has a policy through the line (a direction).
+    heading, a setting its value. ``attaches`` names what of the object has a policy through the line (a direction),
+    ``side`` the direction that a line without a policy is about.
     ``listed`` lines of one object are a list whose order counts. An owned object that a target names for
     ``partial`` lines alone is changed in these and not taken over. An object that ``matches`` tells packets by what
     stands in it. What ``gives_way_to`` a kind of line goes where a target names one of that kind beside it.
@@ -59,6 +60,7 @@ class LineChange:
     booked: str = ""
     unit: str = ""
     attaches: str = ""
+    side: str = ""
     matches: bool = False
     gives_way_to: str = ""
 

@@ -62,7 +62,7 @@ TABLE = CommandTable(
         "trust-device",
         "trust device cisco-phone",
         "interface",
-        change=Change(key="trust-device"),
+        change=Change(key="trust-device", side="input"),
         also=("trust device WORD",),
     ),
     # A macro: what it entered stands beside it.

@@ -47,7 +47,8 @@ def _interface(port: Entry, policies: PolicyReader) -> InterfacePlan:
     for line in port.below:
         match line.id, line.get("direction"):
             case "service-policy", "input" if policies.does_nothing(line):
-                pass  # such as a table-map that copies: what the device does without a policy
+                # Such as a table-map that copies: what the device does without a policy.
+                ingress = Ingress(policy=line.name)
             case "service-policy", "input":
                 ingress = policies.input(line)
             case "service-policy", _:
