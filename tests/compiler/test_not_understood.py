@@ -5,8 +5,10 @@ from __future__ import annotations
 from qosforge.compiler.candidate import make_candidate, plan_differences
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.findings import Finding, Severity
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
 
-from .support import a_class, device, emulated, made, routers, startup
+from .support import ROOT, a_class, device, emulated, made, routers, startup
 
 HELD = """\
 class-map match-any voice
@@ -63,6 +65,18 @@ def test_a_class_with_a_condition_that_is_not_understood_is_not_ours() -> None:
     (unknown,) = affected(found)
     assert unknown.variant == "condition"
     assert "class-map voice" in unknown.message
+
+
+def test_a_port_of_a_5510_does_not_leave_the_group_of_such_a_policy() -> None:
+    group = "qos if-group name desks class unrestricted\nqos if-assign port 1-48 name desks\n"
+    policy = "qos policy 1 name p if-group desks clfr-type classifier clfr-id 1 non-match-action 3\n"
+    intent = load_intent(ROOT / "policies/campus-collaboration.yaml")
+    causes = {}
+    for more in (group + policy, group):
+        running = {"ers5510": startup("ers5510") + more}
+        found = device(compile_intent(intent, load_network(ROOT / "inventories/campus"), running), "ers5510")
+        causes[more] = [(f.variant, "if-group desks" in f.message) for f in affected(found)]
+    assert causes == {group + policy: [("detached", True)], group: []}
 
 
 LAN = """\

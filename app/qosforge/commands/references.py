@@ -30,6 +30,7 @@ class References:
         self._table = table
         self._objects: dict[str, list[_Object]] = {}
         self._places: dict[str, list[_Object]] = {}
+        self._attached: dict[str, list[_Object]] = {}
         for line in tree:
             found = table.find(line.text, "")
             change = found[0].line.change if found else None
@@ -37,6 +38,8 @@ class References:
             self._add(made, line, "", "")
             if change is not None and change.defines and found is not None:
                 self._objects.setdefault(_filled(change.defines, found[1]), []).append(made)
+            elif change is not None and found is not None and (at := _filled(change.attaches, found[1])):
+                self._attached.setdefault(at, []).append(made)
             elif line.text.startswith("interface "):
                 name = found[1].get("name") if found else None
                 self._places.setdefault(str(name or line.text.removeprefix("interface ")), []).append(made)
@@ -46,7 +49,9 @@ class References:
         change = found[0].line.change if found else None
         if change is not None and found is not None:
             said = [word for word in line.text.split() if word in _SIDES]
-            side = _filled(change.attaches, found[1]) or change.side or (said[0] if said else side)
+            attached = _filled(change.attaches, found[1])
+            own = attached if attached in _SIDES else change.side
+            side = own or (said[0] if said else side)
             made.refers[line.number] = tuple(_filled(text, found[1]) for text in change.refers)
         made.lines[line.number] = side
         opened = found[0].line.opens if found else ELSEWHERE if mode == "" else NOTHING
@@ -59,7 +64,7 @@ class References:
         Lines of the interface that nobody enters or takes back are not among them.
         """
         found: set[int] = set()
-        for place in self._places.get(interface, ()):
+        for place in (*self._places.get(interface, ()), *self._attached.get(f"port {interface}", ())):
             attached = [number for number in place.refers if place.lines[number] in ("", side)]
             found.update(attached)
             found.update(self._reached(key for number in attached for key in place.refers.get(number, ())))
@@ -68,7 +73,11 @@ class References:
     def attached(self) -> frozenset[int]:
         """The numbers of the headings of all objects that anything on an interface refers to."""
         start = [
-            key for places in self._places.values() for p in places for keys in p.refers.values() for key in keys
+            key
+            for places in (*self._places.values(), *self._attached.values())
+            for p in places
+            for keys in p.refers.values()
+            for key in keys
         ]
         reached = self._reached(start)
         return frozenset(o.heading for several in self._objects.values() for o in several if o.heading in reached)
@@ -82,7 +91,7 @@ class References:
             if key in seen:
                 continue
             seen.add(key)
-            for made in self._objects.get(key, ()):
+            for made in (*self._objects.get(key, ()), *self._attached.get(key, ())):
                 lines.update(made.lines)
                 waiting.extend(further for keys in made.refers.values() for further in keys)
         return lines

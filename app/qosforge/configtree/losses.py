@@ -128,7 +128,10 @@ class _Objects:
                 name = found[0].defines.format(**found[1])
                 self.matching.update({name} if found[0].matches else ())
             if line.kept:
-                self.kept.setdefault(name, []).append(line)
+                # Where such a line attaches something to an object, it is part of that.
+                attached = found[0].attaches.format(**found[1]) if found is not None else ""
+                for part in dict.fromkeys((name, attached or name)):
+                    self.kept.setdefault(part, []).append(line)
             elif found is not None:
                 rule, values = found
                 refers = {template.format(**values) for template in rule.refers}

@@ -75,16 +75,31 @@ def _object(kind: str) -> Iterator[Line]:
         heading += " [enable|disable]:state"
         ours = f"{heading} [name WORD:name] if-group WORD:group {options}"
         attached = Change(
-            group="filters", refers=("if-group {group}",), negate=negate, attaches="if-group {group}", only=_OURS
+            group="filters",
+            refers=("if-group {group}",),
+            negate=negate,
+            attaches="if-group {group}",
+            side="input",
+            only=_OURS,
         )
         yield Line(kind, ours, change=attached)
+        # Others' policies are in force where their group's ports are, also where plans have no place for them.
+        for where, refers in (("if-group WORD:group", ("if-group {group}",)), ("port WORD:port", ())):
+            place = where.replace("WORD:", "{") + "}"
+            theirs = f"{heading} [name WORD:name] {where}"
+            yield Line(
+                kind,
+                f"{theirs} {options}",
+                change=Change(negate=negate, refers=refers, attaches=place, side="input"),
+                also=(f"{theirs} REST",),
+            )
     else:
         yield Line(kind, f"{heading} {options}", change=Change(group="filters", negate=negate, only=_OURS))
     yield Line(kind, f"{heading} {options}", change=Change(negate=negate), also=(f"qos {kind} WORD:number REST",))
 
 
 _PORTS = re.compile(r"interface (?:fast)?ethernet all", re.IGNORECASE)
-_ONE_PORT = re.compile(r"(qos (?:if-assign|if-shaper) port )(\S+)( .+)")
+_ONE_PORT = re.compile(r"(qos (?:if-assign|if-shaper|acl-assign) port )(\S+)( .+)")
 _MAP_ROW = re.compile(
     r"(?P<map>qos (?:egressmap|ingressmap)) (?:name \S+ )?(?P<row>(?:ds|1p) (?P<old>\d+) .+?)"
     r"(?: ds-new (?P<new>\d+))?"
@@ -145,10 +160,20 @@ TABLE = CommandTable(
         "if-assign",
         "qos if-assign port WORD:port name WORD:name",
         change=Change(
-            key="{port}", refers=("if-group {name}",), negate="no qos if-assign port {port}", attaches="port {port}"
+            key="{port}",
+            refers=("if-group {name}",),
+            negate="no qos if-assign port {port}",
+            attaches="port {port}",
+            side="input",
         ),
     ),
     *(line for kind in _OPTIONS for line in _object(kind)),
+    # Access lists are policies of their ports, which plans have no place for.
+    Line(
+        "acl-assign",
+        change=Change(attaches="port {port}", side="input"),
+        also=("qos acl-assign port WORD:port REST",),
+    ),
     Line(
         "egressmap",
         "qos egressmap ds <0-63>:dscp 1p <0-7>:cos dp {high-drop|low-drop}:drop",
