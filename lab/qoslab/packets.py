@@ -24,6 +24,8 @@ class Packets:
     application: str = ""
     tagged: bool = True
     vlan: int = 0
+    qos_group: int = 0  # that which an input of this box has written; 0 as they arrive
+    exp: int = -1  # of the topmost MPLS label; -1 without one
 
     @classmethod
     def read(cls, raw: Mapping[str, object]) -> Packets:
@@ -38,11 +40,13 @@ class Packets:
         limits = {
             "count": 10**9, "bytes": 65535, "dscp": 63, "cos": 7,
             "protocol": 255, "src_port": 65535, "dst_port": 65535, "vlan": 4094,
+            "qos_group": 99, "exp": 7,
         }  # fmt: skip
         for name, high in limits.items():
             value = getattr(made, name)
-            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= high:
-                raise BoxError(f"packets: {name} must be a whole number from 0 to {high}, not {value!r}")
+            low = -1 if name == "exp" else 0
+            if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+                raise BoxError(f"packets: {name} must be a whole number from {low} to {high}, not {value!r}")
         return made
 
     @property

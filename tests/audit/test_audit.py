@@ -213,3 +213,23 @@ def test_a_network_with_hardly_anything_in_it(stations: int) -> None:
     result = audit(network, {"alone": "interface FastEthernet0/1\n"})
     assert result.mark_paths == ()
     assert {f.code for f in result.findings} <= {"mark-not-trusted", "maps-disagree"}
+
+
+LABELS = """\
+class-map match-any core
+ match mpls experimental topmost 5
+policy-map CORE
+ class core
+  bandwidth percent 10
+"""
+
+
+def test_classes_of_labels_are_told_as_not_followed() -> None:
+    name = next(device.name for device in CAMPUS.devices if device.platform == "cisco_ios")
+    port = next(i.name for d in CAMPUS.devices if d.name == name for i in d.interfaces)
+    text = f"{BEFORE[name]}{LABELS}interface {port}\n service-policy output CORE\n"
+
+    (found,) = coded(audit(CAMPUS, {**BEFORE, name: text}), "labels-not-followed")
+
+    assert (found.interface, found.direction, found.severity) == (port, "output", Severity.INFO)
+    assert "core look at MPLS labels" in found.message

@@ -119,6 +119,8 @@ TERMS = st.one_of(
     st.fixed_dictionaries({"dscp": st.lists(st.integers(0, 63), min_size=1, max_size=20)}),
     st.fixed_dictionaries({"precedence": st.lists(st.integers(0, 7), min_size=1, max_size=8)}),
     st.fixed_dictionaries({"input_interface": st.just("FastEthernet0/0")}),
+    st.fixed_dictionaries({"mpls_experimental": st.lists(st.integers(0, 7), min_size=1, max_size=8)}),
+    st.fixed_dictionaries({"qos_group": st.lists(st.integers(0, 99), min_size=1, max_size=3)}),
     st.fixed_dictionaries({"source_mac": st.sampled_from(["00:1b:54:aa:bb:cc", "001b.54aa.bbcd"])}),
     st.fixed_dictionaries({"destination_mac": st.just(["00-1B-54-AA-BB-CC", "001b.54aa.bbcd"])}),
 )

@@ -33,6 +33,8 @@ MATCHES: dict[Feature, dict[str, Any]] = {
     Feature.MATCH_VLAN: {"any": [{"vlan": 10}]},
     Feature.MATCH_MAC: {"any": [{"destination_mac": "001b.54aa.bbcc"}]},
     Feature.MATCH_INPUT_INTERFACE: {"any": [{"input_interface": "FastEthernet0/0"}]},
+    Feature.MATCH_MPLS: {"any": [{"mpls_experimental": 5}]},
+    Feature.MATCH_QOS_GROUP: {"any": [{"qos_group": 3}]},
     Feature.MATCH_NONE: {"any": [{"dscp": "af21"}], "none": [{"dscp": "cs1"}]},
 }
 TREATMENTS: dict[Feature, dict[str, Any]] = {
@@ -68,6 +70,8 @@ SHAPERS: dict[Feature, dict[str, Any]] = {
 CLASSES: dict[Feature, dict[str, Any]] = {
     Feature.MARK_PRECEDENCE: {"mark": {"precedence": 3}},
     Feature.MARK_DROP_PRECEDENCE: {"mark": {"dscp": 40, "drop_precedence": "high"}},
+    Feature.MARK_QOS_GROUP: {"mark": {"dscp": "af31", "qos_group": 3}},
+    Feature.MARK_MPLS: {"mark": {"dscp": "af31", "mpls_topmost": 3}},
     Feature.WEIGHT: {"treatment": {"bandwidth": {"weight": 3}}},
     Feature.BOUNDED: {"treatment": {"bandwidth": {"remaining_percent": 10}, "bounded": True}},
     Feature.LEVEL: {"treatment": {"bandwidth": {"remaining_percent": 10}, "level": 2}},
@@ -185,7 +189,12 @@ def test_what_a_class_says_and_a_platform_lacks_is_told(feature: Feature) -> Non
     first = {"treatment": {}} if feature is Feature.WEIGHT else {}  # one unit for all
     found = refused(a_class("silver", **{"mark": {"dscp": "af31"}, **CLASSES[feature]}), **first)
 
-    marks = feature in (Feature.MARK_PRECEDENCE, Feature.MARK_DROP_PRECEDENCE)
+    marks = feature in (
+        Feature.MARK_PRECEDENCE,
+        Feature.MARK_DROP_PRECEDENCE,
+        Feature.MARK_QOS_GROUP,
+        Feature.MARK_MPLS,
+    )
     devices = [d.name for d in campus().devices if not (marks and d.name == "r2")]
     mine = [f for f in found if f.requested == feature.value]
     assert [f.device for f in mine] == lacking(feature, devices)

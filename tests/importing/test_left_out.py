@@ -36,7 +36,9 @@ def left_out(found: ImportResult) -> list[tuple[str | None, str | None, str]]:
 
 
 def test_a_side_with_a_line_that_is_not_understood_gets_nothing_of_its_neighbour() -> None:
-    found = fragment("m19")
+    text = (FRAGMENTS / "m19.cfg").read_text(encoding="utf-8")
+    assert scopes(imported(text)) == {"made input": ("Serial0/0",), "made-2 input": ("Serial0/1",)}
+    found = imported(text.replace("set mpls experimental topmost 2", "set discard-class 2"))
     assert scopes(found) == {"made input": ("Serial0/0",)}
     assert left_out(found) == [
         ("Serial0/1", "input", "not in the intent: line 12 takes part in it and is not understood")

@@ -255,3 +255,69 @@ def test_tunnels_that_an_output_looks_into(tmp_path: Path) -> None:
     words = circular(TUNNELS, tmp_path)
 
     assert words["apply"][0]["tunnels"] == ["Tunnel0"]
+
+
+LABELS = """\
+version 15.1
+hostname R1
+class-map match-any core
+ match mpls experimental topmost 4 5
+policy-map CORE-IN
+ class core
+  set mpls experimental topmost 6
+policy-map CORE
+ class core
+  priority percent 10
+  set mpls experimental topmost 3
+interface FastEthernet0/0
+ service-policy input CORE-IN
+interface Serial0/0
+ bandwidth 2000
+ service-policy output CORE
+"""
+
+
+def test_classes_of_labels_and_their_marks(tmp_path: Path) -> None:
+    core = by_name(circular(LABELS, tmp_path))["core"]
+
+    assert core["match"] == {"any": [{"mpls_experimental": [4, 5]}]}
+    assert core["mark"] == {"mpls_topmost": 6}
+    assert core["treatment"]["mark"] == {"mpls_topmost": 3}
+
+
+GROUPS = """\
+version 15.1
+hostname R1
+class-map match-any voice
+ match dscp ef
+class-map match-any grouped
+ match qos-group 3
+policy-map IN
+ class voice
+  set mpls experimental imposition 5
+  set qos-group 3
+policy-map OUT
+ class grouped
+  priority percent 10
+interface FastEthernet0/0
+ service-policy input IN
+interface Serial0/0
+ bandwidth 2000
+ service-policy output OUT
+"""
+
+
+def test_groups_that_an_input_gives_and_an_output_reads(tmp_path: Path) -> None:
+    """The class-maps of either side have names of their own, so that each is an intent of its own."""
+    found = imported(GROUPS, platform_id="cisco_ios")
+
+    assert told(found) == []
+    classes = [yaml.safe_load(intent.text)["classes"][0] for intent in found.intents]
+    assert {entry["name"]: entry["match"] for entry in classes} == {
+        "grouped": {"any": [{"qos_group": 3}]},
+        "voice": {"any": [{"dscp": "ef"}]},
+    }
+    assert [entry["mark"] for entry in classes if "mark" in entry] == [{"qos_group": 3, "mpls_imposition": 5}]
+    texts = [device.text for device in compiled_again(found, tmp_path)]
+    inside = [line for line in GROUPS.splitlines() if line.startswith((" match", "  "))]
+    assert all(any(line in text for text in texts) for line in inside)

@@ -73,6 +73,7 @@ classes:
       any:
         - {protocol: udp, source: 10.0.0.0/8, destination: [10.1.0.0/16], destination_port: [5060, 16384-32767]}
         - {precedence: 5, vlan: [10, 20], source_mac: "00:1b:54:aa:bb:cc", input_interface: FastEthernet0/0}
+        - {mpls_experimental: [4, 5], qos_group: 3}
       none: [{dscp: [ef, 8]}]
     treatment:
       bandwidth: {percent: 20}
@@ -81,7 +82,7 @@ classes:
       shape: {rate: 1 Mb/s}
   - name: tree
     match: {any: [{vlan: voice}]}
-    mark: {precedence: 3, drop_precedence: medium}
+    mark: {precedence: 3, drop_precedence: medium, qos_group: 3, mpls_imposition: 5, mpls_topmost: 4}
     treatment:
       bandwidth: {percent: "${share}"}
       bounded: true

@@ -395,7 +395,7 @@ CASES = {
         ("{remaining_percent: 70}", "{remaining_percent: 70}, mark: {prefer: true}"),
         12,
         "an empty mark",
-        "dscp, precedence or cos",
+        "dscp, precedence, cos or mpls_topmost",
     ),
     "an output mark of two kinds": (
         ("{remaining_percent: 70}", "{remaining_percent: 70}, mark: {dscp: ef, precedence: 5}"),

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from qosforge.openconfig.restrict import RestrictedPlan, restrict
 from qosforge.plan.early_drop import Red, RedProfile, TailThreshold
+from qosforge.plan.input_queues import InputQueues
 from qosforge.plan.model import (
     DROP,
     Action,
@@ -18,7 +19,6 @@ from qosforge.plan.model import (
     Efficiency,
     Egress,
     Ingress,
-    InputQueues,
     InterfacePlan,
     InterfacePolicer,
     Plan,
@@ -84,13 +84,15 @@ OTHER: dict[type[BaseModel], dict[str, Any]] = {
     },
     Rule: {
         "name": "silver", "none_of": (Term(dscp=(8,)),), "set_dscp": 10, "set_cos": 3, "set_precedence": 5,
-        "set_drop_precedence": "high", "police": POLICER, "queue": 1,
+        "set_drop_precedence": "high", "police": POLICER, "queue": 1, "set_qos_group": 3, "set_mpls_imposition": 5,
+        "set_mpls_topmost": 4,
     },
     Term: {
         "dscp": (8,), "cos": (5,), "precedence": (3,), "application": "http", "protocol": 6, "source": "10.0.0.0/8",
         "destination": "2001:db8::/32", "source_ports": (PortRange(first=1, last=2),),
         "destination_ports": (PortRange(first=1, last=2),), "source_mac": "001b.54aa.bbcc",
         "destination_mac": "001b.54aa.bbcd", "input_interface": "Serial0/0", "vlan": (10,),
+        "mpls_experimental": (5,), "qos_group": (3,),
     },
     Egress: {
         "policy": "OTHER", "default_queue": 0, "policers": (InterfacePolicer(police=POLICER),), "transmit_ring": 5,

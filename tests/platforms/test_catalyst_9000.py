@@ -431,10 +431,10 @@ def test_what_people_wrote_is_read_and_what_is_not_understood_is_kept() -> None:
     assert low.buffer_percent == 10
     assert low.thresholds == (TailThreshold(dscp=(8, 14), percent=80), TailThreshold(dscp=(10,), percent=100))
     assert rest.share == Share(unit=ShareUnit.REMAINING_PERCENT, value=25)
+    assert trunk.ingress.rules[0].set_qos_group == 4
     assert trunk.ingress.rules[0].police == Policer(rate=1_000_000, burst=31_250, exceed=DROP)
     assert [u.text for u in plan.unknown] == [
         "match vlan 5",
-        "set qos-group 4",
         "shape average percent 50",
         "qos queue-softmax-multiplier 1200",
         "service-policy input IN",

@@ -30,6 +30,8 @@ from tests.platforms.catalyst_9000_support import (
     pushed,
 )
 
+FIRST = {"priority": {"percent": 5}}
+
 
 @pytest.fixture(scope="module")
 def box(tmp_path_factory: pytest.TempPathFactory) -> Box:
@@ -197,3 +199,36 @@ def test_policies_of_traffic_classes_are_named_line_by_line() -> None:
         "priority level 1",
         "service-policy type queueing output Q",
     }
+
+
+def test_outputs_tell_a_class_by_the_qos_group_that_inputs_give_it(box: Box) -> None:
+    before = box.running_text()
+    grouped = {**WEB, "mark": {"dscp": "af21", "qos_group": 4}}
+    device = made(VOICE, grouped, REST, running=before)
+    inverse = pushed(box, device)
+    assert "class-map match-any web.Q\n match qos-group 4\n" in box.running_text()
+    web = Packets(protocol=6, dst_port=80, count=20, bytes=100)
+    marked_alike = Packets(dscp=18, count=20, bytes=100)
+    assert [o.egress_class for o in box.offer(LAN, TRUNK, [web, marked_alike], 1.0)] == ["web.Q", "class-default"]
+    assert box.configure(inverse) == []
+    assert box.running_text() == before
+
+
+def test_a_group_alone_tells_a_class_and_matching_one_is_for_outputs() -> None:
+    grouped = {**WEB, "mark": {"qos_group": 4}}
+    found = {"name": "found", "match": {"any": [{"qos_group": 7}]}, "treatment": FIRST}
+    device = made(VOICE, grouped, found, REST)
+    text = "".join(block.text for block in device.blocks)
+    assert "class web\n  set qos-group 4\n" in text
+    assert "class-map match-any found.Q\n match qos-group 7\n" in text
+    assert not has_errors(compilation(VOICE, grouped, found, REST).findings)
+    plan = PLATFORM.parse(text, "sw", "17.12")
+    assert plan.unknown == ()
+
+
+def test_a_group_is_joined_with_nothing_and_stands_beside_other_alternatives() -> None:
+    joined = {"name": "found", "match": {"any": [{"qos_group": 7, "protocol": "tcp"}]}, "treatment": FIRST}
+    assert finding(compilation(joined, REST), "match-unsupported").traffic_class == "found"
+    beside = {"name": "found", "match": {"any": [{"qos_group": 7}, {"dscp": "ef"}]}, "treatment": FIRST}
+    text = "".join(block.text for block in made(beside, REST, apply=APPLY[1:]).blocks)
+    assert "class-map match-any found\n match qos-group 7\n match dscp ef\n" in text

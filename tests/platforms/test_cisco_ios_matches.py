@@ -218,13 +218,12 @@ def test_what_people_wrote_is_read_and_the_rest_reported() -> None:
         Term(source="2001:db8::/64", protocol=17),
         Term(),
     )
-    assert second.any_of == ()
+    assert second.any_of == (Term(qos_group=(3,)),)
     assert [(u.text, u.undefined) for u in sorted(plan.unknown, key=lambda u: u.line)] == [
         ("match access-group 99", "access-group 99"),
         ("match access-group name GONE", "access-group GONE"),
         ("match ip rtp 16384 16383", None),
         ("match packet length min 60 max 200", None),
-        ("match qos-group 3", None),
         ("match vlan 7", None),
         ("traffic-shape rate 128000", None),
         ("ip rtp priority 16384 16383 64", None),

@@ -54,7 +54,7 @@ def _maps(running: RunningPlans, plan: Plan) -> Iterator[Finding]:
 def _sides(port: Port, interface: InterfacePlan) -> Iterator[Finding]:
     """``policy-wrong-side``: a policy that does nothing on the side it is attached to."""
     rules, queues = interface.ingress.rules, interface.egress.scheduler.queues if interface.egress.scheduler else ()
-    idle = all(r.set_dscp is None and r.set_cos is None and r.police is None and r.queue is None for r in rules)
+    idle = not any(r.writes or r.police is not None or r.queue is not None for r in rules)
     if interface.ingress.policy and rules and idle:
         yield note("policy-wrong-side", _at(port, "input"), variant="input", policy=interface.ingress.policy)
     plain = all(q.share is None and not q.priority and q.red is None and not q.fair for q in queues)

@@ -58,6 +58,7 @@ def check_marks(running: RunningPlans) -> Iterator[Finding]:
         for port in running.connected(device):
             yield from _inputs(running, port)
         yield from _outputs(running, device)
+        yield from _labels(running, device)
 
 
 def _inputs(running: RunningPlans, port: Port) -> Iterator[Finding]:
@@ -97,6 +98,16 @@ def _inputs(running: RunningPlans, port: Port) -> Iterator[Finding]:
                 by_rule=by_rule,
                 **facts,
             )
+
+
+def _labels(running: RunningPlans, device: str) -> Iterator[Finding]:
+    """``labels-not-followed``: what is done by the labels of packets, which no path here shows."""
+    for interface in running.plans[device].interfaces:
+        for direction, rules in (("input", interface.ingress.rules), ("output", interface.egress.dividing.rules)):
+            names = [r.name for r in rules if any(t.mpls_experimental for t in (*r.any_of, *r.none_of))]
+            if names:
+                place = Place(device=device, interface=interface.name, direction=direction)
+                yield note("labels-not-followed", place, classes=", ".join(names))
 
 
 def _outputs(running: RunningPlans, device: str) -> Iterator[Finding]:

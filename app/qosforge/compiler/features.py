@@ -28,6 +28,8 @@ MATCH_FEATURES = {
     "source_mac": Feature.MATCH_MAC,
     "destination_mac": Feature.MATCH_MAC,
     "input_interface": Feature.MATCH_INPUT_INTERFACE,
+    "mpls_experimental": Feature.MATCH_MPLS,
+    "qos_group": Feature.MATCH_QOS_GROUP,
 }
 """The features that the other fields of a match stand for."""
 

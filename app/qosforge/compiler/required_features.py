@@ -49,6 +49,12 @@ def class_requirements(class_request: ClassRequest) -> Iterator[ClassRequirement
         yield ClassRequirement(
             Feature.MARK_DROP_PRECEDENCE, class_request.model_copy(update={"mark": bare}), "input"
         )
+    if mark and mark.qos_group is not None:
+        bare = mark.model_copy(update={"qos_group": None})
+        yield ClassRequirement(Feature.MARK_QOS_GROUP, class_request.model_copy(update={"mark": bare}), "input")
+    if mark and (mark.mpls_imposition, mark.mpls_topmost) != (None, None):
+        bare = mark.model_copy(update={"mpls_imposition": None, "mpls_topmost": None})
+        yield ClassRequirement(Feature.MARK_MPLS, class_request.model_copy(update={"mark": bare}), "input")
     if class_request.keep_mark:
         cleared = class_request.model_copy(update={"keep_mark": False})
         yield ClassRequirement(Feature.KEEP_MARK, cleared, "input")
@@ -58,6 +64,10 @@ def class_requirements(class_request: ClassRequest) -> Iterator[ClassRequirement
     if treatment.mark:
         without = _treated(class_request, mark=None)
         yield ClassRequirement(Feature.MARK_OUTPUT, without, prefer=treatment.mark.prefer)
+        if treatment.mark.mpls_topmost is not None:
+            yield ClassRequirement(
+                Feature.MARK_MPLS, without, prefer=treatment.mark.prefer, within=Feature.MARK_OUTPUT
+            )
     if treatment.fair_queue:
         without = _treated(class_request, fair_queue=None)
         yield ClassRequirement(Feature.FAIR_QUEUE, without, prefer=treatment.fair_queue.prefer)

@@ -114,5 +114,7 @@ def _asks_more(term: Term) -> bool:
             term.destination_mac,
             term.input_interface,
             term.vlan,
+            term.mpls_experimental,
+            term.qos_group,
         )
     )

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from qosforge.plan.model import Egress, Queue, Rule, Term
 
-_MARKS = ("set_dscp", "set_cos", "set_precedence", "set_drop_precedence", "police")
 _EVERY = Term()
 
 
@@ -51,7 +50,7 @@ def _catch_all(egress: Egress) -> Rule | None:
         return None
     rest = next((q for q in egress.scheduler.queues if q.number == egress.default_queue), None)
     every = _EVERY in last.any_of and not last.none_of and not last.ipv4
-    plain = all(getattr(last, name) is None for name in _MARKS)
+    plain = not last.writes and last.police is None
     return last if every and plain and rest is not None and _unserved(rest) else None
 
 

@@ -91,6 +91,8 @@ def _term(term: Term, catalogue: Catalogue, note: NoteUnmapped) -> IntentData | 
         "source_mac": [term.source_mac],
         "destination_mac": [term.destination_mac],
         "input_interface": [term.input_interface],
+        "mpls_experimental": list(term.mpls_experimental),
+        "qos_group": list(term.qos_group),
     }
     for name, values in lists.items():
         given = [v for v in values if v is not None]
@@ -117,6 +119,9 @@ def mark_of(rule: Rule) -> IntentData:
         words["cos"] = rule.set_cos
     if rule.set_drop_precedence is not None:
         words["drop_precedence"] = rule.set_drop_precedence
+    for name in ("qos_group", "mpls_imposition", "mpls_topmost"):
+        if (value := getattr(rule, f"set_{name}")) is not None:
+            words[name] = value
     return words
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_validator
 
-from qosforge.intent.base import Cos, Dscp, IntentModel, Many, Name
+from qosforge.intent.base import Cos, Dscp, IntentModel, Many, MplsExperimental, Name, QosGroup
 from qosforge.intent.policing import Precedence
 from qosforge.intent.ports import intersect_ports
 from qosforge.units import shortened
@@ -139,6 +139,8 @@ class MatchTerm(IntentModel):
     source_mac: Many[Mac] = ()
     destination_mac: Many[Mac] = ()
     input_interface: Many[InterfaceName] = ()
+    mpls_experimental: Many[MplsExperimental] = ()
+    qos_group: Many[QosGroup] = ()
 
     @property
     def set_fields(self) -> tuple[str, ...]:

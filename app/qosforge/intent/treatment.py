@@ -7,7 +7,18 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from qosforge.dscp import drop_precedence
-from qosforge.intent.base import Cos, Dscp, Flag, IntentModel, Name, Percent, Requirement, Text
+from qosforge.intent.base import (
+    Cos,
+    Dscp,
+    Flag,
+    IntentModel,
+    MplsExperimental,
+    Name,
+    Percent,
+    QosGroup,
+    Requirement,
+    Text,
+)
 from qosforge.intent.match import Match
 from qosforge.intent.objective import ObjectiveSpec
 from qosforge.intent.policing import Police, Precedence
@@ -25,14 +36,19 @@ class Mark(IntentModel):
     """The marks a class carries behind the edge.
 
     ``precedence`` writes the upper three bits of the field alone; ``drop_precedence`` is what a device notes for
-    its own queues (and what the last digit of an AF code point says). ``keep`` leaves what no class takes the marks
-    that it brings, where a device would clear them.
+    its own queues (and what the last digit of an AF code point says). ``qos_group`` is a number by which the
+    outputs of the device that sets it tell the class, ``mpls_imposition`` the EXP of the labels that it puts on,
+    ``mpls_topmost`` that of the topmost label of packets that have one. ``keep`` leaves what no class takes the
+    marks that it brings, where a device would clear them.
     """
 
     dscp: Dscp | None = None
     cos: Cos | None = None
     precedence: Precedence | None = None
     drop_precedence: Literal["low", "medium", "high"] | None = None
+    qos_group: QosGroup | None = None
+    mpls_imposition: MplsExperimental | None = None
+    mpls_topmost: MplsExperimental | None = None
     keep: Flag = False
 
     @property
@@ -53,7 +69,7 @@ class Mark(IntentModel):
         if self.keep and given:
             raise ValueError("a mark that is kept is not written: give keep, or the other marks")
         if not (given or self.keep):
-            raise ValueError("an empty mark: give dscp, precedence, cos or drop_precedence, or leave it out")
+            raise ValueError("an empty mark: give dscp, precedence, cos or another one, or leave it out")
         if self.dscp is not None and self.precedence is not None:
             raise ValueError("dscp and precedence are one field: give one of them")
         said = drop_precedence(self.dscp) if self.dscp is not None else None
@@ -68,12 +84,13 @@ class OutputMark(IntentModel):
     dscp: Dscp | None = None
     precedence: Precedence | None = None
     cos: Cos | None = None
+    mpls_topmost: MplsExperimental | None = None
     prefer: Requirement = False
 
     @model_validator(mode="after")
     def _some(self) -> Self:
-        if self.dscp is None and self.precedence is None and self.cos is None:
-            raise ValueError("an empty mark: give dscp, precedence or cos, or leave it out")
+        if (self.dscp, self.precedence, self.cos, self.mpls_topmost) == (None,) * 4:
+            raise ValueError("an empty mark: give dscp, precedence, cos or mpls_topmost, or leave it out")
         if self.dscp is not None and self.precedence is not None:
             raise ValueError("dscp and precedence are one field: give one of them")
         return self

@@ -144,6 +144,8 @@ def term_words(term: Term) -> str:
     words += [f"to MAC {term.destination_mac}"] if term.destination_mac else []
     words += [f"in at {term.input_interface}"] if term.input_interface else []
     words += [f"VLAN {_listed(term.vlan)}"] if term.vlan else []
+    words += [f"MPLS EXP {_listed(term.mpls_experimental)}"] if term.mpls_experimental else []
+    words += [f"QoS group {_listed(term.qos_group)}"] if term.qos_group else []
     return " ".join(words) or "every packet"
 
 
@@ -349,6 +351,12 @@ def _done(rule: Rule) -> Iterator[str]:
         yield f"marked CoS {rule.set_cos}"
     if rule.set_drop_precedence is not None:
         yield f"drop precedence {rule.set_drop_precedence}"
+    if rule.set_qos_group is not None:
+        yield f"put into QoS group {rule.set_qos_group}"
+    if rule.set_mpls_imposition is not None:
+        yield f"labelled with EXP {rule.set_mpls_imposition}"
+    if rule.set_mpls_topmost is not None:
+        yield f"marked EXP {rule.set_mpls_topmost} in the topmost label"
     if rule.police is not None:
         yield policer_words(rule.police)
     if rule.queue is not None:

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from qosforge.plan.base import PlanModel
 from qosforge.plan.early_drop import DropPrecedence, Red, TailThreshold
+from qosforge.plan.input_queues import InputQueues
 
 
 class PortRange(PlanModel):
@@ -40,6 +41,10 @@ class Term(PlanModel):
     destination_mac: str | None = None
     input_interface: str | None = None
     vlan: tuple[int, ...] = ()
+    mpls_experimental: tuple[int, ...] = ()
+    """Of the topmost label; what carries none matches nothing."""
+    qos_group: tuple[int, ...] = ()
+    """A number that the device's own inputs give a packet, and which does not leave it."""
 
 
 class Action(PlanModel):
@@ -109,8 +114,18 @@ class Rule(PlanModel):
     set_cos: int | None = None
     set_precedence: int | None = None
     set_drop_precedence: DropPrecedence | None = None
+    set_qos_group: int | None = None
+    set_mpls_imposition: int | None = None
+    """The EXP of the labels that the device puts on."""
+    set_mpls_topmost: int | None = None
+    """The EXP of the topmost label of what has one already."""
     police: Policer | None = None
     queue: int | None = None
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes a mark into its packets, or a QoS group beside them."""
+        return any(value is not None for name, value in vars(self).items() if name.startswith("set_"))
 
 
 class Trust(StrEnum):
@@ -292,25 +307,6 @@ class InterfacePlan(PlanModel):
     ingress: Ingress = Ingress()
     egress: Egress = Egress()
     efficiency: Efficiency = Efficiency()
-
-
-class InputQueues(PlanModel):
-    """Queues of a device's ingress, shared by all ports: shares by weight, one of them served first up to a part.
-
-    ``buffer_percent`` and ``weights`` have one entry a queue; ``priority_queue`` gets ``priority_percent`` of the
-    ring before the rest is shared; ``cos_to_queue`` has 8 entries, ``dscp_to_queue`` 64. ``cos_drop_percent`` and
-    ``dscp_drop_percent`` say how full its queue is where each mark is dropped; empty where that is always 100.
-    """
-
-    weights: tuple[int, ...]
-    buffer_percent: tuple[int, ...]
-    priority_queue: int | None = None
-    priority_percent: int = 0
-    cos_to_queue: tuple[int, ...] = ()
-    dscp_to_queue: tuple[int, ...] = ()
-    thresholds: tuple[tuple[int, ...], ...] = ()
-    cos_drop_percent: tuple[int, ...] = ()
-    dscp_drop_percent: tuple[int, ...] = ()
 
 
 class System(PlanModel):

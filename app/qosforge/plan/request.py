@@ -31,10 +31,14 @@ class Feature(StrEnum):
     MATCH_VLAN = "a match by VLAN"
     MATCH_MAC = "a match by MAC address"
     MATCH_INPUT_INTERFACE = "a match by input interface"
+    MATCH_MPLS = "a match by MPLS experimental bits"
+    MATCH_QOS_GROUP = "a match by QoS group"
     MATCH_NONE = "a match by what a packet is not ('none')"
     MARK_PRECEDENCE = "marking an IP precedence"
     MARK_OUTPUT = "marking on output"
     MARK_DROP_PRECEDENCE = "marking a drop precedence"
+    MARK_MPLS = "marking MPLS experimental bits"
+    MARK_QOS_GROUP = "marking a QoS group"
     KEEP_MARK = "marks that what no class takes keeps"
     QUEUE_LIMIT = "a queue limit in packets"
     QUEUE_LIMIT_BYTES = "a queue limit in bytes"
@@ -91,6 +95,8 @@ class TermRequest(RequestModel):
     source_mac: tuple[str, ...] = ()
     destination_mac: tuple[str, ...] = ()
     input_interface: tuple[str, ...] = ()
+    mpls_experimental: tuple[int, ...] = ()
+    qos_group: tuple[int, ...] = ()
 
     @property
     def set_fields(self) -> tuple[str, ...]:

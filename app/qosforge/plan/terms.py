@@ -8,7 +8,7 @@ from typing import Any
 
 from qosforge.plan.model import PortRange, Term
 
-_LISTS = {"dscp": 64, "precedence": 8, "cos": 8, "vlan": 4095}
+_LISTS = {"dscp": 64, "precedence": 8, "cos": 8, "vlan": 4095, "mpls_experimental": 8, "qos_group": 100}
 """Fields that list values, and how many values there are."""
 _SINGLE = ("application", "protocol", "source_mac", "destination_mac", "input_interface")
 _PREFIXES = ("source", "destination")
@@ -84,6 +84,8 @@ def subtract(term: Term, other: Term) -> tuple[Term, ...] | None:
 
 def _beyond(name: str, held: Any, wanted: Any) -> Sequence[Any] | None:
     """Values of a field that are held and not wanted, each as a term has it; None where there is no such form."""
+    if name == "mpls_experimental" and not held:
+        return None  # what carries no label is beyond, too
     if name in _LISTS:
         left = tuple(value for value in held or range(_LISTS[name]) if value not in wanted)
         return (left,) if left else ()

@@ -10,7 +10,7 @@ from qosforge.plan.model import Egress, Ingress, PortRange, Rule, Scheduler, Sys
 
 @dataclass(frozen=True)
 class Packet:
-    """The fields that classifiers look at; ``group`` is the queue chosen on input, where one was."""
+    """The fields that classifiers look at, labels aside; ``group`` is the queue chosen on input, where one was."""
 
     source: str
     destination: str
@@ -21,6 +21,7 @@ class Packet:
     port: int | None = None
     source_port: int | None = None
     group: int | None = None
+    qos_group: int = 0
 
 
 def enter(system: System, ingress: Ingress, packet: Packet, *, tagged: bool) -> Packet:
@@ -29,7 +30,7 @@ def enter(system: System, ingress: Ingress, packet: Packet, *, tagged: bool) -> 
     A packet without a tag carries no CoS: it counts with the port's. Policers see it within their rates, and a port
     that trusts a phone has one.
     """
-    packet = replace(packet, cos=packet.cos if tagged else ingress.port_cos, group=None)
+    packet = replace(packet, cos=packet.cos if tagged else ingress.port_cos, group=None, qos_group=0)
     for policer in ingress.policers:
         if not policer.any_of or any(matches(t, packet) for t in policer.any_of):
             conform = policer.police.conform
@@ -41,7 +42,7 @@ def enter(system: System, ingress: Ingress, packet: Packet, *, tagged: bool) -> 
             packet = _marked(system, packet, rule.set_dscp, rule.set_precedence)
             if rule.set_cos is not None:
                 packet = replace(packet, cos=rule.set_cos)
-            return replace(packet, group=rule.queue)
+            return replace(packet, group=rule.queue, qos_group=rule.set_qos_group or 0)
     match ingress.trust:
         case Trust.NONE:
             dscp = system.untrusted_dscp(ingress.port_cos)
@@ -109,7 +110,7 @@ def takes(rule: Rule, packet: Packet) -> bool:
 
 
 def matches(term: Term, packet: Packet) -> bool:
-    """Whether a packet has everything a term asks for; MACs, VLANs and the way in are never known."""
+    """Whether a packet has everything a term asks for; MACs, VLANs, labels and the way in are never known."""
     return (
         (not term.dscp or packet.dscp in term.dscp)
         and (not term.cos or packet.cos in term.cos)
@@ -119,6 +120,8 @@ def matches(term: Term, packet: Packet) -> bool:
         and (term.source is None or inside(packet.source, term.source))
         and (term.destination is None or inside(packet.destination, term.destination))
         and not (term.source_mac or term.destination_mac or term.input_interface or term.vlan)
+        and not term.mpls_experimental
+        and (not term.qos_group or packet.qos_group in term.qos_group)
         and (not term.source_ports or _in_ports(packet.source_port, term.source_ports))
         and (not term.destination_ports or _in_ports(packet.port, term.destination_ports))
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qosforge.plan.model import InputQueues, Plan, Queue, Scheduler
+from qosforge.plan.input_queues import InputQueues
+from qosforge.plan.model import Plan, Queue, Scheduler
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.blocks import BlockWriter

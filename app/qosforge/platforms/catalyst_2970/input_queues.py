@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from qosforge.plan.model import InputQueues
+from qosforge.plan.input_queues import InputQueues
 from qosforge.plan.request import DeviceRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES

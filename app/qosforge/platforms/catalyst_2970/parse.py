@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from qosforge.commands import Entry, Reading
-from qosforge.plan.model import Egress, Ingress, InputQueues, InterfacePlan, Plan, System, Trust, UnknownLine
+from qosforge.plan.input_queues import InputQueues
+from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, System, Trust, UnknownLine
 from qosforge.platforms.base import BesidePlan
 from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_2970.input_queues import default_input_queues

@@ -16,18 +16,24 @@ class ClassMarks:
     """Marks of one class.
 
     ``dscp`` and ``cos`` are written where the class is recognised; ``points`` are the DSCPs that it has behind the
-    inputs, ``cos_points`` the CoS of one that has no DSCP. No two classes have the same one.
+    inputs, ``cos_points`` the CoS of one that has no DSCP. No two classes have the same one. ``group`` is the QoS
+    group that inputs give it, by which alone the outputs then tell it; else ``groups`` are those that it matches.
     """
 
     dscp: int | None
     cos: int | None
     points: tuple[int, ...] = ()
     cos_points: tuple[int, ...] = ()
+    group: int | None = None
+    groups: tuple[int, ...] = ()
 
     @property
     def told_by(self) -> tuple[Term, ...]:
         """What an output tells the class by."""
-        return (*(Term(dscp=(p,)) for p in self.points), *(Term(cos=(c,)) for c in self.cos_points))
+        groups = tuple(Term(qos_group=(g,)) for g in self.groups)
+        if self.group is not None:
+            return groups
+        return (*groups, *(Term(dscp=(p,)) for p in self.points), *(Term(cos=(c,)) for c in self.cos_points))
 
 
 def class_marks(request: DeviceRequest, notes: Notes) -> dict[str, ClassMarks]:
@@ -44,11 +50,14 @@ def class_marks(request: DeviceRequest, notes: Notes) -> dict[str, ClassMarks]:
             set_by.setdefault(marks.dscp, name)
     carried = dscp_of_cos(request, result)
     trusting = [i.trust_in in ("cos", "phone") for i in request.interfaces if i.recognise or i.trust]
+    recognising = any(i.recognise for i in request.interfaces)
     for entry in request.classes:
         if entry.is_default:
             continue
         marks = result[entry.name]
-        points = {d for t in entry.terms for d in points_of(t) or ()} | set(entry.remarked)
+        if any(t.qos_group and len(t.set_fields) > 1 for t in entry.terms):
+            notes.note("match-unsupported", traffic_class=entry.name, direction="output", variant="alternatives")
+        points = {d for t in entry.terms for d in points_of(t) or () if not t.qos_group} | set(entry.remarked)
         if any(trusting):
             # Inputs that trust the CoS write a DSCP for it.
             points |= {carried.get(cos, 8 * cos) for t in entry.terms for cos in t.cos if cos}
@@ -60,7 +69,9 @@ def class_marks(request: DeviceRequest, notes: Notes) -> dict[str, ClassMarks]:
         written = marks.dscp is not None or (bool(trusting) and all(trusting))
         tagged = () if mine and written else _told_by_cos(entry)
         also = tuple(c for c in tagged if cos_of.setdefault(c, entry.name) == entry.name)
-        result[entry.name] = replace(marks, points=mine, cos_points=also)
+        group = entry.mark.qos_group if entry.mark and recognising else None
+        groups = (group,) if group is not None else tuple(g for t in entry.terms for g in t.qos_group)
+        result[entry.name] = replace(marks, points=mine, cos_points=also, group=group, groups=groups)
     return result
 
 

@@ -36,11 +36,12 @@ def input_rules(
             ipv4=any(version(term) is None and is_flow(term) for term in taken) and not lists_ipv6(request),
             set_dscp=written.dscp,
             set_cos=written.cos,
+            set_qos_group=written.group,
         )
         if rule.ipv4:
             notes.note("told-in-ipv4", traffic_class=entry.name, direction="input", variant="switched")
         rule = rule.model_copy(update={"police": policer(entry, rule, exceeding, notes)})
-        empty = (rule.set_dscp, rule.set_cos, rule.police) == (None, None, None)
+        empty = not rule.writes and rule.police is None
         if empty and not entry.is_default and not CAPABILITIES.empty_classes.has(request.image):
             notes.note("class-empty", traffic_class=entry.name, direction="input", image=request.image)
         if not (empty and entry.is_default):
@@ -70,6 +71,8 @@ def _terms(request: DeviceRequest, entry: ClassRequest, notes: Notes) -> Iterato
     """One term for every match line, then one for every entry of the class's access list."""
     flows: list[Alternative] = []
     for term in entry.terms:
+        if term.qos_group:
+            continue  # outputs look for groups
         flow = bool(term.application) or asks_flow(term)
         points = points_of(term)
         if (term.cos and (flow or points is not None)) or (term.application and asks_flow(term)):

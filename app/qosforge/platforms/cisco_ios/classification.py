@@ -14,6 +14,7 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.applications import recognise_applications
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
+from qosforge.platforms.cisco_ios.marking import input_marks
 from qosforge.platforms.cisco_ios.policing import policer
 from qosforge.platforms.cisco_ios.rules import every_class, lower_rules, marked_rules, on_input
 from qosforge.platforms.cisco_ios.untagged import without_tags
@@ -100,16 +101,16 @@ def _hidden(request: DeviceRequest, rules: Mapping[str, Rule]) -> Iterator[Findi
 
 def _marking(request: DeviceRequest, rules: Mapping[str, Rule]) -> tuple[Rule, ...]:
     marking = [
-        rules[c.name].model_copy(
-            update={
-                "set_dscp": c.mark.dscp if c.mark else None,
-                "set_precedence": c.mark.precedence if c.mark else None,
-                "police": policer(request, c, "input"),
-            }
-        )
+        rules[c.name].model_copy(update={**input_marks(request, c.mark), "police": policer(request, c, "input")})
         for c in on_input(request)
     ]
+    # Packets have no QoS group yet.
+    marking = [r for r in marking if _acts(r) or not r.any_of or not all(t.qos_group for t in r.any_of)]
     # A class that nothing is done to still takes its packets from those behind it.
-    while marking and (marking[-1].set_dscp, marking[-1].set_precedence, marking[-1].police) == (None, None, None):
+    while marking and not _acts(marking[-1]):
         marking.pop()
     return tuple(marking)
+
+
+def _acts(rule: Rule) -> bool:
+    return rule.writes or rule.police is not None

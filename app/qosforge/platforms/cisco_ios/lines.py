@@ -10,11 +10,13 @@ from qosforge.intent.scope import OWN_PREFIX
 from qosforge.platforms.capability_data import Bounds, Range
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.mqc import lines as mqc
+from qosforge.platforms.mqc.queue_lines import packet_queues
 
 _QOS = (
     r"(?:service-policy|fair-queue|random-detect|rate-limit|traffic-shape|priority-group|custom-queue-list|ip rtp|"
     r"(?:auto|mls|platform) qos|tx-ring-limit|max-reserved-bandwidth|ppp multilink|class \S|police|shape|"
-    r"bandwidth|priority|queue-(?:limit|list)|set (?:ip )?(?:dscp|precedence|cos)|frame-relay|map-class|match )\b.*"
+    r"bandwidth|priority|queue-(?:limit|list)|set (?:ip )?(?:dscp|precedence|cos|qos-group|mpls)|frame-relay|"
+    r"map-class|match )\b.*"
 )
 _TEXT = re.compile(r"\s*(?:description|remark|banner|access-list \d+ remark)\b")
 _COMMENT = re.compile(r"\s*/\*.*?\*/")
@@ -238,11 +240,12 @@ def _map_classes() -> Iterator[Line]:
 
 TABLE = CommandTable(
     *mqc.access_lists(since, own_numbers=_LIST_NUMBERS),
-    *mqc.class_maps(since, applications=[(g.since, g.words.values()) for g in CAPABILITIES.nbar_words.values()]),
+    *mqc.class_maps(since, applications=[(g.since, g.words.values()) for g in CAPABILITIES.nbar_words.values()],
+                    labels=True),
     *mqc.policy_maps(since),
     *mqc.guarantees(since),
-    *mqc.packet_queues(since),
-    *mqc.marks(since),
+    *packet_queues(since),
+    *mqc.marks(since, labels=True),
     *mqc.policers(since, percentages=True),
     *mqc.shapers(since, bursts=True),
     mqc.nested(),

@@ -32,6 +32,7 @@ from qosforge.platforms.cisco_ios.encryption import check_encryption
 from qosforge.platforms.cisco_ios.fidelity import fidelity
 from qosforge.platforms.cisco_ios.foreign_queueing import check_foreign_queueing
 from qosforge.platforms.cisco_ios.limits import check_bandwidth, check_treatments
+from qosforge.platforms.cisco_ios.marking import check_marks
 from qosforge.platforms.cisco_ios.policing import check_percentages
 from qosforge.platforms.cisco_ios.rules import check_versions, every_class
 from qosforge.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
@@ -47,7 +48,11 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of an IOS router for a request."""
     told = classification(core(request), frozenset(i.name for i in running.interfaces) if running else None)
     request = request.model_copy(update={"classes": told.classes})
-    findings = [*told.findings, *check_treatments(request, every_class(told.classes))]
+    findings = [
+        *told.findings,
+        *check_treatments(request, every_class(told.classes)),
+        *check_marks(request, every_class(told.classes)),
+    ]
     policies = OutputPolicies(request, told.at_output, findings)
     car = CarLowering(request, running, findings)
     interfaces = []

@@ -1,13 +1,51 @@
-"""Marks that outputs write into the packets of a class, as far as the image and the interface have them."""
+"""Marks that are written into the packets of a class, as far as the image and the interface have them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from qosforge.findings import Finding
+from qosforge.intent.treatment import Mark, OutputMark
 from qosforge.note import note
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.capabilities import since
 from qosforge.platforms.cisco_ios.trains import has
+
+_ON_INPUT = ("dscp", "precedence", "qos_group", "mpls_imposition", "mpls_topmost")
+_LINES = {
+    "qos_group": ("set qos-group", "qos_group"),
+    "mpls_imposition": ("set mpls experimental imposition", "mpls_experimental"),
+    "mpls_topmost": ("set mpls experimental topmost", "mpls_experimental"),
+}
+"""The lines of marks that images have from another release on than those of IP."""
+
+
+def input_marks(request: DeviceRequest, mark: Mark | None) -> dict[str, int | None]:
+    """The fields of a class's rule that say what inputs write; a CoS is carried as the DSCP beside it."""
+    return {f"set_{name}": getattr(mark, name, None) for name in _ON_INPUT if _has_line(request, name)}
+
+
+def check_marks(request: DeviceRequest, classes: Iterable[ClassRequest]) -> Iterator[Finding]:
+    """``mark-line-unsupported``: marks that came with a later release than the image."""
+    recognised = any(i.recognise for i in request.interfaces)
+    scheduled = any(i.schedule for i in request.interfaces)
+    for c in classes:
+        yield from _check_lines(request, c, c.mark if recognised else None)
+        yield from _check_lines(request, c, c.treatment.mark if scheduled else None)
+
+
+def _check_lines(
+    request: DeviceRequest, class_request: ClassRequest, mark: Mark | OutputMark | None
+) -> Iterator[Finding]:
+    for name, (command, feature) in _LINES.items():
+        if getattr(mark, name, None) is not None and not has(request, feature):
+            place = class_place(request, class_request)
+            yield note("mark-line-unsupported", place, command=command, image=request.image, since=since(feature))
+
+
+def _has_line(request: DeviceRequest, name: str) -> bool:
+    return name not in _LINES or has(request, _LINES[name][1])
 
 
 def output_marks(
@@ -21,6 +59,8 @@ def output_marks(
     if requested is None:
         return {}
     marks = {"set_dscp": requested.dscp, "set_precedence": requested.precedence, "set_cos": requested.cos}
+    if _has_line(request, "mpls_topmost"):
+        marks["set_mpls_topmost"] = requested.mpls_topmost
     held = {name: value for name, value in marks.items() if value is not None}
     variant = None
     if not has(request, "marking"):

@@ -89,12 +89,14 @@ def access_list_terms(request: DeviceRequest, class_request: ClassRequest) -> tu
 
 
 def check_match(request: DeviceRequest, class_request: ClassRequest) -> Iterator[Finding]:
-    """What this router cannot look at: on old images CoS, MAC and IPv6 addresses, and what a class is not."""
+    """What this router cannot look at: on old ones CoS, labels, MAC and IPv6 addresses, and what a class is not."""
     terms = (*class_request.terms, *class_request.none_of)
     for feature, command, wanted in (
         ("match_cos", "match cos", any(t.cos for t in terms)),
         ("match_mac", "match source-address mac", any(t.source_mac or t.destination_mac for t in terms)),
         ("match_not", "match not", class_request.none_of),
+        ("qos_group", "match qos-group", any(t.qos_group for t in terms)),
+        ("mpls_experimental", "match mpls experimental topmost", any(t.mpls_experimental for t in terms)),
     ):
         if wanted and not has(request, feature):
             place = class_place(request, class_request)

@@ -65,12 +65,20 @@ def marked_rules(request: DeviceRequest, rules: Mapping[str, Rule], names: Mappi
     """
     marked: dict[str, Rule] = {}
     for c in every_class(request.classes):
-        rule, terms = rules[c.name], _marks(c)
-        if not c.is_default and c.recognised_by is not None and rule.any_of != terms:
+        rule, terms = rules[c.name], _groups(request, c) or _marks(c)
+        if not c.is_default and (c.recognised_by or terms) and rule.any_of != terms:
             length = CAPABILITIES.name_length.value - len(MARK_SUFFIX)
             rule = rule_of(request, shorten(names[c.name], length) + MARK_SUFFIX, terms)
         marked[c.name] = rule
     return marked
+
+
+def _groups(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...]:
+    """The QoS groups that this device's own inputs give the packets of a class and of those below it."""
+    if not any(i.recognise for i in request.interfaces) or not has(request, "qos_group"):
+        return ()
+    marks = [c.mark for c in every_class((class_request,))]
+    return tuple(dict.fromkeys(Term(qos_group=(m.qos_group,)) for m in marks if m and m.qos_group is not None))
 
 
 def _marks(class_request: ClassRequest) -> tuple[Term, ...]:

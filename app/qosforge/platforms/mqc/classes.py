@@ -122,4 +122,6 @@ def _read_term(line: Entry, application: Callable[[str], str]) -> Term:
     values = {name: value for name, value in line.values.items() if name not in {"negated", "ipv4"}}
     if "application" in values:
         values["application"] = application(values["application"])
+    if "qos_group" in values:  # a line has one
+        values["qos_group"] = (values["qos_group"],)
     return Term(**values)

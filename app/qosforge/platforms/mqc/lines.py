@@ -141,10 +141,14 @@ def access_lists(since: Since = _unknown, *, own_numbers: Iterable[int] = ()) ->
 
 # -- class-maps and policy-maps ------------------------------------------------------------------------------
 def class_maps(
-    since: Since = _unknown, *, names: str = r"\S+", applications: Iterable[tuple[str, Iterable[str]]] = ()
+    since: Since = _unknown,
+    *,
+    names: str = r"\S+",
+    applications: Iterable[tuple[str, Iterable[str]]] = (),
+    labels: bool = False,
 ) -> Iterator[Line]:
     """Class-maps; ``names`` are those that are not the device's own, ``applications`` releases with the names of
-    applications that they brought.
+    applications that they brought, ``labels`` where the labels of MPLS are looked at.
     """
     yield Line(
         "class-map",
@@ -179,6 +183,8 @@ def class_maps(
         ("source-address mac MAC:source_mac", "match_mac"),
         ("destination-address mac MAC:destination_mac", "match_mac"),
         ("input-interface WORD:input_interface", ""),
+        ("qos-group <0-99>:qos_group", "qos_group"),
+        *([("mpls experimental topmost <0-7>:mpls_experimental*8", "mpls_experimental")] if labels else []),
         ("protocol {rtp REST}:application", "nbar_rtp"),
         ("protocol REST:application", "nbar"),
     ):
@@ -253,14 +259,19 @@ def one(
     return Line(line, pattern, "class", opens=opens, change=change, also=also, since=since)
 
 
-def marks(since: Since = _unknown) -> Iterator[Line]:
-    """What is written into packets."""
+def marks(since: Since = _unknown, *, labels: bool = False) -> Iterator[Line]:
+    """What is written into packets, into those with ``labels`` of MPLS too."""
     for pattern, feature in (
         ("ip dscp:field DSCP:set_dscp", "marking"),
         ("dscp:field DSCP:set_dscp", "marking_both_versions"),
         ("ip precedence:field PRECEDENCE:set_precedence", "marking"),
         ("precedence:field PRECEDENCE:set_precedence", "marking_both_versions"),
         ("cos:field <0-7>:set_cos", "marking"),
+        ("qos-group:field <0-99>:set_qos_group", "qos_group"),
+        *(
+            (f"{{mpls experimental {which}}}:field <0-7>:set_mpls_{which}", "mpls_experimental")
+            for which in (("imposition", "topmost") if labels else ())
+        ),
     ):
         yield Line("set", f"set {pattern}", "class", change=Change(key="{field}"), since=since(feature))
     yield Line("set", "", "class", change=Change(key="{field}"), also=("set [ip] WORD:field REST",))
@@ -346,46 +357,3 @@ def policers(since: Since = _unknown, *, percentages: bool = False, tables: bool
             yield Line("action", by_table, "police", change=named)
         yield Line("action", _action(outcome), "police", change=Change())
         yield Line("action", f"{outcome}-action REST:rest", "police", change=Change())
-
-
-# -- queues --------------------------------------------------------------------------------------------------
-def packet_queues(since: Since = _unknown) -> Iterator[Line]:
-    """Lengths of queues and early detection, counted in packets, bytes or time."""
-    yield one(
-        "queue-limit",
-        "queue-limit <1-64000000>:limit [packets|bytes|ms]:unit",
-        key="queue-limit",
-        negate="no queue-limit",
-        also=("queue-limit REST",),
-    )
-    yield one(
-        "fair-queue",
-        "fair-queue [<16-4096>:flows]",
-        key="fair-queue",
-        negate="no fair-queue",
-        also=("fair-queue REST",),
-    )
-    for based, feature in (("[prec-based]", ""), ("dscp-based:dscp", "red_by_dscp")):
-        yield one("red", f"random-detect {based}", key="red", negate="no random-detect", since=since(feature))
-    for mark, feature in (("precedence <0-7>:precedence", ""), ("dscp DSCP:dscp", "red_by_dscp")):
-        yield one(
-            "red-row",
-            f"random-detect {{{mark}}}:what <0-999999999>:minimum <0-999999999>:maximum [<1-65536>:denominator]",
-            key="{what}",
-            negate="no random-detect {what}",
-            since=since(feature),
-            also=(f"random-detect {{{mark.split()[0]} WORD}}:what REST",),
-        )
-    for option, feature in (
-        ("ecn:what", "ecn"),
-        ("exponential-weighting-constant:what <1-16>:weight_exponent", ""),
-    ):
-        yield one("red-option", f"random-detect {option}", key="{what}", negate="no {line}", since=since(feature))
-    yield one("red-option", "", key="{what}", negate="no {line}", also=("random-detect WORD:what [REST]",))
-    yield one(
-        "compression",
-        "",
-        key="compression",
-        negate="no compression header ip",
-        also=("compression header ip [REST]",),
-    )

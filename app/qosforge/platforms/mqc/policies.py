@@ -32,6 +32,10 @@ _UNITS = {
 }
 
 
+_ON_INPUT = ("set_qos_group", "set_mpls_imposition")
+"""Marks that an input alone sets: an output comes too late for the one, and labels are on before the other."""
+
+
 class QueueReader(Protocol):
     """Collects the lines of one class that say how long its queue is and what it drops."""
 
@@ -160,7 +164,8 @@ class PolicyReader:
         acts: Rule | None = None
         for entry in self._classes(policy):
             queue, police = self._queue(entry, len(queues), (*above, policy))
-            marks = _marks(entry) if self._polices_output else {}
+            held = _marks(entry) if self._polices_output else {}
+            marks = {name: value for name, value in held.items() if name not in _ON_INPUT}
             if entry.name == CLASS_DEFAULT:
                 default = queue
                 acts = self._rule(entry, police=police, **marks) if police or marks else None
@@ -187,7 +192,7 @@ class PolicyReader:
                     values |= read_guarantee(line)
                 case "police" if self._polices_output and (policer := read_policer(line, self._default_burst)):
                     police = policer
-                case "set" if self._polices_output:
+                case "set" if self._polices_output and not any(name in line for name in _ON_INPUT):
                     pass
                 case "shape":
                     values |= {name: value for name, value in line.values.items() if name != "kind"}

@@ -43,6 +43,7 @@ def twin_term(term: Term) -> MatchSpec:
         dst_mac=_alone(term.destination_mac),
         input=_alone(term.input_interface),
         vlan=term.vlan or None,
+        group=term.qos_group or None,
         src_ports=tuple((r.first, r.last) for r in term.source_ports) or None,
         dst_ports=tuple((r.first, r.last) for r in term.destination_ports) or None,
     )
@@ -63,11 +64,12 @@ def twin_match(rule: Rule) -> MatchSpec:
 
 
 def input_marks(system: System, rule: Rule) -> MarkSpec:
-    """Marks that a rule sets on input, and the queue it chooses there."""
+    """Marks that a rule sets on input, and the queue or the QoS group that it chooses there."""
     marks = output_marks(rule)
     if marks.dscp is not None and marks.cos is None and system.dscp_to_cos:
         marks = replace(marks, cos=system.dscp_to_cos[marks.dscp])
-    return marks if rule.queue is None else replace(marks, group=rule.queue)
+    group = rule.set_qos_group if rule.queue is None else rule.queue
+    return marks if group is None else replace(marks, group=group)
 
 
 def output_marks(rule: Rule) -> MarkSpec:

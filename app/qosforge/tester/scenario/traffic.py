@@ -19,7 +19,9 @@ TCP_HEADERS = 40
 """Bytes of every TCP segment that are IP and TCP, and all of an acknowledgement."""
 
 _PROTOCOLS = {"tcp": 6, "udp": 17}
-_UNKNOWN_FIELDS = frozenset({"vlan", "source_mac", "destination_mac", "input_interface"})
+_UNKNOWN_FIELDS = frozenset(
+    {"vlan", "source_mac", "destination_mac", "input_interface", "mpls_experimental", "qos_group"}
+)
 
 
 def flow_names(flow: TrafficFlow) -> list[str]:
@@ -32,7 +34,7 @@ def flow_class(intent: Intent, flow: TrafficFlow, network: Network) -> str:
     station.
 
     Where the class is divided it is the innermost one that is named; what no child matches stays its parent's.
-    A description of traffic tells no VLAN, MAC address or input interface: what matches by them takes no flow.
+    A description of traffic tells no VLAN, MAC address, label or input interface: what matches by these takes none.
     """
     return _first_match(intent.classes, flow, network) or RESERVED_CLASS
 

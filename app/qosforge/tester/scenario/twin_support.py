@@ -42,6 +42,8 @@ def _rules(interface: InterfacePlan) -> Iterator[tuple[str, str]]:
     for where, term in terms:
         if term.source_mac or term.destination_mac:
             yield f"a match by MAC address ({where})", "match addresses, ports or marks"
+        if term.mpls_experimental:
+            yield f"a match by MPLS experimental bits ({where})", "match marks of IP"
 
 
 def _queues(interface: InterfacePlan) -> Iterator[tuple[str, str]]:

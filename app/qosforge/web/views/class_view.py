@@ -16,10 +16,13 @@ from qosforge.web.views.form_fields import FormField, FormPart, FormParts, at, f
 COLOURS = 8
 """Traffic classes have one of so many colours, by their number."""
 
-_PLAIN = ("name", "description", "mark.dscp", "mark.cos", "mark.precedence", "mark.drop_precedence")
+_RARE_MARKS = tuple(
+    f"mark.{name}" for name in ("precedence", "drop_precedence", "qos_group", "mpls_imposition", "mpls_topmost")
+)
+_PLAIN = ("name", "description", "mark.dscp", "mark.cos", *_RARE_MARKS)
 _POLICE = ("rate", "percent", "burst", "burst_time", "exceed", "direction", "prefer")
 _SERVICE = (
-    *("treatment.mark.dscp", "treatment.mark.cos", "treatment.mark.prefer"),
+    *("treatment.mark.dscp", "treatment.mark.cos", "treatment.mark.mpls_topmost", "treatment.mark.prefer"),
     *("treatment.fair_queue", "treatment.fair_queue.prefer"),
     *("treatment.wred", "treatment.wred.prefer", "treatment.queue_limit.prefer", "treatment.priority.burst"),
     *("treatment.bounded", "treatment.level", "treatment.shape.rate", "treatment.shape.percent"),
@@ -124,7 +127,7 @@ class ClassView(FormPart):
     @property
     def marks_rarely(self) -> bool:
         """Whether it sets rarely used marks."""
-        return any(name in self.given for name in ("mark.precedence", "mark.drop_precedence"))
+        return any(name in self.given for name in _RARE_MARKS)
 
 
 Origin = Callable[[Path_], tuple[str, Path_ | None]]

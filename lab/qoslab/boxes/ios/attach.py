@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from qoslab.boxes.ios import refusals
 from qoslab.boxes.ios.base import IosBox
+from qoslab.boxes.ios.marking import IMPOSITION
 from qoslab.boxes.ios.police import rates_refused
 from qoslab.boxes.ios.rows import row
 from qoslab.boxes.ios.train import HQF
@@ -206,6 +207,8 @@ class Attachments:
         lines = [line for held in self._classes(policy) for line in held]
         if any(line.key == "set cos" for line in lines) and not self._tagged(place):
             return refusals.SET_COS
+        if any(line.key == IMPOSITION for line in lines):
+            return refusals.IMPOSITION
         if not self._queues(policy):
             return ""
         for held in policy.starting("class "):

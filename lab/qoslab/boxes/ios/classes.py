@@ -81,14 +81,16 @@ class ClassMaps:
             "packet length {min <1-2000>:min [max <1-2000>:max]|max <1-2000>}",
             "fr-de",
             "fr-dlci <16-1007>",
-            "mpls experimental [topmost] <0-7>:v*8",
+            "mpls experimental <0-7>:v*8",
         ]
         if self._modal:
             kinds += ["class-map WORD", "{source-address|destination-address} mac MAC"]
         if train.since(MARKING):
             kinds += ["ip dscp DSCP:v*8", f"cos <0-7>:v*{values}"]  # match cos: 12.1(5)T, Cisco command reference
         if train.since(BOTH_FAMILIES):
-            kinds += ["dscp DSCP:v*8", f"precedence PREC:v*{values}", "discard-class <0-7>"]
+            # ``topmost`` as the marks of 12.2(13)T have it: Cisco IOS MPLS Command Reference, January 2010.
+            kinds += ["dscp DSCP:v*8", f"precedence PREC:v*{values}", "discard-class <0-7>",
+                      "mpls experimental topmost <0-7>:v*8"]  # fmt: skip
         if train.since(NBAR):
             kinds += ["protocol APP", "protocol http {url|host|mime} WORD", "protocol citrix app WORD",
                       "protocol {gnutella|fasttrack} file-transfer WORD"]  # fmt: skip
@@ -206,7 +208,7 @@ def _line_matches(box: IosBox, words: list[str], packets: Packets, into: str) ->
             return inverse
         words = words[1:]
     test = _TESTS.get(words[0])
-    # What the lab's packets do not carry (MPLS, DLCI, MAC addresses ...) is never there.
+    # What the lab's packets do not carry (DLCI, MAC addresses ...) is never there.
     taken = test(box, words[1:], packets, into) if test is not None else False
     return taken != inverse
 
@@ -267,6 +269,8 @@ _TESTS: dict[str, Callable[[IosBox, list[str], Packets, str], bool]] = {
     "any": lambda box, words, packets, into: True,
     "dscp": lambda box, words, packets, into: packets.dscp in map(dscp_value, words),
     "precedence": lambda box, words, packets, into: packets.dscp >> 3 in map(int, words),
+    "qos-group": lambda box, words, packets, into: packets.qos_group == int(words[0]),
+    "mpls": lambda box, words, packets, into: packets.exp in map(int, filter(str.isdigit, words)),
     "cos": lambda box, words, packets, into: packets.tagged and packets.cos in map(int, words),
     "access-group": lambda box, words, packets, into: _acl(box, words, packets),
     "class-map": lambda box, words, packets, into: in_class(box, words[0], packets, into),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from qoslab.boxes.ios import refusals
 from qoslab.boxes.ios.arguments import dscp_value
 from qoslab.boxes.ios.base import IosBox
@@ -14,6 +16,10 @@ from qoslab.packets import Packets
 from qoslab.shell import Row, Shell
 
 _RANK = 40
+TOPMOST = "set mpls experimental topmost"
+IMPOSITION = "set mpls experimental imposition"
+"""The key of what inputs alone have (Cisco IOS MPLS Command Reference, January 2010: "supported only on input
+interfaces")."""
 _PLAIN = ("fr-de", "atm-clp")  # marks without a value
 # Which mark may be taken over from which.
 _TAKEN_OVER = {
@@ -57,7 +63,8 @@ class Marking:
 
     def _set(self, shell: Shell, match: Match) -> None:
         mark = next(word for word in match.words[1:] if word != "ip")
-        key = f"set {mark}"
+        # Labels that are put on and the topmost label are marked beside each other.
+        key = f"set {' '.join(match.words[1:4])}" if mark == "mpls" else f"set {mark}"
         if match.undone:
             shell.section.remove(key)
             return
@@ -78,7 +85,12 @@ def marked(box: IosBox, held: Section, packets: Packets) -> Packets:
         precedence = _value(box, held.value("set precedence"), packets)
         dscp = None if precedence is None else 8 * (precedence & 7)
     cos = _value(box, held.value("set cos"), packets) if "set cos" in held else None
-    return packets.marked(dscp=None if dscp is None else dscp & 63, cos=None if cos is None else cos & 7)
+    packets = packets.marked(dscp=None if dscp is None else dscp & 63, cos=None if cos is None else cos & 7)
+    if "set qos-group" in held and (group := _value(box, held.value("set qos-group"), packets)) is not None:
+        packets = replace(packets, qos_group=group)
+    if packets.exp >= 0 and TOPMOST in held:
+        packets = replace(packets, exp=int(held.value(TOPMOST).split()[-1]))
+    return packets
 
 
 def _reaches(line: str, packets: Packets) -> bool:
@@ -88,9 +100,12 @@ def _reaches(line: str, packets: Packets) -> bool:
 def _value(box: IosBox, line: str, packets: Packets) -> int | None:
     """The number a line writes; None where it leaves the mark alone."""
     words = [word for word in line.split()[2:] if word not in {"dscp", "precedence"} or " ip " not in line]
-    known = {"cos": packets.cos, "dscp": packets.dscp, "precedence": packets.dscp >> 3}
-    if words[0] == "qos-group":
-        return None  # nothing in the lab carries a QoS group between interfaces
+    known = {
+        "cos": packets.cos,
+        "dscp": packets.dscp,
+        "precedence": packets.dscp >> 3,
+        "qos-group": packets.qos_group,
+    }
     if words[0] not in known:
         return dscp_value(words[0])
     table = box.running.get(f"table-map {words[2]}") if len(words) > 2 else None

@@ -24,6 +24,7 @@ WRED_OFF = "% random-detect must be configured first"
 SHAPE_FIRST = "% shape must be configured first"
 SHAPE_STEP = "% shape rate must be a multiple of 8000"
 DEPTH = "% Policy maps cannot be nested any deeper"
+IMPOSITION = "% set mpls experimental imposition is supported only in input policies"  # wording unconfirmed
 SET_COS = "% set cos is supported only in output policies of 802.1Q or ISL interfaces"
 COMPRESSION_OUTPUT = "% compression can be enabled as an output feature only"
 PERCENTAGE = "% police: the rate calculated from the percentage is out of range"
