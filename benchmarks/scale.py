@@ -13,7 +13,7 @@ from qosforge.compiler.compile import compile_intent
 from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.preview.policy_check import CheckOptions, check_policy
+from qosforge.preview.policy_check import check_policy
 from qosforge.reports.preview import compile_document, policy_document
 
 LARGE = 1_000
@@ -78,4 +78,4 @@ def _few() -> tuple[float, float]:
 
 def _preview(intent: LoadedIntent, network: Network) -> None:
     running = {device.name: bare_configuration(device) for device in network.devices}
-    policy_document(check_policy(intent, network, running, checks=CheckOptions(batfish=False))).model_dump_json()
+    policy_document(check_policy(intent, network, running, own_checks=True)).model_dump_json()

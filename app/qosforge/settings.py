@@ -150,6 +150,13 @@ class Settings(BaseSettings):
     batfish_port: int = Field(default=9996, ge=1, le=65535)
     """Port of that service (9996 is the one its container publishes)."""
 
+    batfish_seconds: float = Field(default=90, gt=0)
+    """Longest time for an answer of Batfish; within a request, what is left of its time. A hundred routers take
+    some 10 s and five hundred a minute."""
+
+    batfish_at_once: int = Field(default=2, ge=1, le=16)
+    """Questions that one process asks Batfish at once."""
+
     device_limits: DeviceLimits = DeviceLimits()
     """How long and how much each step of a device session may take: ``QOSFORGE_DEVICE_LIMITS__<STEP>__<LIMIT>``."""
 

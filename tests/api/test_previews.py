@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +24,7 @@ from qosforge.reports.preview import CompilePreview, ValidatePreview, compile_do
 from qosforge.resources import root
 from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
+from tests.batfish.support import hang, peer
 from tests.device_texts import said_by
 
 V1 = "/api/v1"
@@ -185,3 +189,29 @@ def test_only_the_devices_in_scope_are_read(
 
     assert asked == [{"s2950"}, {"s2950", "r1", "s2970"}]
     assert elsewhere.json()["devices"] == []
+
+
+def test_a_batfish_that_hangs_holds_nobody_up(tmp_path: Path) -> None:
+    """Our own findings come within the request's time, and who compiles does not wait for it."""
+    order = {"network": "campus", "policy": {"name": "impossible"}}
+    with peer(hang) as port:
+        settings = Settings(
+            var_dir=tmp_path, compute_processes=1, batfish_host="127.0.0.1", batfish_port=port, request_seconds=20
+        )
+        with open_backend(settings) as backend, TestClient(create_app(backend)) as client:
+            headers = People(backend).headers("ana", Role.VIEWER, "campus")
+            assert client.post(f"{V1}/compile", headers=headers, json=order).status_code == 200
+            with ThreadPoolExecutor(2) as pool:
+                began = time.monotonic()
+                asked = [pool.submit(client.post, f"{V1}/validate", headers=headers, json=order) for _ in range(2)]
+                while not (Path(tmp_path, "batfish") / "questions").is_dir():
+                    assert time.monotonic() < began + 15
+                    time.sleep(0.05)
+                assert client.post(f"{V1}/compile", headers=headers, json=TWELVE).status_code == 200
+                assert not any(each.done() for each in asked)
+                answers = [each.result() for each in asked]
+            assert time.monotonic() - began < settings.request_seconds + 5
+    for answer in answers:
+        assert answer.status_code == 200
+        found = ValidatePreview.model_validate_json(answer.content)
+        assert {"objective-below-minimum", "batfish-failed"} <= {f.code for f in found.findings}

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 
 import pytest
 
-from qosforge.batfish.check import DEFAULT_PORT, check_with_batfish
+from qosforge.batfish.http_exchange import Address
 from qosforge.batfish.rows import new_rows
 from qosforge.batfish.snapshots import make_snapshots
 from qosforge.compiler.compile import CompiledDevice
-from qosforge.findings import Finding, Severity
+from qosforge.findings import Severity
 from qosforge.platforms.cisco_ios import PLATFORM
+from tests.batfish.support import DEFAULT_PORT, check, prepared
 from tests.validation.support import RUNNING, compiled, with_device
 
 STATES = pytest.mark.parametrize(
     ("require", "severity"), [(False, Severity.WARNING), (True, Severity.ERROR)], ids=["optional", "required"]
 )
-
-
-def check(**options) -> tuple[Finding, ...]:
-    return check_with_batfish(compiled(), RUNNING, **{"host": "127.0.0.1", **options})
 
 
 @pytest.mark.parametrize(("require", "severity"), [(False, Severity.INFO), (True, Severity.ERROR)])
@@ -57,49 +44,34 @@ def test_address_that_is_none(host: str, port: int) -> None:
     assert [f.code for f in check(host=host, port=port)] == ["batfish-unreachable"]
 
 
-@STATES
-def test_service_that_never_answers_is_given_up(require: bool, severity: Severity) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        (finding,) = check(port=silent.getsockname()[1], require=require, answer_seconds=0.5)
-    assert (finding.code, finding.severity) == ("batfish-failed", severity)
-    assert "did not answer within 0.5 s" in finding.message
-
-
-class _NotBatfish(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self.send_error(404)
-
-    do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815 (names that http.server asks for)
-
-    def log_message(self, *_: object) -> None:
-        """Quiet."""
-
-
-@contextmanager
-def _other_service() -> Iterator[int]:
-    with HTTPServer(("127.0.0.1", 0), _NotBatfish) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server.server_port
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-def test_another_service_at_the_port_is_a_finding_and_no_traceback() -> None:
-    with _other_service() as port:
-        (finding,) = check(port=port, answer_seconds=60)
-    assert finding.code == "batfish-failed"
-    assert "Traceback" not in finding.message
-    assert "404" in finding.message
-
-
 def test_platform_batfish_does_not_model_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(vars(PLATFORM), "batfish_format", None)
     (finding,) = check(port=1)
     assert (finding.code, finding.severity) == ("batfish-not-modelled", Severity.INFO)
     assert "cisco_ios: r1, r2, r3" in finding.message
+    (required,) = check(port=1, require=True)
+    assert (required.code, required.severity) == ("batfish-not-modelled", Severity.ERROR)
+    assert "batfish: {except: [r1, r2, r3]}" in str(required.hint)
+
+
+def test_devices_that_the_rules_except_need_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(vars(PLATFORM), "batfish_format", None)
+    asked = replace(prepared(), excepted=frozenset({"r2", "r3"}))
+    found = asked.not_modelled(require=True)
+    assert [(f.severity, f.message.partition(": ")[2].split(" checked")[0]) for f in found] == [
+        (Severity.ERROR, "r1"),
+        (Severity.INFO, "r2, r3"),
+    ]
+
+
+def test_no_answer_is_no_error_where_the_rules_except_all() -> None:
+    assert prepared().requires(require=True)
+    assert not replace(prepared(), excepted=frozenset({"r1", "r2", "r3"})).requires(require=True)
+    assert not prepared().requires(require=False)
+
+
+def test_platform_without_a_model_asks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(vars(PLATFORM), "batfish_format", None)
     assert make_snapshots(compiled(), RUNNING).after == {}
 
 
@@ -166,64 +138,17 @@ def test_warning_counts_once_more_than_before() -> None:
     assert "'set dscp x'" in found[0].message
 
 
-@pytest.fixture
-def live() -> str:
-    """Host of a live service."""
-    host = os.environ.get("QOSFORGE_BATFISH_HOST")
-    if not host:
-        pytest.fail("set QOSFORGE_BATFISH_HOST, or deselect the tests marked batfish")
-    return host
-
-
 @pytest.mark.batfish
-def test_live_service_passes_a_sound_change(live: str) -> None:
-    port = int(os.environ.get("QOSFORGE_BATFISH_PORT", DEFAULT_PORT))
-    found = check(host=live, port=port, require=True)
+def test_live_service_passes_a_sound_change(live: Address) -> None:
+    found = check(host=live.host, port=live.port, require=True)
     assert [(f.code, f.severity) for f in found] == [("batfish-checked", Severity.INFO)]
 
 
 @pytest.mark.batfish
-def test_live_service_finds_a_lost_class_map(live: str) -> None:
+def test_live_service_finds_a_lost_class_map(live: Address) -> None:
     def lose(device: CompiledDevice) -> CompiledDevice:
         return replace(device, blocks=tuple(b for b in device.blocks if b.name != "voice"))
 
-    port = int(os.environ.get("QOSFORGE_BATFISH_PORT", DEFAULT_PORT))
-    found = check_with_batfish(with_device(compiled(), "r2", lose), RUNNING, host=live, port=port)
+    found = check(with_device(compiled(), "r2", lose), host=live.host, port=live.port)
     errors = [f for f in found if f.severity is Severity.ERROR]
     assert {(f.code, f.device) for f in errors} == {("batfish-undefined-reference", "r2")}
-
-
-ASKS = """
-import sys
-from qosforge.batfish.check import _ask
-from qosforge.batfish.snapshots import Snapshots
-
-_ask("127.0.0.1", int(sys.argv[1]), Snapshots({}, {}), float(sys.argv[2]))
-"""
-
-
-def children_of(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
-def test_who_asks_does_not_outlive_who_waits_for_it(end: signal.Signals) -> None:
-    """Killed in the midst of it; or it sleeps, so that its own clock has to end what it began."""
-    asks = ASKS.replace("import sys", "import sys\nimport qosforge.batfish.check as b\nb._ALARM_SECONDS = 1", 1)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        seconds = 60 if end is signal.SIGKILL else 2
-        port = silent.getsockname()[1]
-        with subprocess.Popen([sys.executable, "-c", asks, str(port), str(seconds)]) as waits:
-            try:
-                deadline = time.monotonic() + 60
-                while not children_of(waits.pid):
-                    assert time.monotonic() < deadline
-                    time.sleep(0.01)
-                (child,) = children_of(waits.pid)
-                waits.send_signal(end)
-                deadline = time.monotonic() + (2 if end is signal.SIGKILL else 6)
-                while Path(f"/proc/{child}/cmdline").exists() and Path(f"/proc/{child}/cmdline").read_bytes():
-                    assert time.monotonic() < deadline
-                    time.sleep(0.05)
-            finally:
-                waits.kill()

@@ -31,6 +31,7 @@ class _Played:
         self.address = (host, port)
         self.uploaded: dict[str, str] = {}
         self.networks: list[str] = []
+        self.timeout = 0.0
         self.fails = False
         self.q: Any = type(
             "Questions", (), {name: staticmethod(lambda: self._Question(self)) for name in QUESTIONS}
@@ -40,9 +41,6 @@ class _Played:
         self.networks.append(name)
         sys.stdout.write("a client that talks\n")
         return name
-
-    def delete_network(self, name: str) -> None:
-        self.networks.remove(name)
 
     def init_snapshot(self, folder: str, *, name: str, overwrite: bool) -> None:
         assert overwrite
@@ -70,8 +68,8 @@ class _Played:
 def session(monkeypatch: pytest.MonkeyPatch) -> _Played:
     played = _Played("", 0)
 
-    def opened(host: str, port: int) -> _Played:
-        played.address = (host, port)
+    def opened(host: str, port: int, timeout: float) -> _Played:
+        played.address, played.timeout = (host, port), timeout
         return played
 
     monkeypatch.setattr("pybatfish.client.session.Session", opened)
@@ -79,24 +77,18 @@ def session(monkeypatch: pytest.MonkeyPatch) -> _Played:
 
 
 def test_every_question_is_put_to_every_snapshot(session: _Played) -> None:
-    answers = ask("localhost", 9996, SNAPSHOTS)
+    answers = ask("localhost", 9996, SNAPSHOTS, network="qosforge-test", seconds=10)
     assert session.address == ("localhost", 9996)
     assert {(s, q): rows[0]["Text"] for s, r in answers.items() for q, rows in r.items()} == {
         (snapshot, question): files["r1.cfg"] for snapshot, files in SNAPSHOTS.items() for question in QUESTIONS
     }
-    assert session.networks == [], "the network is deleted"
-
-
-def test_network_is_deleted_when_the_service_fails(session: _Played) -> None:
-    session.fails = True
-    with pytest.raises(BatfishException):
-        ask("localhost", 9996, SNAPSHOTS)
-    assert session.networks == []
+    assert session.networks == ["qosforge-test"]
+    assert session.timeout == 5, "a request that hangs leaves time for another"
 
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, session: _Played) -> _Played:
-    monkeypatch.setattr(sys, "argv", ["questions", "localhost", "9996"])
+    monkeypatch.setattr(sys, "argv", ["questions", "localhost", "9996", "qosforge-test", "10"])
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(SNAPSHOTS)))
     return session
 

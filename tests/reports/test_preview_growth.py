@@ -14,7 +14,7 @@ from qosforge.compiler.compile import Compiler
 from qosforge.compiler.scope_resolution import devices_in, with_neighbours
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.preview.policy_check import CheckOptions, check_policy
+from qosforge.preview.policy_check import check_policy
 from qosforge.reports.preview import policy_document
 from qosforge.validation import context
 
@@ -41,7 +41,7 @@ def preview(network: Network, texts: dict[str, str]) -> int:
     """Python calls of a preview with all its checks, as a document."""
     profile = cProfile.Profile()
     profile.enable()
-    policy_document(check_policy(change(), network, texts, checks=CheckOptions(batfish=False))).model_dump_json()
+    policy_document(check_policy(change(), network, texts, own_checks=True)).model_dump_json()
     profile.disable()
     return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
 
@@ -54,7 +54,7 @@ def test_only_the_devices_of_the_change_and_their_neighbours_are_looked_at(
         patch.object(Compiler, "device", autospec=True, side_effect=Compiler.device) as compiled,
         patch.object(context, "parse_running", side_effect=context.parse_running) as parsed,
     ):
-        found = check_policy(change(), network, running(network), checks=CheckOptions(batfish=False))
+        found = check_policy(change(), network, running(network), own_checks=True)
     changed = devices_in(change().intent.apply, network)
 
     assert {device.name for device in found.devices} == changed == {"d0", "d1", "d2"}
@@ -80,7 +80,7 @@ def test_links_that_a_change_leaves_alone_are_not_judged(campus: Callable[[int],
     texts = running(network)
     texts |= {d.name: compressing + texts[d.name] for d in network.devices if d.platform == "cisco_ios"}
 
-    found = check_policy(change(), network, texts, checks=CheckOptions(batfish=False)).findings
+    found = check_policy(change(), network, texts, own_checks=True).findings
 
     judged = {f.device for f in found if f.code == "one-sided-efficiency"}
     assert judged

@@ -22,7 +22,7 @@ def preview(*, live: bool) -> CompilePreview:
     loaded = load_intent(root() / "policies" / "campus-collaboration.yaml")
     texts = {device.name: (INVENTORY / str(device.startup)).read_text() for device in network.devices}
     return compile_document(
-        check_policy(loaded, network.model_copy(update={"changes": rules}), texts if live else {}, checks=None)
+        check_policy(loaded, network.model_copy(update={"changes": rules}), texts if live else {})
     )
 
 

@@ -13,18 +13,20 @@ from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.plan.model import Efficiency, Ingress, Trust
 from qosforge.resources import root
-from qosforge.validation import validate
+from qosforge.validation.checks import own_checks
+from tests.batfish.support import check
 from tests.validation.support import INTENT, RUNNING, compiled, with_device, with_interface
 
 
 def test_sound_compilation_has_only_the_word_on_batfish() -> None:
-    found = validate(compiled(running=RUNNING), RUNNING)
+    assert own_checks(compiled(running=RUNNING), RUNNING) == ()
+    found = check(compiled(running=RUNNING), host=None)
     assert [(f.code, f.severity) for f in found] == [("batfish-not-checked", Severity.INFO)]
 
 
 def test_requiring_batfish_refuses() -> None:
-    assert has_errors(validate(compiled(), RUNNING, require_batfish=True))
-    assert not has_errors(validate(compiled(), RUNNING))
+    assert has_errors(check(host=None, require=True))
+    assert not has_errors(check(host=None))
 
 
 def test_every_check_has_its_say() -> None:
@@ -32,7 +34,7 @@ def test_every_check_has_its_say() -> None:
     intent = intent.replace("p95: 100 ms", "p95: 1 ms").replace("beside: [web]", "beside: [web, control]")
     wrong = with_interface(compiled(intent), "r3", "Multilink1", efficiency=Efficiency(multilink=True))
     wrong = with_interface(wrong, "r2", "Serial0/1", ingress=Ingress(port_cos=3, trust=Trust.NONE))
-    assert {f.code for f in validate(wrong, RUNNING, batfish_host="127.0.0.1", batfish_port=1)} == {
+    assert {f.code for f in own_checks(wrong, RUNNING)} == {
         "round-trip",
         "one-sided-efficiency",
         "mark-lost",
@@ -40,7 +42,6 @@ def test_every_check_has_its_say() -> None:
         "routing-unprotected",
         "verify-no-traffic",
         "objective-below-minimum",
-        "batfish-unreachable",
     }
 
 
@@ -70,7 +71,7 @@ def _unanswered(finding: Finding) -> bool:
 def test_campus_stands(policy: str, known: bool) -> None:
     running = _startup() if known else {}
     compilation = _campus(policy, running)
-    found = validate(compilation, running)
+    found = own_checks(compilation, running)
     answers = [f for f in found if _unanswered(f)]
     assert len(answers) == (0 if policy == "itesm-paper" else 1)
     serious = {f.code for f in found if f.severity is not Severity.INFO and f not in answers}
@@ -94,7 +95,7 @@ def test_untrusted_trunk_on_the_campus_loses_the_marks(
     wrong = with_interface(
         _campus("campus-collaboration", running), device, interface, ingress=Ingress(trust=Trust.NONE)
     )
-    lost = [f for f in validate(wrong, running) if f.code == "mark-lost" and not _unanswered(f)]
+    lost = [f for f in own_checks(wrong, running) if f.code == "mark-lost" and not _unanswered(f)]
     assert {(f.device, f.interface) for f in lost} == {(device, name) for name in told_at}
     assert {f.traffic_class for f in lost} == {"voice-video", "web-and-file"}
 
@@ -116,7 +117,7 @@ def test_map_into_one_queue_on_the_campus_is_found(device: str, field: str) -> N
         idle = result.plan.system.model_copy(update={field: (table[0],) * len(table)})
         return replace(result, plan=result.plan.model_copy(update={"system": idle}))
 
-    found = validate(with_device(_campus("campus-collaboration", running), device, flatten), running)
+    found = own_checks(with_device(_campus("campus-collaboration", running), device, flatten), running)
     lost = [f for f in found if f.code == "mark-lost" and not _unanswered(f)]
     # Hosts of S2950 may send EF, which no input there marks anew: of that it is told where it comes in.
     told = [f for f in lost if "(packets sent with DSCP ef" not in f.message]

@@ -92,7 +92,8 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
         sources = opened.enter_context(closing(Compute(1, limits=limits)))
         networks = Networks(settings.inventories_dir)
         jobs = opened.enter_context(closing(JobQueues(SHORT_SECONDS, LONG_SECONDS, limits)))
-        previews = Previews(settings, networks, compute, partial(last_text, database, artifacts))
+        known = partial(last_text, database, artifacts)
+        previews = opened.enter_context(closing(Previews(settings, networks, compute, known)))
         metrics = Metrics()
         metrics.registry.register(Gauges(database, compute, previews))
         yield Backend(

@@ -14,7 +14,10 @@ from functools import partial
 
 from qosforge.api.jobs.preview import PreviewJob, PreviewKind, policy_digest, render_preview, required_devices
 from qosforge.api.middleware.audit_log import AuditEntry
-from qosforge.compute import Compute, TooBusy
+from qosforge.batfish.check import BatfishCheck
+from qosforge.batfish.process import NotAwaited
+from qosforge.batfish.service import BatfishService, batfish_address
+from qosforge.compute import Compute, ComputeDied, TooBusy
 from qosforge.deploy.driver_capabilities import require_installed
 from qosforge.deploy.fleet import GRACE_SECONDS, Fleet
 from qosforge.deploy.inspection import DeviceCheck, inspect_devices
@@ -26,12 +29,16 @@ from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.catalogue import Networks
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
-from qosforge.preview.policy_check import CheckOptions, chosen_devices
+from qosforge.preview.policy_check import chosen_devices, shown_findings
+from qosforge.reports.preview import ValidatePreview
 from qosforge.runs.workflow.live import read_each, read_live_state, read_running
 from qosforge.settings import Settings
 
 MAX_CACHED_BYTES = 64 << 20
 """Bytes of the documents that are cached, least recently used out first."""
+
+ANSWER_SECONDS = 3.0
+"""Of the time of a request, what is left after Batfish: to answer with our own findings, whatever became of it."""
 
 PATIENCE_SECONDS = 5.0
 """How long a call waits for its turn at the devices."""
@@ -92,6 +99,7 @@ class Previews:
         self._settings = settings
         self._networks = networks
         self._compute = compute
+        self.batfish = BatfishService.of(settings)
         self.sessions = Sessions(settings.device_limits, settings.device_sessions)
         self._lock = threading.Lock()
         self._cache: OrderedDict[str, Preview] = OrderedDict()
@@ -109,22 +117,45 @@ class Previews:
             DeviceErrors: devices that should be read cannot be.
             TooBusy, TookTooLong: the computing processes have too much to do.
         """
+        end = time.monotonic() + self._settings.request_seconds
         job = self._job(request)
         if request.live is not None:
             devices = self._required_devices(job, request)
             network = self._networks.network(request.network)
             now = self._now(request.live, network, devices) if devices else LiveState()
             job = replace(job, running=now.running, unsaved=now.unsaved)
-        key = job.key() if job.checks is None or job.checks.batfish_host is None else None
+        key = _key(job, request) if request.kind != "validate" or self._settings.batfish_host is None else None
         cached = self._cached(key)
         if cached is not None:
             return cached
-        body = self._compute.call(
+        rendered = self._compute.call(
             render_preview, job, timeout=self._settings.request_seconds, caller=request.caller
         )
+        body = rendered.body
+        if rendered.batfish is not None:
+            body = self._with_batfish(body, rendered.batfish, job, request, end - time.monotonic())
         preview = Preview(body, hashlib.sha256(body).hexdigest())
         self._keep(key, preview)
         return preview
+
+    def _with_batfish(
+        self, body: bytes, check: BatfishCheck, job: PreviewJob, request: PreviewRequest, left: float
+    ) -> bytes:
+        """A validation with what Batfish finds in the seconds that are left of the request.
+
+        It is waited for in this thread: the computing processes are for others meanwhile.
+        """
+        within = left - min(ANSWER_SECONDS, self._settings.request_seconds / 4)
+        address = batfish_address(self._settings)
+        try:
+            found = self.batfish.check(check, address, require=request.require_batfish, within=within)
+        except NotAwaited:
+            raise ComputeDied("the service is being stopped", hint="come again") from None
+        network = self._networks.network(request.network)
+        names = chosen_devices(network, job.devices)
+        shown = shown_findings(found, network, job.running or {}, names)
+        document = ValidatePreview.model_validate_json(body).with_findings(shown, strict=request.strict)
+        return document.model_dump_json(by_alias=True).encode()
 
     def required_devices(self, request: PreviewRequest) -> tuple[str, ...]:
         """The devices whose configurations a preview depends on: few of many, where its scopes are narrow.
@@ -151,7 +182,6 @@ class Previews:
             sent.blob,
             tuple(sorted(chosen_devices(sent.network, request.devices))) if request.devices else (),
             request.known,
-            self._checks(request) if request.kind == "validate" else None,
             request.strict,
         )
 
@@ -226,10 +256,6 @@ class Previews:
         finally:
             turn.release()
 
-    def _checks(self, request: PreviewRequest) -> CheckOptions:
-        settings = self._settings
-        return CheckOptions(settings.batfish_host, settings.batfish_port, request.require_batfish)
-
     def _network(self, name: str) -> _PickledNetwork:
         network = self._networks.network(name)
         with self._lock:
@@ -241,6 +267,10 @@ class Previews:
             with self._lock:
                 self._sent[name] = sent
         return sent
+
+    def close(self) -> None:
+        """Stop what waits for Batfish: the service ends."""
+        self.batfish.close()
 
     def _cached(self, key: str | None) -> Preview | None:
         with self._lock:
@@ -263,3 +293,8 @@ class Previews:
             while self._bytes > MAX_CACHED_BYTES:
                 _, oldest = self._cache.popitem(last=False)
                 self._bytes -= len(oldest.body)
+
+
+def _key(job: PreviewJob, request: PreviewRequest) -> str:
+    """What a document is cached under: all that it depends on."""
+    return f"{job.key()} {request.require_batfish}"

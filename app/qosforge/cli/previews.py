@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from qosforge.batfish.service import BatfishService, batfish_address
 from qosforge.cli.options import load
 from qosforge.cli.output import progress
 from qosforge.cli.server import connect, remote
@@ -16,7 +17,7 @@ from qosforge.compiler.scope_resolution import devices_in
 from qosforge.deploy.not_saved import LiveState
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.models import Network
-from qosforge.preview.policy_check import CheckOptions, check_policy, chosen_devices
+from qosforge.preview.policy_check import check_policy, chosen_devices
 from qosforge.reports.preview import CompilePreview, ValidatePreview, compile_document, validate_document
 from qosforge.settings import load_settings
 from qosforge.validation.reads import devices_to_read
@@ -71,11 +72,13 @@ def validate_preview(options: PreviewOptions, require_batfish: bool) -> Validate
             return read(ValidatePreview, connection.post("/validate", body))
     loaded, net = load(options.policy, options.network, list(options.parameters or ()))
     settings = load_settings()
-    checks = CheckOptions(settings.batfish_host, settings.batfish_port, require_batfish)
     needed = devices_to_read(loaded.intent, net, devices_in(loaded.intent.apply, net))
     now = _read_devices(net, needed) if options.live else LiveState()
-    checked = check_policy(loaded, net, now.running, unsaved=now.unsaved, checks=checks, strict=options.strict)
-    return validate_document(checked)
+    checked = check_policy(loaded, net, now.running, unsaved=now.unsaved, own_checks=True, strict=options.strict)
+    service, address = BatfishService.of(settings), batfish_address(settings)
+    return validate_document(
+        checked.with_findings(service.check(checked.batfish, address, require=require_batfish))
+    )
 
 
 def _read_devices(network: Network, devices: Collection[str]) -> LiveState:

@@ -6,6 +6,7 @@ import time
 from functools import partial
 
 from qosforge.artifacts.store import open_artifacts
+from qosforge.batfish.service import BatfishService
 from qosforge.compute import Compute
 from qosforge.compute_process import Limits
 from qosforge.database.connections import is_embedded
@@ -109,7 +110,7 @@ class Executor:
         compute = Compute(settings.compute_processes, COMPUTED, limits)
         # None of them is refused: a run that has touched devices has nowhere else to go.
         finishing = Compute(settings.compute_processes, FINISHING, limits, waiting=settings.run_concurrency + _MORE)
-        self.computing = Computing(compute, settings.compute_seconds, finishing)
+        self.computing = Computing(compute, settings.compute_seconds, finishing, BatfishService.of(settings))
         self.sessions = Sessions(settings.device_limits, settings.device_sessions)
         self.run_workflow = RunWorkflow(
             self.store,

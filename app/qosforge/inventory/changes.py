@@ -116,13 +116,20 @@ class Ticket(_Model):
     pattern: Annotated[str, Field(max_length=200), AfterValidator(_pattern)] = ".+"
 
 
+class BatfishRules(_Model):
+    """Devices, by name, that are changed without a check by Batfish even where a run requires one."""
+
+    except_: Annotated[tuple[str, ...], Field(alias="except")] = ()
+
+
 class ChangeRules(_Model):
     """The rules of a network. Without windows it is always open; times without an offset are those of ``zone``.
 
     ``approval``: ``none``; by ``any`` approver; ``four_eyes``: by one who had no hand in the change. ``None``
     leaves it to the installation. ``keep``: when a change is kept at least, whatever its intent says. ``writable``:
     whether changes are pushed at all; ``None``: into a lab alone, so that a network is read-only until an
-    administrator says otherwise. ``rollout``: in which order and how fast devices are changed.
+    administrator says otherwise. ``rollout``: in which order and how fast devices are changed. ``batfish``: what
+    its check need not cover.
     """
 
     writable: bool | None = None
@@ -134,6 +141,7 @@ class ChangeRules(_Model):
     windows: tuple[Window, ...] = ()
     freezes: tuple[Freeze, ...] = ()
     rollout: Rollout = Rollout()
+    batfish: BatfishRules = BatfishRules()
 
     @model_validator(mode="after")
     def _forwards(self) -> Self:

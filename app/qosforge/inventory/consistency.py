@@ -18,12 +18,19 @@ _TCP_HEADERS = 40
 """Bytes of a segment before its data (RFC 791, RFC 9293)."""
 
 
-def inconsistencies(network: Network, links: YamlDocument, traffic: YamlDocument | None) -> Iterator[InputError]:
+def inconsistencies(
+    network: Network, links: YamlDocument, traffic: YamlDocument | None, changes: YamlDocument | None = None
+) -> Iterator[InputError]:
     """Every problem between the parts of a network; the documents say where the parts stand."""
     devices = {device.name: {i.name: i for i in device.interfaces} for device in network.devices}
     yield from _ports(network, devices, links)
     for position, link in enumerate(network.links):
         yield from _ends(devices, link, links, position)
+    if changes is not None:
+        for position, name in enumerate(network.changes.batfish.except_):
+            if name not in devices:
+                place = changes.place(("batfish", "except", position))
+                yield InputError(f"there is no device {name!r}", place, _nearest(name, list(devices)))
     names = [s.name for s in network.stations]
     yield from _twice(names, "station", links, "stations")
     if traffic is None:

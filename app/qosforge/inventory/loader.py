@@ -63,7 +63,7 @@ def load_network(folder: Path) -> Network:
         or ChangeRules(),
     )
     # Positions and names are those of the files only where every entry could be read.
-    problems = problems or list(inconsistencies(network, links, traffic))
+    problems = problems or list(inconsistencies(network, links, traffic, changes))
     if problems:
         raise InputErrors("not a consistent network", Place(file=str(folder)), "", problems)
     return network

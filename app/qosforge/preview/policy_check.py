@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from qosforge.batfish.check import DEFAULT_PORT
+from qosforge.batfish.check import BatfishCheck, prepare_check
 from qosforge.compiler.candidate import Candidate, make_candidate
 from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
 from qosforge.compiler.unconfirmed import unconfirmed_findings
@@ -19,8 +19,7 @@ from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import Configuration, DeviceWords, words_of
 from qosforge.platforms.masked_findings import mask_findings
 from qosforge.units import listed
-from qosforge.validation import validate
-from qosforge.validation.checks import own_checks
+from qosforge.validation import checks
 
 
 @dataclass(frozen=True)
@@ -50,19 +49,20 @@ class PolicyCheck:
         return words_of(self.running[device.name], device.name, device.request.platform)
 
     @property
+    def batfish(self) -> BatfishCheck:
+        """What Batfish is to be asked of the compilation."""
+        return prepare_check(self.compilation, self.running)
+
+    def with_findings(self, findings: Iterable[Finding]) -> PolicyCheck:
+        """This with what Batfish found."""
+        names = {device.name for device in self.devices}
+        found = shown_findings(findings, self.compilation.network, self.running, names)
+        return replace(self, findings=(*self.findings, *found))
+
+    @property
     def candidates(self) -> tuple[Candidate, ...]:
         """The candidate of every chosen device that was read."""
         return tuple(make_candidate(d, self.running[d.name]) for d in self.devices if d.name in self.running)
-
-
-@dataclass(frozen=True)
-class CheckOptions:
-    """What `check_policy` does beyond compiling: our own checks, and Batfish where a host of it is set."""
-
-    batfish_host: str | None = None
-    batfish_port: int = DEFAULT_PORT
-    require_batfish: bool = False
-    batfish: bool = True
 
 
 def check_policy(
@@ -72,10 +72,11 @@ def check_policy(
     *,
     unsaved: Mapping[str, Sequence[str]] | None = None,
     devices: Collection[str] = (),
-    checks: CheckOptions | None = None,
+    own_checks: bool = False,
     strict: bool = False,
 ) -> PolicyCheck:
-    """Compile a policy for a network and, with ``checks``, validate it; findings of ``devices`` alone where given.
+    """Compile a policy for a network and, with ``own_checks``, put it to these; findings of ``devices`` alone where
+    given. What Batfish finds of it comes later: see `PolicyCheck.batfish`.
 
     ``unsaved`` are lines of devices that stand in the way of a push: a finding where there is something to push.
 
@@ -86,30 +87,30 @@ def check_policy(
     texts = dict(running or {})
     compilation = compile_intent(loaded, network, texts)
     findings = (*compilation.findings, *unconfirmed_findings(compilation.devices))
-    if checks is not None and not checks.batfish:
-        findings += own_checks(compilation, texts)
-    elif checks is not None:
-        findings += validate(
-            compilation,
-            texts,
-            batfish_host=checks.batfish_host,
-            batfish_port=checks.batfish_port,
-            require_batfish=checks.require_batfish,
-        )
+    if own_checks:
+        findings += checks.own_checks(compilation, texts)
     findings += tuple(
         not_saved(device.name, unsaved[device.name])
         for device in compilation.devices
         if unsaved and device.name in unsaved and not make_candidate(device, texts[device.name]).empty
     )
-    if texts:  # else nothing of a device is quoted
-        findings = mask_findings(findings, texts, {device.name: device.platform for device in network.devices})
     return PolicyCheck(
         compilation,
         tuple(d for d in compilation.devices if d.name in names),
-        gather_findings(f for f in findings if f.device is None or f.device in names),
+        shown_findings(findings, network, texts, names),
         texts,
         strict,
     )
+
+
+def shown_findings(
+    findings: Iterable[Finding], network: Network, running: Mapping[str, Configuration], devices: Collection[str]
+) -> tuple[Finding, ...]:
+    """The findings of ``devices`` and of none, without the secrets of configurations that were read."""
+    found = tuple(findings)
+    if running:  # else nothing of a device is quoted
+        found = mask_findings(found, running, {device.name: device.platform for device in network.devices})
+    return gather_findings(f for f in found if f.device is None or f.device in devices)
 
 
 def chosen_devices(network: Network, devices: Collection[str]) -> frozenset[str]:

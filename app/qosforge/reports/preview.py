@@ -11,7 +11,7 @@ from qosforge.compiler.candidate import Candidate
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.compiler.waves import joined_ends, plan_waves
 from qosforge.deploy.commit_confirm import Lengths, revert_seconds
-from qosforge.findings import DEFAULT, ComparedByText, Fact, Fidelity, Finding, Severity
+from qosforge.findings import DEFAULT, ComparedByText, Fact, Fidelity, Finding, Severity, has_errors
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.models import every_class
 from qosforge.platforms.cached_parse import parse_running
@@ -165,6 +165,12 @@ class ValidatePreview(PreviewDocument):
     network: str
     good: bool
     findings: tuple[FindingDocument, ...]
+
+    def with_findings(self, findings: tuple[Finding, ...], *, strict: bool) -> ValidatePreview:
+        """This with more findings; ``strict``: warnings stand against a push, too."""
+        more = finding_documents(findings)
+        good = self.good and not has_errors(findings, strict=strict)
+        return self.model_copy(update={"good": good, "findings": (*self.findings, *more)})
 
 
 # All at once, by attributes: each of hundreds made by a call of its own would take three times as long.

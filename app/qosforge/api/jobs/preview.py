@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, Generic, Literal, TypeVar
 
+from qosforge.batfish.check import BatfishCheck
 from qosforge.compiler.scope_resolution import devices_in
 from qosforge.deploy.driver_capabilities import require_installed
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
-from qosforge.preview.policy_check import CheckOptions, PolicyCheck, check_policy
+from qosforge.preview.policy_check import PolicyCheck, check_policy
 from qosforge.reports.preview import PreviewDocument, compile_document, policy_document, validate_document
 from qosforge.validation.reads import devices_to_read
 
@@ -32,7 +33,7 @@ PreviewKind = Literal["compile", "validate", "policy"]
 
 @dataclass(frozen=True)
 class PreviewJob:
-    """The input of `render_preview`; the same job always gives the same bytes, Batfish aside."""
+    """The input of `render_preview`; the same job always gives the same bytes."""
 
     kind: PreviewKind
     intent: str
@@ -41,7 +42,6 @@ class PreviewJob:
     blob: bytes = field(repr=False)
     devices: tuple[str, ...]
     running: Mapping[str, DeviceText] | None
-    checks: CheckOptions | None
     strict: bool
     unsaved: Mapping[str, tuple[str, ...]] | None = None
 
@@ -49,7 +49,7 @@ class PreviewJob:
         """A hash of everything that the document depends on."""
         digests = {name: text.digest for name, text in (self.running or {}).items()}
         parts = [self.kind, version("qosforge"), self.intent, self.digest, self.devices, digests, self.strict]
-        return hashlib.sha256(_canonical_text([*parts, self.unsaved, repr(self.checks)]).encode()).hexdigest()
+        return hashlib.sha256(_canonical_text([*parts, self.unsaved]).encode()).hexdigest()
 
 
 def policy_digest(written: PolicySource) -> str:
@@ -78,22 +78,30 @@ _NETWORKS: _Cache[Network] = _Cache(MAX_NETWORKS)
 _INTENTS: _Cache[LoadedIntent] = _Cache(MAX_INTENTS)
 
 
-def render_preview(job: PreviewJob) -> bytes:
-    """Make the document of a job as JSON, in a computing process."""
+@dataclass(frozen=True)
+class RenderedPreview:
+    """A document as JSON, and of a validation what Batfish is to be asked beside it."""
+
+    body: bytes
+    batfish: BatfishCheck | None = None
+
+
+def render_preview(job: PreviewJob) -> RenderedPreview:
+    """Make the document of a job, in a computing process."""
     network = _NETWORKS.get(job.digest, lambda: _unpickle_network(job.blob))
     loaded = _INTENTS.get(job.intent, lambda: load_policy(job.written))
-    checks = CheckOptions(batfish=False) if job.kind == "policy" else job.checks
     checked = check_policy(
         loaded,
         network,
         job.running,
         unsaved=job.unsaved,
         devices=job.devices,
-        checks=checks,
+        own_checks=job.kind != "compile",
         strict=job.strict,
     )
     document = _DOCUMENTS[job.kind](checked)
-    return document.model_dump_json(by_alias=True).encode()
+    body = document.model_dump_json(by_alias=True).encode()
+    return RenderedPreview(body, checked.batfish if job.kind == "validate" else None)
 
 
 def required_devices(job: PreviewJob) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from qosforge.batfish.check import BatfishCheck, prepare_check
 from qosforge.compiler.candidate import Candidate, make_candidate, predict_configurations
 from qosforge.compiler.compile import Compilation, compile_devices, compile_intent
 from qosforge.compiler.unconfirmed import as_pushed, unconfirmed_findings
@@ -13,7 +14,7 @@ from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.models import Network
 from qosforge.packed import Packed
 from qosforge.platforms.device_text import DeviceText
-from qosforge.validation import validate
+from qosforge.validation.checks import own_checks
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,12 @@ class RunCompilation:
 
 @dataclass(frozen=True)
 class RunValidation:
-    """All findings on a compilation, and of every device that was read its whole configuration and its candidate:
-    of none where the findings refuse the change.
+    """Our own findings on a compilation, what Batfish is to be asked of it, and of every device that was read its
+    whole configuration and its candidate: of none where the findings refuse the change.
     """
 
     findings: tuple[Finding, ...]
+    batfish: BatfishCheck
     devices: Mapping[str, tuple[str, Candidate]]
 
 
@@ -59,27 +61,16 @@ def validate_run(
     *,
     strict: bool,
     accepted: bool,
-    batfish_host: str | None,
-    batfish_port: int,
-    require_batfish: bool,
 ) -> RunValidation:
-    """Validate what was compiled, and make the candidates.
+    """Put what was compiled to our own checks, and make the candidates.
 
     ``strict`` lets warnings refuse a change, too; lines that no published source confirms do unless ``accepted``.
     """
     compilation, running = compiled.value().compilation, compiled.value().running
     # What is checked is what the candidates are made of.
     predicted = predict_configurations(compilation, running)
-    found = validate(
-        compilation,
-        running,
-        predicted=predicted,
-        batfish_host=batfish_host,
-        batfish_port=batfish_port,
-        require_batfish=require_batfish,
-    )
     unconfirmed = as_pushed(unconfirmed_findings(compilation.devices), accepted=accepted)
-    findings = (*compilation.findings, *unconfirmed, *found)
+    findings = (*compilation.findings, *unconfirmed, *own_checks(compilation, running, predicted))
     made = (
         ()
         if has_errors(findings, strict=strict)
@@ -89,4 +80,4 @@ def validate_run(
         device.name: (device.text, make_candidate(device, running[device.name], predicted[device.name]))
         for device in made
     }
-    return RunValidation(findings, devices)
+    return RunValidation(findings, prepare_check(compilation, running, predicted), devices)

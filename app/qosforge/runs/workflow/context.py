@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from qosforge.artifacts.store import Artifacts
+from qosforge.batfish.check import BatfishCheck
+from qosforge.batfish.http_exchange import Address
 from qosforge.compiler.compile import Compilation
 from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.deploy.fleet import Fleet, Outcome
 from qosforge.deploy.route import Route, lab_route
 from qosforge.deploy.sessions import ProcessEnding, Sessions
 from qosforge.errors import QosforgeError
+from qosforge.findings import Finding
 from qosforge.intent.loader import LoadedIntent, parse_intent
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
@@ -95,6 +98,18 @@ class Context:
         """As `compute`, for what must come to its end: devices are touched, or about to be rolled back."""
         with self._shown():
             return self.computing.run_to_end(self.run_id, function, *args, **kwargs)
+
+    def check_with_batfish(self, check: BatfishCheck) -> tuple[Finding, ...]:
+        """What the Batfish of the run finds, or that it did not check; no computing process waits for it.
+
+        Raises:
+            RunStopped: the run has to stop.
+            ProcessEnding: the process ends.
+        """
+        resolved = self.resolved
+        host = resolved.batfish_host
+        address = None if host is None else Address(host, resolved.batfish_port)
+        return self.computing.check_with_batfish(self.stop, check, address, require=resolved.require_batfish)
 
     @contextmanager
     def _shown(self) -> Iterator[None]:

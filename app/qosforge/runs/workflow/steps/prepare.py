@@ -179,12 +179,11 @@ def prepare_change(context: Context, running: Mapping[str, str]) -> PreparedChan
             compiled,
             strict=resolved.strict,
             accepted=resolved.takes_unconfirmed,
-            batfish_host=resolved.batfish_host,
-            batfish_port=resolved.batfish_port,
-            require_batfish=resolved.require_batfish,
         )
+        found = context.check_with_batfish(checked.batfish)
         changed = [name for name, (_, candidate) in checked.devices.items() if not candidate.empty]
-        findings = gather_findings((*checked.findings, *(_not_saved(context, changed, texts) if changed else ())))
+        unsaved = _not_saved(context, changed, texts) if changed else ()
+        findings = gather_findings((*checked.findings, *found, *unsaved))
         shown = [_shown(context, finding) for finding in findings]
         artifact = context.artifacts.put_json(shown)
         refused = has_errors(findings, strict=resolved.strict)
