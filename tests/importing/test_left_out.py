@@ -100,6 +100,32 @@ def test_ports_of_a_5510_are_left_out_whose_policies_are_not_understood(line: st
     assert not {*inputs} & {*ports.split(", ")}
 
 
+TEMPLATES = {
+    "catalyst_2970": "mls qos\ntemplate DESK\n switchport mode access\n mls qos trust dscp\n priority-queue out\n",
+    "catalyst_9000": "policy-map P\n class class-default\n  set cos 1\ntemplate DESK\n service-policy input P\n",
+}
+
+
+@pytest.mark.parametrize("platform_id", TEMPLATES)
+def test_lines_of_a_template_are_those_of_its_ports(platform_id: str) -> None:
+    text = f"{TEMPLATES[platform_id]}interface GigabitEthernet1/0/1\n source template DESK\n"
+    found = imported(f"hostname S\n{text}", platform_id=platform_id)
+    assert not found.intents
+    sides = {(interface, direction) for interface, direction, _ in left_out(found)}
+    assert ("GigabitEthernet1/0/1", "input") in sides
+    lines = [f.message for f in found.findings if "template DESK" in f.message]
+    assert len(lines) == text.count("priority-queue") + text.count("trust") + text.count("service-policy")
+
+
+def test_a_port_that_leaves_its_input_to_its_vlan_is_left_out() -> None:
+    text = "mls qos\nclass-map V\n match ip dscp ef\npolicy-map P\n class V\n  set dscp ef\n"
+    for port, more in (("1", " mls qos vlan-based\n"), ("2", "")):
+        text += f"interface GigabitEthernet0/{port}\n service-policy input P\n{more}"
+    found = imported(text, platform_id="catalyst_2970")
+    assert [(port, side) for port, side, _ in left_out(found)] == [("GigabitEthernet0/1", "input")]
+    assert scopes(found)["made input"] == ("GigabitEthernet0/2",)
+
+
 @pytest.mark.parametrize("name", ["m8", "m17"])
 def test_an_output_without_a_policy_gets_none(name: str) -> None:
     found = fragment(name)

@@ -114,8 +114,8 @@ def test_autoqos_is_named_and_with_its_line_taken_back_the_intent_goes_on(
     # Trusted boundary, which this typed, cannot be entered again beside AutoQoS on a 2950.
     exclusive = device == "s2950" and kind == "cisco-phone"
     assert [f.severity for f in told] == ["error"] * 2 * exclusive + ["warning"]
-    assert told[-1].message.startswith(f"'auto qos voip' stands on {', '.join(sorted((host, trunk)))}:")
-    assert "no auto qos voip" in (told[-1].hint or "")
+    assert told[-1].message.startswith(f"'auto qos' stands on {', '.join(sorted((host, trunk)))}:")
+    assert "no auto qos" in (told[-1].hint or "")
     for name in (host, trunk):
         assert box.configure([f"interface {name}", " no auto qos voip"]) == []
     before = box.running_text()

@@ -15,7 +15,8 @@ from qosforge.platforms.ios_switch.lines import (
 )
 from qosforge.platforms.mqc.lines import LIST_MODES
 
-_QOS = r"(?:no )?(?:mls qos|wrr-queue|priority-queue|service-policy|auto qos|switchport priority|rate-limit)\b.*"
+_PORT = "mls qos|(?:wrr|rcv|srr|priority)-queue|service-policy|auto qos|switchport priority|rate-limit"
+_QOS = rf"(?:no )?(?:{_PORT})\b.*"
 
 TABLE = CommandTable(
     *CLASSIFIERS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qosforge.commands import Change, CommandTable, Line
+from qosforge.commands import ELSEWHERE, Change, CommandTable, Line
 from qosforge.platforms.ios_switch.lines import (
     ARGUMENTS,
     CLASSIFIERS,
@@ -13,10 +13,11 @@ from qosforge.platforms.ios_switch.lines import (
     setting,
     table,
 )
-from qosforge.platforms.mqc.lines import LIST_MODES
+from qosforge.platforms.mqc.lines import LIST_MODES, templates
 
 _INPUT, _SET = "mls qos srr-queue input", "mls qos queue-set output"
-_QOS = r"(?:no )?(?:mls qos|srr-queue|priority-queue|queue-set|service-policy|auto qos|switchport priority)\b.*"
+_PORT = "mls qos|srr-queue|wrr-queue|rcv-queue|priority-queue|queue-set|service-policy|auto qos|switchport priority"
+_QOS = rf"(?:no )?(?:{_PORT})\b.*"
 
 
 def _input(what: str, values: str, *, key: str = "") -> Line:
@@ -96,7 +97,13 @@ TABLE = CommandTable(
     ),
     # A policy on a port marks only while QoS is on; without it the marks of hosts would pass.
     *ports("mls qos"),
-    shared={"": _QOS, "interface": _QOS, **LIST_MODES},
+    *templates(),
+    # The policy of the VLAN is in force, and neither policy nor trust of the port.
+    Line(
+        "vlan-based", mode="interface", change=Change(standing=True, side="input"), also=("mls qos vlan-based",)
+    ),
+    # Templates of interfaces have lines of ports.
+    shared={"": _QOS, "interface": _QOS, ELSEWHERE: _QOS, **LIST_MODES},
     arguments=ARGUMENTS,
     families=FAMILIES,
     normalize=flatten_classes,

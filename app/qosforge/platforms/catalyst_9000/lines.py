@@ -58,6 +58,7 @@ TABLE = CommandTable(
     Line("port", "interface PORT:name", opens="interface", change=_PLACE),
     Line("other-interface", "interface REST:name", opens="interface", change=_PLACE),
     mqc.attached("interface"),
+    *mqc.templates(),
     Line(
         "trust-device",
         "trust device cisco-phone",

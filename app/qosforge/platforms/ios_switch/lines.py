@@ -166,7 +166,8 @@ def ports(*needs: str) -> tuple[Line, ...]:
             ),
         ),
         Line("service-policy", "", "interface", also=("service-policy output WORD:name",)),
-        Line("auto-qos", "auto qos voip [REST]", "interface", also=("auto qos REST",)),
+        # Ports are of more kinds than `voip` in public configurations of 2960-X and 3560-CX switches.
+        Line("auto-qos", "auto qos {voip|trust|video|classify} [REST]", "interface", also=("auto qos REST",)),
         Line("text", "{description|shutdown} [REST]", "interface"),
         Line(
             "text",

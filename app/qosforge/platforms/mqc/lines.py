@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from qosforge.commands import ArgumentType, Change, Line
+from qosforge.commands import ELSEWHERE, ArgumentType, Change, Line
 from qosforge.intent.scope import OWN_PREFIX
 
 ACL_PREFIX = f"{OWN_PREFIX}-"
@@ -216,6 +216,14 @@ def nested(mode: str = "class") -> Line:
     """A policy inside a class."""
     change = Change(key="child", refers=("policy-map {name}",), negate_before_change=True)
     return Line("child", "service-policy [output] WORD:name", mode, change=change)
+
+
+def templates() -> Iterator[Line]:
+    """Templates of interfaces: what one says is said at each port that has it as its source."""
+    heading = Change(defines="template {name}", standing=True)
+    yield Line("template", "template WORD:name", opens=ELSEWHERE, change=heading)
+    change = Change(refers=("template {name}",), standing=True)
+    yield Line("source-template", "source template WORD:name", "interface", change=change)
 
 
 # -- what classes do -----------------------------------------------------------------------------------------
