@@ -24,7 +24,7 @@ from qosforge.reports.preview import CompilePreview, ValidatePreview, compile_do
 from qosforge.resources import root
 from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
-from tests.batfish.support import hang, peer
+from tests.batfish.support import hang, midway, peer
 from tests.device_texts import said_by
 
 V1 = "/api/v1"
@@ -194,7 +194,7 @@ def test_only_the_devices_in_scope_are_read(
 def test_a_batfish_that_hangs_holds_nobody_up(tmp_path: Path) -> None:
     """Our own findings come within the request's time, and who compiles does not wait for it."""
     order = {"network": "campus", "policy": {"name": "impossible"}}
-    with peer(hang) as port:
+    with peer(midway(hang)) as port:
         settings = Settings(
             var_dir=tmp_path, compute_processes=1, batfish_host="127.0.0.1", batfish_port=port, request_seconds=20
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from qosforge.batfish.check import BatfishCheck, prepare_check
 from qosforge.batfish.http_exchange import Address
+from qosforge.batfish.release import client_release
 from qosforge.batfish.service import BatfishService
 from qosforge.compiler.compile import Compilation
 from qosforge.findings import Finding
@@ -68,6 +69,20 @@ def cut(connection: socket.socket, _request: bytes) -> None:
 def nonsense(connection: socket.socket, _request: bytes) -> None:
     """Answer with JSON of something else."""
     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n[]")
+
+
+def midway(behaviour: Behaviour) -> Behaviour:
+    """Say which release it is, and then do as another one does."""
+    body = f'{{"Batfish": "{client_release()}"}}'.encode()
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+
+    def behave(connection: socket.socket, request: bytes) -> None:
+        if request.startswith(b"GET /v2/version "):
+            connection.sendall(head.encode() + b"Connection: close\r\n\r\n" + body)
+        else:
+            behaviour(connection, request)
+
+    return behave
 
 
 @contextmanager

@@ -20,36 +20,40 @@ from qosforge.batfish.folder import BatfishFolder
 from qosforge.batfish.http_exchange import API_KEY, Address, exchange
 from qosforge.batfish.networks import clean_up, is_stale, new_name
 from qosforge.batfish.process import NotAwaited
+from qosforge.batfish.release import Match, match
 from qosforge.batfish.service import BatfishService
 from qosforge.findings import Severity
 
-from .support import Behaviour, check, children_of, cut, drip, hang, nonsense, peer, prepared, refuse
+from .support import Behaviour, check, children_of, cut, drip, hang, midway, nonsense, peer, prepared, refuse
 
 SLACK = 4.0
 """Seconds that a loaded machine may take beside the bound: a process begins, and ends."""
 
 
-@pytest.mark.parametrize(
-    ("behaviour", "reason"),
-    [
-        (hang, "did not answer within"),
-        (drip, "did not answer within"),
-        (refuse, "failed: "),
-        (cut, "failed: "),
-        (nonsense, "failed: "),
-    ],
-    ids=["hangs", "drips", "refuses", "is cut off", "is another service"],
-)
-@pytest.mark.parametrize("require", [False, True])
-def test_each_failure_ends_in_time_as_a_finding(
-    behaviour: Behaviour, reason: str, require: bool, tmp_path: Path
-) -> None:
-    bound = 8.0 if reason == "failed: " else 3.0
+FAILURES = {
+    "hangs": (hang, "did not answer within"),
+    "drips": (drip, "did not answer within"),
+    "refuses": (refuse, "failed: it answered 500"),
+    "is cut off": (cut, "failed: it broke its answer off"),
+    "is another service": (nonsense, "failed: it answers, and is no Batfish"),
+    "hangs midway": (midway(hang), "did not answer within"),
+    "drips midway": (midway(drip), "did not answer within"),
+    "refuses midway": (midway(refuse), "failed: "),
+    "is cut off midway": (midway(cut), "failed: "),
+    "turns into another service": (midway(nonsense), "failed: "),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_each_failure_ends_in_time_as_a_finding(name: str, tmp_path: Path) -> None:
+    behaviour, reason = FAILURES[name]
+    bound = 8.0 if reason.startswith("failed: ") else 3.0
     with peer(behaviour) as port:
         began = time.monotonic()
-        (finding,) = check(port=port, require=require, seconds=bound, folder=tmp_path)
+        (finding,) = check(port=port, require="midway" in name, seconds=bound, folder=tmp_path)
         took = time.monotonic() - began
-    assert (finding.code, finding.severity) == ("batfish-failed", Severity.ERROR if require else Severity.WARNING)
+    severity = Severity.ERROR if "midway" in name else Severity.WARNING
+    assert (finding.code, finding.severity) == ("batfish-failed", severity)
     assert reason in finding.message
     assert "Traceback" not in finding.message
     assert took < bound + SLACK
@@ -57,8 +61,49 @@ def test_each_failure_ends_in_time_as_a_finding(
     assert [each for each in tmp_path.rglob("*") if each.is_file()] == [tmp_path / "installation"]
 
 
-def test_a_question_that_nobody_waits_for_ends(tmp_path: Path) -> None:
+def test_a_service_that_hangs_from_the_beginning_is_known_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "_FIRST_ANSWER_SECONDS", 1.0)
     with peer(hang) as port:
+        began = time.monotonic()
+        (finding,) = check(port=port, seconds=60)
+    assert "did not answer within 1 s" in finding.message
+    assert time.monotonic() - began < 1 + SLACK
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "expected"),
+    [
+        ("2026.09.17.3748", "2026.09.17.3748", Match.SAME),
+        ("2026.9.17.3748", "2026.09.17.3748", Match.SAME),
+        ("0.36.0", "2026.09.17.3748", Match.SAME),
+        ("0.37.0", "2026.09.17.3748", Match.OTHER),
+        ("2026.07.20.3565", "2026.09.17.3748", Match.NEAR),
+        ("2026.10.02.3760", "2026.09.17.3748", Match.NEAR),
+        ("2019.01.01.1", "2026.09.17.3748", Match.OTHER),
+        ("2026.13.01.1", "2026.09.17.3748", Match.OTHER),
+        ("2026", "2026.09.17.3748", Match.OTHER),
+        ("", "", Match.OTHER),
+        ("latest", "2026.09.17.3748", Match.OTHER),
+    ],
+)
+def test_releases_are_compared(theirs: str, ours: str, expected: Match) -> None:
+    assert match(theirs, ours) is expected
+
+
+def test_a_service_of_another_release_is_not_asked(tmp_path: Path) -> None:
+    def old(connection: socket.socket, _request: bytes) -> None:
+        body = b'{"Batfish": "2019.01.01.1"}'
+        head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        connection.sendall(head.encode() + body)
+
+    with peer(old) as port:
+        (finding,) = check(port=port, folder=tmp_path)
+    assert finding.code == "batfish-failed"
+    assert "is release 2019.01.01.1, and was not asked" in finding.message
+
+
+def test_a_question_that_nobody_waits_for_ends(tmp_path: Path) -> None:
+    with peer(midway(hang)) as port:
         began = time.monotonic()
         with pytest.raises(NotAwaited):
             BatfishService(60, folder=tmp_path).check(
@@ -70,7 +115,7 @@ def test_a_question_that_nobody_waits_for_ends(tmp_path: Path) -> None:
 
 def test_a_service_that_is_closed_ends_its_questions(tmp_path: Path) -> None:
     closing = BatfishService(60, folder=tmp_path)
-    with peer(hang) as port:
+    with peer(midway(hang)) as port:
         threading.Timer(0.5, closing.close).start()
         began = time.monotonic()
         with pytest.raises(NotAwaited):
@@ -80,7 +125,7 @@ def test_a_service_that_is_closed_ends_its_questions(tmp_path: Path) -> None:
 
 def test_who_waits_for_a_turn_waits_within_its_bound(tmp_path: Path) -> None:
     one = BatfishService(60, at_once=1, folder=tmp_path)
-    with peer(hang) as port:
+    with peer(midway(hang)) as port:
         address = Address("127.0.0.1", port)
         first = threading.Thread(target=one.check, args=(prepared(), address), kwargs={"within": 6}, daemon=True)
         first.start()
@@ -98,7 +143,7 @@ def test_who_waits_for_a_turn_waits_within_its_bound(tmp_path: Path) -> None:
 def test_more_than_may_wait_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "_WAITING_PER_QUESTION", 0)
     one = BatfishService(60, at_once=1)
-    with peer(hang) as port:
+    with peer(midway(hang)) as port:
         address = Address("127.0.0.1", port)
         first = threading.Thread(target=one.check, args=(prepared(), address), kwargs={"within": 4}, daemon=True)
         first.start()
@@ -236,7 +281,7 @@ def test_what_killed_processes_left_is_swept(tmp_path: Path, monkeypatch: pytest
 def test_kept_answers_need_no_service(tmp_path: Path) -> None:
     """Answers by address and both snapshots: of a question that was answered, nothing more is asked."""
     asked, rows = prepared(), {"fileParseStatus": [], "parseWarning": [], "undefinedReferences": []}
-    with peer(hang) as port:
+    with peer(midway(hang)) as port:
         key = service._key(Address("127.0.0.1", port), json.dumps(asked.question, sort_keys=True))
         BatfishFolder(tmp_path).keep_answers(key, {"before": rows, "after": rows})
         assert [f.code for f in check(port=port, folder=tmp_path, seconds=1)] == ["batfish-checked"]

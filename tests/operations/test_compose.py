@@ -23,6 +23,7 @@ from urllib.request import urlopen
 import pytest
 from sqlalchemy import make_url
 
+from qosforge.batfish.release import client_release
 from qosforge.settings import Settings
 from tests.checkout import PYTHONPATH
 
@@ -47,6 +48,20 @@ def test_no_password_is_written_down() -> None:
         for line in path.read_text().splitlines():
             if re.search(r"(?i)passw|secret|token", line) and not line.lstrip().startswith("#"):
                 assert "${QOSFORGE_DATABASE_PASSWORD:?" in line
+
+
+def test_batfish_is_of_the_release_of_its_client() -> None:
+    """The publisher's build gives an image and the client of one day the same number."""
+    locks = [(ROOT / name).read_text() for name in ("requirements.lock", "requirements-runtime.lock")]
+    pins = {found for text in locks for found in re.findall(r"^pybatfish==(\S+)", text, re.MULTILINE)}
+    assert len(pins) == 1
+    year, month, day, number = (int(part) for part in pins.pop().split("."))
+    image = f"batfish/batfish:{year}.{month:02}.{day:02}.{number}"
+    documents = (DOCUMENT, compose(ROOT / "docker-compose.batfish.yml", {}))
+    images = [each["image"] for one in documents for each in one["services"].values() if "batfish" in each["image"]]
+    assert images
+    assert set(images) == {image}
+    assert client_release() == image.partition(":")[2]
 
 
 @pytest.mark.parametrize("name", SERVICES)

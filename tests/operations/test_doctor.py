@@ -428,7 +428,11 @@ def answering(request: pytest.FixtureRequest) -> Iterator[int]:
 @pytest.mark.parametrize(
     ("answering", "state", "told"),
     [
-        (b'{"Batfish": "2026.09.17", "Z3": "4"}', CheckState.GOOD, "release 2026.09.17"),
+        (b'{"Batfish": "2026.09.17.3748", "Z3": "4"}', CheckState.GOOD, "release 2026.09.17.3748"),
+        (b'{"Batfish": "0.36.0", "Z3": "4"}', CheckState.GOOD, "release 0.36.0"),
+        (b'{"Batfish": "2026.08.01.3700"}', CheckState.WARNING, "(pybatfish) is release 2026.09.17.3748"),
+        (b'{"Batfish": "2019.01.01.1"}', CheckState.FAILED, "release 2019.01.01.1; the client"),
+        (b'{"Batfish": "0.35.0"}', CheckState.FAILED, "release 0.35.0; the client"),
         (b"<html>", CheckState.FAILED, "no Batfish"),
         (b"[]", CheckState.FAILED, "no Batfish"),
         (b'{"other": 1}', CheckState.FAILED, "no Batfish"),

@@ -21,6 +21,7 @@ from qosforge.batfish.folder import BatfishFolder
 from qosforge.batfish.http_exchange import Address, connect
 from qosforge.batfish.networks import clean_up, new_name
 from qosforge.batfish.process import BatfishFailed, NotAwaited
+from qosforge.batfish.release import Match, NoRelease, client_release, match, service_release
 from qosforge.findings import Finding
 from qosforge.note import note
 from qosforge.settings import Settings
@@ -30,6 +31,8 @@ _WAITING_PER_QUESTION = 8
 _CLEAN_UP_SECONDS = 2.0
 """The share of a question's time that is for deleting its network."""
 _CONNECT_SECONDS = 5.0
+_FIRST_ANSWER_SECONDS = 15.0
+"""How long a service may take to say which release it is: one that hangs is known as soon."""
 _POLL_SECONDS = 0.5
 
 
@@ -144,10 +147,7 @@ class BatfishService:
         unwanted: Callable[[], bool] | None,
     ) -> Any:
         left = max(deadline - time.monotonic(), 0.01)
-        try:
-            connect(address, min(left, _CONNECT_SECONDS)).close()
-        except OSError as error:
-            raise Unreachable(error.strerror or str(error)) from error
+        _require_release(address, min(left, _CONNECT_SECONDS), min(left, _FIRST_ANSWER_SECONDS))
         name = new_name(folder.installation, left)
         cleaning = min(_CLEAN_UP_SECONDS, left / 4)
         try:
@@ -171,6 +171,27 @@ class BatfishService:
             if self._folder is None:
                 self._folder = BatfishFolder(self._place)
             return self._folder
+
+
+def _require_release(address: Address, to_connect: float, to_answer: float) -> None:
+    """Make sure that a service answers, and is of a release that our client is made for.
+
+    Raises:
+        Unreachable: nothing accepts connections.
+        BatfishFailed: it does not answer, is no Batfish, or one of another release.
+    """
+    try:
+        connect(address, to_connect).close()
+    except OSError as error:
+        raise Unreachable(error.strerror or str(error)) from error
+    try:
+        release = service_release(address, to_answer)
+    except TimeoutError:
+        raise BatfishFailed(f"did not answer within {to_answer:.3g} s") from None
+    except (OSError, NoRelease) as error:
+        raise BatfishFailed(f"failed: it {error}" if isinstance(error, NoRelease) else f"failed: {error}") from None
+    if match(release, client_release()) is Match.OTHER:
+        raise BatfishFailed(f"is release {release}, and was not asked: release {client_release()} is needed")
 
 
 def _key(address: Address, question: str) -> str:

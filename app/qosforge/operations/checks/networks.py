@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 from collections.abc import Iterator
 
+from qosforge.batfish.http_exchange import Address
+from qosforge.batfish.release import Match, NoRelease, client_release, match, service_release
 from qosforge.deploy.driver_capabilities import require_installed
 from qosforge.deploy.route import route_to
 from qosforge.errors import InputError, QosforgeError
@@ -15,7 +15,6 @@ from qosforge.inventory.models import Network
 from qosforge.operations.checks.model import CheckContext, CheckResult, CheckState
 
 _SECONDS = 5
-_LONGEST_ANSWER = 1 << 16
 
 
 def check_networks(context: CheckContext) -> Iterator[CheckResult]:
@@ -79,17 +78,21 @@ def check_batfish(context: CheckContext) -> Iterator[CheckResult]:
         yield CheckResult("batfish", CheckState.GOOD, "not configured: findings say that it did not check")
         return
     hint = f"{explain('batfish-not-checked').hint} and QOSFORGE_BATFISH_PORT"
-    connection = http.client.HTTPConnection(host, port, timeout=_SECONDS)
+    address, client = Address(host, port), client_release()
     try:
-        connection.request("GET", "/v2/version")
-        answer = connection.getresponse()
-        versions = json.loads(answer.read(_LONGEST_ANSWER))
-        told = versions["Batfish"]
-    except (OSError, http.client.HTTPException) as error:
-        yield CheckResult("batfish", CheckState.FAILED, f"{host}:{port} does not answer: {error}", hint)
-    except (ValueError, KeyError, TypeError):
-        yield CheckResult("batfish", CheckState.FAILED, f"{host}:{port} answers, and is no Batfish", hint)
-    else:
-        yield CheckResult("batfish", CheckState.GOOD, f"{host}:{port}, release {told}")
-    finally:
-        connection.close()
+        release = service_release(address, _SECONDS)
+    except OSError as error:
+        yield CheckResult("batfish", CheckState.FAILED, f"{address} does not answer: {error}", hint)
+        return
+    except NoRelease as error:
+        yield CheckResult("batfish", CheckState.FAILED, f"{address} {error}", hint)
+        return
+    state = {Match.SAME: CheckState.GOOD, Match.NEAR: CheckState.WARNING, Match.OTHER: CheckState.FAILED}[
+        match(release, client)
+    ]
+    if state is CheckState.GOOD:
+        yield CheckResult("batfish", state, f"{address}, release {release}")
+        return
+    told = f"{address}, release {release}; the client (pybatfish) is release {client}"
+    image = f"run the image batfish/batfish:{client}"
+    yield CheckResult("batfish", state, told, f"{image}: docker compose -f docker-compose.batfish.yml up -d")
