@@ -186,7 +186,7 @@ BASE = ["class-map V", "match ip dscp ef", "policy-map KID", "class V", "bandwid
     ],
 )  # fmt: skip
 def test_attaching(make: BoxMaker, lines: list[str], text: str) -> None:
-    startup = "interface FastEthernet0/0.1\n encapsulation dot1Q 5\ninterface Serial0/0\n bandwidth 2000\n"
+    startup = "ip cef\ninterface FastEthernet0/0.1\n encapsulation dot1Q 5\ninterface Serial0/0\n bandwidth 2000\n"
     box = make("12.4", startup)
     assert type_lines(box, *BASE)[1] == []
     shell, answers = type_lines(box, *lines[:-1])
@@ -206,3 +206,13 @@ def test_three_levels_need_hqf(make: BoxMaker) -> None:
     lines = [*BASE, "policy-map ROOT", "class class-default", "shape average 512000", "service-policy TOP"]
     assert type_lines(make("12.4"), *lines)[1] == ["% Policy maps cannot be nested any deeper"]
     assert type_lines(make("15.1", "interface Serial0/0\n"), *lines)[1] == []
+
+
+def test_a_policy_that_marks_waits_for_cef(make: BoxMaker) -> None:
+    """Cisco tech note 4800: IOS looks for CEF before it attaches a policy with a ``set``."""
+    box = make("12.4", "interface FastEthernet0/0\n no ip address\n")
+    type_lines(box, "policy-map M", "class class-default", "set ip dscp 8")
+    where = ("interface FastEthernet0/0", "service-policy input M")
+    assert "CEF switching is required" in type_lines(box, *where)[1][0]
+    assert "service-policy" not in box.running_text()
+    assert type_lines(box, "ip cef", *where)[1] == []

@@ -16,7 +16,7 @@ from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.cisco_ios import PLATFORM
 from qosforge.platforms.mqc.access_lists import ipv6_entries
 
-from .ios_support import STARTUP, a_class, errors, lan, line, lowered, of, port, pushed, requested, text_of
+from .ios_support import FAST, STARTUP, a_class, errors, lan, line, lowered, of, port, pushed, requested, text_of
 
 SHARE = {"bandwidth": {"rate": 200_000}}
 SIX = Alternative(source=("2001:db8::/32",), protocol=(6,), destination_port=((80, 80),))
@@ -259,3 +259,10 @@ def test_recognition_needs_express_forwarding(startup: str | None, warned: bool)
     found = of(PLATFORM.lower(wanted, running), "nbar-needs-cef")
 
     assert [f.severity for f in found] == ([Severity.WARNING] if warned else [])
+
+
+def test_recognition_inside_a_shaped_port_needs_express_forwarding_too() -> None:
+    wanted = requested(gold(Alternative(application="http")), interfaces=(FAST,))
+    running = PLATFORM.parse(STARTUP.replace("ip cef\n", ""), "r9", "12.4")
+
+    assert of(PLATFORM.lower(wanted, running), "nbar-needs-cef")

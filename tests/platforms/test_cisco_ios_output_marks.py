@@ -11,7 +11,22 @@ from qosforge.tester.scenario.queue_selection import queue_rules
 from qosforge.twin.filters import MarkSpec
 from qosforge.validation.packets import Packet, leave
 
-from .ios_support import OLD, TRAINS, a_class, errors, line, lowered, of, port, pushed, requested, rest
+from .ios_support import (
+    OLD,
+    STARTUP,
+    TRAINS,
+    a_class,
+    booted,
+    errors,
+    lan,
+    line,
+    lowered,
+    of,
+    port,
+    pushed,
+    requested,
+    rest,
+)
 
 MARKING = [image for image in TRAINS if image not in {"12.0(5)T", "12.0(7)T"}]
 TAGGED = line("FastEthernet0/1.7", 10**8, usable=10**7, framing=Framing.ETHERNET, tagged=True)
@@ -75,3 +90,18 @@ interface Serial0/0
     assert rules[0].set == MarkSpec(dscp=26)
     assert leave(held.egress, Packet("10.0.0.1", "10.0.0.2", dscp=24)).dscp == 26
     assert leave(held.egress, Packet("10.0.0.1", "10.0.0.2", dscp=0)).dscp == 0
+
+
+def test_policies_that_mark_need_express_forwarding() -> None:
+    without = STARTUP.replace("ip cef\n", "")
+    voice = a_class("voice", 5, mark={"dscp": "ef"}, treatment={"bandwidth": {"percent": 20}})
+    request = requested(voice, interfaces=(lan(), line()))
+    box = booted(request.image, without)
+    (finding,) = of(PLATFORM.lower(request, PLATFORM.parse(without, "r9", OLD)), "marking-needs-cef")
+
+    assert ("FastEthernet0/0" in finding.message, "Serial0/0" in finding.message) == (True, False)
+    assert of(PLATFORM.lower(request, PLATFORM.parse(STARTUP, "r9", OLD)), "marking-needs-cef") == []
+    policy = ["class-map match-any voice", "match precedence 5", "policy-map IN", "class voice", "set dscp ef"]
+    attach = ["interface FastEthernet0/0", "service-policy input IN"]
+    assert len(box.configure([*policy, *attach])) == 1
+    assert box.configure(["ip cef", *attach]) == []

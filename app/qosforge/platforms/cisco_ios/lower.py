@@ -40,6 +40,7 @@ from qosforge.platforms.cisco_ios.trains import check_release, has, uses_car
 from qosforge.platforms.cisco_ios.tunnels import inside_tunnels
 from qosforge.platforms.cisco_ios.untagged import check_untagged, dscp_of_cos
 from qosforge.platforms.mqc import trust
+from qosforge.platforms.mqc.blocks import every_rule
 
 INPUT_POLICY = "QOSFORGE-IN"
 
@@ -206,13 +207,27 @@ def _check_trust(request: DeviceRequest, interface_request: InterfaceRequest) ->
 
 
 def _check_forwarding(plan: Plan, running: Plan | None) -> Iterator[Finding]:
-    """``nbar-needs-cef`` and ``car-needs-cef``: what a plan asks for and the device, as it runs, does not do."""
+    """What a plan asks for and the device does not do as it runs, without CEF: tell applications, police and mark.
+
+    Cisco tech note 4800, "When Is CEF Required for Quality of Service".
+    """
     if running is None or running.system.express_forwarding is not False:
         return
-    rules = [r for i in plan.interfaces for r in (*i.ingress.rules, *i.egress.rules)]
+    rules = [r for i in plan.interfaces for r in _rules(i)]
     applications = dict.fromkeys(t.application for r in rules for t in r.any_of if t.application)
     policed = [i.name for i in plan.interfaces if i.ingress.policers or i.egress.policers]
     if applications:
         yield note("nbar-needs-cef", Place(device=plan.device), applications=", ".join(applications))
     if policed:
         yield note("car-needs-cef", Place(device=plan.device), interfaces=", ".join(policed))
+    marked = [i.name for i in plan.interfaces if any(map(_marks, _rules(i)))]
+    if marked:
+        yield note("marking-needs-cef", Place(device=plan.device), interfaces=", ".join(marked))
+
+
+def _rules(interface: InterfacePlan) -> tuple[Rule, ...]:
+    return (*interface.ingress.rules, *every_rule(interface.egress))
+
+
+def _marks(rule: Rule) -> bool:
+    return any(mark is not None for mark in (rule.set_dscp, rule.set_precedence, rule.set_cos))

@@ -199,12 +199,18 @@ class Attachments:
             section.put(Section("fair-queue 64 256 256", key="fair-queue", rank=72))
 
     def trouble(self, place: Place, policy: Section, direction: str) -> str:
-        """Why a place cannot have a policy ("" when it can)."""
+        """Why a place cannot have a policy ("" when it can).
+
+        Cisco tech note 4800: IOS looks whether the router runs CEF before it attaches a policy with a ``set``.
+        """
         if place.interface is not None and rates_refused(policy, place.base):
             return refusals.PERCENTAGE
+        lines = [line for held in self._classes(policy) for line in held]
+        forwarding = self._box.running.value("ip cef").startswith("ip cef")
+        if not forwarding and any(line.text.startswith("set ") for line in lines):
+            return refusals.CEF_FIRST
         if direction == "input" or place.section.key == "control-plane":
             return self._input_trouble(policy)
-        lines = [line for held in self._classes(policy) for line in held]
         if any(line.key == "set cos" for line in lines) and not self._tagged(place):
             return refusals.SET_COS
         if any(line.key == IMPOSITION for line in lines):

@@ -11,6 +11,8 @@ MIXED_UNITS_HQF = (
     " remaining percent or remaining ratio but not mixed"
 )
 QUEUE_LIMIT_ALONE = "queue-limit not allowed without bandwidth shape or priority command"
+# "When Is CEF Required for Quality of Service" (Cisco tech note 4800) has the words from a switch.
+CEF_FIRST = "CEF switching is required for 'set' command"
 
 # Unconfirmed wording.
 LEVELS_MIXED = "% priority and priority level are not supported in one policy-map"
