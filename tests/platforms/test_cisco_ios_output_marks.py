@@ -7,9 +7,11 @@ import pytest
 from qosforge.inventory.models import Framing
 from qosforge.plan.request import ClassRequest
 from qosforge.platforms.cisco_ios import PLATFORM
+from qosforge.platforms.mqc.blocks import every_rule
 from qosforge.tester.scenario.queue_selection import queue_rules
 from qosforge.twin.filters import MarkSpec
 from qosforge.validation.packets import Packet, leave
+from qoslab.packets import Packets
 
 from .ios_support import (
     OLD,
@@ -59,6 +61,44 @@ def test_a_cos_is_set_where_frames_have_a_tag() -> None:
     (found,) = of(result, "output-mark-unsupported")
     assert (found.interface, found.traffic_class) == ("Serial0/0", "gold")
     assert box.running_text().count("  set cos 5\n") == 1
+
+
+@pytest.mark.parametrize("image", ["12.2(15)T", "15.1"])
+def test_the_cos_of_a_class_is_written_where_frames_leave_with_a_tag(image: str) -> None:
+    voice = a_class("voice", 5, mark={"dscp": "ef", "cos": 5}, treatment={"priority": {"percent": 20}})
+    data = a_class("data", 3, mark={"dscp": "af31"}, treatment={"bandwidth": {"percent": 20}})
+    request = requested(voice, data, rest(), image=image, interfaces=(lan(), TAGGED, line()))
+
+    result, box = pushed(request)
+    sent = [Packets(1, 200, dscp=dscp) for dscp in (40, 24, 0)]
+    outcomes = box.offer("FastEthernet0/0", "FastEthernet0/1.7", sent, 1.0)  # type: ignore[attr-defined]
+
+    assert errors(result) == []
+    assert [(o.dscp_out, o.cos_out) for o in outcomes] == [(46, 5), (26, 0), (0, 0)]
+    assert box.running_text().count("  set cos 5\n") == 1
+    (told,) = of(result, "cos-carried-as-dscp")
+    assert "written where frames leave with a tag" in told.message
+
+
+def test_a_child_with_a_cos_of_its_own_keeps_it() -> None:
+    inside = a_class("voice", 5, mark={"dscp": "ef", "cos": 5}, treatment={"bandwidth": {"percent": 20}})
+    whole = a_class("site", 1, mark={"dscp": "cs1", "cos": 1}, children=(inside, rest()))
+    whole = whole.model_copy(update={"treatment": gold(dscp=0).treatment.model_copy(update={"mark": None})})
+    result = lowered(requested(whole, image="15.1", interfaces=(TAGGED,)))
+
+    rules = [rule for rule in every_rule(port(result, "FastEthernet0/1.7").egress) if rule.set_cos is not None]
+    assert [(rule.name, rule.set_cos) for rule in rules] == [("voice", 5)]
+
+
+def test_images_without_marking_leave_the_cos_as_it_is() -> None:
+    voice = a_class("voice", 5, mark={"dscp": "ef", "cos": 5}, treatment={"bandwidth": {"rate": "400 kb/s"}})
+    main = line("FastEthernet0/1", 10**8, framing=Framing.ETHERNET, tagged=True)
+    result = lowered(requested(voice, image="12.0(7)T", interfaces=(main,)))
+
+    (told,) = of(result, "cos-not-written")
+    assert (told.interface, told.severity.value) == ("FastEthernet0/1", "warning")
+    assert "12.1(5)T" in told.message
+    assert all(rule.set_cos is None for rule in port(result, "FastEthernet0/1").egress.rules)
 
 
 def test_images_without_marking_are_told() -> None:

@@ -16,8 +16,8 @@ from qosforge.platforms.cisco_ios.applications import recognise_applications
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.marking import input_marks
 from qosforge.platforms.cisco_ios.policing import policer
+from qosforge.platforms.cisco_ios.routed import routed_rules
 from qosforge.platforms.cisco_ios.rules import every_class, lower_rules, marked_rules, on_input
-from qosforge.platforms.cisco_ios.untagged import without_tags
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.names import like_keywords, short_names
 
@@ -26,25 +26,21 @@ from qosforge.platforms.names import like_keywords, short_names
 class Classification:
     """The classes as the image recognises them, and their rules by their names in the intent.
 
-    ``marked`` are the rules of outputs that tell classes by marks, ``untagged`` and ``marked_untagged`` both as
-    outputs without VLAN tags have them, ``marking`` those of inputs in their order; ``called`` gives the class of
-    what the device calls it.
+    ``routed`` are the rules of outputs, ``marked`` those of outputs that tell classes by marks, ``marking`` those
+    of inputs in their order; ``called`` gives the class of what the device calls it.
     """
 
     classes: tuple[ClassRequest, ...]
     rules: Mapping[str, Rule]
+    routed: Mapping[str, Rule]
     marked: Mapping[str, Rule]
-    untagged: Mapping[str, Rule]
-    marked_untagged: Mapping[str, Rule]
     marking: tuple[Rule, ...]
     called: Mapping[str, str]
     findings: tuple[Finding, ...]
 
     def at_output(self, interface_request: InterfaceRequest) -> Mapping[str, Rule]:
         """The rules of an output."""
-        if interface_request.by_mark:
-            return self.marked if interface_request.tagged else self.marked_untagged
-        return self.rules if interface_request.tagged else self.untagged
+        return self.marked if interface_request.by_mark else self.routed
 
 
 @memoise
@@ -59,18 +55,16 @@ def classification(request: DeviceRequest, held: frozenset[str] | None) -> Class
     names = _names([c.name for c in classes if not c.is_default])
     names[next(c.name for c in request.classes if c.is_default)] = CLASS_DEFAULT
     rules = lower_rules(request, names, held, findings)
-    marked = marked_rules(request, rules, names)
-    untagged, marked_untagged = without_tags(request, rules), without_tags(request, marked)
-    every = (rules, marked, untagged, marked_untagged)
+    routed = routed_rules(request, rules)
+    marked = routed_rules(request, marked_rules(request, rules, names))
     findings.extend(_hidden(request, rules))
     return Classification(
         classes=request.classes,
         rules=rules,
+        routed=routed,
         marked=marked,
-        untagged=untagged,
-        marked_untagged=marked_untagged,
         marking=_marking(request, rules),
-        called={r[c.name].name: c.name for r in every for c in classes},
+        called={r[c.name].name: c.name for r in (rules, routed, marked) for c in classes},
         findings=tuple(findings),
     )
 

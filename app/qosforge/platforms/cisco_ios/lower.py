@@ -32,13 +32,13 @@ from qosforge.platforms.cisco_ios.encryption import check_encryption
 from qosforge.platforms.cisco_ios.fidelity import fidelity
 from qosforge.platforms.cisco_ios.foreign_queueing import check_foreign_queueing
 from qosforge.platforms.cisco_ios.limits import check_bandwidth, check_treatments
-from qosforge.platforms.cisco_ios.marking import check_marks
+from qosforge.platforms.cisco_ios.marking import check_cos, check_marks
 from qosforge.platforms.cisco_ios.policing import check_percentages
+from qosforge.platforms.cisco_ios.routed import check_routed, dscp_of_cos
 from qosforge.platforms.cisco_ios.rules import check_versions, every_class
 from qosforge.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
 from qosforge.platforms.cisco_ios.trains import check_release, has, uses_car
 from qosforge.platforms.cisco_ios.tunnels import inside_tunnels
-from qosforge.platforms.cisco_ios.untagged import check_untagged, dscp_of_cos
 from qosforge.platforms.mqc import trust
 from qosforge.platforms.mqc.blocks import every_rule
 
@@ -96,8 +96,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         if (of_rate := resolved(plan, reference)) is not plan:
             findings.extend(check_percentages(request, of_rate, told.called))
         interfaces.append(of_rate)
-        if interface_request.recognise:
-            findings.extend(_cos_findings(request, interface_request))
+        findings.extend(check_cos(request, interface_request))
         findings.extend(_check_trust(request, interface_request))
     whole = Plan(
         device=request.device,
@@ -107,7 +106,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     )
     findings.extend(check_release(request))
     findings.extend(_check_forwarding(whole, running))
-    findings.extend(check_untagged(request, told.at_output))
+    findings.extend(check_routed(request, told.at_output))
     findings.extend(check_encryption(whole, running, told.called))
     findings.extend(check_foreign_queueing(request, running))
     findings.extend(check_versions(request, told.rules, running))
@@ -167,17 +166,6 @@ def _one_queue(discipline: Discipline, limit: int) -> Egress:
     return Egress(default_queue=0, scheduler=Scheduler(discipline=discipline, queues=(queue,)))
 
 
-def _cos_findings(request: DeviceRequest, interface_request: InterfaceRequest) -> list[Finding]:
-    if not any(c.mark and c.mark.cos is not None for c in request.classes):
-        return []
-    return [
-        note(
-            "cos-carried-as-dscp",
-            Place(device=request.device, interface=interface_request.name, direction="input"),
-        )
-    ]
-
-
 def _trust_policy(
     request: DeviceRequest, interface_request: InterfaceRequest
 ) -> tuple[str, tuple[Rule, ...]] | None:
@@ -220,14 +208,10 @@ def _check_forwarding(plan: Plan, running: Plan | None) -> Iterator[Finding]:
         yield note("nbar-needs-cef", Place(device=plan.device), applications=", ".join(applications))
     if policed:
         yield note("car-needs-cef", Place(device=plan.device), interfaces=", ".join(policed))
-    marked = [i.name for i in plan.interfaces if any(map(_marks, _rules(i)))]
+    marked = [i.name for i in plan.interfaces if any(rule.writes for rule in _rules(i))]
     if marked:
         yield note("marking-needs-cef", Place(device=plan.device), interfaces=", ".join(marked))
 
 
 def _rules(interface: InterfacePlan) -> tuple[Rule, ...]:
     return (*interface.ingress.rules, *every_rule(interface.egress))
-
-
-def _marks(rule: Rule) -> bool:
-    return any(mark is not None for mark in (rule.set_dscp, rule.set_precedence, rule.set_cos))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from qosforge.findings import Finding
+from qosforge.errors import Place
+from qosforge.findings import DEFAULT, Finding
 from qosforge.intent.treatment import Mark, OutputMark
 from qosforge.note import note
 from qosforge.plan.places import class_place
@@ -53,11 +54,12 @@ def output_marks(
 ) -> dict[str, int]:
     """The fields of a class's rule that say what an output writes; none where it writes nothing.
 
-    A CoS is that of a tag (IEEE 802.1Q): the device refuses it at an interface without.
+    A CoS is that of a tag (IEEE 802.1Q): the device refuses it at an interface without. Where frames leave with
+    one, the CoS of the class's own mark is written too, as inputs cannot.
     """
     requested = class_request.treatment.mark
     if requested is None:
-        return {}
+        return _own_cos(request, interface, class_request)
     marks = {"set_dscp": requested.dscp, "set_precedence": requested.precedence, "set_cos": requested.cos}
     if _has_line(request, "mpls_topmost"):
         marks["set_mpls_topmost"] = requested.mpls_topmost
@@ -79,4 +81,35 @@ def output_marks(
                 preferred=requested.prefer,
             )
         )
-    return held
+    return _own_cos(request, interface, class_request) | held
+
+
+def _own_cos(request: DeviceRequest, interface: InterfaceRequest, class_request: ClassRequest) -> dict[str, int]:
+    """The CoS that a class carries behind the edge, unless the classes inside it have their own."""
+    inside = any(c.mark and c.mark.cos is not None for c in class_request.children)
+    cos = class_request.mark.cos if class_request.mark and not inside else None
+    if cos is None or not interface.tagged or not has(request, "marking"):
+        return {}
+    return {"set_cos": cos}
+
+
+def check_cos(request: DeviceRequest, interface: InterfaceRequest) -> Iterator[Finding]:
+    """Where the CoS of classes is written, and tagged outputs that do not write it."""
+    marking = any(c.mark and c.mark.cos is not None for c in request.classes)
+    tagged = interface.schedule and interface.tagged
+    if marking and interface.recognise:
+        outputs = any(i.schedule and i.tagged for i in request.interfaces)
+        variant = "routed" if outputs or interface.tagged else DEFAULT
+        yield note("cos-carried-as-dscp", _place(request, interface, "input"), variant=variant)
+    if marking and tagged and not has(request, "marking"):
+        facts = {"image": request.image, "since": since("marking")}
+        yield note("cos-not-written", _place(request, interface, "output"), variant="no-marking", **facts)
+    elif tagged and any(i.trust and i.trust_in == "cos" and i.tagged for i in request.interfaces):
+        bare = [c.name for c in request.classes if not c.is_default and not (c.mark and c.mark.cos is not None)]
+        if bare:
+            place = _place(request, interface, "output")
+            yield note("cos-not-written", place, variant="routed", classes=", ".join(bare))
+
+
+def _place(request: DeviceRequest, interface: InterfaceRequest, direction: str) -> Place:
+    return Place(device=request.device, interface=interface.name, direction=direction)

@@ -1,4 +1,4 @@
-"""Classes told by CoS on routers: at outputs without tags by the DSCPs that their own inputs write."""
+"""Classes told by CoS on routers: at outputs by the DSCPs that their own inputs write."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qosforge.plan.request import ClassRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qoslab.packets import Packets
 
-from .ios_support import a_class, errors, line, lowered, of, port, pushed, requested, text_of
+from .ios_support import STARTUP, a_class, errors, line, lowered, of, pushed, requested, text_of
 
 SHARE = {"bandwidth": {"percent": 10}}
 VOICE = a_class("voice", terms=(Alternative(cos=(5,)),), mark={"dscp": "ef", "cos": 5}, treatment=SHARE)
@@ -54,15 +54,24 @@ def test_an_input_that_recognises_the_cos_writes_the_mark() -> None:
     assert (outcome.ingress_class, outcome.egress_class) == ("marked", "marked.DSCP")
 
 
-def test_tagged_outputs_tell_the_cos() -> None:
-    shaped = trunk(name="FastEthernet0/1.8", schedule=True, shape=10**7, usable=10**7)
-    result = lowered(requested(VOICE, interfaces=(TRUSTED, shaped, line())))
+def test_tagged_outputs_tell_the_dscp_too_as_routers_take_tags_off() -> None:
+    shaped = trunk(schedule=True, shape=10**7, usable=10**7, trust=True, trust_in="cos")
+    other = trunk(name="FastEthernet0/1.8", trust=True, trust_in="cos")
+    startup = STARTUP.replace(
+        "interface Serial0/0\n", "interface FastEthernet0/1.8\n encapsulation dot1Q 8\ninterface Serial0/0\n"
+    )
+    request = requested(VOICE, CALLS, interfaces=(shaped, other))
 
-    scheduler = port(result, "FastEthernet0/1.8").egress.scheduler
-    assert scheduler is not None
-    assert scheduler.queues[0].child is not None
-    assert scheduler.queues[0].child.rules[0].any_of[0].cos == (5,)
-    assert port(result).egress.rules[0].any_of[0].dscp == (46,)
+    result, box = pushed(request, startup)
+    offered = [Packets(1, 200, dscp=0, cos=cos, vlan=8) for cos in (5, 3, 0)]
+    outcomes = box.offer("FastEthernet0/1.8", "FastEthernet0/1.7", offered, 1.0)  # type: ignore[attr-defined]
+
+    assert errors(result) == []
+    (lost,) = of(result, "cos-not-written")
+    assert (lost.interface, "frames of calls leave with CoS 0" in lost.message) == ("FastEthernet0/1.7", True)
+    assert [(o.dscp_out, o.cos_out, o.queue) for o in outcomes] == [
+        (46, 5, "class voice.DSCP"), (24, 0, "class calls.DSCP"), (0, 0, "default"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -85,10 +94,12 @@ def test_tagged_outputs_tell_the_cos() -> None:
 def test_a_cos_that_no_packet_carries_is_refused(
     wanted: ClassRequest, inputs: tuple[InterfaceRequest, ...]
 ) -> None:
-    (finding,) = of(lowered(requested(wanted, interfaces=(*inputs, line()))), "cos-untagged")
+    tagged = trunk(name="FastEthernet0/1.8", schedule=True)
+    found = of(lowered(requested(wanted, interfaces=(*inputs, line(), tagged))), "cos-untagged")
 
-    assert (finding.traffic_class, finding.severity.value) == (wanted.name, "error")
-    assert "(Serial0/0)" in finding.message
+    assert [(f.traffic_class, f.severity.value) for f in found] == [(wanted.name, "error")] * 2
+    assert "(Serial0/0)" in found[0].message
+    assert "takes the tag off what it forwards (FastEthernet0/1.8)" in found[1].message
 
 
 @pytest.mark.parametrize(("image", "refused"), [("12.0(7)T", True), ("12.1(3)T", True), ("12.1(5)T", False)])

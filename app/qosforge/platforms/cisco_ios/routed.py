@@ -1,10 +1,14 @@
-"""Classes told by CoS at outputs whose frames carry none: there by the DSCPs that the device's own inputs write."""
+"""Classes told by CoS at outputs: there by the DSCPs that the device's own inputs write.
+
+A router takes the tag off what it forwards, and no CoS is set for an outgoing packet but by ``set cos`` (command
+reference, set cos: "No CoS value is set for the outgoing packet").
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.note import note
 from qosforge.plan.model import Rule, Term
 from qosforge.plan.places import class_place
@@ -29,8 +33,8 @@ def dscp_of_cos(request: DeviceRequest) -> dict[int, int]:
     return dict(enumerate(request.cos_to_dscp or ())) | own
 
 
-def without_tags(request: DeviceRequest, rules: Mapping[str, Rule]) -> Mapping[str, Rule]:
-    """The rules of outputs as those use them whose frames have no VLAN tag.
+def routed_rules(request: DeviceRequest, rules: Mapping[str, Rule]) -> Mapping[str, Rule]:
+    """The rules as outputs use them, where packets have no CoS any more.
 
     A class that is told by a CoS of which no input writes a DSCP keeps its rule, which takes nothing there.
     """
@@ -45,15 +49,16 @@ def without_tags(request: DeviceRequest, rules: Mapping[str, Rule]) -> Mapping[s
     return found
 
 
-def check_untagged(
+def check_routed(
     request: DeviceRequest, rules_at: Callable[[InterfaceRequest], Mapping[str, Rule]]
 ) -> Iterator[Finding]:
-    """``cos-untagged``: classes that outputs without tags cannot tell."""
-    untagged = [i for i in request.interfaces if i.schedule and not i.tagged]
-    for c in every_class(request.classes) if untagged else ():
-        ports = [i.name for i in untagged if _by_cos(rules_at(i)[c.name])]
-        if ports:
-            yield note("cos-untagged", class_place(request, c, direction="output"), interfaces=", ".join(ports))
+    """``cos-untagged``: classes that outputs cannot tell."""
+    for tagged, variant in ((False, DEFAULT), (True, "routed")):
+        outputs = [i for i in request.interfaces if i.schedule and i.tagged is tagged]
+        for c in every_class(request.classes) if outputs else ():
+            if ports := [i.name for i in outputs if _by_cos(rules_at(i)[c.name])]:
+                place = class_place(request, c, direction="output")
+                yield note("cos-untagged", place, variant=variant, interfaces=", ".join(ports))
 
 
 def _by_cos(rule: Rule) -> bool:
