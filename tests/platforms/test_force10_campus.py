@@ -83,6 +83,12 @@ interface GigabitEthernet 0/3
  no shutdown
 """
 BEFORE = {"startup": startup(DEVICE), "used": USED}
+BY_MAP = intent(
+    {**VOICE, "match": {"any": [{"application": ["rtp-audio", "rtp-video"]}, {"dscp": ["af41"]}]}},
+    WEB,
+    {**REST, "treatment": {**REST["treatment"], "wred": {"prefer": True}}},
+)
+"""Classes whose marks the device's fixed map keeps apart and together."""
 
 
 def test_golden() -> None:
@@ -95,8 +101,10 @@ def test_every_class_stands_in_its_block_with_its_line() -> None:
     request, result = lowered(DEVICE, campus())
     lines = {c.name: c.line for c in request.classes}
     blocks = [b for b in BOXES[DEVICE].blocks(result.plan, result, request) if b.kind == "class-map"]
-    assert [b.traffic_class for b in blocks] == ["voice-video", "web-and-file", "default"]
-    assert all(b.line == lines[b.traffic_class or ""] for b in blocks)
+    # The first is that of network control, which no class has; ports that trust marks match those of the classes.
+    named = ["voice-video", "web-and-file"]
+    assert [b.traffic_class for b in blocks] == [None, *named, *named, "default"]
+    assert all(b.line == lines[b.traffic_class] for b in blocks if b.traffic_class)
 
 
 @pytest.mark.parametrize("before", BEFORE)
@@ -161,7 +169,7 @@ def test_policies_are_attached_after_they_exist_and_go_before() -> None:
 
 
 def test_the_priority_class_is_where_the_fixed_map_sends_its_mark() -> None:
-    _, result = lowered(DEVICE, campus())
+    _, result = lowered(DEVICE, BY_MAP)
     system = result.plan.system
     assert system.queue_on_input
     assert system.dscp_to_queue is not None
@@ -176,7 +184,7 @@ def test_the_priority_class_is_where_the_fixed_map_sends_its_mark() -> None:
 
 
 def test_percentages_are_whole_sum_to_100_and_keep_the_ratio() -> None:
-    _, result = lowered(DEVICE, campus())
+    _, result = lowered(DEVICE, BY_MAP)
     scheduler = port(result.plan, "GigabitEthernet 0/2").egress.scheduler
     assert scheduler is not None
     table = [q.share.value for q in scheduler.queues if q.share]
@@ -185,7 +193,7 @@ def test_percentages_are_whole_sum_to_100_and_keep_the_ratio() -> None:
 
 
 def test_wred_only_where_it_is_asked() -> None:
-    _, result = lowered(DEVICE, campus())
+    _, result = lowered(DEVICE, BY_MAP)
     scheduler = port(result.plan, "GigabitEthernet 0/2").egress.scheduler
     assert scheduler is not None
     assert [q.number for q in scheduler.queues if q.red] == [0]
@@ -199,7 +207,7 @@ def test_wred_only_where_it_is_asked() -> None:
 
 
 def test_host_ports_recognise_and_trunks_trust() -> None:
-    _, result = lowered(DEVICE, campus())
+    _, result = lowered(DEVICE, BY_MAP)
     host = port(result.plan, "GigabitEthernet 0/2").ingress
     assert host.trust is Trust.KEEP
     assert [(r.name, r.set_dscp, r.queue) for r in host.rules] == [
@@ -215,7 +223,7 @@ def test_findings_and_fidelity() -> None:
     request, result = lowered(DEVICE, campus(), startup(DEVICE))
     assert codes(result) == {
         "priority-cap-not-enforced": "warning",
-        "mark-in-another-queue": "info",
+        "trust-map-not-used": "info",
         "served-after-strict": "info",
         "wred-by-colour": "info",
         "recognised-by-ports": "info",
@@ -228,7 +236,7 @@ def test_findings_and_fidelity() -> None:
     assert finding(result, "cam-use").applied == "9 CAM entries"
     cap = finding(result, "priority-cap-not-enforced")
     assert (cap.traffic_class, cap.requested, cap.applied) == ("voice-video", "50 %", "100 %")
-    assert "queues 5, 6, 7" in finding(result, "served-after-strict").message
+    assert "queues 6, 7" in finding(result, "served-after-strict").message
     assert finding(result, "cos-not-written").interface == "GigabitEthernet 0/1"
     names = [i.name for i in request.interfaces]
     assert [(f.interface, f.traffic_class) for f in result.fidelity] == [
@@ -253,7 +261,16 @@ def test_packets_go_where_the_plan_says(tmp_path: Path) -> None:
         Packets(count=1, bytes=1500, protocol=17, dscp=48, src_port=20000, dst_port=9, tagged=False),
     ]
     outcomes = box.offer("GigabitEthernet 0/2", "GigabitEthernet 0/0", offered, 0.0)
-    assert [(o.dscp_out, o.queue) for o in outcomes] == [(34, "4 strict"), (34, "4 strict"), (18, "2"), (0, "0")]
+    assert [(o.dscp_out, o.queue) for o in outcomes] == [(34, "5 strict"), (34, "5 strict"), (18, "4"), (0, "0")]
+    back = [Packets(count=1, bytes=200, protocol=17, dscp=d) for d in (34, 46, 18, 0, 48)]
+    outcomes = box.offer("GigabitEthernet 0/1", "GigabitEthernet 0/2", back, 0.0)
+    assert [o.dscp_out for o in outcomes] == [34, 46, 18, 0, 48]
+    assert [o.queue for o in outcomes] == ["5 strict", "5 strict", "4", "0", "6"]
+
+
+def test_packets_go_where_the_fixed_map_says(tmp_path: Path) -> None:
+    box = booted(DEVICE, tmp_path, startup(DEVICE))
+    push(DEVICE, box, BY_MAP)
     back = [Packets(count=1, bytes=200, protocol=17, dscp=d) for d in (34, 18, 0, 48)]
     outcomes = box.offer("GigabitEthernet 0/1", "GigabitEthernet 0/2", back, 0.0)
     assert [(o.dscp_out, o.queue) for o in outcomes] == [(34, "4 strict"), (18, "2"), (0, "0"), (48, "6")]
@@ -272,7 +289,7 @@ def test_without_the_fixed_map_every_port_matches_marks(tmp_path: Path) -> None:
     trunk = port(result.plan, "GigabitEthernet 0/1").ingress
     assert [(r.any_of[0].dscp, r.queue, r.set_dscp) for r in trunk.rules] == [
         ((48, 56), 6, None),
-        ((34,), 5, None),
+        ((34, 46), 5, None),
         ((32,), 4, None),
     ]
     back = [Packets(count=1, bytes=200, protocol=17, dscp=d) for d in (34, 32, 0, 48)]

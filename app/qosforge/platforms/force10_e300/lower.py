@@ -39,7 +39,7 @@ from qosforge.platforms.force10_e300.capabilities import (
     red,
 )
 from qosforge.platforms.force10_e300.limits import box_findings, mark_findings, match_findings, trust_findings
-from qosforge.platforms.force10_e300.matching import expressible, in_box_order, layer2, sorted_lines
+from qosforge.platforms.force10_e300.matching import expressible, in_box_order, layer2, pieces, sorted_lines
 from qosforge.platforms.force10_e300.naming import COS, MARK, Names
 from qosforge.platforms.force10_e300.policing import policer, shape_rate
 from qosforge.platforms.force10_e300.policing import rate_findings as class_rate_findings
@@ -47,10 +47,11 @@ from qosforge.platforms.force10_e300.queues import (
     QueueChoice,
     assign,
     effective_mark,
-    marks,
     percentages,
     priorities,
     queue_findings,
+    trusted_marks,
+    trusted_priorities,
 )
 from qosforge.platforms.force10_e300.wred import own_profiles, wred_findings
 from qosforge.platforms.names import shorten
@@ -301,7 +302,7 @@ class _Lowering:
 
     def _mark_rules(self) -> Iterator[Rule]:
         control = tuple(CAPABILITIES.control_dscps.value)
-        claimed = {d for c in self.request.classes for d in marks(c)}
+        claimed = {d for dscps in trusted_marks(self.request.classes).values() for d in dscps}
         left = tuple(d for d in control if d not in claimed)
         if left and not self.layer2:
             for queue in self.chosen.control:
@@ -318,17 +319,21 @@ class _Lowering:
     def _carried(self, c: ClassRequest) -> tuple[Term, ...]:
         """By what a port that trusts marks tells a class."""
         if self.layer2:
-            return (Term(cos=priorities(c)),) if priorities(c) else expressible(self.request, c)
-        return (Term(dscp=marks(c)),) if dscp_of(c) is not None else expressible(self.request, c)
+            found = trusted_priorities(self.request.classes)[c.name]
+            return (Term(cos=tuple(sorted(found))),) if priorities(c) else expressible(self.request, c)
+        if dscp_of(c) is None:
+            return expressible(self.request, c)
+        return tuple(pieces(Term(dscp=tuple(sorted(trusted_marks(self.request.classes)[c.name])))))
 
     def _cos_rules(self) -> tuple[Rule, ...]:
         """Rules by 802.1p priority; what none matches goes to queue 0, as everything that is not matched."""
-        claimed = {cos for c in self.request.classes for cos in priorities(c)}
+        told = trusted_priorities(self.request.classes)
+        claimed = {cos for values in told.values() for cos in values}
         left = tuple(cos for cos in CAPABILITIES.control_cos.value if cos not in claimed)
         control = self.chosen.control[:1] if left else ()
         found = [Rule(name=CONTROL_COS, any_of=(Term(cos=left),), queue=queue) for queue in control]
         for queue, group in self.groups.items():
-            values = tuple(sorted({cos for c in group if not c.is_default for cos in priorities(c)}))
+            values = tuple(sorted({cos for c in group if not c.is_default for cos in told[c.name]}))
             if values:
                 rule = Rule(name=group[0].name, any_of=(Term(cos=values),), queue=queue)
                 found.append(self.names.named(rule, COS, layer2=True))

@@ -102,7 +102,7 @@ def _split(request: DeviceRequest, class_request: ClassRequest) -> tuple[tuple[T
         else:
             return tuple(dict.fromkeys(terms)), tuple(refused)
     lists = [t for t in terms if entry_of(t) != Term()]
-    marked = [piece for t in terms if entry_of(t) == Term() for piece in _pieces(t)]
+    marked = [piece for t in terms if entry_of(t) == Term() for piece in pieces(t)]
     return tuple(dict.fromkeys((*lists, *marked))), tuple(refused)
 
 
@@ -113,7 +113,7 @@ def count_conditions(request: DeviceRequest, term: Alternative) -> int:
     return recognition.count_conditions(request, term, points_apart=False) + lists + len(term.vlan)
 
 
-def _pieces(term: Term) -> Iterator[Term]:
+def pieces(term: Term) -> Iterator[Term]:
     """Lists of marks no longer than a match line; VLANs stand alone."""
     most = CAPABILITIES.values_per_match.value
     for kind, values in marks_of(term).items():

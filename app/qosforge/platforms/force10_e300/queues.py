@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from qosforge.errors import Place
 from qosforge.findings import Finding
+from qosforge.memoise import memoise
 from qosforge.note import note
-from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, dscp_to_queue
 from qosforge.platforms.force10_e300.matching import layer2
@@ -55,8 +55,10 @@ def marks(class_request: ClassRequest) -> tuple[int, ...]:
     mark = dscp_of(class_request)
     if mark is not None:
         return tuple(dict.fromkeys((mark, *class_request.remarked)))
-    if class_request.is_default:
-        return (0,)
+    return (0,) if class_request.is_default else _listed_dscps(class_request)
+
+
+def _listed_dscps(class_request: ClassRequest) -> tuple[int, ...]:
     alone = [t for t in class_request.terms if set(t.set_fields) <= {"dscp", "precedence"}]
     return tuple(sorted({d for t in alone for d in points_of(t) or ()}))
 
@@ -65,7 +67,40 @@ def priorities(class_request: ClassRequest) -> tuple[int, ...]:
     """802.1p priorities that a class carries behind the edge: its mark, else those it matches."""
     if class_request.mark is not None and class_request.mark.cos is not None:
         return (class_request.mark.cos,)
+    return _listed_priorities(class_request)
+
+
+def _listed_priorities(class_request: ClassRequest) -> tuple[int, ...]:
     return tuple(sorted({cos for t in class_request.terms if t.set_fields == ("cos",) for cos in t.cos}))
+
+
+@memoise
+def trusted_marks(classes: tuple[ClassRequest, ...]) -> Mapping[str, tuple[int, ...]]:
+    """By which DSCPs a port that trusts them tells each class: its marks, and what else it matches.
+
+    A mark is that of the class that sets it, else of the first that matches it.
+    """
+    setting = {d: c.name for c in reversed(classes) if c.is_default or dscp_of(c) is not None for d in marks(c)}
+    return _told_apart(classes, setting, {c.name: (*marks(c), *_listed_dscps(c)) for c in classes})
+
+
+@memoise
+def trusted_priorities(classes: tuple[ClassRequest, ...]) -> Mapping[str, tuple[int, ...]]:
+    """By which 802.1p priorities a port that trusts them tells each class, as `trusted_marks`."""
+    setting = {c.mark.cos: c.name for c in reversed(classes) if c.mark and c.mark.cos is not None}
+    told = {c.name: (*priorities(c), *_listed_priorities(c)) for c in classes if not c.is_default}
+    return _told_apart(classes, {0: classes[-1].name, **setting}, told)
+
+
+def _told_apart(
+    classes: Sequence[ClassRequest], setting: Mapping[int, str], told: Mapping[str, Sequence[int]]
+) -> Mapping[str, tuple[int, ...]]:
+    """Each mark with one class: the one of ``setting``, else the first of those that are ``told`` by it."""
+    owner = dict(setting)
+    for c in classes:
+        for value in told.get(c.name, ()):
+            owner.setdefault(value, c.name)
+    return {c.name: tuple(v for v in dict.fromkeys(told.get(c.name, ())) if owner[v] == c.name) for c in classes}
 
 
 def assign(request: DeviceRequest, requested: Mapping[str, float]) -> QueueChoice:
@@ -74,7 +109,7 @@ def assign(request: DeviceRequest, requested: Mapping[str, float]) -> QueueChoic
     ``requested`` are shares of the link (0-1).
     """
     strict_class = next((c for c in request.classes if c.treatment.priority), None)
-    fixed = {c.name: {dscp_to_queue()[d] for d in marks(c)} for c in request.classes}
+    fixed = {name: {dscp_to_queue()[d] for d in dscps} for name, dscps in trusted_marks(request.classes).items()}
     single = {name: next(iter(queues)) for name, queues in fixed.items() if len(queues) == 1}
     recognisable = all(marks(c) and not _unmarked(c) for c in request.classes)
     apart = len(set(single.values())) == len(request.classes)
@@ -156,9 +191,7 @@ def queue_findings(request: DeviceRequest, chosen: QueueChoice) -> Iterator[Find
             queue=queue,
             with_class=chosen.with_control,
         )
-    if chosen.by_map:
-        yield from _fixed_map_findings(request, chosen)
-    elif not layer2(request):
+    if not chosen.by_map and not layer2(request):
         yield note(
             "trust-map-not-used",
             Place(device=request.device, direction="output"),
@@ -188,21 +221,6 @@ def _merged_marks(request: DeviceRequest, chosen: QueueChoice) -> Iterator[Findi
                 requested=", ".join(f"{n} {'unmarked' if d is None else f'DSCP {d}'}" for n, d in found.items()),
                 applied="the marks that the packets come with",
                 classes=", ".join(found),
-            )
-
-
-def _fixed_map_findings(request: DeviceRequest, chosen: QueueChoice) -> Iterator[Finding]:
-    for c in request.classes:
-        queue = chosen.queue_of[c.name]
-        astray = sorted({d for t in c.terms for d in t.dscp if dscp_to_queue()[d] != queue})
-        if astray:
-            others = ", ".join(f"{d} in {dscp_to_queue()[d]}" for d in astray)
-            yield note(
-                "mark-in-another-queue",
-                class_place(request, c),
-                requested=f"queue {queue}",
-                applied=f"DSCP {others}",
-                marks=others,
             )
 
 
