@@ -99,9 +99,7 @@ TABLE = CommandTable(
     *ports("mls qos"),
     *templates(),
     # The policy of the VLAN is in force, and neither policy nor trust of the port.
-    Line(
-        "vlan-based", mode="interface", change=Change(standing=True, side="input"), also=("mls qos vlan-based",)
-    ),
+    Line("vlan-based", mode="interface", change=Change(standing=True, side="input"), also=("mls qos vlan-based",)),
     # Templates of interfaces have lines of ports.
     shared={"": _QOS, "interface": _QOS, ELSEWHERE: _QOS, **LIST_MODES},
     arguments=ARGUMENTS,
