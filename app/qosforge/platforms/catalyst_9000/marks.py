@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from qosforge.plan.model import Term
-from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.plan.request import ClassRequest, DeviceRequest, TermRequest
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.recognition import points_of
 
@@ -51,13 +51,16 @@ def class_marks(request: DeviceRequest, notes: Notes) -> dict[str, ClassMarks]:
     carried = dscp_of_cos(request, result)
     trusting = [i.trust_in in ("cos", "phone") for i in request.interfaces if i.recognise or i.trust]
     recognising = any(i.recognise for i in request.interfaces)
+    by_mark = all(i.by_mark for i in request.interfaces if i.schedule)
     for entry in request.classes:
         if entry.is_default:
             continue
         marks = result[entry.name]
         if any(t.qos_group and len(t.set_fields) > 1 for t in entry.terms):
             notes.note("match-unsupported", traffic_class=entry.name, direction="output", variant="alternatives")
-        points = {d for t in entry.terms for d in points_of(t) or () if not t.qos_group} | set(entry.remarked)
+        points = set(entry.remarked)
+        if entry.recognised_by is None or not by_mark:
+            points |= {d for t in entry.terms if _shows_class(entry, t) for d in points_of(t) or ()}
         if any(trusting):
             # Inputs that trust the CoS write a DSCP for it.
             points |= {carried.get(cos, 8 * cos) for t in entry.terms for cos in t.cos if cos}
@@ -73,6 +76,15 @@ def class_marks(request: DeviceRequest, notes: Notes) -> dict[str, ClassMarks]:
         groups = (group,) if group is not None else tuple(g for t in entry.terms for g in t.qos_group)
         result[entry.name] = replace(marks, points=mine, cos_points=also, group=group, groups=groups)
     return result
+
+
+def _shows_class(entry: ClassRequest, term: TermRequest) -> bool:
+    """Whether an output tells the class by the DSCPs that an alternative asks for.
+
+    Where it asks for more beside, others have them too, and a class with a mark of its own has that one then.
+    """
+    alone = set(term.set_fields) <= {"dscp", "precedence"}
+    return not term.qos_group and (alone or entry.recognised_by is None)
 
 
 def dscp_of_cos(request: DeviceRequest, marks: Mapping[str, ClassMarks]) -> dict[int, int]:
