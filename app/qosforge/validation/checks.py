@@ -9,6 +9,7 @@ from qosforge.compiler.merged_configuration import PredictedConfiguration
 from qosforge.findings import Finding
 from qosforge.platforms.device_text import Configuration
 from qosforge.validation.bursts import check_bursts
+from qosforge.validation.classification import check_classification
 from qosforge.validation.context import ValidationContext
 from qosforge.validation.declared import check_declared
 from qosforge.validation.evidence import check_evidence
@@ -32,6 +33,7 @@ def own_checks(
     known = ValidationContext(compilation, running, predicted or {})
     return (
         *check_rendering(known),
+        *check_classification(known),
         *check_efficiency(known),
         *check_ends(known),
         *check_marks(known),

@@ -1,0 +1,111 @@
+"""Check that every device puts the packets into a class that the intent does, by proof over sets of packets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qosforge.compiler.compile import CompiledDevice
+from qosforge.errors import Place
+from qosforge.findings import DEFAULT, Finding
+from qosforge.memoise import memoise
+from qosforge.note import note
+from qosforge.packet_sets.classification import every_class
+from qosforge.packet_sets.exactness import Known, Misclassified, known_of, on_input, on_output, rule_tree
+from qosforge.plan.model import Ingress, Rule, Term
+from qosforge.plan.request import ClassRequest, InterfaceRequest
+from qosforge.validation.context import ValidationContext
+
+_LOSES = frozenset(
+    {"acl-one-direction", "acl-range-unsupported", "access-lists-exhausted", "class-empty", "cos-shared",
+     "cos-untagged", "dscp-unsupported", "feature-unsupported", "mac-match-without-ip", "mark-needed",
+     "mark-shared", "match-combination-unsupported", "match-ipv6-unsupported", "match-line-unsupported",
+     "match-order-differs", "match-too-large", "match-unsupported", "output-misses-mark", "precedence-as-dscps",
+     "recognition-unsupported", "unmarked-class", "voice-vlan-missing"}
+)  # fmt: skip
+"""Findings of the compiler that say of a class that the device misses packets of it: it is not said twice."""
+_MERGES = frozenset({"classes-merged", "queues-exceeded", "priority-queues-exceeded"})
+"""Those that say which classes the device serves as one."""
+
+
+def check_classification(context: ValidationContext) -> Iterator[Finding]:
+    """``classification-differs`` and ``classification-not-proven`` of every compiled device, by interface."""
+    for device in context.compilation.devices:
+        known = _known(device)
+        for requested in device.request.interfaces:
+            for direction, found in _differences(device, requested, known):
+                yield _finding(context, device, requested.name, direction, found)
+
+
+def _known(device: CompiledDevice) -> Known:
+    """What the compiler says of a device's classification."""
+    by_ports = [
+        (f.traffic_class, tuple((f.requested or "").split(", ")))
+        for f in device.findings
+        if f.code == "recognised-by-ports" and f.traffic_class is not None
+    ]
+    groups = [tuple(group.split(" + ")) for f in device.findings if f.code in _MERGES for group in _groups(f)]
+    lost = frozenset(f.traffic_class for f in device.findings if f.code in _LOSES and f.traffic_class is not None)
+    request = device.request
+    return known_of(
+        device.classes,
+        request.applications,
+        tuple(dict.fromkeys(by_ports)),
+        tuple(dict.fromkeys(groups)),
+        lost,
+        request.cos_to_dscp,
+    )
+
+
+def _groups(finding: Finding) -> list[str]:
+    return str(finding.facts.get("groups", "")).split("; ")
+
+
+def _differences(
+    device: CompiledDevice, requested: InterfaceRequest, known: Known
+) -> Iterator[tuple[str, Misclassified]]:
+    planned, classes = device.plan.interface(requested.name), device.request.classes
+    if planned is None:
+        return
+    if requested.recognise and (rules := _input_rules(planned.ingress)):
+        for found in on_input(classes, rules, known, requested.tagged):
+            yield "input", found
+    if requested.schedule and planned.egress.dividing.rules:
+        for found in on_output(
+            classes, rule_tree(planned.egress.dividing), known, requested.tagged, requested.by_mark
+        ):
+            yield "output", found
+
+
+@memoise
+def _input_rules(ingress: Ingress) -> tuple[Rule, ...]:
+    """The rules of an input; its policers, where each is the last that a packet meets, likewise."""
+    policers = ingress.policers
+    if any(p.police.conform.proceed or p.police.exceed.proceed for p in policers):
+        return ()
+    listed = tuple(Rule(name=p.access_list or "", any_of=p.any_of or (Term(),), ipv4=True) for p in policers)
+    return (*listed, *ingress.rules)
+
+
+def _finding(
+    context: ValidationContext, device: CompiledDevice, interface: str, direction: str, found: Misclassified
+) -> Finding:
+    entry = _class(device.request.classes, found.meant)
+    where = context.compilation.intent.class_place(found.meant, entry.line if entry else None)
+    place = Place(
+        device=device.name,
+        interface=interface,
+        direction=direction,
+        traffic_class=found.meant,
+        file=where.file if where else None,
+        line=where.line if where else None,
+    )
+    if found.witness is None:
+        return note("classification-not-proven", place)
+    if found.served_as is None:
+        return note("classification-differs", place, variant="none", witness=str(found.witness))
+    variant = "wider" if entry is None or entry.is_default else DEFAULT
+    return note("classification-differs", place, variant=variant, other=found.served_as, witness=str(found.witness))
+
+
+def _class(classes: tuple[ClassRequest, ...], name: str) -> ClassRequest | None:
+    return next((c for entry in classes for c in every_class(entry) if c.name == name), None)
