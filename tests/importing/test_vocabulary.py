@@ -321,3 +321,26 @@ def test_groups_that_an_input_gives_and_an_output_reads(tmp_path: Path) -> None:
     texts = [device.text for device in compiled_again(found, tmp_path)]
     inside = [line for line in GROUPS.splitlines() if line.startswith((" match", "  "))]
     assert all(any(line in text for text in texts) for line in inside)
+
+
+TIMES = """\
+version 17.9
+hostname R1
+class-map match-any gold
+ match dscp af21
+policy-map OUT
+ class gold
+  bandwidth percent 20
+  queue-limit 100 ms
+  random-detect dscp-based
+  random-detect dscp 18 20 ms 50 ms
+interface GigabitEthernet0/0/0
+ service-policy output OUT
+"""
+
+
+def test_early_detection_in_times(tmp_path: Path) -> None:
+    treatment = by_name(circular(TIMES, tmp_path))["gold"]["treatment"]
+
+    assert treatment["wred"]["profiles"] == [{"dscp": ["af21"], "minimum": "20 ms", "maximum": "50 ms"}]
+    assert treatment["queue_limit"] == {"time": "100 ms"}

@@ -15,6 +15,7 @@ from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.cisco_ios import PLATFORM
 from qosforge.platforms.cisco_ios.wred import default_red, default_rows
+from qosforge.tester.scenario.queues import twin_queue
 
 from .ios_support import MODERN, OLD, TRAINS, a_class, errors, lowered, of, pushed, queues, requested, rest, text_of
 
@@ -287,3 +288,85 @@ def test_any_curves_are_entered_and_read_back(
 
     for mark, (a, b, n) in curves.items():
         assert of_mark(red(result), mark * factor) == (min(a, b), max(a, b), n)
+
+
+IOS_XE = "17.9"
+TIMED = {
+    "profiles": [
+        profile(dscp="af21", minimum="20 ms", maximum="50 ms"),
+        profile(dscp="af22", minimum="10 ms", maximum="40 ms", probability="100 %"),
+    ]
+}
+
+
+@pytest.mark.parametrize(("unit", "word"), [("ms", "ms"), ("us", "us"), ("B", "bytes")])
+def test_thresholds_in_time_or_bytes_stay_so_where_the_image_has_them(unit: str, word: str) -> None:
+    wred = {"profiles": [profile(dscp="af21", minimum=f"2000 {unit}", maximum=f"5000 {unit}")]}
+
+    result, box = pushed(requested(detecting(wred), image=IOS_XE))
+
+    assert red(result) == Red(
+        by_dscp=True, unit=word, profiles=(RedProfile(dscp=(18,), minimum=2000, maximum=5000),)
+    )
+    assert f"  random-detect dscp af21 2000 {word} 5000 {word}\n" in box.running_text()
+    assert of(result, "wred-approximate") == []
+    old = lowered(requested(detecting(wred), image=MODERN))
+    assert (red(old).unit, [f.severity for f in of(old, "wred-approximate")]) == ("packets", [Severity.INFO])
+
+
+@pytest.mark.parametrize(
+    ("limit", "unit"), [({"time": "100 ms"}, "ms"), ({"packets": 100}, "packets"), ({"bytes": "90 kB"}, "packets")]
+)
+def test_the_limit_of_a_queue_and_its_thresholds_are_in_one_unit(limit: dict[str, Any], unit: str) -> None:
+    """As the emulated router demands it (module Byte-Based Weighted Random Early Detection)."""
+    result, box = pushed(requested(detecting(TIMED, treatment={"queue_limit": limit}), image=IOS_XE))
+
+    assert red(result).unit == unit
+    assert (queues(result)[0].limit_ms, "queue-limit 100 ms" in box.running_text()) == (
+        (100, True) if unit == "ms" else (None, False)
+    )
+
+
+def test_thresholds_beyond_what_the_image_takes_are_told_in_their_unit() -> None:
+    wred = {"prefer": False, "profiles": [profile(dscp="af21", minimum="2 ms", maximum="600000000 ms")]}
+    (found,) = of(lowered(requested(detecting(wred), image=IOS_XE)), "wred-unsupported")
+    assert "600000000 ms are outside 1 to 512000000 ms" in found.message
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["random-detect dscp 18 20 ms 50 us"],
+        ["random-detect dscp 18 20 ms 50 ms", "random-detect dscp 20 2000 bytes 5000 bytes"],
+    ],
+)
+def test_thresholds_in_several_units_are_not_understood(lines: list[str]) -> None:
+    inside = "".join(f"  {line}\n" for line in ["random-detect dscp-based", *lines])
+    text = f"policy-map P\n class class-default\n{inside}interface Serial0/0\n service-policy output P\n"
+
+    assert [line.text for line in PLATFORM.parse(text, "r9", IOS_XE).unknown] == lines[-1:]
+
+
+def test_the_twin_has_thresholds_in_time() -> None:
+    found = twin_queue(queues(lowered(requested(detecting(TIMED), image=IOS_XE)))[0], "a", 400_000).red
+    assert found is not None
+    assert found.unit == "ps"
+    assert [(p.min, p.max) for p in found.profiles] == [(20 * 10**9, 50 * 10**9), (10 * 10**9, 40 * 10**9)]
+
+
+IN_UNITS: dict[str, ClassRequest] = {
+    "packets": detecting({"profiles": [profile(dscp="af21")]}, treatment={"queue_limit": {"packets": 100}}),
+    "ms": detecting(TIMED, treatment={"queue_limit": {"time": "100 ms"}}),
+    "bytes": detecting(
+        {"profiles": [profile(dscp="af21", minimum="2 kB", maximum="5 kB")]},
+        treatment={"queue_limit": {"bytes": "90 kB"}},
+    ),
+    "unlimited": detecting(TIMED),
+}
+
+
+@pytest.mark.parametrize(("first", "then"), [(a, b) for a in IN_UNITS for b in IN_UNITS if a != b])
+def test_a_queue_changes_its_unit_and_back(first: str, then: str) -> None:
+    _, box = pushed(requested(IN_UNITS[first], image=IOS_XE))
+
+    pushed(requested(IN_UNITS[then], image=IOS_XE), box.running_text())

@@ -235,7 +235,8 @@ def _changed(old: _Entry, new: _Entry, grammar: Grammar, depth: int, operation: 
         _describe(old, grammar, dropped, dropped)
         operation.adds |= added - dropped
         operation.drops |= dropped - added
-        gone = [" " * depth + old.negated] if new.rule.negate_before_change else []
+        first = old.rule.negate_before_change or new.rule.negate_before_change
+        gone = [" " * depth + old.negated] if first else []
         return [*gone, *_entered(new.line, grammar, depth)]
     removals, entries = _below(old, new, grammar, depth + 1, operation)
     below = removals + entries if new.rule.remove_first else entries + removals
@@ -297,7 +298,7 @@ def _below(
 def _negated_first(was: _Entry, will: _Entry) -> bool:
     """Whether a setting becomes another one that the device takes only after the first is gone."""
     changed = was.line.text != will.line.text and not (was.line.children or will.line.children)
-    return changed and will.rule.negate_before_change
+    return changed and (was.rule.negate_before_change or will.rule.negate_before_change)
 
 
 def _growth(old: _Entry | None, new: _Entry, grammar: Grammar) -> int:

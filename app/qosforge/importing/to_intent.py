@@ -232,7 +232,7 @@ def share_of(queue: Queue) -> IntentData:
 
 def red_of(red: Red) -> IntentData:
     """Early detection with all its curves."""
-    unit = {"packets": "packets", "bytes": "B", "ms": "ms", "percent": "%"}[red.unit]
+    unit = {"packets": "packets", "bytes": "B", "ms": "ms", "us": "us", "percent": "%"}[red.unit]
     profiles = []
     for profile in red.profiles:
         marks: IntentData = {}

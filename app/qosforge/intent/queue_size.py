@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo
 from qosforge.units import WRITTEN, shortened
 
 _BYTES = re.compile(r"([0-9]{1,9}) ?(B|kB)")
-_DEPTH = re.compile(r"([0-9]{1,9}) ?(packets|packet|B|kB|ms|%)")
+_DEPTH = re.compile(r"([0-9]{1,9}) ?(packets|packet|B|kB|ms|us|%)")
 _FACTORS = {"B": 1, "kB": 1000}
 
 
@@ -44,14 +44,24 @@ BytesOrNone = Annotated[
 class QueueSize(NamedTuple):
     """How much of a queue: ``value`` in ``unit``.
 
-    ``ms`` is the time that the queue needs to drain, ``percent`` a part of what it can hold.
+    ``ms`` and ``us`` are the time that the queue needs to drain, ``percent`` a part of what it can hold.
     """
 
     value: int
-    unit: Literal["packets", "bytes", "ms", "percent"]
+    unit: Literal["packets", "bytes", "ms", "us", "percent"]
+
+    @property
+    def timed(self) -> bool:
+        """Whether it is a time."""
+        return self.unit in _IN_A_SECOND
+
+    def bytes_at(self, rate: float) -> float:
+        """What a queue that drains at so many bits per second has in it, of a time or a number of bytes."""
+        return self.value * rate / 8 / _IN_A_SECOND[self.unit] if self.timed else float(self.value)
 
 
-_UNITS: dict[str, Literal["packets", "ms", "percent"]] = {"ms": "ms", "%": "percent"}
+_IN_A_SECOND = {"ms": 1_000, "us": 1_000_000}
+_UNITS: dict[str, Literal["packets", "ms", "us", "percent"]] = {"ms": "ms", "us": "us", "%": "percent"}
 
 
 def _parse_depth(value: object) -> object:
@@ -80,4 +90,4 @@ QueueSizeText = Annotated[
     BeforeValidator(_parse_depth, json_schema_input_type=str),
     PlainSerializer(_written_depth, when_used="json"),
 ]
-"""A threshold in a queue, written ``20 packets``, ``64 kB``, ``10 ms`` or ``80 %``."""
+"""A threshold in a queue, written ``20 packets``, ``64 kB``, ``10 ms``, ``500 us`` or ``80 %``."""

@@ -70,5 +70,5 @@ def _rated(treatment: Treatment) -> bool:
         (given is not None and given.rate is not None)
         or treatment.shape is not None
         or treatment.bounded
-        or (treatment.wred is not None and any(p.minimum.unit == "ms" for p in treatment.wred.profiles))
+        or (treatment.wred is not None and any(p.minimum.timed for p in treatment.wred.profiles))
     )

@@ -32,7 +32,7 @@ class Red(PlanModel):
 
     by_dscp: bool = False
     weight_exponent: int = 9
-    unit: Literal["packets", "bytes", "ms", "percent"] = "packets"
+    unit: Literal["packets", "bytes", "ms", "us", "percent"] = "packets"
     profiles: tuple[RedProfile, ...] = ()
     ecn: bool = False
     stated: tuple[int, ...] = ()

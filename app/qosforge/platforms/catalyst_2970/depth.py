@@ -130,7 +130,7 @@ def _take(entry: ClassRequest, points: tuple[int, ...], wishes: dict[int, _Wish]
         return
     curves = {d: found for d in points if (found := _curve(d, wred.profiles)) is not None}
     colours = {drop_precedence(d) for d in points} - {None}
-    if any(p.maximum.unit == "ms" for p in wred.profiles) or (wred.profiles and not curves):
+    if any(p.maximum.timed for p in wred.profiles) or (wred.profiles and not curves):
         note_tail_drop(entry, notes)
     elif wred.profiles:
         wishes.setdefault(queue, _Wish()).curves |= {d: _packets(p.maximum) for d, p in curves.items()}

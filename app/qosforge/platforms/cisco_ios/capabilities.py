@@ -63,6 +63,7 @@ class EarlyDetection(Sourced):
     weight_exponent: Setting
     denominator: Setting
     threshold: Bounds
+    threshold_in_units: Bounds
     maximum: int
     minimum_by_precedence: tuple[int, ...]
     minimum_by_dscp: MinimumByDscp

@@ -19,7 +19,7 @@ from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, served_first
 from qosforge.platforms.cisco_ios.policing import check_policer
 from qosforge.platforms.cisco_ios.trains import has, hqf, uses_car
-from qosforge.platforms.cisco_ios.wred import whole_packets
+from qosforge.platforms.cisco_ios.wred import red_unit, whole_packets
 
 _EXACT = 1e-6
 
@@ -111,7 +111,8 @@ def queue_limit(
         field, unit, value = "limit_ms", "ms", int(round(requested.time * 1000, 6))
     assert value is not None
     wred = class_request.treatment.wred
-    if modern and unit != "packets" and wred and wred.profiles and may_detect(request, class_request):
+    detected = red_unit(request, class_request.treatment)
+    if modern and unit != detected and wred and wred.profiles and may_detect(request, class_request):
         # The thresholds of a class and its limit are in one unit ("Byte-Based Weighted Random Early Detection").
         stated = QueueSize(value, "bytes") if unit == "bytes" else QueueSize(value, "ms")
         value = whole_packets(stated, rate)

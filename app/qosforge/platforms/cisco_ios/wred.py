@@ -1,13 +1,14 @@
 """WRED of policy classes: curves by precedence or DSCP; lower them, write them, and parse them.
 
-Thresholds are packets. The device prints the rows alone that differ from its own. Those are not known of every
-release: what an intent states is entered in any case.
+Thresholds are packets; IOS-XE has them in time and bytes, too. The device prints the rows alone that differ from
+its own. Those are not known of every release, and follow from the queue's length where they are no packets: what an
+intent states is entered in any case.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from qosforge.commands import Entry
 from qosforge.dscp import DSCP_NAMES, drop_precedence, dscp_name
 from qosforge.findings import Finding
-from qosforge.intent.models import Remark
+from qosforge.intent.models import Remark, Treatment
 from qosforge.intent.queue_size import QueueSize
 from qosforge.intent.wred import WredProfile
 from qosforge.note import note
@@ -28,6 +29,8 @@ from qosforge.platforms.cisco_ios.trains import has
 Row = tuple[int, int, int]
 """Minimum, maximum and denominator of one mark."""
 
+_PACKETS = "packets"
+_OTHER_UNITS = {"ms", "us", "bytes"}
 _COLOURS = {"green": "low", "yellow": "medium", "red": "high"}
 
 
@@ -42,23 +45,35 @@ def default_rows(by_dscp: bool) -> tuple[Row, ...]:
     return tuple((table.value.get(dscp, table.other), *rest) for dscp in range(64))
 
 
-def make_red(by_dscp: bool, rows: Sequence[Row], weight: int, *, ecn: bool) -> Red:
+def make_red(by_dscp: bool, rows: Mapping[int, Row], weight: int, *, ecn: bool, unit: str = _PACKETS) -> Red:
     """A detector with one profile for all marks that have the same curve."""
     marks: dict[Row, list[int]] = {}
-    for mark, row in enumerate(rows):
+    for mark, row in rows.items():
         marks.setdefault(row, []).append(mark)
     kind = "dscp" if by_dscp else "precedence"
     profiles = tuple(
         RedProfile.model_validate({kind: tuple(held), "minimum": row[0], "maximum": row[1], "denominator": row[2]})
         for row, held in marks.items()
     )
-    return Red(by_dscp=by_dscp, weight_exponent=weight, profiles=profiles, ecn=ecn)
+    values = {"by_dscp": by_dscp, "weight_exponent": weight, "unit": unit, "profiles": profiles, "ecn": ecn}
+    return Red.model_validate(values)
+
+
+def red_unit(request: DeviceRequest, treatment: Treatment) -> str:
+    """The unit of a class's thresholds: that of the intent if the image has it and the queue's limit is in it."""
+    units = {p.minimum.unit for p in treatment.wred.profiles} if treatment.wred else set()
+    limit = treatment.queue_limit
+    held = limit and ("bytes" if limit.bytes is not None else "ms" if limit.time is not None else _PACKETS)
+    if len(units) != 1 or not has(request, "red_units") or not units <= _OTHER_UNITS or held not in {None, *units}:
+        return _PACKETS
+    return units.pop()
 
 
 @cache
 def default_red(by_dscp: bool = False) -> Red:
     """WRED as ``random-detect`` (or ``random-detect dscp-based``) alone sets it."""
-    return make_red(by_dscp, default_rows(by_dscp), CAPABILITIES.red.weight_exponent.value, ecn=False)
+    rows = dict(enumerate(default_rows(by_dscp)))
+    return make_red(by_dscp, rows, CAPABILITIES.red.weight_exponent.value, ecn=False)
 
 
 def lower_red(
@@ -81,13 +96,16 @@ def lower_red(
         findings.append(_refused(request, class_request, "no-ecn", image=request.image))
     if not requested.profiles and requested.weight_exponent is None and not ecn:
         return default_red(by_dscp)
-    rows = list(default_rows(by_dscp))
-    data = CAPABILITIES.red
-    low, high = data.threshold.minimum, data.threshold.maximum
+    unit, data = red_unit(request, class_request.treatment), CAPABILITIES.red
+    in_packets = unit == _PACKETS
+    rows = dict(enumerate(default_rows(by_dscp))) if in_packets else {}
+    limits = data.threshold if in_packets else data.threshold_in_units
+    low, high = limits.minimum, limits.maximum
     for profile in requested.profiles:
-        minimum, maximum = (whole_packets(depth, rate) for depth in (profile.minimum, profile.maximum))
+        depths = profile.minimum, profile.maximum
+        minimum, maximum = (whole_packets(depth, rate) if in_packets else depth.value for depth in depths)
         if not low <= minimum <= maximum <= high:
-            facts = {"minimum": minimum, "maximum": maximum, "low": low, "high": high}
+            facts = {"minimum": minimum, "maximum": maximum, "low": low, "high": high, "unit": unit}
             findings.append(_refused(request, class_request, "thresholds-out-of-range", **facts))
             return None
         denominator = round(1 / profile.probability)
@@ -96,12 +114,13 @@ def lower_red(
             findings.append(_refused(request, class_request, "probability-too-low", **facts))
             return None
         row = (minimum, maximum, denominator)
-        findings.extend(_approximations(request, class_request, profile, row))
+        findings.extend(_approximations(request, class_request, profile, row, in_packets=in_packets))
         for mark in _marks(profile):
             rows[mark] = row
     weight = data.weight_exponent.value if requested.weight_exponent is None else requested.weight_exponent
-    stated = sorted({mark for profile in requested.profiles for mark in _marks(profile)})
-    return make_red(by_dscp, rows, weight, ecn=ecn).model_copy(update={"stated": tuple(stated)})
+    stated = sorted({mark for profile in requested.profiles for mark in _marks(profile)}) if in_packets else ()
+    red = make_red(by_dscp, dict(sorted(rows.items())), weight, ecn=ecn, unit=unit)
+    return red.model_copy(update={"stated": tuple(stated)})
 
 
 def _tells_drops(class_request: ClassRequest) -> bool:
@@ -120,8 +139,7 @@ def whole_packets(depth: QueueSize, rate: float) -> int:
     size = CAPABILITIES.packet_bytes.value
     if depth.unit == "packets":
         return depth.value
-    held = depth.value if depth.unit == "bytes" else depth.value * rate / 8000
-    return max(1, math.floor(held / size))
+    return max(1, math.floor(depth.bytes_at(rate) / size))
 
 
 def _marks(profile: WredProfile) -> tuple[int, ...]:
@@ -132,7 +150,7 @@ def _marks(profile: WredProfile) -> tuple[int, ...]:
 
 
 def _approximations(
-    request: DeviceRequest, class_request: ClassRequest, profile: WredProfile, row: Row
+    request: DeviceRequest, class_request: ClassRequest, profile: WredProfile, row: Row, *, in_packets: bool
 ) -> Iterator[Finding]:
     if profile.colour:
         names = ", ".join(dscp_name(mark) for mark in _marks(profile))
@@ -142,7 +160,7 @@ def _approximations(
             requested=profile.colour,
             applied=names,
         )
-    if profile.minimum.unit != "packets":
+    if in_packets and profile.minimum.unit != "packets":
         unit = "B" if profile.minimum.unit == "bytes" else profile.minimum.unit
         size = CAPABILITIES.packet_bytes.value
         yield note(
@@ -178,29 +196,34 @@ def _refused(request: DeviceRequest, class_request: ClassRequest, variant: str, 
 
 @dataclass(frozen=True)
 class RedLines:
-    """What is entered for a detector beside its first line: ``weight`` is None where it is the device's own."""
+    """What is entered for a detector beside its first line: ``weight`` is None where it is the device's own.
+
+    ``unit`` stands behind thresholds that are no packets.
+    """
 
     by_dscp: bool
     weight: int | None
     ecn: bool
     rows: tuple[tuple[str, Row], ...]
+    unit: str
 
 
 def red_lines(red: Red) -> RedLines:
     """The lines of a detector, without what the device has of itself and nobody states."""
-    usual = default_rows(red.by_dscp)
+    usual = dict(enumerate(default_rows(red.by_dscp))) if red.unit == _PACKETS else {}
     data = CAPABILITIES.red
-    held: list[Row] = list(usual)
-    for profile in red.profiles:
-        for mark in profile.dscp if red.by_dscp else profile.precedence:
-            held[mark] = (profile.minimum, profile.maximum, profile.denominator)
+    held = {
+        mark: (profile.minimum, profile.maximum, profile.denominator)
+        for profile in red.profiles
+        for mark in (profile.dscp if red.by_dscp else profile.precedence)
+    }
     rows = tuple(
         (f"dscp {dscp_name(mark)}" if red.by_dscp else f"precedence {mark}", row)
-        for mark, (row, own) in enumerate(zip(held, usual, strict=True))
-        if row != own or mark in red.stated
+        for mark, row in sorted(held.items())
+        if row != usual.get(mark) or mark in red.stated
     )
     weight = red.weight_exponent if red.weight_exponent != data.weight_exponent.value else None
-    return RedLines(red.by_dscp, weight, red.ecn, rows)
+    return RedLines(red.by_dscp, weight, red.ecn, rows, "" if red.unit == _PACKETS else f" {red.unit}")
 
 
 class QueueLines:
@@ -209,6 +232,7 @@ class QueueLines:
     def __init__(self) -> None:
         self._by_dscp: bool | None = None
         self._rows: dict[int, Row] = {}
+        self._units: set[str] = set()
         self._weight = CAPABILITIES.red.weight_exponent.value
         self._ecn = False
         self._detects = False
@@ -242,8 +266,12 @@ class QueueLines:
         return self._by_dscp == by_dscp
 
     def _row(self, line: Entry) -> bool:
+        unit = line.get("unit", _PACKETS)
         if line["minimum"] > line["maximum"] or not self._based("dscp" in line):
             return False
+        if self._units - {unit} or line.get("again", unit) != unit:
+            return False
+        self._units = {unit}
         denominator = line.get("denominator", CAPABILITIES.red.denominator.value)
         mark = line["dscp"] if "dscp" in line else line["precedence"]
         self._rows[mark] = (line["minimum"], line["maximum"], denominator)
@@ -253,6 +281,9 @@ class QueueLines:
     def fields(self) -> dict[str, object]:
         """What the lines taken say of a queue."""
         by_dscp = bool(self._by_dscp)
-        rows = [self._rows.get(mark, row) for mark, row in enumerate(default_rows(by_dscp))]
-        red = make_red(by_dscp, rows, self._weight, ecn=self._ecn) if self._detects else None
+        unit = next(iter(self._units), _PACKETS)
+        rows = dict(sorted(self._rows.items()))
+        if unit == _PACKETS:
+            rows = {mark: self._rows.get(mark, row) for mark, row in enumerate(default_rows(by_dscp))}
+        red = make_red(by_dscp, rows, self._weight, ecn=self._ecn, unit=unit) if self._detects else None
         return {**self._fields, "red": red}

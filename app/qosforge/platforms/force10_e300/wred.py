@@ -47,7 +47,7 @@ def _reason(profile: WredProfile) -> Reason | None:
         return because("wred-unsupported", variant="two-colours")
     if profile.precedence:
         return because("wred-unsupported", variant="no-precedence")
-    if profile.minimum.unit == "ms":
+    if profile.minimum.timed:
         return because("wred-unsupported", variant="no-time")
     if len(_colours(profile)) > 1:
         return because("wred-unsupported", variant="colours-differ")

@@ -13,6 +13,9 @@ DEFAULT_LIMIT = 64
 PORT_BUFFERS = 8 * DEFAULT_LIMIT
 """Packets that a port is taken to hold where queues have parts of its buffers: eight queues of the usual length."""
 _PS_PER_MS = 10**9
+_PS = {"ms": _PS_PER_MS, "us": 10**6}
+_RED_UNITS: dict[str, RedUnit] = {"packets": "packets", "bytes": "bytes", "percent": "percent"}
+"""Units that the twin has, too; all others are times."""
 
 
 def twin_queue(queue: Queue, name: str, drain_bps: int = 0, conversations: int | None = None) -> QueueSpec:
@@ -23,7 +26,7 @@ def twin_queue(queue: Queue, name: str, drain_bps: int = 0, conversations: int |
     limit = queue.limit_packets
     if limit is None and queue.limit_ms is None:
         limit = _usual_limit(queue)
-    timed = queue.limit_ms is not None or (queue.red is not None and queue.red.unit == "ms")
+    timed = queue.limit_ms is not None or (queue.red is not None and queue.red.unit in _PS)
     fair = None
     if queue.fair:
         told = queue.flows or conversations
@@ -64,7 +67,6 @@ def _threshold(queue: Queue, threshold: TailThreshold) -> ThresholdSpec | None:
 
 
 def _red(red: Red) -> RedSpec:
-    unit: RedUnit = "ps" if red.unit == "ms" else red.unit
     profiles: list[RedProfileSpec] = []
     default = None
     for profile in red.profiles:
@@ -77,7 +79,11 @@ def _red(red: Red) -> RedSpec:
         elif default is None:
             default = _profile(red, profile)
     return RedSpec(
-        weight_exponent=red.weight_exponent, unit=unit, ecn=red.ecn, profiles=tuple(profiles), default=default
+        weight_exponent=red.weight_exponent,
+        unit=_RED_UNITS.get(red.unit, "ps"),
+        ecn=red.ecn,
+        profiles=tuple(profiles),
+        default=default,
     )
 
 
@@ -89,7 +95,7 @@ def _profile(
     precedence: tuple[int, ...] | None = None,
     colour: tuple[Colour, ...] | None = None,
 ) -> RedProfileSpec:
-    factor = _PS_PER_MS if red.unit == "ms" else 1
+    factor = _PS.get(red.unit, 1)
     return RedProfileSpec(
         match_dscp=match_dscp,
         precedence=precedence,

@@ -14,7 +14,7 @@ from qoslab.boxes.ios.train import (
     PRIORITY_PERCENT,
     REMAINING_PERCENT,
 )
-from qoslab.boxes.ios.wred import has_thresholds
+from qoslab.boxes.ios.wred import threshold_units
 from qoslab.config import Section
 from qoslab.grammar import Match, Refused
 from qoslab.shell import Row, Shell
@@ -140,7 +140,7 @@ class Scheduling:
                     raise Refused(refusals.deconfigure(other, "queue-limit"))
         if not _default(section) and not _SCHEDULED["queue-limit", self._hqf] & _keys(section):
             raise Refused(refusals.QUEUE_LIMIT_ALONE)
-        if match.get("unit", _PACKETS) != _PACKETS and has_thresholds(section):
+        if threshold_units(section) - {match.get("unit", _PACKETS)}:
             raise Refused(refusals.UNITS_DIFFER)
         text = f"queue-limit {match['n']} {match.get('unit', _PACKETS)}" if self._hqf else match.text
         shell.store(Section(text, key="queue-limit", rank=25))

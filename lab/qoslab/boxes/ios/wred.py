@@ -2,7 +2,9 @@
 
 Default thresholds in packets: by precedence from a published ``show queueing random-detect``; by DSCP
 unconfirmed. They are in the unit of the class's queue-limit (module "Byte-Based Weighted Random Early Detection" of
-the congestion avoidance guide). CoS and discard class share the precedence's numbers (unconfirmed).
+the congestion avoidance guide). From IOS-XE 16 on thresholds may be given in ms, us or bytes
+(Cisco-IOS-XE-policy.yang 17.18.1, random-detect dscp; a router prints ``random-detect dscp 18 400 ms 500 ms 1``).
+CoS and discard class share the precedence's numbers (unconfirmed).
 """
 
 from __future__ import annotations
@@ -18,12 +20,16 @@ from qoslab.grammar import Match, Refused, SyntaxRefused
 from qoslab.shell import Row, Shell
 
 LARGEST = 40
+PACKETS = "packets"
 DENOMINATOR = 10
 WEIGHT = 9
 BY_PRECEDENCE = (20, 22, 24, 26, 28, 31, 33, 35)
 _CLASS_SELECTORS = (20, 22, 24, 26, 28, 30, 32, 34)
 _RESERVED = {"precedence": 37, "dscp": 36}  # what RSVP flows start at
 _THRESHOLDS = "<1-4096>:low <1-4096>:high [<1-65536>:mark]"
+_UNITS = "{ms|us|bytes}"
+_IN_UNITS = f"<1-512000000>:low {_UNITS}:unit <1-512000000>:high {_UNITS}:again [<1-65535>:mark]"
+_IOS_XE = "16.0"
 
 
 def default_minimum(dscp: int) -> int:
@@ -49,6 +55,7 @@ class Wred:
         if train.since(BOTH_FAMILIES):
             self._kinds |= {"cos": "<0-7>", "discard-class": "<0-7>"}
         self._ecn = train.since(ECN)
+        self._thresholds = (_THRESHOLDS, _IN_UNITS) if train.since(_IOS_XE) else (_THRESHOLDS,)
 
     def rows(self) -> list[Row]:
         """``random-detect`` and everything behind it."""
@@ -59,9 +66,10 @@ class Wred:
             row("random-detect exponential-weighting-constant <1-16>:n", self._weight,
                 "random-detect exponential-weighting-constant [<1-16>]"),
             *(
-                row(f"random-detect {kind} {value}:value {_THRESHOLDS}", self._row,
+                row(f"random-detect {kind} {value}:value {limits}", self._row,
                     f"random-detect {kind} {value}:value [LINE]")
                 for kind, value in self._kinds.items()
+                for limits in self._thresholds
             ),
         ]  # fmt: skip
         return [*rows, row("random-detect ecn", self._notify, True)] if self._ecn else rows
@@ -104,15 +112,20 @@ class Wred:
         _require(shell.section)
         if based_on(shell.section) != kind:
             raise Refused(refusals.WRED_MIXED)
-        if shell.section.value("queue-limit").endswith((" ms", " bytes")):
+        unit = match.get("unit", PACKETS)
+        held = {unit_of(line.text) for line in shell.section.starting(f"random-detect {kind} ") if line.key != key}
+        if "queue-limit" in shell.section:
+            held.add(unit_of(shell.section.value("queue-limit")))
+        if held - {unit} or match.get("again", unit) != unit:
             raise Refused(refusals.UNITS_DIFFER)
         low, high, mark = match.number("low"), match.number("high"), match.number("mark", DENOMINATOR)
         if high < low:
             raise SyntaxRefused("invalid", match.line.index(f" {high}") + 1, match.line)
-        if (low, high, mark) == (minimum(kind, value), LARGEST, DENOMINATOR):
+        if (low, high, mark, unit) == (minimum(kind, value), LARGEST, DENOMINATOR, PACKETS):
             shell.section.remove(key)
             return
-        text = f"{key} {low} {high}" + (f" {mark}" if mark != DENOMINATOR else "")
+        said = "" if unit == PACKETS else f" {unit}"
+        text = f"{key} {low}{said} {high}{said}" + (f" {mark}" if mark != DENOMINATOR else "")
         shell.store(Section(text, key=key, rank=self._rank + 2, order=(_number(value),)))
 
 
@@ -122,10 +135,15 @@ def based_on(section: Section) -> str:
     return words[1].removesuffix("-based") if len(words) > 1 else "precedence"
 
 
-def has_thresholds(section: Section) -> bool:
-    """True when a place has thresholds of its own, which are packets here."""
+def unit_of(line: str) -> str:
+    """The unit of a threshold or a limit."""
+    return next((word for word in line.split() if word in {"ms", "us", "bytes"}), PACKETS)
+
+
+def threshold_units(section: Section) -> set[str]:
+    """The unit of the thresholds that a place has of its own."""
     kinds = ("precedence", "dscp", "cos", "discard-class")
-    return any(section.starting(f"random-detect {kind} ") for kind in kinds)
+    return {unit_of(line.text) for kind in kinds for line in section.starting(f"random-detect {kind} ")}
 
 
 def thresholds(section: Section) -> list[tuple[str, int, int, int]]:
@@ -134,7 +152,7 @@ def thresholds(section: Section) -> list[tuple[str, int, int, int]]:
     names = sorted(DSCP_NAMES, key=DSCP_NAMES.__getitem__) if kind == "dscp" else [str(value) for value in range(8)]
     rows = []
     for name in names:
-        given = section.value(f"random-detect {kind} {name}").split()[3:]
+        given = [word for word in section.value(f"random-detect {kind} {name}").split()[3:] if word.isdigit()]
         low = int(given[0]) if given else minimum(kind, name)
         high = int(given[1]) if given else LARGEST
         rows.append((name, low, high, int(given[2]) if len(given) > 2 else DENOMINATOR))
