@@ -344,3 +344,37 @@ def test_early_detection_in_times(tmp_path: Path) -> None:
 
     assert treatment["wred"]["profiles"] == [{"dscp": ["af21"], "minimum": "20 ms", "maximum": "50 ms"}]
     assert treatment["queue_limit"] == {"time": "100 ms"}
+
+
+PERCENTAGES = """\
+version 17.9
+hostname S
+class-map match-any bulk
+ match dscp af11
+policy-map OUT
+ class bulk
+  bandwidth remaining percent 20
+  shape average percent 40
+ class class-default
+  bandwidth remaining percent 80
+policy-map PORT
+ class class-default
+  shape average percent 50
+   service-policy OUT
+interface TenGigabitEthernet1/1/1
+ switchport mode trunk
+ service-policy output PORT
+"""
+
+
+def test_shapers_of_a_switch_at_a_percentage(tmp_path: Path) -> None:
+    found = imported(PERCENTAGES, platform_id="catalyst_9000")
+
+    assert [text for text in told(found) if "assumed" not in text] == []
+    (intent,) = found.intents
+    words = yaml.safe_load(intent.text)
+    assert words["apply"][0]["shape"] == {"percent": 50}
+    (device,) = compiled_again(found, tmp_path)
+    assert [line for line in PERCENTAGES.splitlines() if "shape" in line] == [
+        line for line in device.text.splitlines() if "shape" in line
+    ]

@@ -14,6 +14,7 @@ from qosforge.plan.early_drop import TailThreshold
 from qosforge.plan.model import DROP, Discipline, Policer, Share, ShareUnit
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.catalyst_9000 import PLATFORM
+from qosforge.tester.scenario.schedulers import port_service
 from qoslab.box import Box
 from qoslab.packets import Packets
 from tests.parts import SAMPLES
@@ -104,6 +105,7 @@ def test_golden() -> None:
 
 # -- round trip, delta and inverse on the emulated device -------------------------------------------------------
 SHAPED = marked("bulk", "af11", bandwidth={"remaining_percent": 10}, shape={"rate": "20 Mb/s"})
+HALF = marked("bulk", "af11", bandwidth={"remaining_percent": 10}, shape={"percent": 50})
 BOUNDED = marked("guest", "cs1", bandwidth={"remaining_percent": 10}, bounded=True)
 POLICED = {**WEB, "treatment": {**WEB["treatment"], "police": {"rate": "5 Mb/s", "direction": "input"}}}
 INTENTS: dict[str, dict[str, Any]] = {
@@ -114,6 +116,10 @@ INTENTS: dict[str, dict[str, Any]] = {
     "strict": {"classes": (marked("voice", "ef", priority=True), REST)},
     "by rate": {"classes": (marked("voice", "ef", priority={"rate": "5 Mb/s"}), REST)},
     "weights": {"classes": (marked("a", 10, bandwidth={"weight": 3}), marked("b", 12, bandwidth={"weight": 2}))},
+    "at percentages": {
+        "classes": (HALF, REST),
+        "apply": (APPLY[0], {"interfaces": ["trunk", "wan"], "direction": "output", "shape": {"percent": 50}}),
+    },
     "limits": {"classes": (SHAPED, BOUNDED, POLICED, {"name": "default"})},
     "sized": {"classes": (*SIZED, {"name": "default", "treatment": {"queue_limit": {"percent": 90}}})},
     "marked down": {"classes": (VOICE, MARKED_DOWN, REST)},
@@ -327,6 +333,28 @@ def test_ports_of_different_rates_have_policies_of_their_own_where_caps_are_rate
     assert port(device, TRUNK).egress.policy != port(device, CONTRACTED).egress.dividing.policy
 
 
+def test_shapers_at_a_percentage_are_held_as_such() -> None:
+    """Cisco-IOS-XE-policy.yang 17.8.1, shape average percent: of the port, inside of what that is shaped to."""
+    outputs = {"interfaces": ["trunk", "wan"], "direction": "output"}
+    device = made(HALF, REST, apply=(APPLY[0], {**outputs, "shape": {"percent": 50}}))
+    outside, inside = port(device).egress, port(device).egress.dividing
+    assert outside.scheduler is not None
+    assert inside.scheduler is not None
+    shapers = [outside.scheduler.queues[0], inside.scheduler.queues[0]]
+    assert [(q.shape_percent, q.shape_rate) for q in shapers] == [(50, None), (50, None)]
+    assert "".join(block.text for block in device.blocks).count("  shape average percent 50\n") == 2
+    # A rate that two limits come to, and one of a contract, is no part of the port's rate.
+    both = made({**HALF, "treatment": {**HALF["treatment"], "bounded": True}}, REST)
+    assert "shape average percent" not in "".join(block.text for block in both.blocks)
+    service = port_service(device.plan, port(device), 5 * 10**9, 10**10)
+    assert service.shape is not None
+    assert service.shape.rate_bps == 5 * 10**9
+    assert service.scheduler is not None
+    assert service.scheduler.queues[0].shape_rate == 25 * 10**8
+    (half, *_) = device.fidelity
+    assert half.traffic_class == "bulk"
+
+
 # -- what cannot be had --------------------------------------------------------------------------------------
 def refusals() -> Iterator[Any]:
     def case(code: str, *classes: dict[str, Any], applied: str | None = None, **more: Any) -> Any:
@@ -435,7 +463,6 @@ def test_what_people_wrote_is_read_and_what_is_not_understood_is_kept() -> None:
     assert trunk.ingress.rules[0].police == Policer(rate=1_000_000, burst=31_250, exceed=DROP)
     assert [u.text for u in plan.unknown] == [
         "match vlan 5",
-        "shape average percent 50",
         "qos queue-softmax-multiplier 1200",
         "service-policy input IN",
     ]

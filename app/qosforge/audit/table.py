@@ -121,7 +121,8 @@ def _queue(queue: Queue) -> str:
     words += ["first"] if queue.priority else []
     words += [f"{queue.share.value}{_UNITS[queue.share.unit]}"] if queue.share else []
     words += [f"at most 1/{queue.shape_weight}"] if queue.shape_weight else []
-    words += [f"at most {format_rate(queue.shape_rate)}"] if queue.shape_rate else []
+    if queue.shape_rate or queue.shape_percent is not None:
+        words.append(f"at most {format_rate(queue.shape_rate) if queue.shape_rate else f'{queue.shape_percent} %'}")
     words += [f"level {queue.level}"] if queue.level is not None else []
     words += [("WRED with ECN" if queue.red.ecn else "WRED")] if queue.red else []
     words += [f"tail drop at {'/'.join(str(t.percent) for t in queue.thresholds)} %"] if queue.thresholds else []

@@ -100,8 +100,10 @@ def scope_entry(side: ObservedSide) -> IntentData:
         words["recognise_by"] = "mark"
     if side.tunnels:
         words["tunnels"] = list(side.tunnels)
-    if side.shape is not None:
-        words["shape"] = side.shaping or {"rate": rate(side.shape)}
+    if side.shaping:
+        words["shape"] = side.shaping
+    elif side.shape is not None:
+        words["shape"] = {"rate": rate(side.shape)}
     return words
 
 

@@ -307,6 +307,8 @@ def _limits(queue: Queue) -> Iterator[str]:
         bursts = f" in bursts of {queue.shape_burst_bits} bits" if queue.shape_burst_bits else ""
         bursts += f" and {queue.shape_excess_bits} more" if queue.shape_excess_bits else ""
         yield f"at most {format_rate(queue.shape_rate)}{part}{bursts}, what exceeds waits"
+    elif queue.shape_percent is not None:
+        yield f"at most {queue.shape_percent} % of the rate, what exceeds waits"
     if queue.burst:
         yield f"bursts of {queue.burst} bytes"
     if queue.police:

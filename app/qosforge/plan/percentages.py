@@ -81,6 +81,23 @@ def resolved_output(egress: Egress, rate: int) -> Egress:
     )
 
 
+def with_rates(interface: InterfacePlan, rate: int) -> InterfacePlan:
+    """The interface with rates of its shapers at a percentage, where the device states no rate that they are of."""
+    scheduler = interface.egress.scheduler
+    held = scheduler.queues if scheduler else ()
+    inside = [q.child.scheduler.queues for q in held if q.child is not None and q.child.scheduler is not None]
+    if any(q.shape_percent is not None and q.shape_rate is None for queues in (held, *inside) for q in queues):
+        return resolved(interface, rate)
+    return interface
+
+
+def shaped_rate(queue: Queue, rate: float) -> int | None:
+    """Bits per second that a queue is shaped to, where a percentage without a rate is of ``rate``."""
+    if queue.shape_rate is None and queue.shape_percent is not None:
+        return max(1, int(rate) * queue.shape_percent // 100)
+    return queue.shape_rate
+
+
 def _queue(queue: Queue, rate: int) -> Queue:
     values: dict[str, object] = {}
     if queue.shape_percent is not None:

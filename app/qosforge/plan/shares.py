@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from qosforge.plan.fluid import FluidClass, throughput
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
+from qosforge.plan.percentages import shaped_rate
 
 Path = tuple[int, ...]
 """A queue by the numbers that lead to it: its own, after those of the queues that it divides."""
@@ -82,7 +83,7 @@ def scheduler_tree(
     for position, (queue, weight) in enumerate(zip(scheduler.queues, weights, strict=True)):
         place = (*path, queue.number)
         inside = queue.child.dividing.scheduler if queue.child else None
-        own = min((r for r in (queue.shape_rate, _policed(queue)) if r is not None), default=math.inf)
+        own = min((r for r in (shaped_rate(queue, rate), _policed(queue)) if r is not None), default=math.inf)
         ceiling = min(own * (lengths or {}).get(place, 1.0) / unit, limits.get(queue.number, math.inf) * whole)
         if queue.shape_weight and not queue.priority:
             ceiling = min(ceiling, whole / queue.shape_weight)

@@ -97,8 +97,8 @@ def _policed_classes(context: ValidationContext) -> Iterator[tuple[Port, str, in
 
 def _bursts(context: ValidationContext, device: CompiledDevice, plan: InterfacePlan) -> Iterator[tuple[Queue, int]]:
     """The policed priority queues of an interface, and the bytes that each lets through at once."""
-    usable = context.compilation.network.device(device.name).interface(plan.name).usable
-    holds = port_service(device.plan, plan, usable, usable)
+    port = context.compilation.network.device(device.name).interface(plan.name)
+    holds = port_service(device.plan, plan, port.usable, port.rate)
     if holds.scheduler is None or not holds.scheduler.queues:
         return
     queues = leaf_queues(holds.scheduler)

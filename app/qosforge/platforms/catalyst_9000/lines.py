@@ -52,7 +52,7 @@ TABLE = CommandTable(
     *_queues(),
     *mqc.marks(),
     *mqc.policers(tables=True),
-    *mqc.shapers(opens="shape"),
+    *mqc.shapers(opens="shape", percentages=True),
     # The device prints it one blank further in than the shape before it.
     *(mqc.nested(mode) for mode in ("shape", "class")),
     Line("port", "interface PORT:name", opens="interface", change=_PLACE),

@@ -42,16 +42,23 @@ class QueuingPolicies:
         dividing = self._named(self._dividing(interface_request), policy, interface_request.name)
         if interface_request.shape is None or interface_request.shape >= interface_request.rate:
             return dividing
-        rate = self._shape(interface_request.shape, None, interface_request, prefer=interface_request.shape_prefer)
-        if rate is None:
+        asked = interface_request.shaping
+        shaped = self._shape(
+            interface_request.shape,
+            asked.percent if asked else None,
+            None,
+            interface_request,
+            prefer=interface_request.shape_prefer,
+        )
+        if not shaped:
             return dividing
-        whole = Queue(number=0, name=CLASS_DEFAULT, shape_rate=rate, child=dividing)
+        whole = Queue.model_validate({"number": 0, "name": CLASS_DEFAULT, "child": dividing, **shaped})
         self.notes.note(
             "port-shaped",
             interface=interface_request.name,
             direction="output",
             requested=format_rate(interface_request.shape),
-            applied=f"shape average {rate}",
+            applied=_words(shaped),
         )
         port = Egress(default_queue=0, scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=(whole,)))
         return self._named(port, f"{dividing.policy}{PORT_SUFFIX}", interface_request.name)
@@ -76,8 +83,7 @@ class QueuingPolicies:
                     red=reds.get(number),
                     thresholds=thresholds[number],
                     buffer_percent=buffer_percent(group),
-                    shape_rate=self._bound(group, interface_request),
-                )
+                ).model_copy(update=self._bound(group, interface_request))
             )
             if not group.is_default:
                 told_by = tuple(term for c in group.classes for term in self.marks[c.name].told_by)
@@ -108,12 +114,12 @@ class QueuingPolicies:
         caps: list[Share | None] = [_cap(g, interface_request.usable) for g in self.groups if g.level is not None]
         return caps + [Share(unit=unit, value=amount) for amount in amounts]
 
-    def _bound(self, group: QueueGroup, interface_request: InterfaceRequest) -> int | None:
-        """What the queue of a class that is shaped, or must not borrow, sends at most."""
+    def _bound(self, group: QueueGroup, interface_request: InterfaceRequest) -> dict[str, int]:
+        """What the queue of a class that is shaped, or must not borrow, sends at most: a rate or a percentage."""
         (entry, *others) = group.classes
         shape = entry.treatment.shape
         if others or group.level is not None or not (shape or entry.treatment.bounded):
-            return None
+            return {}
         bounds = [shape.rate_of(interface_request.usable)] if shape else []
         if entry.treatment.bounded:
             part = guaranteed_share(self.request.classes, entry, interface_request.usable)
@@ -126,15 +132,23 @@ class QueuingPolicies:
                 requested=f"at most {part * 100:.4g} % of {format_rate(interface_request.usable)}",
                 applied=f"shape average {min(bounds)}",
             )
-        return self._shape(min(bounds), entry, interface_request, prefer=shape is not None and shape.prefer)
+        percent = shape.percent if shape and len(bounds) == 1 and _whole(interface_request) else None
+        prefer = shape is not None and shape.prefer
+        return self._shape(min(bounds), percent, entry, interface_request, prefer=prefer)
 
     def _shape(
-        self, rate: int, entry: ClassRequest | None, interface_request: InterfaceRequest, *, prefer: bool
-    ) -> int | None:
+        self,
+        rate: int,
+        percent: int | None,
+        entry: ClassRequest | None,
+        interface_request: InterfaceRequest,
+        *,
+        prefer: bool,
+    ) -> dict[str, int]:
         limits = CAPABILITIES.shape
         low, high = limits.minimum, limits.maximum
         if low <= rate <= high:
-            return rate
+            return {"shape_rate": rate} if percent is None else {"shape_percent": percent}
         self.notes.note(
             "shape-unsupported",
             traffic_class=entry.name if entry else None,
@@ -148,12 +162,23 @@ class QueuingPolicies:
             high=high,
             preferred=prefer,
         )
-        return None
+        return {}
 
     def _named(self, egress: Egress, name: str, interface: str) -> Egress:
         names = policy_names(name, interface, CAPABILITIES.name_length.value)
         chosen = next(name for name in names if self._held.setdefault(name, egress) == egress)
         return egress.model_copy(update={"policy": chosen})
+
+
+def _words(shaped: Mapping[str, int]) -> str:
+    """A shaper as it is entered."""
+    ((name, value),) = shaped.items()
+    return f"shape average {'percent ' if name == 'shape_percent' else ''}{value}"
+
+
+def _whole(interface_request: InterfaceRequest) -> bool:
+    """Whether percentages of what a port has for its classes are those of its rate, or of what it is shaped to."""
+    return interface_request.usable == (interface_request.shape or interface_request.rate)
 
 
 def _weight(entry: ClassRequest) -> int:

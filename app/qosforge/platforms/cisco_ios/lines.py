@@ -247,7 +247,7 @@ TABLE = CommandTable(
     *packet_queues(since),
     *mqc.marks(since, labels=True),
     *mqc.policers(since, percentages=True),
-    *mqc.shapers(since, bursts=True),
+    *mqc.shapers(since, bursts=True, percentages=True),
     mqc.nested(),
     *_interfaces(),
     *_rate_limits(),

@@ -289,15 +289,17 @@ _BITS = "[<1-154400000>:shape_burst_bits [<0-154400000>:shape_excess_bits]]"
 _TIMES = "[<1-2000>:shape_burst_ms [ms] [<1-2000>:shape_excess_ms [ms]]]"
 
 
-def shapers(since: Since = _unknown, *, opens: str = "", bursts: bool = False) -> Iterator[Line]:
+def shapers(
+    since: Since = _unknown, *, opens: str = "", bursts: bool = False, percentages: bool = False
+) -> Iterator[Line]:
     """Shapers; ``opens`` where the device prints what is inside the class below them.
 
-    ``bursts`` (in bits) where they may be stated, and rates as percentages.
+    ``bursts`` where they may be stated (in bits, of ``percentages`` in ms).
     """
-    if bursts:
+    if percentages:
         yield one(
             "shape",
-            f"shape average:kind percent <1-100>:shape_percent {_TIMES}",
+            f"shape average:kind percent <1-100>:shape_percent {_TIMES if bursts else ''}",
             key="shape",
             negate="no shape {kind}",
             since=since("police_percent"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from qosforge.plan.model import Discipline, Egress, InterfacePlan, Plan, Queue, Scheduler
+from qosforge.plan.percentages import with_rates
 from qosforge.plan.shares import expected_shares, priority_burst
 from qosforge.tester.scenario.queues import DEFAULT_LIMIT
 from qosforge.twin.schedulers import (
@@ -54,7 +55,7 @@ def port_service(plan: Plan, interface: InterfacePlan, rate: int, line: int) -> 
     """
     # A device takes its percentages of what it believes its rate to be.
     assumed_rate = interface.bandwidth_kbps * 1000 if interface.bandwidth_kbps else rate
-    egress = interface.egress
+    egress = with_rates(interface, line).egress
     shapers = [twin_shaper(egress.shape_rate, egress.shape_burst)] if egress.shape_rate else []
     while (inside := egress.dividing) is not egress and inside.scheduler and egress.scheduler:
         if (around := _queue_shaper(egress.scheduler.queues[0])) is not None:
