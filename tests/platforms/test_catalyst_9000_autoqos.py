@@ -166,16 +166,29 @@ def test_an_intent_for_outputs_leaves_the_inputs_of_its_ports(beside: str, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("line", "instead"),
+    ("line", "instead", "marks"),
     [
-        ("default copy", "default 0"),
-        ("default copy", "map from 46 to 34"),
-        ("set dscp dscp table AutoQos-4.0-Trust-Dscp-Table", "set cos dscp table AutoQos-4.0-Trust-Dscp-Table"),
-        ("set dscp dscp table AutoQos-4.0-Trust-Dscp-Table", "set dscp dscp table ABSENT"),
+        ("default copy", "default 0", {(tuple(range(1, 64)), 0)}),
+        ("default copy", "map from 46 to 34", {((46,), 34)}),
+        (
+            "set dscp dscp table AutoQos-4.0-Trust-Dscp-Table",
+            "set cos dscp table AutoQos-4.0-Trust-Dscp-Table",
+            {((mark,), mark) for mark in range(8)},
+        ),
     ],
 )
-def test_a_table_that_changes_marks_is_not_lost(line: str, instead: str) -> None:
-    unknown = PLATFORM.parse(AUTO_QOS.replace(line, instead, 1), "sw", "16.12").unknown
+def test_a_table_that_changes_marks_is_a_class_for_each(
+    line: str, instead: str, marks: set[tuple[tuple[int, ...], int]]
+) -> None:
+    plan = PLATFORM.parse(AUTO_QOS.replace(line, instead, 1), "sw", "16.12")
+    assert plan.unknown == ()
+    rules = [rule for interface in plan.interfaces for rule in interface.ingress.rules if "Table" in rule.name]
+    assert {(rule.any_of[0].dscp, rule.set_cos if "cos" in instead else rule.set_dscp) for rule in rules} == marks
+
+
+def test_a_table_that_is_not_there_is_named() -> None:
+    text = AUTO_QOS.replace("set dscp dscp table AutoQos-4.0-Trust-Dscp-Table", "set dscp dscp table ABSENT", 1)
+    unknown = PLATFORM.parse(text, "sw", "16.12").unknown
     assert [(u.context, u.text.split()[0]) for u in unknown] == [("class class-default", "set")]
 
 

@@ -11,6 +11,7 @@ from qosforge.platforms.capability_data import Bounds, Range
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.mqc import lines as mqc
 from qosforge.platforms.mqc.queue_lines import packet_queues
+from qosforge.platforms.mqc.tables import table_maps
 
 _QOS = (
     r"(?:service-policy|fair-queue|random-detect|rate-limit|traffic-shape|priority-group|custom-queue-list|ip rtp|"
@@ -18,6 +19,13 @@ _QOS = (
     r"bandwidth|priority|queue-(?:limit|list)|set (?:ip )?(?:dscp|precedence|cos|qos-group|mpls)|frame-relay|"
     r"map-class|match )\b.*"
 )
+_TAKEN_OVER = (
+    *("dscp cos", "dscp qos-group", "precedence cos", "precedence qos-group", "cos dscp", "cos precedence"),
+    *("qos-group dscp", "qos-group precedence"),
+    *("mpls experimental imposition dscp", "mpls experimental imposition precedence"),
+    "mpls experimental topmost qos-group",
+)
+"""Marks that classes take from others (Enhanced Packet Marking)."""
 _TEXT = re.compile(r"\s*(?:description|remark|banner|access-list \d+ remark)\b")
 _COMMENT = re.compile(r"\s*/\*.*?\*/")
 _PIECE = re.compile(r"\s+(?:conform|exceed)-action .+")
@@ -245,6 +253,7 @@ TABLE = CommandTable(
     *mqc.policy_maps(since),
     *mqc.guarantees(since),
     *packet_queues(since),
+    *table_maps(since, marks=_TAKEN_OVER),
     *mqc.marks(since, labels=True),
     *mqc.policers(since, percentages=True),
     *mqc.shapers(since, bursts=True, percentages=True),

@@ -38,7 +38,8 @@ _PORTS = {**UDP_PORTS, **TCP_PORTS}
 _VERSIONS = ("ip", "ipv6")
 
 
-def _unknown(feature: str) -> str:
+def unknown_release(feature: str) -> str:
+    """Says of every feature that no release is known to have brought it."""
     del feature
     return ""
 
@@ -102,7 +103,7 @@ LIST_MODES = dict.fromkeys(("access-list", "standard-list", "ipv6-access-list"),
 """The modes of lists, where lines that are not understood matter only if a class looks at the list."""
 
 
-def access_lists(since: Since = _unknown, *, own_numbers: Iterable[int] = ()) -> Iterator[Line]:
+def access_lists(since: Since = unknown_release, *, own_numbers: Iterable[int] = ()) -> Iterator[Line]:
     """Named and numbered access lists, which keep the order of their entries.
 
     ``own_numbers`` are those that lists of ours are given; of others nothing is changed.
@@ -141,7 +142,7 @@ def access_lists(since: Since = _unknown, *, own_numbers: Iterable[int] = ()) ->
 
 # -- class-maps and policy-maps ------------------------------------------------------------------------------
 def class_maps(
-    since: Since = _unknown,
+    since: Since = unknown_release,
     *,
     names: str = r"\S+",
     applications: Iterable[tuple[str, Iterable[str]]] = (),
@@ -194,7 +195,7 @@ def class_maps(
     yield Line("text", "description REST", "class-map")
 
 
-def policy_maps(since: Since = _unknown, *, names: str = r"\S+") -> Iterator[Line]:
+def policy_maps(since: Since = unknown_release, *, names: str = r"\S+") -> Iterator[Line]:
     """Policy-maps and their classes; ``names`` are those that are not the device's own."""
     body = Change(defines="policy-map {name}", owned=True, ordered=True, remove_first=True, only={"name": names})
     rest = Change(implied=True, owned=True, remove_first=True)
@@ -243,7 +244,7 @@ def _bandwidth(unit: str, amount: str, since: str) -> Line:
     return Line("bandwidth", f"bandwidth {unit} {amount}", "class", change=change, since=since)
 
 
-def guarantees(since: Since = _unknown) -> Iterator[Line]:
+def guarantees(since: Since = unknown_release) -> Iterator[Line]:
     """Priority, with its levels and caps, and bandwidth in each unit."""
     yield _priority("priority", since("hqf"))
     yield _priority(f"priority percent <1-100>:percent {_BURST}", since("percent"), booked="{percent}")
@@ -267,7 +268,7 @@ def one(
     return Line(line, pattern, "class", opens=opens, change=change, also=also, since=since)
 
 
-def marks(since: Since = _unknown, *, labels: bool = False) -> Iterator[Line]:
+def marks(since: Since = unknown_release, *, labels: bool = False) -> Iterator[Line]:
     """What is written into packets, into those with ``labels`` of MPLS too."""
     for pattern, feature in (
         ("ip dscp:field DSCP:set_dscp", "marking"),
@@ -290,7 +291,7 @@ _TIMES = "[<1-2000>:shape_burst_ms [ms] [<1-2000>:shape_excess_ms [ms]]]"
 
 
 def shapers(
-    since: Since = _unknown, *, opens: str = "", bursts: bool = False, percentages: bool = False
+    since: Since = unknown_release, *, opens: str = "", bursts: bool = False, percentages: bool = False
 ) -> Iterator[Line]:
     """Shapers; ``opens`` where the device prints what is inside the class below them.
 
@@ -335,7 +336,7 @@ def _action(outcome: str, *, tables: bool = False) -> str:
     )
 
 
-def policers(since: Since = _unknown, *, percentages: bool = False, tables: bool = False) -> Iterator[Line]:
+def policers(since: Since = unknown_release, *, percentages: bool = False, tables: bool = False) -> Iterator[Line]:
     """Policers with their actions: behind them, or below them, one a line.
 
     ``percentages`` where rates may be given as such, ``tables`` where an action may name a table-map.

@@ -94,7 +94,8 @@ class PolicyReader:
         return attached.name in self._policies and all(map(self._keeps, lines))
 
     def _keeps(self, line: Entry) -> bool:
-        return line.id == "set-table" and line["field"] == line["source"] and self._tables.keeps_all(line["table"])
+        own = line.id == "set-table" and line["field"] == line["source"]
+        return own and ("table" not in line or self._tables.keeps_all(line["table"]))
 
     def output(self, attached: Entry) -> Egress:
         """How the policy of a ``service-policy output`` line queues packets."""
@@ -137,24 +138,39 @@ class PolicyReader:
         return Rule.model_validate({"name": entry.name, **told, **values})
 
     def _input(self, policy: str) -> Ingress:
-        rules = []
+        rules: list[Rule] = []
         for entry in self._classes(policy):
             rule = self._rule(entry, **_marks(entry))
             tabled = partial(self._tables.action, rule=rule)
+            taken: list[Entry] = []
             for line in entry.below:
                 match line.id:
                     case "set":
                         pass
                     case "police" if policer := read_policer(line, self._default_burst, tabled):
                         rule = rule.model_copy(update={"police": policer})
-                    case "set-table" if line["table"] not in self._tables:
+                    case "set-table" if "table" in line and line["table"] not in self._tables:
                         self._miss(line, entry.line.text, undefined=f"table-map {line['table']}")
                     case "set-table" if self._keeps(line):
                         pass
+                    case "set-table":
+                        taken.append(line)
                     case _:
                         self._miss(line, entry.line.text)
-            rules.append(rule)
+            rules.extend(self._by_marks(entry, rule, taken))
         return Ingress(policy=policy, rules=tuple(rules))
+
+    def _by_marks(self, entry: Entry, rule: Rule, taken: list[Entry]) -> tuple[Rule, ...]:
+        """The rules of an input's class; several where it takes a mark from another one."""
+        tables = (line["table"] for line in taken if "table" in line)
+        name = next(tables, "copied") if entry.name == CLASS_DEFAULT else entry.name
+        found = self._tables.rules(rule, taken[0], name) if len(taken) == 1 else None
+        if found is None:
+            for line in taken:
+                self._miss(line, entry.line.text)
+        # What is left of the class of everything else has no rule where nothing is done to it.
+        idle = found is not None and entry.name == CLASS_DEFAULT and not rule.writes
+        return (rule,) if found is None else found[:-1] if idle else found
 
     def _output(self, policy: str, above: tuple[str, ...]) -> Egress:
         """A policy at an output, or inside a class of the policies ``above``."""
