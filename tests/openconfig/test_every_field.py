@@ -32,6 +32,7 @@ from qosforge.plan.model import (
     System,
     Term,
     Trust,
+    TunnelGroup,
     UnknownLine,
 )
 
@@ -77,7 +78,7 @@ OTHER: dict[type[BaseModel], dict[str, Any]] = {
     },
     InterfacePlan: {
         "name": "Serial0/1", "bandwidth_kbps": 2000, "reservable_percent": 90, "circuit": CircuitPlan(dlci=100),
-        "efficiency": Efficiency(multiclass=True),
+        "efficiency": Efficiency(multiclass=True), "groups": (TunnelGroup(group="G", egress=Egress(policy="P")),),
     },
     Ingress: {
         "policy": "OTHER", "trust": Trust.DSCP, "port_cos": 3, "policers": (InterfacePolicer(police=POLICER),),

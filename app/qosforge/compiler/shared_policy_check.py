@@ -22,6 +22,12 @@ class _Unchanged(NamedTuple):
     field: Literal["ingress", "egress"]
     direction: str
     side: _Side
+    group: str | None = None
+
+
+def _of_groups(plan: Plan) -> Iterator[tuple[str, str, Egress]]:
+    """The policies that tunnels of a group get, each with its interface and group; no intent speaks of them."""
+    return ((i.name, held.group, held.egress) for i in plan.interfaces for held in i.groups)
 
 
 def find_shared_policies(plan: Plan, running: Plan, project: Callable[[], Plan]) -> Iterator[Finding]:
@@ -31,7 +37,7 @@ def find_shared_policies(plan: Plan, running: Plan, project: Callable[[], Plan])
     refer to. ``running`` is the plan of its configuration, ``project`` gives the plan of what this becomes: it is
     called only where parts of one name differ, as devices differ in which names are theirs as a whole.
     """
-    if all(i.ingress.policy is None and i.egress.policy is None for i in running.interfaces):
+    if all(i.ingress.policy is None and i.egress.policy is None and not i.groups for i in running.interfaces):
         return
     changed_sides: list[_Side] = []
     unchanged: list[_Unchanged] = []
@@ -55,6 +61,20 @@ def find_shared_policies(plan: Plan, running: Plan, project: Callable[[], Plan])
                 )
             else:
                 unchanged.append(_Unchanged(name, side, direction, after.get(name, there)))
+        if side == "egress":
+            for name, group, there in _of_groups(running):
+                if there.policy in coming and not _alike(coming[there.policy], there):
+                    yield note(
+                        "policy-shared",
+                        Place(device=plan.device, interface=name, direction=direction),
+                        requested="no change here",
+                        applied="another policy of this name",
+                        policy=there.policy or "",
+                        variant="group",
+                        group=group,
+                    )
+                else:
+                    unchanged.append(_Unchanged(name, side, direction, there, group))
     yield from _find_shared_parts(plan.device, changed_sides, unchanged, project)
 
 
@@ -73,9 +93,13 @@ def _find_shared_parts(
         for each in unchanged
         if any(content != other for key, content in _parts(each.side) for other in coming.get(key, ()))
     ]
-    projected = {i.name: i for i in project().interfaces} if met else {}
+    projection = project() if met else None
+    projected = {i.name: i for i in projection.interfaces} if projection else {}
+    grouped = {(name, group): side for name, group, side in _of_groups(projection)} if projection else {}
     for each in met:
         becomes: _Side = getattr(projected.get(each.interface, InterfacePlan(name="")), each.field)
+        if each.group is not None:
+            becomes = grouped.get((each.interface, each.group), Egress())
         if _alike(becomes, each.side):
             continue
         parts = dict(_parts(becomes))

@@ -74,7 +74,11 @@ NoteUnmappedAt = Callable[[str, str, Direction, str | None, str], None]
 
 
 def observe_sides(device: str, interfaces: Iterable[InterfacePlan], note: NoteUnmappedAt) -> Iterator[ObservedSide]:
-    """The configured sides of a router, ports that are alike together."""
+    """The configured sides of a router, ports that are alike together; policies of tunnel groups are told."""
+    interfaces = tuple(interfaces)
+    for interface in interfaces:
+        for held in interface.groups:
+            note(device, interface.name, "output", None, f"policy {held.egress.policy} of NHRP group {held.group}")
     both = (make(device, interface, note) for interface in interfaces for make in (_input, _output))
     yield from join_ports(side for side in both if side is not None)
 

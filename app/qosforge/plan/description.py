@@ -216,6 +216,8 @@ def port_facts(system: System, interface: InterfacePlan) -> dict[str, str]:
         facts["bandwidth that the device reckons with"] = f"{interface.bandwidth_kbps} kb/s"
     if interface.reservable_percent is not None:
         facts["part that classes may reserve"] = f"{interface.reservable_percent} %"
+    if interface.groups:
+        facts["tunnels of groups"] = "; ".join(f"{held.group}: {held.egress.policy}" for held in interface.groups)
     if interface.circuit is not None:
         facts["circuit"] = _circuit(interface.circuit)
     return facts

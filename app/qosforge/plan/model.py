@@ -293,6 +293,13 @@ class CircuitPlan(PlanModel):
     burst: int | None = None
 
 
+class TunnelGroup(PlanModel):
+    """The policy that each tunnel of a group gets, where the far end says which group it is of (NHRP)."""
+
+    group: str
+    egress: Egress
+
+
 class InterfacePlan(PlanModel):
     """One interface; ``bandwidth_kbps`` is the rate that the device assumes it to have (where it has such a
     setting).
@@ -307,6 +314,7 @@ class InterfacePlan(PlanModel):
     ingress: Ingress = Ingress()
     egress: Egress = Egress()
     efficiency: Efficiency = Efficiency()
+    groups: tuple[TunnelGroup, ...] = ()
 
 
 class System(PlanModel):

@@ -132,8 +132,16 @@ def _interfaces() -> Iterator[Line]:
         "ppp multilink REST",
         "frame-relay {fragment|ip|fair-queue|interface-queue|payload-compression|policing|qos-autosense} [REST]",
         "hold-queue <0-1000000> out",
-        "{ip nhrp|nhrp} {map group|group} REST",
+        "{ip nhrp|nhrp} map group REST",
     )
+    # Each tunnel of a group has it as an output policy of its own. What group this end is of, the far end looks at.
+    yield Line(
+        "group-policy",
+        "{ip nhrp|nhrp} map group WORD:group service-policy output WORD:name",
+        "interface",
+        change=Change(refers=("policy-map {name}",), side="output", only={"name": "(?!)"}),
+    )
+    yield Line("text", "{ip nhrp|nhrp} group WORD", "interface")
     yield Line("queueing", "", "interface", also=not_understood)
     yield Line("text", "description REST", "interface")
     # ``serv`` stays an abbreviation of ``service-policy``: few devices have instances.

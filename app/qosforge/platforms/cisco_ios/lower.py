@@ -91,6 +91,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
                 transmit_ring(request, interface_request, findings),
             ),
             efficiency=efficiency(request, interface_request, findings),
+            groups=current.groups if current else (),
         )
         reference = (kbps or interface_request.usable // 1000) * 1000
         if (of_rate := resolved(plan, reference)) is not plan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qosforge.commands import Entry
-from qosforge.plan.model import Efficiency, Ingress, InterfacePlan, InterfacePolicer, Plan, System
+from qosforge.plan.model import Efficiency, Ingress, InterfacePlan, InterfacePolicer, Plan, System, TunnelGroup
 from qosforge.plan.percentages import default_burst, resolved
 from qosforge.platforms.cisco_ios.applications import application_of
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth
@@ -57,6 +57,7 @@ class _Reader:
         reservable: int | None = None
         ring: int | None = None
         policers: dict[str, list[InterfacePolicer]] = {"input": [], "output": []}
+        groups: list[TunnelGroup] = []
         circuit, carried = self.circuits.read(interface)
         for line in (*interface.below, *carried):
             match line.id:
@@ -68,6 +69,8 @@ class _Reader:
                     ingress = self.policies.input(line)
                 case "service-policy":
                     egress = self.policies.output(line)
+                case "group-policy":
+                    groups.append(TunnelGroup(group=line["group"], egress=self.policies.output(line)))
                 case "flow-queueing":
                     flow_wfq = False
                 case "ring" | "pvc-ring":
@@ -100,6 +103,7 @@ class _Reader:
             ingress=ingress.model_copy(update={"policers": tuple(policers["input"])}),
             egress=egress.model_copy(update={"policers": tuple(policers["output"]), "transmit_ring": ring}),
             efficiency=Efficiency.model_validate(efficiency),
+            groups=tuple(groups),
         )
         return plan if bandwidth is None else resolved(plan, bandwidth * 1000)
 

@@ -13,7 +13,7 @@ from qoslab.boxes.ios import refusals
 from qoslab.boxes.ios.base import IosBox
 from qoslab.boxes.ios.marking import IMPOSITION
 from qoslab.boxes.ios.police import rates_refused
-from qoslab.boxes.ios.rows import row
+from qoslab.boxes.ios.rows import row, setting
 from qoslab.boxes.ios.train import HQF
 from qoslab.config import Section
 from qoslab.grammar import Match, Refused
@@ -22,6 +22,8 @@ from qoslab.shell import Row, Shell
 _QUEUED = frozenset({"bandwidth", "priority", "fair-queue", "queue-limit", "random-detect"})
 QUEUEING = _QUEUED | {"shape"}
 _RANK = 75
+_NHRP = ("ip nhrp", "nhrp")
+_GROUP = "map group WORD"
 RESERVABLE = 75  # percent, unless max-reserved-bandwidth says otherwise
 DEFAULT_CIR = 56000  # bit/s of a Frame Relay circuit
 
@@ -54,7 +56,9 @@ class Attachments:
                 "service-policy {input|output}:direction WORD:name",
                 self._attach,
                 "service-policy {input|output}:direction [WORD:name]",
-            )
+            ),
+            *(row(f"{words} {_GROUP} service-policy output WORD:name", self._group, True) for words in _NHRP),
+            *(setting(f"{words} group WORD", key=f"{words} group", rank=32) for words in _NHRP),
         ]
 
     def map_class_rows(self) -> list[Row]:
@@ -119,6 +123,21 @@ class Attachments:
     def hqf(self) -> bool:
         """The hierarchical queueing framework: no 75 % rule, queueing in every class."""
         return self._box.feature("hqf", default=self._box.train.since(HQF))
+
+    def _group(self, shell: Shell, match: Match) -> None:
+        """The policy of the tunnels of a group (Per-Tunnel QoS for DMVPN); that it has to exist is unconfirmed."""
+        key = match.text.split(" service-policy ")[0]
+        if match.undone:
+            shell.section.remove(key)
+            return
+        if not shell.loading and f"policy-map {match['name']}" not in self._box.running:
+            raise Refused(refusals.unknown_policy(match["name"]))
+        shell.store(Section(match.text, key=key, rank=32))
+
+    def grouped(self, policy: str) -> bool:
+        """Whether tunnels of a group have a policy."""
+        lines = (line.text for held in self._box.interfaces() for line in held)
+        return any("nhrp map group " in text and text.endswith(f" output {policy}") for text in lines)
 
     # -- questions ---------------------------------------------------------------------------------------
     def attached(self, policy: str) -> list[tuple[Place, str]]:

@@ -85,7 +85,8 @@ class PolicyMaps:
         key = f"policy-map {name}"
         held = shell.section.get(key)
         if match.undone:
-            if held is not None and (self._attachments.attached(name) or self._attachments.parents(held)):
+            places = self._attachments
+            if held is not None and (places.attached(name) or places.grouped(name) or places.parents(held)):
                 raise Refused(refusals.policy_in_use(name))
             shell.section.remove(key)
             return
