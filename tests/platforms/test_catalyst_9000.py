@@ -355,6 +355,24 @@ def test_shapers_at_a_percentage_are_held_as_such() -> None:
     assert half.traffic_class == "bulk"
 
 
+TYPE_QUEUEING = """\
+policy-map type queueing Q
+ class class-default
+  bandwidth remaining ratio 10
+interface TenGigabitEthernet1/1/1
+ service-policy type queueing output Q
+"""
+
+
+def test_a_switch_that_queues_by_traffic_classes_is_other_hardware() -> None:
+    result = compilation(VOICE, REST, running=STARTUP + TYPE_QUEUEING)
+    found = finding(result, "queueing-in-the-way")
+    assert (found.severity, found.variant) == (Severity.ERROR, "type-queueing")
+    assert f"{TRUNK} queue by traffic classes ('service-policy type queueing output Q')" in found.message
+    inputs = compilation(VOICE, REST, apply=APPLY[:1], running=STARTUP + TYPE_QUEUEING)
+    assert [f.code for f in inputs.findings if f.severity is Severity.ERROR] == []
+
+
 # -- what cannot be had --------------------------------------------------------------------------------------
 def refusals() -> Iterator[Any]:
     def case(code: str, *classes: dict[str, Any], applied: str | None = None, **more: Any) -> Any:

@@ -22,14 +22,17 @@ from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.mqc.trust import untagged_cos
 from qosforge.platforms.share_fidelity import ClassShare, fidelity, share_findings
 
+_TYPE_QUEUEING = "service-policy type queueing "
 
-def lower(request: DeviceRequest) -> LoweredDevice:
+
+def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of a Catalyst 9000 for a request.
 
     Every port of the request is ours: a policy that it has and the intent does not ask for goes. A port that
     trusts DSCPs needs nothing, the device keeps them.
     """
     notes = Notes(request)
+    _check_type_queueing(running, notes)
     request = on_ports(request, notes, PORT)
     recognising = any(i.recognise for i in request.interfaces)
     names = class_names(request, twice=recognising and any(i.schedule for i in request.interfaces))
@@ -61,6 +64,17 @@ def lower(request: DeviceRequest) -> LoweredDevice:
         fidelity=fidelity(tuple(shares)),
         classes=_provenance(request, names, queued, groups),
     )
+
+
+def _check_type_queueing(running: Plan | None, notes: Notes) -> None:
+    """``queueing-in-the-way``: policies of the queues of other hardware, beside which no other policy queues."""
+    lines = [line for line in running.unknown if line.text.startswith(_TYPE_QUEUEING)] if running else []
+    if lines and any(i.schedule for i in notes.request.interfaces):
+        ports = dict.fromkeys(line.context.removeprefix("interface ") for line in lines)
+        held = ", ".join(dict.fromkeys(repr(line.text) for line in lines))
+        notes.note(
+            "queueing-in-the-way", direction="output", variant="type-queueing", held=held, ports=", ".join(ports)
+        )
 
 
 def _ingress(
