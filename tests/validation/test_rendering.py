@@ -10,12 +10,17 @@ from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Severity
 from qosforge.plan.model import Efficiency
 from qosforge.validation.context import ValidationContext
+from qosforge.validation.lines import check_lines
 from qosforge.validation.rendering import check_rendering
 from tests.validation.support import RUNNING, compiled, with_device, with_interface
 
 
 def findings(compilation, running):
     return list(check_rendering(ValidationContext(compilation, running)))
+
+
+def line_faults(compilation, running):
+    return list(check_lines(ValidationContext(compilation, running)))
 
 
 @pytest.mark.parametrize("running", [{}, RUNNING], ids=["alone", "merged"])
@@ -55,7 +60,7 @@ def _without_class_map(device: CompiledDevice) -> CompiledDevice:
 
 
 def test_reference_to_nothing_names_the_line() -> None:
-    found = findings(with_device(compiled(), "r2", _without_class_map), RUNNING)
+    found = line_faults(with_device(compiled(), "r2", _without_class_map), RUNNING)
     dangling = [f for f in found if f.code == "dangling-reference"]
     assert [(f.device, f.severity) for f in dangling] == [("r2", Severity.ERROR)]
     assert "'class voice' in policy-map QOSFORGE-OUT refers to class-map voice" in dangling[0].message
@@ -63,12 +68,12 @@ def test_reference_to_nothing_names_the_line() -> None:
 
 def test_reference_may_be_resolved_by_what_the_box_holds() -> None:
     held = "class-map match-any voice\n match dscp af41\n!\n" + RUNNING["r2"]
-    assert findings(with_device(compiled(), "r2", _without_class_map), {**RUNNING, "r2": held}) == []
+    assert line_faults(with_device(compiled(), "r2", _without_class_map), {**RUNNING, "r2": held}) == []
 
 
 def test_missing_policy_is_found_at_the_interface() -> None:
     def lose(device: CompiledDevice) -> CompiledDevice:
         return replace(device, blocks=tuple(b for b in device.blocks if b.kind != "policy-map"))
 
-    found = [f for f in findings(with_device(compiled(), "r2", lose), {}) if f.code == "dangling-reference"]
+    found = [f for f in line_faults(with_device(compiled(), "r2", lose), {}) if f.code == "dangling-reference"]
     assert [f.interface for f in found] == ["Serial0/1", "Multilink1"]

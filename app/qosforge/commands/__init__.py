@@ -2,8 +2,19 @@
 
 from qosforge.commands.line import Change, Line
 from qosforge.commands.pattern import ArgumentType
+from qosforge.commands.placed_line import PlacedLine
 from qosforge.commands.reading import Entry, Reading
 from qosforge.commands.references import References
 from qosforge.commands.table import ELSEWHERE, CommandTable
 
-__all__ = ["ELSEWHERE", "ArgumentType", "Change", "CommandTable", "Entry", "Line", "Reading", "References"]
+__all__ = [
+    "ELSEWHERE",
+    "ArgumentType",
+    "Change",
+    "CommandTable",
+    "Entry",
+    "Line",
+    "PlacedLine",
+    "Reading",
+    "References",
+]

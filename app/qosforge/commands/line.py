@@ -27,6 +27,7 @@ class Line:
 
     ``mode`` is where the line stands (empty at the top), ``opens`` the mode below it. Lines without a ``change``
     are read and never changed. ``since`` is the release that brought the line and who says so, where that is known.
+    ``defines`` is the object that a line which is never changed makes, for what refers to it.
     A long line whose beginning another row has with ``REST`` is not ``abbreviated``: its later words are not spelt
     out, and the table stays small.
     """
@@ -40,4 +41,5 @@ class Line:
     also: tuple[str, ...] = ()
     no: str = ""
     since: str = ""
+    defines: str = ""
     abbreviated: bool = True

@@ -195,25 +195,37 @@ class Pattern:
 
     def read(self, text: str) -> dict[str, Value] | None:
         """The values of a line by name; None where it is not of this form, or a number is out of its range."""
-        if not text.startswith(self._begins):
-            return None
-        regex, captures = self._compiled
-        match = regex.fullmatch(" " + text)
-        if match is None:
-            return None
-        values: dict[str, Value] = {}
+        match = self._match(text)
         try:
-            for group, said in match.groupdict().items():
-                if said is not None:
-                    capture = captures[group]
-                    if capture.repeated:
-                        value: Value = tuple(capture.parse(word) for word in said.split())
-                    else:
-                        value = capture.parse(said)
-                    if capture.name:
-                        values[capture.name] = value
+            return None if match is None else self._values(match)
         except ValueError:
             return None
+
+    def wrong_value(self, text: str) -> str:
+        """Why a line of this form is not taken: a value that its argument does not have. Empty for all others."""
+        match = self._match(text)
+        try:
+            if match is not None:
+                self._values(match)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    def _match(self, text: str) -> re.Match[str] | None:
+        return self._compiled[0].fullmatch(" " + text) if text.startswith(self._begins) else None
+
+    def _values(self, match: re.Match[str]) -> dict[str, Value]:
+        captures = self._compiled[1]
+        values: dict[str, Value] = {}
+        for group, said in match.groupdict().items():
+            if said is not None:
+                capture = captures[group]
+                if capture.repeated:
+                    value: Value = tuple(capture.parse(word) for word in said.split())
+                else:
+                    value = capture.parse(said)
+                if capture.name:
+                    values[capture.name] = value
         return values
 
     @cached_property
@@ -225,6 +237,15 @@ class Pattern:
         """Add the phrases of this pattern to those that may follow."""
         for end in _grow([node], self.items):
             end.setdefault(END, {})
+
+
+_NAME = re.compile(r":[a-z_][a-z0-9_]*")
+
+
+def shown(pattern: str) -> str:
+    """A pattern as people read it: without the names of its values."""
+    text = _NAME.sub("", " ".join(pattern.split()))
+    return re.sub(r"\*(\d+)", r"×1-\1", text.replace("*=", "×"))
 
 
 def _sequence_regex(

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 
 from qosforge.commands.line import Line
 from qosforge.commands.pattern import ANY_WORD, ARGUMENTS, ArgumentType, Node, Pattern, Value
+from qosforge.commands.placed_line import PlacedLine
 from qosforge.commands.reading import Entry, Reading
 from qosforge.commands.transcript import CommandSyntax, merge_objects, tidy
 from qosforge.configtree import ConfigLine, Grammar, LineRule, Tree
@@ -38,7 +39,8 @@ class CommandTable:
 
     ``shared`` are the modes in which lines of others stand beside those of QoS (`ELSEWHERE` among them), each with
     a regular expression for what looks like QoS there: such a line is kept as not understood where the table does
-    not have it, while in all other modes every line is. ``arguments`` are typed arguments beside `ARGUMENTS`.
+    not have it, while in all other modes every line is. ``arguments`` are typed arguments beside `ARGUMENTS`;
+    ``predefined`` are the objects that devices have without a line: for each kind a pattern of their names.
     ``families``, ``spaced``, ``nested``, ``widths`` and ``broken`` are those of `CommandSyntax`; ``leave``,
     ``ignored`` and ``flat_blocks`` those of `Grammar`. ``prepare`` puts text into one form before it is parsed, and
     ``normalize`` the tree after.
@@ -52,6 +54,7 @@ class CommandTable:
         *lines: Line,
         shared: Mapping[str, str],
         arguments: Mapping[str, ArgumentType] | None = None,
+        predefined: Mapping[str, str] | None = None,
         families: tuple[str, ...] = (),
         spaced: bool = False,
         nested: bool = True,
@@ -66,6 +69,7 @@ class CommandTable:
         self.lines = lines
         self._shared = {mode: re.compile(pattern) for mode, pattern in {ELSEWHERE: "(?!)", **shared}.items()}
         self._arguments = {**ARGUMENTS, **(arguments or {})}
+        self.predefined = {kind: re.compile(names) for kind, names in (predefined or {}).items()}
         self.forms = tuple(form for line in lines for form in self._forms_of(line))
         self._prepare = prepare
         self._syntax = partial(
@@ -140,6 +144,33 @@ class CommandTable:
     def tree(self, text: str) -> Tree:
         """The tree of a configuration that a device printed or a person wrote; objects opened twice are one."""
         return merge_objects(self.grammar.parse(tidy(self._prepare(text), self.syntax)))
+
+    def place(self, text: str) -> tuple[PlacedLine, ...]:
+        """Every line of a configuration where it stands, as often as it stands there."""
+        return tuple(self._placed(self.grammar.parse(tidy(self._prepare(text), self.syntax)), "", None))
+
+    def _placed(self, lines: Tree, mode: str, above: PlacedLine | None) -> Iterator[PlacedLine]:
+        for line in lines:
+            found = self.find(line.text, mode)
+            form, values = found or (None, {})
+            managed = (above is None or above.managed) and self.grammar.find(line.text, mode) is not None
+            understood = form.understood if form is not None else not self._is_qos(line.text, mode)
+            row, negated = (form.line, form.negated) if form else (None, False)
+            placed = PlacedLine(line.text, line.number, mode, above, row, values, managed, understood, negated)
+            opened = form.line.opens if form else ELSEWHERE if understood else NOTHING
+            placed.below = tuple(self._placed(line.children, opened or NOTHING, placed))
+            yield placed
+
+    def wrong_value(self, text: str, mode: str) -> str:
+        """Why a line that has a form of this mode otherwise is not taken: what its value is not. Else empty."""
+        forms = (
+            f for first in (text.split(" ", 1)[0], ANY_WORD) for f in self._by_first_word.get((mode, first), ())
+        )
+        return next(filter(None, (form.pattern.wrong_value(text) for form in forms if not form.negated)), "")
+
+    def phrases(self, mode: str) -> Iterator[str]:
+        """The forms of a mode that are understood, as patterns."""
+        return (f.pattern.text for f in self.forms if f.line.mode == mode and f.understood and not f.negated)
 
     def read(self, text: str) -> Reading:
         """What a configuration says, line by line.

@@ -17,6 +17,7 @@ from qosforge.plan.model import Plan, UnknownLine
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
 from qosforge.platforms.capability_data import CapabilityData
 from qosforge.platforms.inspection import Inspection
+from qosforge.platforms.line_rules import LineRule
 from qosforge.platforms.port_counters import PortCounterForm
 from qosforge.platforms.profile import DeviceProfile
 from qosforge.platforms.secret_forms import SecretForms
@@ -126,6 +127,7 @@ class Platform:
     ``batfish_format`` is what Batfish calls their text, where it models it. ``secrets`` tell which words of its
     lines are secrets. ``counts`` are the sides of its interfaces on which the device counts by class or queue;
     ``port_counters`` is how it shows the counters of whole ports, where a record of its answer is known.
+    ``line_rules`` are rules about several lines of a configuration, or about releases.
     ``features`` are what of the language beyond its core ``lower`` knows; it is never asked for more.
     ``most_conditions`` is how many conditions (match lines, entries of access lists, filters) one class may come to
     on an interface, and ``count_conditions`` to how many a class comes at most: by arithmetic, for whatever lists.
@@ -153,6 +155,7 @@ class Platform:
     secrets: SecretForms
     counts: frozenset[Direction] = frozenset()
     port_counters: PortCounterForm | None = None
+    line_rules: tuple[LineRule, ...] = ()
     features: frozenset[Feature]
     most_conditions: int
     count_conditions: Callable[[DeviceRequest, ClassRequest], int]

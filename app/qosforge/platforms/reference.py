@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 
 from qosforge.commands import CommandTable, Line
+from qosforge.commands.pattern import shown
 from qosforge.platforms.base import Platform, installed, platform
 
 _INTRODUCTION = """\
@@ -23,7 +23,6 @@ they do: import and push name them, and remove them only with an object that is 
 
 This page is made of the command tables (`python -m qosforge.platforms.reference > docs/commands.md`).
 """
-_NAME = re.compile(r":[a-z_][a-z0-9_]*")
 
 
 def page() -> str:
@@ -40,7 +39,7 @@ def _section(described: Platform) -> Iterator[str]:
         yield "```"
         yield from dict.fromkeys(text for line in lines for text in _understood(line))
         yield "```\n"
-        kept = tuple(dict.fromkeys(_shown(text) for line in lines for text in line.also))
+        kept = tuple(dict.fromkeys(shown(text) for line in lines for text in line.also))
         if kept:
             yield f"Kept as they are: {', '.join(f'`{text}`' for text in kept)}.\n"
 
@@ -50,21 +49,16 @@ def _modes(table: CommandTable) -> Iterator[tuple[str, str]]:
     yield "", ""
     for mode in dict.fromkeys(line.opens for line in table.lines if line.opens):
         if any(line.mode == mode for line in table.lines):
-            yield mode, next(_shown(line.pattern) for line in table.lines if line.opens == mode and line.pattern)
+            yield mode, next(shown(line.pattern) for line in table.lines if line.opens == mode and line.pattern)
 
 
 def _understood(line: Line) -> Iterator[str]:
     mark = "+" if line.change else " "
     since = f"  (since {line.since})" if line.since else ""
     if line.pattern:
-        yield f"{mark} {_shown(line.pattern)}{since}"
+        yield f"{mark} {shown(line.pattern)}{since}"
     if line.no:
-        yield f"{mark} no {_shown(line.no)}{since}"
-
-
-def _shown(pattern: str) -> str:
-    text = _NAME.sub("", " ".join(pattern.split()))
-    return re.sub(r"\*(\d+)", r"×1-\1", text.replace("*=", "×"))
+        yield f"{mark} no {shown(line.no)}{since}"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from qosforge.validation.context import ValidationContext
 from qosforge.validation.declared import check_declared
 from qosforge.validation.evidence import check_evidence
 from qosforge.validation.intents import check_priority_share, check_routing
+from qosforge.validation.lines import check_lines
 from qosforge.validation.links import check_efficiency, check_ends
 from qosforge.validation.marks import check_marks
 from qosforge.validation.rendering import check_rendering
@@ -32,6 +33,7 @@ def own_checks(
     """
     known = ValidationContext(compilation, running, predicted or {})
     return (
+        *check_lines(known),
         *check_rendering(known),
         *check_classification(known),
         *check_efficiency(known),

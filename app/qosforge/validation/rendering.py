@@ -1,27 +1,26 @@
-"""Check that rendered configuration parses back to the plan and refers to nothing that is missing."""
+"""Check that rendered configuration parses back to the plan."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from qosforge.compiler.candidate import find_plan_differences
 from qosforge.compiler.compile import CompiledDevice
-from qosforge.configtree import Grammar, Tree
+from qosforge.configtree import Tree
 from qosforge.configtree.tree_text import tree_text
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.note import note
 from qosforge.plan.model import InterfacePlan, Plan
-from qosforge.platforms.base import Block, platform
+from qosforge.platforms.base import platform
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration
 from qosforge.validation.context import ValidationContext
 
 
 def check_rendering(context: ValidationContext) -> Iterator[Finding]:
-    """``round-trip`` and ``dangling-reference`` of every compiled device."""
+    """``round-trip`` of every compiled device."""
     for device in context.compilation.devices:
         running = context.running.get(device.name)
         predicted = context.predicted(device)
@@ -29,7 +28,6 @@ def check_rendering(context: ValidationContext) -> Iterator[Finding]:
         # What stays as it is was read when it was compiled.
         held = _read(device, tree) if running is None or tree != current else _held(device, running)
         yield from _round_trip(device, held, alone=running is None)
-        yield from _references(device, tree)
 
 
 def _read(device: CompiledDevice, tree: Tree) -> Plan:
@@ -85,57 +83,3 @@ def _aligned(expected: InterfacePlan, got: InterfacePlan, *, alone: bool) -> Int
         efficiency = efficiency.model_copy(update={"multilink": got.efficiency.multilink})
     changes["efficiency"] = efficiency
     return expected.model_copy(update=changes)
-
-
-@dataclass(frozen=True)
-class _Reference:
-    line: str
-    target: str
-    context: str
-
-
-def _references(device: CompiledDevice, tree: Tree) -> Iterator[Finding]:
-    grammar = platform(device.request.platform, device.name).grammar
-    defined = set(_defined(tree, grammar))
-    # What is never ours as a whole may be the device's own: predefined, and printed nowhere.
-    ours = {_kind(rule.defines) for rule in grammar.rules if rule.owned and rule.defines}
-    for block in device.blocks:
-        for reference in _referred(grammar.parse(block.text), grammar):
-            if _kind(reference.target) in ours and reference.target not in defined:
-                yield _dangling(device, block, reference)
-
-
-def _kind(target: str) -> str:
-    return target.split(" ", maxsplit=1)[0]
-
-
-def _dangling(device: CompiledDevice, block: Block, reference: _Reference) -> Finding:
-    interface = block.name if block.kind == "interface" else None
-    place = Place(device=device.name, interface=interface, traffic_class=block.traffic_class, line=block.line)
-    return note(
-        "dangling-reference",
-        place,
-        text=reference.line,
-        block=reference.context or block.name,
-        target=reference.target,
-    )
-
-
-def _defined(tree: Tree, grammar: Grammar, context: str = "") -> Iterator[str]:
-    for line in tree:
-        if (found := grammar.find(line.text, context)) is None:
-            continue
-        rule, values = found
-        if rule.defines:
-            yield rule.defines.format(**values)
-        yield from _defined(line.children, grammar, rule.id)
-
-
-def _referred(tree: Tree, grammar: Grammar, context: str = "", above: str = "") -> Iterator[_Reference]:
-    for line in tree:
-        if (found := grammar.find(line.text, context)) is None:
-            continue
-        rule, values = found
-        for target in rule.refers:
-            yield _Reference(line.text, target.format(**values), above)
-        yield from _referred(line.children, grammar, rule.id, line.text)

@@ -7,6 +7,7 @@ from qosforge.plan.request import Feature
 from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.catalyst_2950.blocks import blocks
 from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES
+from qosforge.platforms.catalyst_2950.line_rules import LINE_RULES
 from qosforge.platforms.catalyst_2950.lines import TABLE
 from qosforge.platforms.catalyst_2950.lower import lower
 from qosforge.platforms.catalyst_2950.parse import parse
@@ -50,6 +51,7 @@ PLATFORM = Platform(
     profile=platform_profile("catalyst_2950"),
     counts=frozenset(),
     port_counters=IOS_PORT_COUNTERS,
+    line_rules=LINE_RULES,
     features=FEATURES,
     most_conditions=CAPABILITIES.access_list_entries.value,
     count_conditions=class_counter(count_entries),

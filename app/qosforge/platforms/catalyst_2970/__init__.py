@@ -8,6 +8,7 @@ from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.catalyst_2970.blocks import blocks
 from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_2970.counters import counter_commands, read_counters
+from qosforge.platforms.catalyst_2970.line_rules import LINE_RULES
 from qosforge.platforms.catalyst_2970.lines import TABLE
 from qosforge.platforms.catalyst_2970.lower import lower
 from qosforge.platforms.catalyst_2970.parse import beside_plan, parse
@@ -58,6 +59,7 @@ PLATFORM = Platform(
     profile=platform_profile("catalyst_2970"),
     counts=frozenset({"output"}),
     port_counters=IOS_PORT_COUNTERS,
+    line_rules=LINE_RULES,
     features=FEATURES,
     most_conditions=CAPABILITIES.access_list_entries.value,
     count_conditions=class_counter(),

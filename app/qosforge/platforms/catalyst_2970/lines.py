@@ -103,6 +103,7 @@ TABLE = CommandTable(
     # Templates of interfaces have lines of ports.
     shared={"": _QOS, "interface": _QOS, ELSEWHERE: _QOS, **LIST_MODES},
     arguments=ARGUMENTS,
+    predefined={"queue-set": "[12]"},
     families=FAMILIES,
     normalize=flatten_classes,
 )

@@ -8,6 +8,7 @@ from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.catalyst_9000.blocks import blocks
 from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_9000.counters import counter_commands, read_counters
+from qosforge.platforms.catalyst_9000.line_rules import LINE_RULES
 from qosforge.platforms.catalyst_9000.lines import TABLE
 from qosforge.platforms.catalyst_9000.lower import lower
 from qosforge.platforms.catalyst_9000.parse import parse
@@ -66,6 +67,7 @@ PLATFORM = Platform(
     profile=platform_profile("catalyst_9000"),
     counts=frozenset({"input", "output"}),
     port_counters=IOS_PORT_COUNTERS,
+    line_rules=LINE_RULES,
     features=FEATURES,
     most_conditions=CAPABILITIES.access_list_entries.value,
     count_conditions=class_counter(),

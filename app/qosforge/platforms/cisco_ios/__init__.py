@@ -8,6 +8,7 @@ from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.cisco_ios.blocks import blocks
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.counters import counter_commands, read_counters
+from qosforge.platforms.cisco_ios.line_rules import LINE_RULES
 from qosforge.platforms.cisco_ios.lines import TABLE
 from qosforge.platforms.cisco_ios.lower import lower
 from qosforge.platforms.cisco_ios.matching import count_conditions
@@ -85,6 +86,7 @@ PLATFORM = Platform(
     profile=platform_profile("cisco_ios"),
     counts=frozenset({"input", "output"}),
     port_counters=IOS_PORT_COUNTERS,
+    line_rules=LINE_RULES,
     features=FEATURES,
     most_conditions=CAPABILITIES.access_list_entries.value,
     count_conditions=count_conditions,

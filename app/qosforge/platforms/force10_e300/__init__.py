@@ -9,6 +9,7 @@ from qosforge.platforms.force10_e300.blocks import blocks
 from qosforge.platforms.force10_e300.capabilities import CAPABILITIES
 from qosforge.platforms.force10_e300.counters import counter_commands, read_counters
 from qosforge.platforms.force10_e300.inspection import COMMANDS, inspect
+from qosforge.platforms.force10_e300.line_rules import LINE_RULES
 from qosforge.platforms.force10_e300.lines import TABLE
 from qosforge.platforms.force10_e300.lower import lower
 from qosforge.platforms.force10_e300.matching import count_conditions
@@ -38,6 +39,7 @@ PLATFORM = Platform(
     profile=platform_profile("force10_e300"),
     counts=frozenset({"input", "output"}),
     port_counters=PORT_COUNTERS,
+    line_rules=LINE_RULES,
     features=frozenset(
         {
             Feature.MATCH_PRECEDENCE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qosforge.commands import ArgumentType, Change, CommandTable, Line
 from qosforge.intent.scope import OWN_PREFIX
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES
 from qosforge.platforms.mac_addresses import dotted
 
 _RATE = "{{<1-10000>:{0}mbps|kbps <1-10000000>:{0}kbps}} [<0-1000000>:{0}burst_kb]"
@@ -222,6 +223,7 @@ TABLE = CommandTable(
         **dict.fromkeys(("ip acl", "ip standard", "mac acl"), "(?!)"),
     },
     arguments=_ARGUMENTS,
+    predefined={"wred": "|".join(CAPABILITIES.wred_profiles.profiles)},
     families=("GigabitEthernet", "TenGigabitEthernet", "Port-channel", "Vlan", "ManagementEthernet", "Loopback"),
     spaced=True,
 )

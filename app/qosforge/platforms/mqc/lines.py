@@ -116,7 +116,7 @@ def access_lists(since: Since = unknown_release, *, own_numbers: Iterable[int] =
         reset="no access-list {number}",
         only={"number": "|".join(map(str, own_numbers)) or "(?!)"},
     )
-    yield Line("standard-list", "ip access-list standard WORD:name", opens="standard-list")
+    yield Line("standard-list", "ip access-list standard WORD:name", opens="standard-list", defines="acl {name}")
     yield from _entries("standard-list", "<1-4294967294>", _STANDARD, None)
     yield Line("access-list", "ip access-list extended WORD:name", opens="access-list", change=named)
     yield from _entries("access-list", "<1-4294967294>", _EXTENDED, Change())

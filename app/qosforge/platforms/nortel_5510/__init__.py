@@ -9,6 +9,7 @@ from qosforge.platforms.nortel_5510.blocks import blocks
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
 from qosforge.platforms.nortel_5510.counters import counter_commands, read_counters
 from qosforge.platforms.nortel_5510.inspection import COMMANDS, inspect
+from qosforge.platforms.nortel_5510.line_rules import LINE_RULES
 from qosforge.platforms.nortel_5510.lines import TABLE
 from qosforge.platforms.nortel_5510.lower import lower
 from qosforge.platforms.nortel_5510.parse import beside_plan, parse
@@ -35,6 +36,7 @@ PLATFORM = Platform(
     profile=platform_profile("nortel_5510"),
     counts=frozenset({"input"}),
     port_counters=None,  # of its answer no record is known
+    line_rules=LINE_RULES,
     features=frozenset(
         {
             Feature.MATCH_PRECEDENCE,

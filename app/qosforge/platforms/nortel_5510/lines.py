@@ -17,6 +17,7 @@ from ipaddress import ip_network
 from qosforge.commands import ArgumentType, Change, CommandTable, Line
 from qosforge.configtree import ConfigLine, Tree
 from qosforge.platforms.mac_addresses import dotted
+from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
 
 _RATE, _BURST = "<0-100000000>", "<0-4294967296>"
 _WHOLE = r"[Ff]{2}(?:[:-]?[Ff]{2}){5}"
@@ -205,6 +206,7 @@ TABLE = CommandTable(
     ),
     shared=dict.fromkeys(("", "interface"), "(?:(?:no|default) )?qos .*"),
     arguments=_ARGUMENTS,
+    predefined={"if-group": re.escape(CAPABILITIES.default_group.value)},
     nested=False,
     # One column is kept for the cursor; 132 columns are the widest screen (unwrapping rules of ACLI terminals).
     widths=(79, 80, 131, 132),

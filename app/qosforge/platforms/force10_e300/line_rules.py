@@ -1,0 +1,146 @@
+"""Rules about the lines of FTOS: shares of the eight queues, layers that go together, names, lists and meters.
+
+Sources: FTOS TeraScale configuration guide (QoS); S4820T reference p. 647 (lists of a class-map); C150
+configuration manual (WRED profiles); names and meters as the capability data says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qosforge.commands import PlacedLine
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, acl_name_limit, name_limit
+from qosforge.platforms.line_rules import (
+    ConfigurationLines,
+    Fault,
+    not_together,
+    out_of_range,
+    reversed_pair,
+    sum_above,
+    too_many,
+)
+from qosforge.platforms.mqc.list_rules import access_lists
+
+_ALL = 100
+_OBJECTS = ("class-map", "input-policy", "output-policy", "input-map", "output-map", "wred-profile")
+_LISTS = {"match-any": 5, "match-all": 1}
+_METERED = ("police", "limit", "port-meter")
+
+
+def percentages(lines: ConfigurationLines) -> Iterator[Fault]:
+    """The queues of a port divide it among each other; one without a share is out of service."""
+    policies = lines.named("output-policy")
+    for output_map in lines.all("output-map"):
+        total = 0
+        for service in output_map.all("service"):
+            policy = policies.get(str(service.get("policy")))
+            share = policy.first("percentage") if policy is not None else None
+            if share is None:
+                continue
+            total += share.values["percent"]
+            if total > _ALL:
+                yield sum_above(f"shares of {output_map.text}", service, total, _ALL, "%")
+    for share in lines.all("percentage"):
+        if not share.values["percent"]:
+            yield out_of_range(share, "0 takes a queue out of service")
+
+
+def strict(lines: ConfigurationLines) -> Iterator[Fault]:
+    """The queue that the device serves first."""
+    low, high = CAPABILITIES.strict_queues.minimum, CAPABILITIES.strict_queues.maximum
+    for line in lines.all("strict"):
+        if not low <= line.values["queue"] <= high:
+            yield out_of_range(line, f"{line.values['queue']} is not between {low} and {high}")
+
+
+def profiles(lines: ConfigurationLines) -> Iterator[Fault]:
+    """WRED profiles: their thresholds, their number, and those that nobody changes."""
+    for line in lines.all("threshold"):
+        if line.values["minimum"] > line.values["maximum"]:
+            yield reversed_pair(line, line.values["minimum"], line.values["maximum"])
+        elif line.values["maximum"] > CAPABILITIES.wred_threshold.maximum:
+            yield out_of_range(line, f"{line.values['maximum']} is above {CAPABILITIES.wred_threshold.maximum} KB")
+    own = list(lines.all("wred-profile"))
+    yield from too_many("WRED profiles", own, CAPABILITIES.user_wred_profiles.value, "C150 configuration manual")
+    for line in own:
+        if line.name in CAPABILITIES.wred_profiles.profiles:
+            yield not_together(line, line.name, "a predefined profile cannot be changed")
+
+
+def layers(lines: ConfigurationLines) -> Iterator[Fault]:
+    """What stands together is of one layer."""
+    maps, policies = lines.named("class-map"), lines.named("input-policy")
+    for input_map in lines.all("input-map"):
+        for service in input_map.all("service"):
+            for other in (maps.get(service.name), policies.get(str(service.get("policy")))):
+                if other is not None and _layer2(other) != _layer2(input_map):
+                    yield not_together(service, other.text, f"it is of another layer than {input_map.text}")
+    for class_map in maps.values():
+        for match in class_map.all("match-acl", "match-vlan", "match-mark"):
+            if match.text.startswith("match mac") != _layer2(class_map):
+                yield not_together(match, class_map.text, "it matches in another layer than its class-map")
+    for policy in policies.values():
+        for line in policy.all("set-dscp", "set-cos"):
+            if (line.id == "set-cos") != _layer2(policy):
+                yield not_together(line, policy.text, "it marks in another layer than its policy")
+    input_maps = lines.named("input-map")
+    for attached in lines.all("service-policy"):
+        there = input_maps.get(attached.name) if attached.get("direction") == "input" else None
+        if there is not None and _layer2(there) != ("layer" in attached.values):
+            yield not_together(attached, there.text, "it attaches a policy of another layer")
+
+
+def _layer2(line: PlacedLine) -> bool:
+    return line.text.endswith(" layer2")
+
+
+def lists_of_classes(lines: ConfigurationLines) -> Iterator[Fault]:
+    """How many lists a class-map refers to."""
+    for class_map in lines.all("class-map"):
+        limit = _LISTS.get(str(class_map.get("mode")))
+        if limit is not None:
+            found = class_map.all("match-acl")
+            yield from too_many(
+                f"lists of a {class_map.values['mode']} class-map", found, limit, "S4820T reference"
+            )
+
+
+def names(lines: ConfigurationLines) -> Iterator[Fault]:
+    """Names that the release cuts or refuses."""
+    for line in lines.all(*_OBJECTS, "ip acl", "mac acl"):
+        limit = acl_name_limit(lines.image) if line.id.endswith(" acl") else name_limit(lines.image)
+        if len(line.name) > limit:
+            yield out_of_range(line, f"the name has {len(line.name)} characters, of {limit} on {lines.image}")
+
+
+def meters(lines: ConfigurationLines) -> Iterator[Fault]:
+    """Rates of policers and meters; a peak is no less than the rate beside it."""
+    limits = CAPABILITIES.meter
+    for line in lines.all(*_METERED):
+        rate, peak = _kbps(line, ""), _kbps(line, "peak_")
+        if rate is None:
+            continue
+        if not limits.minimum <= rate <= limits.maximum:
+            yield out_of_range(line, f"{rate} is not between {limits.minimum} and {limits.maximum} kb/s")
+        if peak is not None and peak < rate:
+            yield reversed_pair(line, rate, peak)
+
+
+def _kbps(line: PlacedLine, prefix: str) -> int | None:
+    if f"{prefix}mbps" in line.values:
+        return int(line.values[f"{prefix}mbps"]) * 1000
+    value = line.get(f"{prefix}kbps")
+    return None if value is None else int(value)
+
+
+LINE_RULES = (
+    percentages,
+    strict,
+    profiles,
+    layers,
+    lists_of_classes,
+    names,
+    meters,
+    access_lists,
+)
+"""The rules of these switches."""
