@@ -23,6 +23,8 @@ from qosforge.intent.yaml_source import YamlDocument
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import platform
 from qosforge.units import WRITTEN
+from qosforge.validation.context import ValidationContext
+from qosforge.validation.lines import check_lines
 from qoslab.box import Box
 from qoslab.boxes import make_box
 from qoslab.clock import Clock
@@ -81,7 +83,8 @@ def told(findings: Sequence[Finding]) -> None:
 def compiled(site: Site, intent: LoadedIntent, running: str | None) -> CompiledDevice | None:
     """What an intent becomes on a box; None where it does not concern it. Every finding is one of the catalogue."""
     name = site.device.name
-    compilation: Compilation = compile_intent(intent, site.network, None if running is None else {name: running})
+    texts = {} if running is None else {name: running}
+    compilation: Compilation = compile_intent(intent, site.network, texts)
     told(compilation.findings)
     made = next(iter(compilation.devices), None)
     if made is None or has_errors(compilation.findings):
@@ -89,6 +92,8 @@ def compiled(site: Site, intent: LoadedIntent, running: str | None) -> CompiledD
     for block in made.blocks:
         unknown = platform(site.device.platform).commands.read(block.text).unknown
         assert not unknown, f"{block.name}: its template prints lines that are not in the table: {unknown}"
+    faults = list(check_lines(ValidationContext(compilation, texts)))
+    assert not faults, "\n".join([*(f"{f.code}: {f.message}" for f in faults), made.text])
     return made
 
 
