@@ -145,9 +145,13 @@ class CommandTable:
         """The tree of a configuration that a device printed or a person wrote; objects opened twice are one."""
         return merge_objects(self.grammar.parse(tidy(self._prepare(text), self.syntax)))
 
-    def place(self, text: str) -> tuple[PlacedLine, ...]:
-        """Every line of a configuration where it stands, as often as it stands there."""
-        return tuple(self._placed(self.grammar.parse(tidy(self._prepare(text), self.syntax)), "", None))
+    def place(self, text: str, *, abbreviated: bool = True) -> tuple[PlacedLine, ...]:
+        """Every line of a configuration where it stands, as often as it stands there.
+
+        Where it may be ``abbreviated``, its commands are spelt out.
+        """
+        whole = tidy(self._prepare(text), self.syntax) if abbreviated else text
+        return tuple(self._placed(self.grammar.parse(whole), "", None))
 
     def _placed(self, lines: Tree, mode: str, above: PlacedLine | None) -> Iterator[PlacedLine]:
         for line in lines:
@@ -170,7 +174,14 @@ class CommandTable:
 
     def phrases(self, mode: str) -> Iterator[str]:
         """The forms of a mode that are understood, as patterns."""
-        return (f.pattern.text for f in self.forms if f.line.mode == mode and f.understood and not f.negated)
+        return (form.pattern.text.strip() for form in self._understood_in(mode))
+
+    def first_words(self, mode: str) -> frozenset[str]:
+        """The words that the forms of a mode begin with."""
+        return frozenset().union(*(form.pattern.first_words for form in self._understood_in(mode))) - {ANY_WORD}
+
+    def _understood_in(self, mode: str) -> Iterator[Form]:
+        return (form for form in self.forms if form.line.mode == mode and form.understood and not form.negated)
 
     def read(self, text: str) -> Reading:
         """What a configuration says, line by line.

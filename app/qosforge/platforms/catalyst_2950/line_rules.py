@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from qosforge.note import because
 from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES
-from qosforge.platforms.ios_switch.line_rules import marks_in_queues, marks_mapped, policers, switch_policies
+from qosforge.platforms.ios_switch.line_rules import aggregate_policers, marks_in_queues, marks_mapped, policers
 from qosforge.platforms.ios_switch.policing import PortPolicers
 from qosforge.platforms.line_rules import ConfigurationLines, Fault, out_of_range
 from qosforge.platforms.mqc.list_rules import access_lists
@@ -64,5 +64,5 @@ def port_policers(lines: ConfigurationLines) -> Iterator[Fault]:
     return policers(lines, _limits, _GUIDE)
 
 
-LINE_RULES = (weights, code_points, port_ranges, cos_map, port_policers, switch_policies, access_lists)
+LINE_RULES = (weights, code_points, port_ranges, cos_map, port_policers, aggregate_policers, access_lists)
 """The rules of these switches."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from qosforge.note import because
 from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
-from qosforge.platforms.ios_switch.line_rules import marks_in_queues, marks_mapped, policers, switch_policies
+from qosforge.platforms.ios_switch.line_rules import aggregate_policers, marks_in_queues, marks_mapped, policers
 from qosforge.platforms.ios_switch.policing import PortPolicers
 from qosforge.platforms.line_rules import ConfigurationLines, Fault, out_of_range, reversed_pair
 from qosforge.platforms.mqc.list_rules import access_lists
@@ -71,5 +71,5 @@ def port_policers(lines: ConfigurationLines) -> Iterator[Fault]:
     return policers(lines, _limits, "Catalyst 2970 configuration guide")
 
 
-LINE_RULES = (buffers, thresholds, maps, port_policers, switch_policies, access_lists)
+LINE_RULES = (buffers, thresholds, maps, port_policers, aggregate_policers, access_lists)
 """The rules of these switches."""

@@ -24,6 +24,8 @@ from qosforge.platforms.mqc import line_rules as mqc
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.mqc.list_rules import access_lists
 
+_TRAINS = {feature.since: feature.train for feature in CAPABILITIES.features.values() if feature.train}
+"""Releases whose features are those of one train alone."""
 _LIMIT = CAPABILITIES.class_queue_limit
 
 
@@ -46,7 +48,9 @@ def releases(lines: ConfigurationLines) -> Iterator[Fault]:
     image = train(lines.image)
     for line in lines.everywhere:
         onset = line.row.since if line.id and line.row is not None else ""
-        if onset and not image.since(onset) and not (onset == since("hqf") and "hqf" in lines.features):
+        if not onset or (onset == since("hqf") and "hqf" in lines.features):
+            continue
+        if not image.since(onset) or _TRAINS.get(onset, image.letter) != image.letter:
             yield Fault(line, because("line-too-new", since=onset, image=lines.image))
 
 

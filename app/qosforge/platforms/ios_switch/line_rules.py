@@ -67,11 +67,8 @@ def _why_not(line: PlacedLine, limits: PortPolicers) -> str:
     return ""
 
 
-def switch_policies(lines: ConfigurationLines) -> Iterator[Fault]:
-    """Policies of switches mark and police at inputs, and aggregate policers stand beside them."""
-    for line in lines.everywhere:
-        if line.row is not None and line.row.id == "service-policy" and " output " in line.text:
-            yield Fault(line, because("policy-side", why="policies of this switch work at inputs alone"))
+def aggregate_policers(lines: ConfigurationLines) -> Iterator[Fault]:
+    """Policers that several classes share stand beside the policies."""
     aggregates = lines.named("aggregate")
     for line in lines.all("police"):
         name = line.get("aggregate")

@@ -48,7 +48,7 @@ class _DeviceLines:
         self._context, self._device = context, device
         self._platform: Platform = platform(device.request.platform, device.name)
         self._predicted: PredictedConfiguration = context.predicted(device)
-        self._rendered = self._platform.commands.place(device.text)
+        self._rendered = self._platform.commands.place(device.text, abbreviated=False)
         self._numbers = {(line.path, line.text): line.number for line in reversed(list(walk(self._rendered)))}
 
     def findings(self) -> Iterator[Finding]:
@@ -68,7 +68,7 @@ class _DeviceLines:
             return
         before = self._placed(predicted.current or ())
         told.update(map(_key, self._faults(before)))
-        outside = () if predicted.current is None else changed_outside(table, before, after, self._rendered)
+        outside = () if predicted.current is None else changed_outside(table, before, after, self._named())
         for fault in (*self._faults(after), *outside):
             if _key(fault) in told:
                 continue
@@ -79,6 +79,11 @@ class _DeviceLines:
 
     def _placed(self, tree: Tree) -> tuple[PlacedLine, ...]:
         return self._platform.commands.place(tree_text(tree, self._platform.grammar))
+
+    def _named(self) -> tuple[PlacedLine, ...]:
+        """What is rendered, the interfaces among it that are to have no lines of ours."""
+        text = "\n".join(block.text for block in self._device.blocks)
+        return self._platform.commands.place(text, abbreviated=False)
 
     def _faults(self, lines: tuple[PlacedLine, ...]) -> Iterator[Fault]:
         request = self._device.request
@@ -100,9 +105,8 @@ class _DeviceLines:
         top = line
         while top.above is not None:
             top = top.above
-        interface = fault.port or (
-            top.text.removeprefix("interface ") if top.text.startswith("interface ") else None
-        )
+        named = top.name or top.text.removeprefix("interface ")
+        interface = fault.port or (named if top.text.startswith("interface ") else None)
         direction = line.get("direction")
         name = self._class(line, top)
         where = self._context.compilation.intent.class_place(name) if name else None

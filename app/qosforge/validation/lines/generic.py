@@ -32,9 +32,11 @@ def table_faults(
 def misspelt(table: CommandTable, line: PlacedLine) -> str:
     """The form that the first word of a line was probably meant to be; empty where there is none."""
     word = line.text.removeprefix("no ").split(" ", 1)[0]
-    firsts = dict.fromkeys(phrase.split(" ", 1)[0] for phrase in table.phrases(line.mode))
-    close = get_close_matches(word, [first for first in firsts if first[0].isalpha()], 1, _CLOSE)
-    return close[0] if close and close[0] != word else ""
+    firsts = sorted(table.first_words(line.mode))
+    close = [first for first in firsts if sorted(first) == sorted(word)] or get_close_matches(
+        word, firsts, 1, _CLOSE
+    )
+    return close[0] if close and word not in firsts else ""
 
 
 def _why_unknown(table: CommandTable, line: PlacedLine) -> Reason:

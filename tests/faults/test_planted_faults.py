@@ -1,0 +1,43 @@
+"""Each planted fault is named: its code, its device, its line, and where the table says so its class and interface."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from qosforge.finding_codes import load_codes
+from qosforge.findings import Finding, Severity
+from qosforge.platforms.base import installed
+
+from .support import PlantedFault, tables, with_fault
+
+OWN = [fault for fault in tables() if "own" in fault.seen_by]
+
+
+def described(findings: tuple[Finding, ...]) -> str:
+    """The findings about lines, and the codes of all others."""
+    lines = [f"{f.code} {f.where}: {f.message}" for f in findings if "number" in f.facts]
+    return "\n".join((*lines, ", ".join(sorted({f.code for f in findings if "number" not in f.facts}))))
+
+
+@pytest.mark.parametrize("fault", OWN, ids=lambda fault: f"{fault.platform}-{fault.id}")
+def test_own_checks_name_the_fault_at_its_line(fault: PlantedFault) -> None:
+    found = with_fault(fault).own_findings()
+    named = [f for f in found if f.code == fault.code and f.facts.get("text") == fault.line]
+    assert named, described(found)
+    assert all(f.severity is Severity.ERROR and f.device == fault.device and f.hint for f in named)
+    assert all(isinstance(f.facts["number"], int) and f.facts["number"] > 0 for f in named)
+    if fault.traffic_class is not None:
+        assert {f.traffic_class for f in named} == {fault.traffic_class}, described(found)
+        assert all(f.file and f.line for f in named)
+    if fault.interface is not None:
+        assert fault.interface in {f.interface for f in named}, described(found)
+
+
+def test_the_table_is_whole() -> None:
+    assert not [id_ for id_, count in Counter((f.platform, f.id) for f in tables()).items() if count > 1]
+    assert {fault.code for fault in tables()} <= load_codes().codes.keys()
+    assert {fault.platform for fault in tables()} == installed().keys()
+    assert {by for fault in tables() for by in fault.seen_by} <= {"own", "batfish"}
+    assert len(tables()) >= 100
