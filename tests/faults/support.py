@@ -97,9 +97,14 @@ def campus_running() -> Mapping[str, str]:
     return {d.name: (CAMPUS / d.startup).read_text(encoding="utf-8") for d in devices if d.startup}
 
 
+def network_of(policy: str) -> Compilation:
+    """A policy on the network that it is tried on."""
+    return campus(policy.removeprefix("campus/")) if policy.startswith("campus/") else library(policy)
+
+
 def compiled(policy: str, device: str) -> Validated:
     """A device as a policy has it, without a fault."""
-    whole = campus(policy.removeprefix("campus/")) if policy.startswith("campus/") else library(policy)
+    whole = network_of(policy)
     texts = campus_running() if policy.startswith("campus/") else booted_with()
     made = next(d for d in whole.devices if d.name == device)
     return _validated(whole, made, {device: texts[device]})

@@ -1,4 +1,4 @@
-"""Each planted fault is named: its code, its device, its line, and where the table says so its class and interface."""
+"""Each planted fault is named: its code, device and line, and where the table says so its class and interface."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from qosforge.platforms.mqc.list_rules import access_lists
 
 _ALL = 100
 _OBJECTS = ("class-map", "input-policy", "output-policy", "input-map", "output-map", "wred-profile")
+_HIGHEST = {"dscp": 63, "precedence": 7, "cos": 7}
 _LISTS = {"match-any": 5, "match-all": 1}
 _METERED = ("police", "limit", "port-meter")
 
@@ -94,6 +95,16 @@ def _layer2(line: PlacedLine) -> bool:
     return line.text.endswith(" layer2")
 
 
+def marks(lines: ConfigurationLines) -> Iterator[Fault]:
+    """Marks that packets do not have."""
+    for line in lines.all("match-mark"):
+        for field, highest in _HIGHEST.items():
+            listed = ",".join(line.get(field, ()))
+            for mark in map(int, listed.split(",") if listed else ()):
+                if mark > highest:
+                    yield out_of_range(line, f"{mark} is not between 0 and {highest}")
+
+
 def lists_of_classes(lines: ConfigurationLines) -> Iterator[Fault]:
     """How many lists a class-map refers to."""
     for class_map in lines.all("class-map"):
@@ -138,6 +149,7 @@ LINE_RULES = (
     strict,
     profiles,
     layers,
+    marks,
     lists_of_classes,
     names,
     meters,

@@ -19,7 +19,7 @@ from qosforge.findings import Finding
 from qosforge.platforms.base import Platform, platform
 from qosforge.platforms.line_rules import ConfigurationLines, Fault
 from qosforge.validation.context import ValidationContext
-from qosforge.validation.lines.generic import defined_objects, table_faults, unused
+from qosforge.validation.lines.generic import defined_objects, table_faults, unread, unused
 from qosforge.validation.lines.outside import changed_outside, smuggled
 
 _TOP = "the configuration"
@@ -58,6 +58,7 @@ class _DeviceLines:
         told: set[_Key] = set()
         faults = (
             *table_faults(table, self._rendered, there),
+            *unread(table, self._rendered),
             *smuggled(table, self._rendered),
             *unused(self._rendered, after),
         )

@@ -29,6 +29,13 @@ def table_faults(
     yield from _loops(lines)
 
 
+def unread(table: CommandTable, rendered: Iterable[PlacedLine]) -> Iterator[Fault]:
+    """Rendered lines that are read only as what plans have no place for: entries of lists of others."""
+    for line in walk(rendered):
+        if line.understood and "rest" in line.values:
+            yield Fault(line, _why_unknown(table, line))
+
+
 def misspelt(table: CommandTable, line: PlacedLine) -> str:
     """The form that the first word of a line was probably meant to be; empty where there is none."""
     word = line.text.removeprefix("no ").split(" ", 1)[0]
