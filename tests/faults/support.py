@@ -5,12 +5,14 @@ The tables are the YAML files beside this module, one for each platform. An entr
     - id: misspelt-keyword            # what pytest calls it
       policy: infn-fnal-pq            # the policy; `campus/POLICY` on the campus, else on `tests/golden/network*`
       device: ios-12-4
+      beside: [r2]                    # other devices that the run changes too: the other end of a link
+      told_of: r2                     # the device that the finding is of, where it is the other one
       in: rendered                    # or predicted: what the device comes to hold, lines of others included
       under: policy-map cdf-pq        # the heading at the top below which the line stands, where several are alike
       find: "  priority 800"          # the line with its indentation; without it `put` is added at the end
       put: ["  priority prcent 30"]   # what stands there instead; [] takes the line away
       code: line-unknown              # the finding, and the line that it has to name
-      line: priority prcent 30
+      line: priority prcent 30        # none where it is of an interface as a whole
       class: pre7                     # and, where they are said here, the class of the intent and the interface
       interface: Serial0/0
       seen_by: [own, batfish]         # who finds it; `batfish` is asked where QOSFORGE_BATFISH_HOST is set
@@ -49,12 +51,14 @@ class PlantedFault(BaseModel):
     id: str
     policy: str
     device: str
+    beside: tuple[str, ...] = ()
+    told_of: str | None = None
     where: str = Field(alias="in", pattern="rendered|predicted")
     under: str | None = None
     find: str | None = None
     put: tuple[str, ...] = ()
     code: str
-    line: str
+    line: str | None = None
     traffic_class: str | None = Field(default=None, alias="class")
     interface: str | None = None
     seen_by: tuple[str, ...] = Field(min_length=1)
@@ -102,30 +106,31 @@ def network_of(policy: str) -> Compilation:
     return campus(policy.removeprefix("campus/")) if policy.startswith("campus/") else library(policy)
 
 
-def compiled(policy: str, device: str) -> Validated:
-    """A device as a policy has it, without a fault."""
+def compiled(policy: str, *devices: str) -> Validated:
+    """Devices as a policy has them, without a fault."""
     whole = network_of(policy)
     texts = campus_running() if policy.startswith("campus/") else booted_with()
-    made = next(d for d in whole.devices if d.name == device)
-    return _validated(whole, made, {device: texts[device]})
+    made = tuple(next(d for d in whole.devices if d.name == name) for name in devices)
+    return _validated(whole, made, {name: texts[name] for name in devices})
 
 
 def with_fault(fault: PlantedFault) -> Validated:
     """The device with the fault in it."""
-    right = compiled(fault.policy, fault.device)
+    right = compiled(fault.policy, fault.device, *fault.beside)
     device = right.compilation.devices[0]
     if fault.where == "rendered":
-        return _validated(right.compilation, _rendered_with(device, fault), right.running)
+        devices = (_rendered_with(device, fault), *right.compilation.devices[1:])
+        return _validated(right.compilation, devices, right.running)
     grammar = platform(device.request.platform).grammar
     before = right.predicted[device.name]
     lines = _edited(tree_text(before.target, grammar).splitlines(), fault)
     assert lines is not None, f"{fault.id}: no line {fault.find!r} below {fault.under!r}"
     after = PredictedConfiguration(before.current, grammar.parse("\n".join(lines)))
-    return replace(right, predicted={device.name: after})
+    return replace(right, predicted={**right.predicted, device.name: after})
 
 
-def _validated(whole: Compilation, device: CompiledDevice, running: Mapping[str, str]) -> Validated:
-    alone = replace(whole, devices=(device,))
+def _validated(whole: Compilation, devices: tuple[CompiledDevice, ...], running: Mapping[str, str]) -> Validated:
+    alone = replace(whole, devices=devices)
     return Validated(alone, running, predict_configurations(alone, running))
 
 

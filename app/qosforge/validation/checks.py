@@ -13,6 +13,7 @@ from qosforge.validation.classification import check_classification
 from qosforge.validation.context import ValidationContext
 from qosforge.validation.declared import check_declared
 from qosforge.validation.evidence import check_evidence
+from qosforge.validation.fragments import check_fragments
 from qosforge.validation.intents import check_priority_share, check_routing
 from qosforge.validation.lines import check_lines
 from qosforge.validation.links import check_efficiency, check_ends
@@ -32,9 +33,12 @@ def own_checks(
     ``predicted`` are the configurations that the candidates are made of, where they are made already.
     """
     known = ValidationContext(compilation, running, predicted or {})
+    lines = tuple(check_lines(known))
+    faulty = {finding.device for finding in lines}
     return (
-        *check_lines(known),
-        *check_rendering(known),
+        *lines,
+        # A fault that is named at its line makes a plan of its own; what else differs is told once it is mended.
+        *(finding for finding in check_rendering(known) if finding.device not in faulty),
         *check_classification(known),
         *check_efficiency(known),
         *check_ends(known),
@@ -43,6 +47,7 @@ def own_checks(
         *check_priority_share(known),
         *check_bursts(known),
         *check_declared(known),
+        *check_fragments(known),
         *check_routing(known),
         *check_verification(known),
         *check_evidence(known),

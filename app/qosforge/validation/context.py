@@ -8,11 +8,12 @@ from functools import cached_property
 
 from qosforge.compiler.compile import Compilation, CompiledDevice
 from qosforge.compiler.merged_configuration import PredictedConfiguration, predict_configuration
+from qosforge.configtree.tree_text import tree_text
 from qosforge.errors import Place
 from qosforge.inventory.models import Device, Port
 from qosforge.plan.model import InterfacePlan, Plan, Scheduler
 from qosforge.plan.request import InterfaceRequest
-from qosforge.platforms.base import installed
+from qosforge.platforms.base import installed, platform
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration
 
@@ -62,6 +63,22 @@ class ValidationContext:
             return found
         before = self.running_plan(port[0])
         return before.interface(port[1]) if before is not None else None
+
+    def predicted_plan(self, device: CompiledDevice) -> Plan:
+        """What the configuration amounts to that a compiled device comes to hold."""
+        running, predicted = self.running.get(device.name), self.predicted(device)
+        request = device.request
+        # What stays as it is was read when it was compiled.
+        if running is not None and predicted.target == predicted.current:
+            return parse_running(request.platform, running, device.name, request.image)
+        target = platform(request.platform, device.name)
+        return target.parse(tree_text(predicted.target, target.grammar), device.name, request.image)
+
+    def coming(self, port: Port) -> InterfacePlan | None:
+        """As `interface`, read from the configuration that the device comes to hold."""
+        device = self.compiled.get(port[0])
+        found = self.predicted_plan(device).interface(port[1]) if device is not None else None
+        return found or self.interface(port)
 
     def scheduler(self, port: Port) -> Scheduler | None:
         """What serves a port's queues: its own scheduler or the device-wide one."""

@@ -19,12 +19,16 @@ _MECHANISMS = {"header_compression": "header compression", "fragmentation": "fra
 def check_efficiency(context: ValidationContext) -> Iterator[Finding]:
     """``one-sided-efficiency``: header compression and fragmentation need both ends of a link.
 
-    An end of which nothing is known is a warning: it may or may not do its part. Links between devices that the
-    intent leaves alone are for an audit.
+    It has to be so in the plans and in what the devices come to hold. An end of which nothing is known is a warning:
+    it may or may not do its part. Links between devices that the intent leaves alone are for an audit.
     """
     for link in context.compilation.network.links:
-        if link.a[0] in context.compiled or link.b[0] in context.compiled:
-            yield from one_sided(link, context.interface)
+        if link.a[0] not in context.compiled and link.b[0] not in context.compiled:
+            continue
+        planned = [context.interface(port) for port in (link.a, link.b)]
+        if any(_has(end.efficiency, mechanism) for end in planned if end is not None for mechanism in _MECHANISMS):
+            planned_or_held = (*one_sided(link, context.interface), *one_sided(link, context.coming))
+            yield from dict.fromkeys(planned_or_held)
 
 
 def one_sided(

@@ -7,36 +7,17 @@ from typing import Any
 
 from qosforge.compiler.candidate import find_plan_differences
 from qosforge.compiler.compile import CompiledDevice
-from qosforge.configtree import Tree
-from qosforge.configtree.tree_text import tree_text
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.note import note
 from qosforge.plan.model import InterfacePlan, Plan
-from qosforge.platforms.base import platform
-from qosforge.platforms.cached_parse import parse_running
-from qosforge.platforms.device_text import Configuration
 from qosforge.validation.context import ValidationContext
 
 
 def check_rendering(context: ValidationContext) -> Iterator[Finding]:
     """``round-trip`` of every compiled device."""
     for device in context.compilation.devices:
-        running = context.running.get(device.name)
-        predicted = context.predicted(device)
-        tree, current = predicted.target, predicted.current
-        # What stays as it is was read when it was compiled.
-        held = _read(device, tree) if running is None or tree != current else _held(device, running)
-        yield from _round_trip(device, held, alone=running is None)
-
-
-def _read(device: CompiledDevice, tree: Tree) -> Plan:
-    target = platform(device.request.platform, device.name)
-    return target.parse(tree_text(tree, target.grammar), device.name, device.request.image)
-
-
-def _held(device: CompiledDevice, running: Configuration) -> Plan:
-    return parse_running(device.request.platform, running, device.name, device.request.image)
+        yield from _round_trip(device, context.predicted_plan(device), alone=device.name not in context.running)
 
 
 def _round_trip(device: CompiledDevice, running: Plan, *, alone: bool) -> Iterator[Finding]:
