@@ -19,7 +19,7 @@ _MECHANISMS = {"header_compression": "header compression", "fragmentation": "fra
 def check_efficiency(context: ValidationContext) -> Iterator[Finding]:
     """``one-sided-efficiency``: header compression and fragmentation need both ends of a link.
 
-    It has to be so in the plans and in what the devices come to hold. An end of which nothing is known is a warning:
+    It has to be so in the plans and in what devices come to hold. An end of which nothing is known is a warning:
     it may or may not do its part. Links between devices that the intent leaves alone are for an audit.
     """
     for link in context.compilation.network.links:
