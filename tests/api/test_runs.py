@@ -85,6 +85,25 @@ def test_a_run_is_recorded_with_who_asked_for_it_and_why(
     assert (call.actor, call.network, call.resource, call.status) == ("ann", "campus", f"{RUNS}/{run['id']}", 201)
 
 
+def test_who_may_approve_sets_a_finding_of_batfish_aside(
+    client: TestClient, ann: Headers, people: People, backend: Backend
+) -> None:
+    aside = {"code": "batfish-undefined-reference", "device": "r1", "text": "'web'", "reason": "it is in the image"}
+    body = BODY | {"set_aside": aside}
+    refused = client.post(RUNS, json=body, headers=ann)
+    assert "no approver of network campus" in problem(refused, 403)
+    bob = people.headers("bob", Role.APPROVER, "campus")
+    run = client.post(RUNS, json=body, headers=bob)
+    assert run.status_code == 201
+    recorded = backend.run_requests.run(run.json()["id"]).resolved.set_aside
+    assert recorded is not None
+    assert recorded.model_dump() == aside | {"by": "bob"}
+    told = "batfish-undefined-reference of r1 ('web'), by bob: it is in the image"
+    assert client.get(run.headers["location"], headers=ann).json()["set_aside"] == told
+    for wrong in ({"code": "dangling-reference"}, {"reason": ""}):
+        assert "set_aside" in problem(client.post(RUNS, json=BODY | {"set_aside": aside | wrong}, headers=bob), 422)
+
+
 def test_a_policy_may_be_named_or_brought(place: Place, backend: Backend) -> None:
     text = shipped("campus-collaboration").text
     named, brought = place(), place(policy={"text": text, "file": "policies/mine.yaml"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 import time
@@ -122,3 +123,9 @@ def children_of(pid: int) -> list[int]:
         with suppress(FileNotFoundError):  # a thread that ends meanwhile
             children += [int(child) for child in (task / "children").read_text().split()]
     return children
+
+
+def askers() -> list[int]:
+    """The processes of this one that ask Batfish."""
+    commands = {pid: Path(f"/proc/{pid}/cmdline") for pid in children_of(os.getpid())}
+    return [pid for pid, file in commands.items() if file.exists() and b"batfish.questions" in file.read_bytes()]

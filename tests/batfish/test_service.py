@@ -24,7 +24,20 @@ from qosforge.batfish.release import Match, match
 from qosforge.batfish.service import BatfishService
 from qosforge.findings import Severity
 
-from .support import Behaviour, check, children_of, cut, drip, hang, midway, nonsense, peer, prepared, refuse
+from .support import (
+    Behaviour,
+    askers,
+    check,
+    children_of,
+    cut,
+    drip,
+    hang,
+    midway,
+    nonsense,
+    peer,
+    prepared,
+    refuse,
+)
 
 SLACK = 4.0
 """Seconds that a loaded machine may take beside the bound: a process begins, and ends."""
@@ -151,12 +164,6 @@ def test_more_than_may_wait_are_told_at_once(monkeypatch: pytest.MonkeyPatch) ->
         (finding,) = one.check(prepared(), address)
         assert "too many wait for it already" in finding.message
         first.join(20)
-
-
-def askers() -> list[int]:
-    """The processes of this one that ask Batfish."""
-    commands = {pid: Path(f"/proc/{pid}/cmdline") for pid in children_of(os.getpid())}
-    return [pid for pid, file in commands.items() if file.exists() and b"batfish.questions" in file.read_bytes()]
 
 
 ASKS = """

@@ -278,6 +278,28 @@ def test_all_that_an_order_says_reaches_the_run(client: TestClient, enter: Enter
     assert backend.run_requests.run(place(client, headers, judge="nobody")).params["measure"] is False
 
 
+def test_the_form_sets_a_finding_of_batfish_aside_for_who_may_approve(
+    client: TestClient, enter: Enter, backend: Backend
+) -> None:
+    aside = {"set_aside_code": "batfish-failed", "set_aside_reason": "being moved", "set_aside_text": "<b>"}
+    link = f"/runs/new?network={NETWORK}&policy={POLICY}&set_aside_code=batfish-failed&set_aside_device=r%221"
+    operator = enter("ann", Role.OPERATOR)
+    assert "set_aside_code" not in client.get(link, headers=operator).text
+    form = {"network": NETWORK, "policy": POLICY, "key": "k", **aside}
+    assert client.post("/runs", data=form, headers=operator).status_code == 403
+    approver = enter("bob", Role.APPROVER)
+    page = client.get(link, headers=approver).text
+    assert 'value="batfish-failed"' in page
+    assert 'value="r&#34;1"' in page
+    run = backend.run_requests.run(place(client, approver, **aside))
+    assert run.resolved.set_aside is not None
+    assert (run.resolved.set_aside.by, run.resolved.set_aside.code) == ("bob", "batfish-failed")
+    shown = client.get(f"/runs/{run.id}", headers=approver).text
+    assert "batfish-failed (&lt;b&gt;) by bob: “being moved”" in shown
+    for wrong in ({"set_aside_reason": ""}, {"set_aside_code": ""}, {"set_aside_code": "round-trip"}):
+        assert client.post("/runs", data=form | wrong, headers=approver).status_code == 422
+
+
 @pytest.mark.parametrize(
     ("fields", "status", "said"),
     [

@@ -77,6 +77,7 @@ class RunDetail(RunSummary):
     )
     changes: list[ClassChange] = Field(description="After against before, bound by bound.")
     rollout: list[WaveReport] = Field(description="The waves of its push, and how far each came.")
+    set_aside: str = Field(description="The finding of Batfish that was set aside for it, by whom and why.")
     left_out: list[str] = Field(description="Devices that failed and were left out of a change that stands.")
     links: RunLinks
 
@@ -177,6 +178,7 @@ def detail_of(run: Run, report: RunReport, candidate: str | None) -> RunDetail:
         question=report.question,
         changes=list(report.changes),
         rollout=list(report.rollout),
+        set_aside=report.set_aside,
         left_out=list(report.left_out),
         links=RunLinks(self=here, events=f"{here}/events", artifacts=f"{here}/artifacts", report=f"{here}/report"),
     )

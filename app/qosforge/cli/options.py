@@ -27,6 +27,15 @@ AcceptUnconfirmed = Annotated[
     bool,
     typer.Option("--accept-unconfirmed", help="Enter lines too that no published source confirms for the device."),
 ]
+SetAside = Annotated[
+    str | None,
+    typer.Option(
+        "--set-aside",
+        metavar="CODE[@DEVICE][:TEXT]",
+        help="One finding of Batfish that stops nothing in this run: of this code and device, with this text.",
+    ),
+]
+AsideReason = Annotated[str, typer.Option("--reason", help="Why a finding is set aside; recorded and shown.")]
 RequireBatfish = Annotated[bool, typer.Option("--require-batfish", help="Fail when Batfish does not check.")]
 Packets = Annotated[
     Path | None,

@@ -56,6 +56,8 @@ class RunOptions:
     not_before: str | None
     timeout: int | None
     accept_unconfirmed: bool = False
+    set_aside: str | None = None
+    reason: str = ""
 
     def request(self) -> RunRequest:
         """The request of the run, with the text of a policy that is a file here.
@@ -72,6 +74,7 @@ class RunOptions:
                 "strict": self.strict,
                 "require_batfish": self.require_batfish,
                 "accept_unconfirmed": self.accept_unconfirmed,
+                "set_aside": self._aside(),
                 "seed": self.seed,
                 "ticket": self.ticket,
                 "not_before": self._moment(),
@@ -79,6 +82,18 @@ class RunOptions:
                 "source": source.document() if source else None,
             }
         )
+
+    def _aside(self) -> dict[str, str] | None:
+        if self.set_aside is None:
+            if self.reason:
+                raise InputError("names no finding", Place(path="--reason"), "name it: --set-aside CODE@DEVICE")
+            return None
+        named, _, text = self.set_aside.partition(":")
+        code, _, device = named.partition("@")
+        if not self.reason:
+            place = Place(path="--set-aside")
+            raise InputError("a finding is set aside for a reason", place, "say it: --reason TEXT")
+        return {"code": code.strip(), "device": device.strip(), "text": text.strip(), "reason": self.reason}
 
     def _source(self) -> GitSource | None:
         try:

@@ -12,6 +12,7 @@ import typer
 from qosforge.cli import remote_runs
 from qosforge.cli.options import (
     AcceptUnconfirmed,
+    AsideReason,
     AsJson,
     NetworkFolder,
     Packets,
@@ -20,6 +21,7 @@ from qosforge.cli.options import (
     RequireBatfish,
     RunId,
     Seed,
+    SetAside,
     Strict,
 )
 from qosforge.cli.reports import Junit, Markdown, Reports, Sarif
@@ -49,6 +51,8 @@ def run(
     parameters: Parameters = None,
     require_batfish: RequireBatfish = False,
     accept_unconfirmed: AcceptUnconfirmed = False,
+    set_aside: SetAside = None,
+    reason: AsideReason = "",
     strict: Strict = False,
     seed: Seed = 1,
     ticket: Ticket = "",
@@ -75,6 +79,8 @@ def run(
         not_before,
         timeout,
         accept_unconfirmed,
+        set_aside,
+        reason,
     )
     _start(
         run_options, Reports(str(policy), sarif, junit, markdown), FollowOptions(wait, wait_seconds, key), as_json
@@ -87,6 +93,8 @@ def push(
     parameters: Parameters = None,
     require_batfish: RequireBatfish = False,
     accept_unconfirmed: AcceptUnconfirmed = False,
+    set_aside: SetAside = None,
+    reason: AsideReason = "",
     strict: Strict = False,
     ticket: Ticket = "",
     not_before: NotBefore = None,
@@ -112,6 +120,8 @@ def push(
         not_before,
         timeout,
         accept_unconfirmed,
+        set_aside,
+        reason,
     )
     _start(
         run_options, Reports(str(policy), sarif, junit, markdown), FollowOptions(wait, wait_seconds, key), as_json

@@ -104,6 +104,8 @@ class RunReport(BaseModel):
     ticket: str = ""
     accept_unconfirmed: bool = False
     """Whether lines might be entered that no published source confirms."""
+    set_aside: str = ""
+    """Which finding of Batfish a person set aside for the run, by whom and why."""
     source: dict[str, str] | None = None
     rollback_of: str | None = None
     waits_for: str = ""

@@ -17,6 +17,7 @@ def run_metadata(report: RunReport) -> tuple[tuple[str, str], ...]:
         ("ticket", report.ticket),
         ("policy from", commit),
         ("accepted", "lines that no published source confirms" if report.accept_unconfirmed else ""),
+        ("set aside", report.set_aside),
         ("rolls back run", report.rollback_of or ""),
         ("waits for", report.waits_for),
         ("because", report.reason),

@@ -54,10 +54,13 @@ def start_run(
 ) -> RunSummary:
     """Start a run. It is recorded and begins as soon as an executor is free; its events tell how it goes.
 
+    To set a finding of Batfish aside takes an approver of the network.
     A change that has to be approved, or waits for its time, is prepared and then waits without holding a device.
     """
     audit.network = body.network
     caller.require(Role.OPERATOR, body.network)
+    if body.set_aside is not None:
+        caller.require(Role.APPROVER, body.network)
     network = backend.networks.network(body.network)
     intent, stored = load_run_policy(backend.policies.seen_by(caller), body.policy)
     run, made = backend.run_requests.submit(body, RunDocuments(network, intent, stored), caller.name, key)

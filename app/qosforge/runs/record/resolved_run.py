@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from qosforge.inventory.changes import Approval
 from qosforge.keep_rule import KeepRule
+from qosforge.runs.record.set_aside import RecordedSetAside
 
 
 class ResolvedRun(BaseModel):
@@ -49,6 +50,8 @@ class ResolvedRun(BaseModel):
     require_batfish: bool = False
     accept_unconfirmed: bool = False
     """Whether lines may be entered that no published source confirms."""
+    set_aside: RecordedSetAside | None = None
+    """The finding of Batfish that a person set aside for this run alone."""
     batfish_host: str | None = None
     batfish_port: int = 9996
     tester: Literal["twin", "external"] = "twin"

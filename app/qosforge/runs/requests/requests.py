@@ -75,6 +75,7 @@ class RunRequests(RunDecisions):
             settings=self.settings,
             artifacts=self.artifacts,
             approval=self.approval(network),
+            who=who,
             now=self.store.now(),
         )
         return self.store.add_run(
@@ -185,7 +186,8 @@ class RunRequests(RunDecisions):
 
     def _add_from(self, run: Run, changed: Mapping[str, Any], who: str, key: IdempotencyKey | None = None) -> Run:
         """Record a new run as another one was, but for what is ``changed``; it may begin now."""
-        now = {"not_before": None, "deadline": None, "traceparent": current_traceparent()}
+        # A finding is set aside for one run alone.
+        now = {"not_before": None, "deadline": None, "set_aside": None, "traceparent": current_traceparent()}
         return self.store.add_run(run.resolved.model_copy(update={**now, **changed}), who, key)[0]
 
     def retry(self, run_id: str, who: str, start: str = "read") -> Run:

@@ -16,6 +16,7 @@ from qosforge.inventory.models import Network
 from qosforge.keep_rule import KeepRule, strictest
 from qosforge.policy_library.versions import PolicyVersion
 from qosforge.runs.record.resolved_run import ResolvedRun
+from qosforge.runs.record.set_aside import RecordedSetAside
 from qosforge.runs.requests.run_request import LONGEST_TICKET, RunRequest
 from qosforge.runs.workflow.live import require_checks, require_traffic
 from qosforge.settings import Settings
@@ -58,9 +59,13 @@ def resolve_run(
     settings: Settings,
     artifacts: Artifacts,
     approval: Approval,
+    who: str,
     now: datetime,
 ) -> ResolvedRun:
-    """The run that a valid request comes to ``now``; ``approval`` is who has to approve changes of its network."""
+    """The run that a valid request of ``who`` comes to ``now``; ``approval`` is who has to approve changes of its
+    network.
+    """
+    aside = request.set_aside
     network, intent, stored = documents.network, documents.intent, documents.stored
     lab = lab_of(settings, network)
     seconds = request.timeout_seconds
@@ -84,6 +89,7 @@ def resolve_run(
         strict=request.strict,
         require_batfish=request.require_batfish,
         accept_unconfirmed=request.accept_unconfirmed,
+        set_aside=None if aside is None else RecordedSetAside(**aside.model_dump(), by=who),
         batfish_host=settings.batfish_host,
         batfish_port=settings.batfish_port,
         tester=request.tester,
@@ -125,4 +131,5 @@ def _identity(request: RunRequest, documents: RunDocuments) -> dict[str, Any]:
         "source": request.source.model_dump(exclude_none=True) if request.source else None,
         # Not where it is not: keys that an earlier release recorded stand for the same request.
         **({"accept_unconfirmed": True} if request.accept_unconfirmed else {}),
+        **({"set_aside": request.set_aside.model_dump()} if request.set_aside else {}),
     }

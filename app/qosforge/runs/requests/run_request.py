@@ -22,6 +22,7 @@ from pydantic import (
 
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.policy_library.choice import PolicyChoice
+from qosforge.runs.record.set_aside import SetAside
 
 LONGEST_TICKET = 64
 
@@ -83,6 +84,10 @@ class RunRequest(BaseModel):
     require_batfish: StrictBool = False
     accept_unconfirmed: StrictBool = Field(
         default=False, description="Enter lines that no published source confirms for the device, too."
+    )
+    set_aside: SetAside | None = Field(
+        default=None,
+        description="One finding of Batfish that stops nothing in this run; it takes an approver of the network.",
     )
     seed: StrictInt = Field(default=1, ge=0, le=2**64 - 1)
     tester: Literal["twin", "external"] = "twin"

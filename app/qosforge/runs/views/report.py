@@ -141,6 +141,7 @@ def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:
         "created_by": run.requested_by,
         "ticket": run.ticket,
         "accept_unconfirmed": run.resolved.accept_unconfirmed,
+        "set_aside": _set_aside(run),
         "source": run.source,
         "rollback_of": run.resolved.rollback_of,
         "waits_for": run.waits_for,
@@ -162,6 +163,11 @@ def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:
             for d in store.decisions.on(run.id)
         ),
     }
+
+
+def _set_aside(run: Run) -> str:
+    aside = run.resolved.set_aside
+    return "" if aside is None else f"{aside.told}, by {aside.by}: {aside.reason}"
 
 
 def _recorded(artifacts: Artifacts, artifact: str) -> list[Json]:

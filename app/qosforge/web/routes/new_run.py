@@ -19,7 +19,7 @@ from qosforge.policy_library.versions import LATEST
 from qosforge.runs.requests.resolve import RunDocuments, keep_rule
 from qosforge.runs.workflow.live import require_checks
 from qosforge.web.pages import Page, ThePage, sees
-from qosforge.web.views.run_form import RunForm, chosen_policy
+from qosforge.web.views.run_form import AsideLink, RunForm, chosen_policy
 
 router = APIRouter()
 
@@ -36,8 +36,9 @@ def new_run_form(
     policy: Name = "",
     version: Annotated[str, Query(pattern=r"^(latest|[0-9]{1,9})?$")] = "",
     changed: Literal["", "network"] = "",
+    aside: Annotated[AsideLink, Depends()],
 ) -> Response:
-    """The form of a new run; network, policy and version may be chosen already.
+    """The form of a new run; network, policy and version may be chosen already, and a finding to set ``aside``.
 
     A policy of another network than the one asked for brings its own, unless the network is what was ``changed`` in
     the form: then another policy has to be chosen. What is asked for is never replaced by something else.
@@ -65,6 +66,7 @@ def new_run_form(
         version=version or LATEST,
         versions=versions,
         key=uuid.uuid4(),
+        aside=aside if chosen and caller.may(Role.APPROVER, chosen) else None,
         **_rules(page, backend.networks.network(chosen) if chosen else None, keep),
         nothing_to_judge=nothing_to_judge,
     )
@@ -77,6 +79,8 @@ def start_run(
     """Start the run, and go to its page."""
     audit.network = form.network
     caller.require(Role.OPERATOR, form.network)
+    if form.set_aside_code:
+        caller.require(Role.APPROVER, form.network)
     network = backend.networks.network(form.network)
     intent, stored = chosen_policy(backend.policies.seen_by(caller), form.policy, form.version)
     documents = RunDocuments(network, intent, stored)

@@ -16,6 +16,7 @@ from qosforge.reports.model import DeviceReport, RunReport
 from qosforge.reports.table import format_bound
 from qosforge.reports.verdict_rows import VerdictRow, verdict_rows
 from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.set_aside import CODES
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.store import Run
 from qosforge.runs.record.summaries import MeasurementSummary
@@ -88,6 +89,23 @@ class RunView:
     def findings(self) -> list[Finding]:
         """Errors first, otherwise in the order they were found."""
         return sorted(self.report.findings, key=lambda finding: _SEVERITIES.index(finding.severity))
+
+    def may_set_aside(self, finding: Finding) -> bool:
+        """Whether the caller may begin a new run without minding a finding that this one was rejected for."""
+        resolved = self.run.resolved
+        stopped = self.run.status is RunStatus.REJECTED and finding.severity is not Severity.INFO
+        again = bool(resolved.policy_name) and resolved.brings_policy
+        return stopped and again and finding.code.startswith(CODES) and self.may(Role.APPROVER)
+
+    def aside_link(self, finding: Finding) -> dict[str, str]:
+        """The parameters of the form of a new run in which a finding is set aside."""
+        return {
+            "network": self.run.network,
+            "policy": self.run.resolved.policy_name,
+            "set_aside_code": finding.code,
+            "set_aside_device": finding.device or "",
+            "set_aside_text": finding.message[:500],
+        }
 
     @property
     def still_to_come(self) -> bool:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from fastapi import Form
+from fastapi import Form, Query
 
 from qosforge.errors import InputError, Place
 from qosforge.intent.loader import LoadedIntent
@@ -26,6 +26,15 @@ _LONGEST_MINUTES = 30 * 24 * 60
 
 
 @dataclass(frozen=True)
+class AsideLink:
+    """The finding that the form has chosen to be set aside, as a link from a run's findings names it."""
+
+    set_aside_code: Annotated[str, Query(max_length=64)] = ""
+    set_aside_device: Annotated[str, Query(max_length=128)] = ""
+    set_aside_text: Annotated[str, Query(max_length=500)] = ""
+
+
+@dataclass(frozen=True)
 class RunForm:
     """The fields of the form. ``not_before`` is on the clock of the network's change rules; ``key`` is drawn with
     the form, so that sending it twice starts one run.
@@ -40,6 +49,10 @@ class RunForm:
     strict: Ticked = ""
     require_batfish: Ticked = ""
     accept_unconfirmed: Ticked = ""
+    set_aside_code: Annotated[str, Form(max_length=64)] = ""
+    set_aside_device: Annotated[str, Form(max_length=128)] = ""
+    set_aside_text: Annotated[str, Form(max_length=500)] = ""
+    set_aside_reason: Annotated[str, Form(max_length=500)] = ""
     ticket: Annotated[Line, Form(max_length=LONGEST_TICKET)] = ""
     not_before: Annotated[str, Form(max_length=32)] = ""
     timeout_minutes: Annotated[str, Form(max_length=32, title="Give up after")] = ""
@@ -58,6 +71,7 @@ class RunForm:
                 "strict": bool(self.strict),
                 "require_batfish": bool(self.require_batfish),
                 "accept_unconfirmed": bool(self.accept_unconfirmed),
+                "set_aside": self._aside(),
                 "tester": "external" if self.judge == "external" else "twin",
                 "before": bool(self.before) and self.judge == "external",
                 "ticket": self.ticket.strip(),
@@ -66,6 +80,19 @@ class RunForm:
                 "source": documents.stored.source if documents.stored else None,
             }
         )
+
+    def _aside(self) -> dict[str, str] | None:
+        if not self.set_aside_code.strip():
+            if self.set_aside_reason.strip():
+                place = Place(path="set_aside_code")
+                raise InputError("no finding is named", place, "name the code of the finding that is set aside")
+            return None
+        return {
+            "code": self.set_aside_code.strip(),
+            "device": self.set_aside_device.strip(),
+            "text": self.set_aside_text.strip(),
+            "reason": self.set_aside_reason.strip(),
+        }
 
 
 def chosen_policy(policies: Policies, name: str, version: str) -> tuple[LoadedIntent, PolicyVersion | None]:

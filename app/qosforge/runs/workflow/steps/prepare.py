@@ -17,6 +17,7 @@ from qosforge.finding_rows import gather_findings
 from qosforge.findings import Finding, has_errors
 from qosforge.platforms.device_text import DeviceText
 from qosforge.platforms.masked_findings import mask_document
+from qosforge.runs.record.set_aside import set_aside
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.stop_signal import StopSignal
 from qosforge.runs.record.summaries import (
@@ -183,7 +184,8 @@ def prepare_change(context: Context, running: Mapping[str, str]) -> PreparedChan
         found = context.check_with_batfish(checked.batfish)
         changed = [name for name, (_, candidate) in checked.devices.items() if not candidate.empty]
         unsaved = _not_saved(context, changed, texts) if changed else ()
-        findings = gather_findings((*checked.findings, *found, *unsaved))
+        gathered = gather_findings((*checked.findings, *found, *unsaved))
+        findings = set_aside(gathered, resolved.set_aside)
         shown = [_shown(context, finding) for finding in findings]
         artifact = context.artifacts.put_json(shown)
         refused = has_errors(findings, strict=resolved.strict)
