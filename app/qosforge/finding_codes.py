@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
 from string import Formatter
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -35,6 +35,10 @@ class _Part(BaseModel):
 
 Severities = Annotated[dict[str, Severity], Field(min_length=1)]
 """The usual severity, then that of every condition that changes it: the first one that holds decides."""
+
+
+Proof = Literal["proven", "refuted", "open"]
+"""What a finding says of a proof: that it was found, that something shows the contrary, or that there is none."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +87,13 @@ class Variant(_Worded):
 class Explanation(_Worded):
     """What a code means: its severity, its messages with their facts, why it happens, the hint, and an example.
 
+    ``proof`` is what it says of a proof, where it does.
+
     The hint is what findings say too, but where a variant has its own, or where there is nothing to do.
     """
 
     severity: Severities
+    proof: Proof | None = None
     facts: tuple[str, ...] = ()
     variants: dict[str, Variant] = Field(default_factory=dict)
     meaning: _Text

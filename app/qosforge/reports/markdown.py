@@ -18,6 +18,7 @@ from qosforge.reports.delay_origin import DelayOrigin, not_recorded, run_origins
 from qosforge.reports.evidence import interval, observed, sentences
 from qosforge.reports.model import RunReport
 from qosforge.reports.preview import DevicePreview, FidelityDocument
+from qosforge.reports.proofs import proof_lines, proofs
 from qosforge.reports.row_table import rows_in_words
 from qosforge.reports.run_metadata import run_metadata
 from qosforge.reports.table import format_bound
@@ -45,7 +46,7 @@ def check_markdown(check: CheckReport, *, longest: int = LONGEST) -> str:
     counts = _counts(check.findings)
     head = [f"## QoS preview: {prose(check.intent)}{on}", ""]
     head += [f"{counts}. Version `{check.version[:12]}`." if check.version.isalnum() else f"{counts}.", ""]
-    head += [*_finding_table(check.findings), *_fidelity_table(check.devices)]
+    head += [*_proof_lines(check.findings), *_finding_table(check.findings), *_fidelity_table(check.devices)]
     by_device = findings_by_device(check.findings, (d.name for d in check.devices))
     return _join_bounded(head, [_device(device, by_device[device.name]) for device in check.devices], longest)
 
@@ -62,6 +63,7 @@ def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
         *_stage_lines(report),
         *_verdict_table(report),
         *_missing_origins(report),
+        *_proof_lines(report.findings),
         *_finding_table(report.findings),
     ]
     sections = []
@@ -106,6 +108,13 @@ def _counts(findings: Iterable[Finding], *, only: bool = False) -> str:
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}", *lines, ""] if lines else []
+
+
+def _proof_lines(findings: Sequence[Finding]) -> list[str]:
+    """What was proven, what was refuted by which packet or line, and what was not proven."""
+    lines = [f"- **{heading}**: {prose(said)}" for heading, said in proof_lines(proofs(findings))]
+    more = [f"- … and {len(lines) - ROWS} more"] if len(lines) > ROWS else []
+    return [*lines[:ROWS], *more, ""] if lines else []
 
 
 def _finding_table(findings: Sequence[Finding]) -> list[str]:

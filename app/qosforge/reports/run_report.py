@@ -17,6 +17,7 @@ from qosforge.findings import Finding, Severity
 from qosforge.reports.delay_origin import not_recorded, run_origins
 from qosforge.reports.evidence import interval, observed
 from qosforge.reports.model import RunReport
+from qosforge.reports.proofs import proof_lines, proofs
 from qosforge.reports.row_table import row_table
 from qosforge.reports.run_metadata import run_metadata
 from qosforge.reports.table import COLUMNS, ComparisonGroup, comparison_table, format_bound
@@ -71,6 +72,7 @@ def render_run_report(report: RunReport) -> str:
         side_texts=side_texts,
         in_words=trade_off_text,
         findings=_by_severity(report.findings),
+        proofs=proof_lines(proofs(report.findings)),
         figures=class_figures(report),
         origins=run_origins(report),
         unrecorded=not_recorded((report.before, report.predicted, report.after)),

@@ -14,7 +14,7 @@ from fastapi import Form
 from qosforge.access.roles import Principal
 from qosforge.api.backend import Backend
 from qosforge.device_state.last_known import LastKnown
-from qosforge.findings import Fidelity, Severity
+from qosforge.findings import Fidelity, Finding, Severity
 from qosforge.intent.policy_source import LONGEST_FILE, PolicySource
 from qosforge.platforms.base import platform
 from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION
@@ -22,6 +22,7 @@ from qosforge.reports.class_lines import ClassLine, class_lines
 from qosforge.reports.fidelity import FidelityCell, fidelity_by_class
 from qosforge.reports.grouped_findings import FindingGroup, GroupRow, group_findings
 from qosforge.reports.preview import ClassDocument, DevicePreview, FindingDocument, PolicyPreview
+from qosforge.reports.proofs import Proofs, proof_of, proofs
 
 COLOURS = 8
 """Traffic classes have one of so many colours, by their number."""
@@ -210,6 +211,12 @@ class PreviewView:
     def finding_groups(self) -> tuple[FindingGroup[FindingDocument], ...]:
         """The findings, the gravest first."""
         return group_findings(self.preview.findings)
+
+    @cached_property
+    def proofs(self) -> Proofs:
+        """What our own checks proved and refuted; Batfish is asked by a run."""
+        told = (finding for finding in self.preview.findings if proof_of(finding.code))
+        return proofs((Finding.model_validate(finding.model_dump()) for finding in told), checked=True)
 
     def line_of(self, about: FindingDocument | GroupRow) -> int | None:
         """The line of the edited text that a finding, or a row of one, is about."""

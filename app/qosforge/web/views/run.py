@@ -13,6 +13,7 @@ from qosforge.api.run_models import without_secrets
 from qosforge.findings import Finding, Severity
 from qosforge.reports.evidence import interval, observed
 from qosforge.reports.model import DeviceReport, RunReport
+from qosforge.reports.proofs import Proofs, proofs
 from qosforge.reports.table import format_bound
 from qosforge.reports.verdict_rows import VerdictRow, verdict_rows
 from qosforge.runs.record.expired import RETENTION_STAGE
@@ -89,6 +90,11 @@ class RunView:
     def findings(self) -> list[Finding]:
         """Errors first, otherwise in the order they were found."""
         return sorted(self.report.findings, key=lambda finding: _SEVERITIES.index(finding.severity))
+
+    @cached_property
+    def proofs(self) -> Proofs:
+        """What the run's validation proved, refuted, and left open."""
+        return proofs(self.report.findings)
 
     def may_set_aside(self, finding: Finding) -> bool:
         """Whether the caller may begin a new run without minding a finding that this one was rejected for."""
