@@ -64,6 +64,13 @@ def test_batfish_is_of_the_release_of_its_client() -> None:
     assert client_release() == image.partition(":")[2]
 
 
+def test_batfish_has_more_threads_in_its_pool_than_caches_to_tidy() -> None:
+    """Its four caches are tidied by the pool that fills them, which has one thread on two processors."""
+    options = compose(ROOT / "docker-compose.batfish.yml", {})["services"]["batfish"]["environment"]
+    (threads,) = re.findall(r"ForkJoinPool\.common\.parallelism=(\d+)", options["JAVA_TOOL_OPTIONS"])
+    assert int(threads) > 4
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_every_service_is_bounded_and_watched(name: str) -> None:
     service = SERVICES[name]
