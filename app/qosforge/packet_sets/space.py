@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,6 +15,8 @@ from qosforge.packet_sets.witness import Witness
 
 NODES = 1 << 20
 """Nodes that the diagrams of one space may have: some tens of megabytes."""
+_STACK = 8 << 20
+"""Bytes of the stack of the thread that computes."""
 _PREFERRED: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("ipv4", (1,)),
     ("ipv6", (1,)),
@@ -39,6 +42,23 @@ def _bounded() -> Iterator[None]:
         raise TooComplexError from error
 
 
+def _manager(nodes: int) -> BCDDManager:
+    """What keeps the diagrams of a space, with a thread of its own.
+
+    Its stack is no deeper than a diagram: a computing process may not have the gigabyte that OxiDD reserves else.
+
+    Raises:
+        MemoryError: there is no room for it.
+    """
+    os.environ["OXIDD_STACK_SIZE"] = str(_STACK)
+    try:
+        return BCDDManager(nodes, nodes // 4, 1)
+    except (Exception, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of the library: it got no thread
+        raise MemoryError("no room for sets of packets") from error
+
+
 class PacketSpace:
     """All packets. Sets of one space are compared with each other; a space belongs to one thread.
 
@@ -46,14 +66,36 @@ class PacketSpace:
     """
 
     def __init__(self, nodes: int = NODES) -> None:
-        self._manager = BCDDManager(nodes, nodes // 4, 1)
+        self._manager = _manager(nodes)
         self._manager.add_vars(BITS)
         self._atoms: dict[Atom, int] = {}
-        self.everything = PacketSet(self, self._manager.true())
-        self.nothing = PacketSet(self, self._manager.false())
-        self.ipv4, self.ipv6 = self.among("ipv4", [1]), self.among("ipv6", [1])
-        self.ip = self.ipv4 | self.ipv6
-        self._possible = ~(self.ipv4 & self.ipv6)
+
+    # Nothing here refers to a set: the diagrams and their thread are gone as soon as the last set is.
+
+    @property
+    def everything(self) -> PacketSet:
+        """All packets."""
+        return PacketSet(self, self._manager.true())
+
+    @property
+    def nothing(self) -> PacketSet:
+        """No packet."""
+        return PacketSet(self, self._manager.false())
+
+    @property
+    def ipv4(self) -> PacketSet:
+        """The packets of IPv4."""
+        return self.among("ipv4", [1])
+
+    @property
+    def ipv6(self) -> PacketSet:
+        """The packets of IPv6."""
+        return self.among("ipv6", [1])
+
+    @property
+    def ip(self) -> PacketSet:
+        """The packets of either version of IP."""
+        return self.ipv4 | self.ipv6
 
     def possible(self, *, one_application: bool = False) -> PacketSet:
         """The packets that there can be: of one version of IP, of one address, from one interface.
@@ -62,7 +104,7 @@ class PacketSpace:
         applications are part of others.
         """
         fields = EXCLUSIVE | ({"application"} if one_application else frozenset())
-        found = self._possible
+        found = ~(self.ipv4 & self.ipv6)
         for field in sorted(fields):
             any_before = self.nothing
             for atom in (known for known in self._atoms if known.field == field):

@@ -1,0 +1,35 @@
+"""Sets of packets in the processes that compute: these have little memory, and look for garbage rarely."""
+
+from __future__ import annotations
+
+import gc
+import re
+from pathlib import Path
+
+from qosforge.compute import Compute
+from qosforge.compute_process import Limits
+from qosforge.packet_sets.space import PacketSpace
+
+
+def spaces_and_size() -> tuple[int, int]:
+    """Make many spaces with sets that refer to each other; threads and megabytes that this process then has."""
+    gc.disable()
+    for _ in range(20):
+        space = PacketSpace()
+        assert not (space.ports("source_port", [(0, 99)]) & space.everything).is_empty
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    threads, size = (re.search(rf"^{name}:\s+(\d+)", status, re.M) for name in ("Threads", "VmSize"))
+    assert threads is not None
+    assert size is not None
+    return int(threads[1]), int(size[1]) >> 10
+
+
+def test_a_computing_process_has_room_for_sets_and_keeps_none() -> None:
+    compute = Compute(1, limits=Limits(megabytes=512))
+    try:
+        threads, megabytes = compute.call(spaces_and_size, timeout=60)
+    finally:
+        compute.close()
+
+    assert threads < 10
+    assert megabytes < 2048
