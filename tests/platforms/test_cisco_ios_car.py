@@ -424,17 +424,20 @@ def test_the_order_of_policers_is_kept_both_ways(old: list[str], new: list[str],
     assert transition(target, target, grammar) == []
 
 
-def test_a_middle_router_tells_classes_by_their_marks() -> None:
-    wanted = requested(
-        flow("gold", 9, mark={"dscp": 46}, treatment=police()),
-        image=BEFORE_LLQ,
-        interfaces=(lan(),),
-        role=DeviceRole.MIDDLE,
+def test_a_middle_router_tells_classes_by_their_marks_but_at_a_boundary_of_its_own() -> None:
+    gold = flow("gold", 9, mark={"dscp": 46}, treatment=police())
+    there = flow("gold", 9, mark={"dscp": 46}, treatment=police(direction="output"))
+    behind = lan(recognise=False, schedule=True)
+    inside, outside = (
+        lowered(requested(entry, image=BEFORE_LLQ, interfaces=(interface,), role=DeviceRole.MIDDLE))
+        for entry, interface in ((gold, lan()), (there, behind))
     )
 
-    (held,) = port(lowered(wanted), LAN).ingress.policers
+    (recognised,) = port(inside, LAN).ingress.policers
+    (trusted,) = port(outside, LAN).egress.policers
 
-    assert held.any_of == (Term(dscp=(46,)),)
+    assert [term.protocol for term in recognised.any_of] == [17]
+    assert trusted.any_of == (Term(dscp=(46,)),)
 
 
 def test_an_audit_tells_the_slip() -> None:

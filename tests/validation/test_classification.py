@@ -20,7 +20,7 @@ from qosforge.validation.classification import check_classification
 from qosforge.validation.context import ValidationContext
 from tests.compiler.goldens import LIBRARY, every_platform, library
 from tests.properties.budget import tried
-from tests.properties.devices import PLATFORMS, sites
+from tests.properties.devices import PLATFORMS, made_site, sites
 from tests.properties.harness import loaded
 from tests.properties.intents import dialect, intents
 
@@ -131,6 +131,20 @@ def test_a_class_that_stands_in_front_of_one_it_overlaps_is_found(name: str) -> 
 
     assert "served as mail" in message
     assert message.endswith("of TCP to port 5061")
+
+
+def test_a_router_in_the_middle_recognises_classes_at_its_own_boundary() -> None:
+    ports = {
+        "FastEthernet0/0": {"rate": "100 Mb/s", "tags": ["lan"]},
+        "FastEthernet0/1": {"rate": "100 Mb/s", "tags": ["wan"]},
+    }
+    site = made_site("cisco_ios", "12.4(15)T", "middle", ports, "")
+    compilation = compile_intent(parse_intent(INTENT, "middle.yaml"), site.network)
+
+    assert _found(compilation) == []
+    (made,) = compilation.devices
+    assert "permit udp any any eq 5060" in made.text
+    assert "class voice.MARK" in made.text
 
 
 def test_devices_of_one_shape_are_proven_once(monkeypatch: pytest.MonkeyPatch) -> None:

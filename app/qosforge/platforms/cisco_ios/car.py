@@ -36,6 +36,7 @@ class CarLowering:
         self._request = request
         self._findings = findings
         self._whole = dict(inside_parents(request.classes))
+        self._behind_edge = request.role is not DeviceRole.EDGE
         limits = CAPABILITIES.car.access_lists
         taken = running.foreign_lists if running else ()
         self._free = (n for n in range(limits.first, limits.last + 1) if n not in taken)
@@ -59,7 +60,7 @@ class CarLowering:
         for c, police in wanted:
             if c.is_default:
                 made.append(InterfacePolicer(police=police))
-            elif (terms := self._terms(c, side == "output" and interface.by_mark)) and (
+            elif (terms := self._terms(c, side == "output" and (interface.by_mark or self._behind_edge))) and (
                 number := self._number(c, terms)
             ):
                 made.append(InterfacePolicer(any_of=terms, access_list=number, police=police))
@@ -72,7 +73,7 @@ class CarLowering:
                     self._refuse(child, "car-first-level")
 
     def _terms(self, class_request: ClassRequest, by_mark: bool) -> tuple[Term, ...] | None:
-        if class_request.recognised_by is not None and (by_mark or self._request.role is not DeviceRole.EDGE):
+        if class_request.recognised_by is not None and by_mark:
             marks = class_request.recognised_by
             return (*(Term(dscp=(d,)) for d in marks.dscp), *(Term(precedence=(p,)) for p in marks.precedence))
         if class_request.name not in self._listed:

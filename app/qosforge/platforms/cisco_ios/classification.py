@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from qosforge.dscp import dscp_name
 from qosforge.findings import Finding
+from qosforge.inventory.models import DeviceRole
 from qosforge.memoise import memoise
 from qosforge.note import note
 from qosforge.plan.model import Rule, Term
@@ -57,7 +58,10 @@ def classification(request: DeviceRequest, held: frozenset[str] | None) -> Class
     rules = lower_rules(request, names, held, findings)
     routed = routed_rules(request, rules)
     marked = routed_rules(request, marked_rules(request, rules, names))
-    findings.extend(_hidden(request, rules))
+    if request.role is DeviceRole.EDGE:
+        findings.extend(_hidden(request, rules))
+    else:
+        routed = marked  # a device in the middle matches the mark, but where it is the boundary itself
     return Classification(
         classes=request.classes,
         rules=rules,

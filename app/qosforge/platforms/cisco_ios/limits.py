@@ -27,11 +27,14 @@ _EXACT = 1e-6
 def trusts_mark(request: DeviceRequest, class_request: ClassRequest) -> bool:
     """Whether a class-map tells a class by the mark that an edge has set, and never by what the intent lists.
 
-    On an edge that goes for images whose inputs have no class-maps, where every output asks for marks.
+    Not where an input of the device recognises classes itself, be it an edge or not. On an edge it goes for images
+    whose inputs have no class-maps, where every output asks for marks.
     """
-    outputs_alone = uses_car(request) or not any(i.recognise for i in request.interfaces)
+    recognised = any(i.recognise for i in request.interfaces)
+    outputs_alone = uses_car(request) or not recognised
     set_before = outputs_alone and all(i.by_mark for i in request.interfaces if i.schedule)
-    return class_request.recognised_by is not None and (request.role is not DeviceRole.EDGE or set_before)
+    behind_edge = request.role is not DeviceRole.EDGE and outputs_alone
+    return class_request.recognised_by is not None and (behind_edge or set_before)
 
 
 def may_detect(request: DeviceRequest, class_request: ClassRequest) -> bool:

@@ -197,7 +197,8 @@ def _rule(
         return Rule(name=name, any_of=(Term(),))
     if trusts_mark(request, class_request):
         return rule_of(request, name, _marks(class_request))
-    if request.role is not DeviceRole.EDGE and any(t.application for t in class_request.terms):
+    unmarked = class_request.recognised_by is None
+    if request.role is not DeviceRole.EDGE and unmarked and any(t.application for t in class_request.terms):
         findings.append(
             note(
                 "recognised-again",
