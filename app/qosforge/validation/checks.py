@@ -9,6 +9,7 @@ from qosforge.compiler.merged_configuration import PredictedConfiguration
 from qosforge.findings import Finding
 from qosforge.platforms.device_text import Configuration
 from qosforge.validation.bursts import check_bursts
+from qosforge.validation.class_order import check_class_order
 from qosforge.validation.classification import check_classification
 from qosforge.validation.context import ValidationContext
 from qosforge.validation.declared import check_declared
@@ -40,6 +41,7 @@ def own_checks(
         # A fault that is named at its line makes a plan of its own; what else differs is told once it is mended.
         *(finding for finding in check_rendering(known) if finding.device not in faulty),
         *check_classification(known),
+        *check_class_order(known),
         *check_efficiency(known),
         *check_ends(known),
         *check_marks(known),
