@@ -87,6 +87,12 @@ def test_a_strict_queue_that_the_intent_does_not_know() -> None:
     assert "strict-queue-held" not in codes(alike)
 
 
+def test_classes_without_a_packet_in_common_may_be_tried_in_any_order() -> None:
+    early, late = ({**each, "match": {"any": [{"dscp": dscp}]}} for each, dscp in ((WEB, 18), (VOICE, 46)))
+    _, result = lowered(DEVICE, intent(early, late, REST))
+    assert "match-order-differs" not in codes(result)
+
+
 def test_the_box_tries_higher_queues_first() -> None:
     late = {**VOICE, "name": "late"}
     _, result = lowered(DEVICE, intent(WEB, late, REST))

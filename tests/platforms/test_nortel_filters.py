@@ -14,10 +14,11 @@ from qosforge.compiler.candidate import find_plan_differences
 from qosforge.configtree.tree_text import tree_text
 from qosforge.intent.loader import LoadedIntent, parse_intent
 from qosforge.plan.model import Action, PortRange, Rule, Term, Trust
+from qosforge.plan.terms import meet
 from qosforge.platforms.capability_data import nearest
 from qosforge.platforms.nortel_5510 import PLATFORM
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
-from qosforge.platforms.nortel_5510.filters import apart, group_filters, in_box_order, mask, number_filters
+from qosforge.platforms.nortel_5510.filters import group_filters, in_box_order, mask, number_filters
 from qosforge.platforms.nortel_5510.policing import BUCKETS, bucket_of, typed
 from qoslab.packets import Packets
 
@@ -235,7 +236,7 @@ RULES = st.lists(st.lists(TERMS, min_size=1, max_size=9, unique=True), min_size=
 
 
 def first_match(rules: tuple[Rule, ...], packet: Term) -> str | None:
-    return next((r.name for r in rules if any(not apart(t, packet) for t in r.any_of)), None)
+    return next((r.name for r in rules if any(meet(t, packet) is not None for t in r.any_of)), None)
 
 
 @given(RULES)

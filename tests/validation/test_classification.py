@@ -133,6 +133,28 @@ def test_a_class_that_stands_in_front_of_one_it_overlaps_is_found(name: str) -> 
     assert message.endswith("of TCP to port 5061")
 
 
+def test_what_the_compiler_says_to_be_lost_is_not_said_again() -> None:
+    text = """
+version: 1
+intent: turned
+classes:
+  - name: site
+    match: {any: [{precedence: 5}]}
+    mark: {dscp: af21}
+    treatment: {bandwidth: {remaining_percent: 40}}
+  - name: voice
+    match: {any: [{dscp: [ef, af31]}]}
+    mark: {dscp: ef}
+    treatment: {priority: {percent: 20}}
+apply: [{interfaces: lan, direction: input}, {interfaces: [wan, trunk], direction: output}]
+"""
+    compilation = compile_intent(parse_intent(text, "turned.yaml"), every_platform())
+    turned = {f.device for f in compilation.findings if f.code == "match-order-differs"}
+
+    assert turned
+    assert not [f for f in _found(compilation) if f.device in turned]
+
+
 def test_a_router_in_the_middle_recognises_classes_at_its_own_boundary() -> None:
     ports = {
         "FastEthernet0/0": {"rate": "100 Mb/s", "tags": ["lan"]},

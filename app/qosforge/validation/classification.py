@@ -19,10 +19,12 @@ _LOSES = frozenset(
     {"acl-one-direction", "acl-range-unsupported", "access-lists-exhausted", "class-empty", "cos-shared",
      "cos-untagged", "dscp-unsupported", "feature-unsupported", "mac-match-without-ip", "mark-needed",
      "mark-shared", "match-combination-unsupported", "match-ipv6-unsupported", "match-line-unsupported",
-     "match-order-differs", "match-too-large", "match-unsupported", "output-misses-mark", "precedence-as-dscps",
+     "match-too-large", "match-unsupported", "output-misses-mark", "precedence-as-dscps",
      "recognition-unsupported", "unmarked-class", "voice-vlan-missing"}
 )  # fmt: skip
 """Findings of the compiler that say of a class that the device misses packets of it: it is not said twice."""
+_TURNED = "match-order-differs"
+"""The one that says of a class that the device looks at it before others, whose packets it takes."""
 _MERGES = frozenset({"classes-merged", "queues-exceeded", "priority-queues-exceeded"})
 """Those that say which classes the device serves as one."""
 
@@ -44,20 +46,25 @@ def _known(device: CompiledDevice) -> Known:
         if f.code == "recognised-by-ports" and f.traffic_class is not None
     ]
     groups = [tuple(group.split(" + ")) for f in device.findings if f.code in _MERGES for group in _groups(f)]
-    lost = frozenset(f.traffic_class for f in device.findings if f.code in _LOSES and f.traffic_class is not None)
+    lost = {f.traffic_class for f in device.findings if f.code in _LOSES and f.traffic_class is not None}
+    lost |= {name for f in device.findings if f.code == _TURNED for name in _earlier(f)}
     request = device.request
     return known_of(
         device.classes,
         request.applications,
         tuple(dict.fromkeys(by_ports)),
         tuple(dict.fromkeys(groups)),
-        lost,
+        frozenset(lost),
         request.cos_to_dscp,
     )
 
 
 def _groups(finding: Finding) -> list[str]:
     return str(finding.facts.get("groups", "")).split("; ")
+
+
+def _earlier(finding: Finding) -> list[str]:
+    return (finding.requested or "").removeprefix("after ").split(", ")
 
 
 def _differences(

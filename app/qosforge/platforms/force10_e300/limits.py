@@ -10,6 +10,7 @@ from qosforge.note import note
 from qosforge.plan.model import Plan, Rule
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.plan.terms import disjoint
 from qosforge.platforms.force10_e300.matching import cam_entries, expressible, layer2, match_refusals
 from qosforge.platforms.force10_e300.queues import marks, priorities
 from qosforge.platforms.recognition import dscp_of
@@ -24,12 +25,17 @@ def match_findings(
     """
     yield from match_refusals(request)
     place = {called[rule.name]: at for at, rule in enumerate(rules)}
+
+    def share_packets(one: str, other: str) -> bool:
+        return not disjoint(rules[place[one]].any_of, rules[place[other]].any_of)
+
     earlier: list[ClassRequest] = []
     for c in request.classes:
         mine = place.get(c.name)
         if c.is_default or mine is None:
             continue
-        before = [e.name for e in earlier if place[e.name] > mine and queue_of[e.name] != queue_of[c.name]]
+        turned = [e.name for e in earlier if place[e.name] > mine and queue_of[e.name] != queue_of[c.name]]
+        before = [name for name in turned if share_packets(name, c.name)]
         if before:
             yield note(
                 "match-order-differs",

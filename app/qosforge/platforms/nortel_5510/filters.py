@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 
 from qosforge.memoise import memoise
-from qosforge.plan.model import Action, Policer, PortRange, Rule, Term
+from qosforge.plan.model import Action, Policer, Rule, Term
+from qosforge.plan.terms import meet
 from qosforge.platforms.names import short_name, shorten
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
 
@@ -121,36 +122,6 @@ def mask(term: Term) -> tuple[object, ...]:
     )
 
 
-def apart(one: Term, other: Term) -> bool:
-    """Whether no packet can be of both."""
-    for field in ("dscp", "cos", "vlan"):
-        a, b = getattr(one, field), getattr(other, field)
-        if a and b and not set(a) & set(b):
-            return True
-    for field in ("protocol", "source_mac", "destination_mac"):
-        a, b = getattr(one, field), getattr(other, field)
-        if a is not None and b is not None and a != b:
-            return True
-    for field in ("source_ports", "destination_ports"):
-        a, b = getattr(one, field), getattr(other, field)
-        if a and b and not any(_meet(x, y) for x in a for y in b):
-            return True
-    for field in ("source", "destination"):
-        a, b = getattr(one, field), getattr(other, field)
-        if a and b and not _overlap(a, b):
-            return True
-    return False
-
-
-def _meet(one: PortRange, other: PortRange) -> bool:
-    return one.first <= other.last and other.first <= one.last
-
-
-def _overlap(one: str, other: str) -> bool:
-    a, b = ip_network(one), ip_network(other)
-    return a.version == b.version and a.overlaps(b)
-
-
 Alternative = tuple[int, Term]
 """The position of a rule and one of its terms."""
 
@@ -171,7 +142,7 @@ def _place_blocks(blocks: list[list[Alternative]], alternative: Alternative) -> 
             blocks[index].append(alternative)
             return
         # Nothing goes before what an earlier rule may claim.
-        if any(p != position and not apart(t, term) for p, t in blocks[index]):
+        if any(p != position and meet(t, term) is not None for p, t in blocks[index]):
             break
     blocks.append([alternative])
 
@@ -184,7 +155,7 @@ def group_filters(found: Iterable[tuple[Rule, Term]]) -> tuple[Rule, ...]:
             if result[index][0] == rule:
                 result[index][1].append(term)
                 break
-            if not all(apart(other, term) for other in result[index][1]):
+            if not all(meet(other, term) is None for other in result[index][1]):
                 result.append((rule, [term]))
                 break
         else:
