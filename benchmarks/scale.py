@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tempfile
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.campus import PORTS, bare_configuration, change, change_of_all, write_campus
+from benchmarks.fleet import IMAGES, fleet, recognised_classes
 from benchmarks.timing import Ratio, alone_in_its_process, best, peak, seconds
 from qosforge.compiler.compile import compile_intent
 from qosforge.intent.loader import LoadedIntent
@@ -15,6 +17,8 @@ from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.preview.policy_check import check_policy
 from qosforge.reports.preview import compile_document, policy_document
+from qosforge.validation.classification import check_classification
+from qosforge.validation.context import ValidationContext
 
 LARGE = 1_000
 MANY = 300
@@ -39,6 +43,9 @@ def measure() -> Iterator[Stage | Ratio]:
     yield from alone_in_its_process(_stages)
     alone, among = alone_in_its_process(_few)
     yield Ratio(f"preview of a change of {FEW} of {MANY} devices / of {FEW} of {FEW}", among, alone, at_most=1.5)
+    compiled, proven = alone_in_its_process(_proofs)
+    name = f"proof that {MANY} devices × 12 classes, all differ, tell them apart / compile of them"
+    yield Ratio(name, proven, compiled, at_most=5.0)
 
 
 def _stages() -> list[Stage]:
@@ -74,6 +81,15 @@ def _few() -> tuple[float, float]:
     _preview(change(), networks[0])
     alone, among = (best(lambda network=network: _preview(change(), network)) for network in networks)  # type: ignore[misc]
     return alone, among
+
+
+def _proofs() -> tuple[float, float]:
+    """Seconds of a compile of devices that all differ, and of the proofs of what they do."""
+    intent, network = recognised_classes(), fleet(MANY)
+    compile_intent(intent, fleet(len(IMAGES)))  # reads data and templates
+    compiled = seconds(lambda: compile_intent(intent, network))
+    context = ValidationContext(compile_intent(intent, network), {})
+    return compiled, seconds(lambda: deque(check_classification(context), maxlen=0))
 
 
 def _preview(intent: LoadedIntent, network: Network) -> None:

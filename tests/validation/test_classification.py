@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.fleet import IMAGES, fleet, recognised_classes
 from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
 from qosforge.findings import Finding, has_errors
 from qosforge.intent.loader import parse_intent
@@ -153,6 +154,15 @@ apply: [{interfaces: lan, direction: input}, {interfaces: [wan, trunk], directio
 
     assert turned
     assert not [f for f in _found(compilation) if f.device in turned]
+
+
+def test_a_class_between_two_that_are_served_as_one_loses_what_the_later_one_matches() -> None:
+    found = _found(compile_intent(recognised_classes(), fleet(len(IMAGES) * 2)))
+
+    assert {(f.code, f.variant, f.severity) for f in found} == {("classification-differs", "merged", "warning")}
+    signaling = [f.message for f in found if f.traffic_class == "signaling"]
+    assert signaling
+    assert all("port 5060 with DSCP cs1" in message for message in signaling)
 
 
 def test_a_router_in_the_middle_recognises_classes_at_its_own_boundary() -> None:

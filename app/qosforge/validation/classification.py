@@ -35,7 +35,9 @@ def check_classification(context: ValidationContext) -> Iterator[Finding]:
         known = _known(device)
         for requested in device.request.interfaces:
             for direction, found in _differences(device, requested, known):
-                yield _finding(context, device, requested.name, direction, found)
+                place = _place(context, device, requested.name, direction, found.meant)
+                entry = _class(device.request.classes, found.meant)
+                yield _finding(place, found, known, rest=entry is None or entry.is_default)
 
 
 def _known(device: CompiledDevice) -> Known:
@@ -93,25 +95,29 @@ def _input_rules(ingress: Ingress) -> tuple[Rule, ...]:
     return (*listed, *ingress.rules)
 
 
-def _finding(
-    context: ValidationContext, device: CompiledDevice, interface: str, direction: str, found: Misclassified
-) -> Finding:
-    entry = _class(device.request.classes, found.meant)
-    where = context.compilation.intent.class_place(found.meant, entry.line if entry else None)
-    place = Place(
+def _place(context: ValidationContext, device: CompiledDevice, interface: str, direction: str, name: str) -> Place:
+    entry = _class(device.request.classes, name)
+    where = context.compilation.intent.class_place(name, entry.line if entry else None)
+    return Place(
         device=device.name,
         interface=interface,
         direction=direction,
-        traffic_class=found.meant,
+        traffic_class=name,
         file=where.file if where else None,
         line=where.line if where else None,
     )
+
+
+def _finding(place: Place, found: Misclassified, known: Known, *, rest: bool) -> Finding:
+    """What is told; ``rest`` where the packets are meant for the class of everything else."""
     if found.witness is None:
         return note("classification-not-proven", place)
+    witness = str(found.witness)
     if found.served_as is None:
-        return note("classification-differs", place, variant="none", witness=str(found.witness))
-    variant = "wider" if entry is None or entry.is_default else DEFAULT
-    return note("classification-differs", place, variant=variant, other=found.served_as, witness=str(found.witness))
+        return note("classification-differs", place, variant="none", witness=witness)
+    merged = any(found.served_as in group for group in known.groups)
+    variant = "wider" if rest else "merged" if merged else DEFAULT
+    return note("classification-differs", place, variant=variant, other=found.served_as, witness=witness)
 
 
 def _class(classes: tuple[ClassRequest, ...], name: str) -> ClassRequest | None:
