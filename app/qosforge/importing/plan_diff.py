@@ -16,6 +16,7 @@ from qosforge.compiler.compile import CompiledDevice
 from qosforge.importing.catch_all import with_default
 from qosforge.importing.observed import ObservedSide
 from qosforge.importing.to_intent import intent_name
+from qosforge.packet_sets.rule_change import rule_change
 from qosforge.plan.model import (
     Egress,
     Ingress,
@@ -37,6 +38,7 @@ _DELIVERED = ("", "mls qos\n")
 """Configurations of devices as delivered: as such, and where quality of service has to be switched on."""
 _LOSS = re.compile(r".*\.(?:rules|policers|queues|any_of|none_of|police|child|scheduler|set_\w+)")
 """Places in a plan whose differences take or add a class, a policer, a mark or a condition of a match."""
+_MATCH = ("any_of", "none_of")
 LONGEST = 160
 """Characters of one side of a difference."""
 
@@ -133,7 +135,9 @@ def _leaves(place: str, running: object, compiled: object) -> Iterator[tuple[str
     """
     if running == compiled:
         return
-    if isinstance(running, BaseModel) and isinstance(compiled, type(running)):
+    if isinstance(running, Rule) and isinstance(compiled, Rule):
+        yield from _rule_leaves(place, running, compiled)
+    elif isinstance(running, BaseModel) and isinstance(compiled, type(running)):
         for field in type(running).model_fields:
             yield from _leaves(f"{place}.{field}", getattr(running, field), getattr(compiled, field))
     elif _is_table(running) and _is_table(compiled) and len(running) == len(compiled):
@@ -149,6 +153,23 @@ def _leaves(place: str, running: object, compiled: object) -> Iterator[tuple[str
             yield from _leaves(f"{place}[{list(there).index(name)}]", there[name], here[name])
     else:
         yield place, _short(running), _short(compiled)
+
+
+def _rule_leaves(place: str, running: Rule, compiled: Rule) -> Iterator[tuple[str, str, str]]:
+    """The places where two rules differ; other words for the same packets are none, and a packet tells others."""
+    matches = (running.any_of, running.none_of) != (compiled.any_of, compiled.none_of)
+    change = rule_change(running, compiled) if matches else None
+    told = "".join(
+        f"; {words}: {witness}"
+        for words, witness in (("takes", change and change.more), ("takes no more", change and change.fewer))
+        if witness
+    )
+    for field in Rule.model_fields:
+        leaves = _leaves(f"{place}.{field}", getattr(running, field), getattr(compiled, field))
+        if field not in _MATCH or change is None:
+            yield from leaves
+        elif told:
+            yield from ((where, there, here + told) for where, there, here in leaves)
 
 
 def _named(value: object) -> dict[str, BaseModel]:
