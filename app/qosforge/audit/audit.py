@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from qosforge.audit.consistency import check_consistency
 from qosforge.audit.marks import MarkPath, check_marks, mark_paths
 from qosforge.audit.running_plans import RunningPlans
+from qosforge.audit.shadowed import check_shadowed
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.inventory.models import Network
@@ -52,6 +53,7 @@ def audit(
         *_unread(network, plans, failed),
         *check_consistency(running),
         *check_marks(running),
+        *check_shadowed(running),
         *_not_understood(plans, files or {}),
     )
     platforms = {device.name: device.platform for device in network.devices}
