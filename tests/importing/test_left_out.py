@@ -126,8 +126,8 @@ def test_a_port_that_leaves_its_input_to_its_vlan_is_left_out() -> None:
     assert scopes(found)["made input"] == ("GigabitEthernet0/2",)
 
 
-@pytest.mark.parametrize("name", ["m8", "m17"])
-def test_an_output_without_a_policy_gets_none(name: str) -> None:
+@pytest.mark.parametrize("name", ["m8", "m17", "m18"])
+def test_a_side_without_a_policy_gets_none(name: str) -> None:
     found = fragment(name)
     assert not found.intents
     assert [message for _, _, message in left_out(found)] == [
@@ -149,16 +149,34 @@ def test_lines_that_no_interface_acts_on_are_named_all_the_same() -> None:
 
 
 def test_a_policer_that_an_intent_loses_is_an_error() -> None:
-    found = fragment("m18")
+    found = fragment("m18", image="12.0(7)T")
     (list_102,) = found.intents[0].loaded.intent.classes[:1]
     assert list_102.treatment.police is not None
     assert [(f.code, f.variant) for f in found.findings if f.severity == "error"] == [
-        ("import-not-expressed", "loses")
+        ("import-does-not-compile", "default"),
+        ("import-not-expressed", "loses"),
+    ]
+
+
+def test_policers_by_one_access_list_are_a_class_each() -> None:
+    text = "version 12.0\nhostname R1\ninterface Serial0/0\n"
+    for number, rate in ((101, 400_000), (102, 160_000), (101, 200_000)):
+        text += f" rate-limit input access-group {number} {rate} 25000 25000 "
+        text += "conform-action transmit exceed-action drop\n"
+    text += "access-list 101 permit tcp any any eq www\naccess-list 102 permit tcp any any eq ftp\n"
+    found = imported(text, image="12.0(7)T")
+    assert told(found) == []
+    classes = [(c.name, c.treatment.police) for c in found.intents[0].loaded.intent.classes]
+    assert [(name, police.rate) for name, police in classes if police is not None] == [
+        ("list-101", 400_000),
+        ("list-102", 160_000),
+        ("list-101-3", 200_000),
     ]
 
 
 @pytest.mark.parametrize(
-    ("name", "image", "line"), [("m18", "12.4", "interface Serial0/0"), ("m20", "12.0(7)T", "policy-map VoIPoFR")]
+    ("name", "image", "line"),
+    [("m18", "12.0(7)T", "interface Serial0/0"), ("m20", "12.0(7)T", "policy-map VoIPoFR")],
 )
 def test_a_difference_names_the_line_that_it_is_about(name: str, image: str, line: str) -> None:
     lines = (FRAGMENTS / f"{name}.cfg").read_text(encoding="utf-8").splitlines()
@@ -172,6 +190,25 @@ def test_an_intent_that_does_not_compile_is_an_error() -> None:
     error = next(f for f in found.findings if f.code == "import-does-not-compile")
     assert (error.severity, error.traffic_class) == ("error", "V")
     assert error.message.startswith("intent made does not compile: priority-needs-cap: ")
+
+
+def test_errors_that_arise_beside_the_running_configuration_alone_are_told() -> None:
+    text = "version 15.1\nhostname R1\nclass-map match-any V\n match ip dscp ef\nclass-map match-any W\n"
+    text += " match access-group name ABSENT\npolicy-map P\n class V\n  priority percent 10\n class W\n"
+    text += "  bandwidth percent 10\ninterface Serial0/0\n service-policy output P\n"
+    error = next(f for f in imported(text).findings if f.code == "import-does-not-compile")
+    assert (error.severity, error.variant) == ("error", "beside")
+    assert "beside what the device runs: not-understood-affected: 'match access-group name ABSENT'" in error.message
+
+
+def test_classes_told_in_ipv4_are_a_warning_where_the_device_has_ipv6() -> None:
+    text = "version 15.1\nhostname R1\nclass-map match-any V\n match ip dscp ef\npolicy-map P\n class V\n"
+    text += "  priority percent 10\ninterface Serial0/0\n service-policy output P\n"
+    severities = [
+        [str(f.severity) for f in imported(text + more).findings if f.variant == "versions"]
+        for more in ("", "ipv6 unicast-routing\n")
+    ]
+    assert severities == [["info"], ["warning"]]
 
 
 def test_a_detector_one_deeper_than_the_line_before_it_is_that_of_the_class() -> None:

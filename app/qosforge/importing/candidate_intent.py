@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 from qosforge.compiler.compile import CompiledDevice, Compiler
 from qosforge.compiler.resolve import resolve
 from qosforge.errors import QosforgeError
+from qosforge.findings import Finding, Severity
 from qosforge.importing.hosts import Host, host, network
 from qosforge.importing.observed import ObservedSide
 from qosforge.importing.running_configuration import RunningConfiguration
@@ -134,17 +135,33 @@ def load_candidate(words: IntentData, name: str) -> LoadedIntent:
     return LoadedIntent(intent, YamlDocument(f"{name}.yaml", words), "", catalogue, {}, (), ())
 
 
+@dataclass(frozen=True)
+class CompiledCandidate:
+    """What a candidate compiles to, with the findings on its intent as a whole."""
+
+    devices: tuple[CompiledDevice, ...]
+    general: tuple[Finding, ...]
+
+    @property
+    def errors(self) -> Iterator[tuple[str, Finding]]:
+        """The errors with the device that each is of; those of the whole intent have none."""
+        every = (("", self.general), *((device.name, device.findings) for device in self.devices))
+        return ((name, f) for name, findings in every for f in findings if f.severity is Severity.ERROR)
+
+
 def compile_candidate(
     candidate: CandidateIntent,
     configurations: Mapping[str, RunningConfiguration],
     running: Mapping[str, str] | None = None,
-) -> Sequence[CompiledDevice] | None:
+) -> CompiledCandidate | None:
     """What a candidate compiles to; None where it is no intent, or a platform refuses the request as a whole."""
     try:
         made = load_candidate(candidate.intent("draft"), "draft")
-        requests, _ = resolve(made, network("draft", hosts_of(candidate.sides, candidate.images, configurations)))
+        hosts = hosts_of(candidate.sides, candidate.images, configurations)
+        requests, general = resolve(made, network("draft", hosts))
         compiler = Compiler(made)
-        return [compiler.device(request, (running or {}).get(request.device)) for request in requests]
+        devices = [compiler.device(request, (running or {}).get(request.device)) for request in requests]
+        return CompiledCandidate(tuple(devices), tuple(general))
     except (ValidationError, QosforgeError):
         return None
 

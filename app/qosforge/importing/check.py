@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from qosforge.compiler.compile import CompiledDevice
 from qosforge.errors import Place
-from qosforge.findings import DEFAULT, Finding, has_errors
+from qosforge.findings import DEFAULT, Finding
 from qosforge.importing.candidate_intent import CandidateIntent, compile_candidate
 from qosforge.importing.plan_diff import PlanDifference
 from qosforge.importing.running_configuration import RunningConfiguration
@@ -48,32 +47,30 @@ def compile_errors(
 ) -> Iterator[Finding]:
     """Why the intent of a candidate does not compile: each error once for all its interfaces.
 
-    What a device states of itself beside its policies (``max-reserved-bandwidth``) may allow what it serves.
+    What a device states of itself beside its policies (``max-reserved-bandwidth``) may allow what it serves, and
+    what else it runs may stand against a change.
     """
     running = {device: configurations[device].text for device in candidate.devices}
     beside = compile_candidate(candidate, configurations, running)
-    fits = beside is not None and not any(has_errors(device.findings) for device in beside)
+    fits = beside is not None and not any(beside.errors)
+    alone = compile_candidate(candidate, configurations)
     seen: set[tuple[object, ...]] = set()
-    for device in compile_candidate(candidate, configurations) or ():
-        for finding in device.findings:
-            key = _key(device, finding)
-            if finding.severity != "error" or key in seen:
+    for variant, made in (("beside-running" if fits else DEFAULT, alone), ("beside", beside)):
+        for device, finding in made.errors if made is not None else ():
+            key = (finding.code, device, finding.traffic_class, finding.message)
+            if key in seen:
                 continue
             seen.add(key)
             yield note(
                 "import-does-not-compile",
                 Place(
-                    device=device.name,
+                    device=device or candidate.devices[0],
                     interface=finding.interface,
                     direction=finding.direction,
                     traffic_class=finding.traffic_class,
-                    file=configurations[device.name].file,
+                    file=configurations[device].file if device else None,
                 ),
-                variant="beside-running" if fits else DEFAULT,
+                variant=variant,
                 intent=name,
                 reason=f"{finding.code}: {finding.message}",
             )
-
-
-def _key(device: CompiledDevice, finding: Finding) -> tuple[object, ...]:
-    return finding.code, device.name, finding.traffic_class, finding.message

@@ -194,7 +194,7 @@ def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConf
     plans = {device: entry.plan for device, entry in configurations.items()}
     left = set(scored.differences)
     if left and (made := compile_candidate(candidate, configurations, running)) is not None:
-        left = set(find_differences(candidate.sides, made, plans))
+        left = set(find_differences(candidate.sides, made.devices, plans))
     lines = {device: DifferenceLines(configurations[device]) for device in candidate.devices}
     for difference in scored.differences:
         place = Place(
@@ -204,7 +204,8 @@ def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConf
             file=configurations[difference.device].file,
             line=lines[difference.device].find(difference),
         )
-        yield _difference_finding(difference, place, kept=difference not in left)
+        without_ipv6 = plans[difference.device].system.ipv6 is False
+        yield _difference_finding(difference, place, kept=difference not in left, without_ipv6=without_ipv6)
 
 
 def _find_renamed(side: ObservedSide, configuration: RunningConfiguration) -> Iterator[Finding]:
@@ -233,9 +234,9 @@ def _rejection_finding(scored: ScoredCandidate, configurations: Mapping[str, Run
     )
 
 
-def _difference_finding(difference: PlanDifference, place: Place, *, kept: bool) -> Finding:
+def _difference_finding(difference: PlanDifference, place: Place, *, kept: bool, without_ipv6: bool) -> Finding:
     if difference.in_versions:
-        return note("import-not-expressed", place, variant="versions")
+        return note("import-not-expressed", place, variant="versions", without_ipv6=without_ipv6)
     return note(
         "import-not-expressed",
         place,
@@ -269,7 +270,8 @@ def _device_wide_findings(
     """Device-wide settings that are not as delivered and that no intent speaks of."""
     given: dict[str, set[str]] = {}
     for entry in candidates:
-        for device in compile_candidate(entry.candidate, configurations) or ():
+        made = compile_candidate(entry.candidate, configurations)
+        for device in made.devices if made is not None else ():
             said = {name for name in System.model_fields if getattr(device.plan.system, name) is not None}
             given.setdefault(device.name, set()).update(said)
     for name, configuration in configurations.items():

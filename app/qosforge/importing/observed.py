@@ -174,8 +174,13 @@ def class_name(rule: Rule) -> str:
 
 def _policed(policers: Iterable[InterfacePolicer], direction: Direction, about: About) -> Iterator[IntentData]:
     """Classes of an interface's own policers: the mark of what conforms is that of the class."""
+    known: set[str] = set()
     for position, policer in enumerate(policers, start=1):
         name = RESERVED_CLASS if not policer.any_of else intent_name(f"{LISTED}{policer.access_list or position}")
+        if name in known:
+            # An access list may be that of several policers, which its packets meet one after the other.
+            name = f"{name}-{position}"
+        known.add(name)
         words: IntentData = {"name": name}
         rule = Rule(name=name, any_of=policer.any_of)
         if policer.any_of and (match := match_of(rule, load_catalogue(), about(name))):

@@ -78,9 +78,9 @@ class Search:
         """A candidate with its rules for slow links, and what its compilation lacks."""
         candidate = replace(candidate, efficiency=self._efficiency(candidate))
         made = compile_candidate(candidate, self._configurations)
-        lacking = find_differences(candidate.sides, made, self._plans)
+        lacking = find_differences(candidate.sides, made.devices if made else None, self._plans)
         cost = sum(d.weight for d in lacking) + (0 if made is not None else NO_INTENT)
-        refused = sum(finding.severity == "error" for device in made or () for finding in device.findings)
+        refused = sum(1 for _ in made.errors) if made is not None else 0
         return ScoredCandidate(candidate, lacking, cost, refused)
 
     def _efficiency(self, candidate: CandidateIntent) -> tuple[IntentData, ...]:

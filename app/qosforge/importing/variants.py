@@ -80,7 +80,9 @@ def side_variants(candidate: CandidateIntent) -> Iterator[CandidateIntent]:
         if side.direction == "output":
             yield _with_side(candidate, position, by_mark=not side.by_mark)
         elif side.boundary:
-            yield _with_side(candidate, position, boundary=False, trust=None)
+            # What an input polices it has to recognise.
+            if not any("police" in words.get("treatment", {}) for words in side.classes):
+                yield _with_side(candidate, position, boundary=False, trust=None)
         else:
             yield _with_side(candidate, position, trust=None)
             yield _with_side(candidate, position, trust="dscp")
