@@ -36,11 +36,6 @@ from qosforge.plan.model import System
 from qosforge.platforms.base import platform
 from qosforge.platforms.masked_findings import mask_findings
 
-_OBJECT = re.compile(
-    r"(?:policy-map(?:-input|-output)?|class-map|map-class frame-relay|qos-policy-\w+|wred-profile) "
-    r"(?!.*\bsystem-cpp).+"
-)
-"""Objects that a device can be without; those that it has for its own CPU are none of these."""
 _NOT_ASKED = frozenset({"express_forwarding", "ipv6", "encrypting"})
 """Settings that classes need or not, without being any treatment of them."""
 
@@ -320,7 +315,7 @@ def _find_unattached(configuration: RunningConfiguration, left_out: LeftOut) -> 
     beside: list[tuple[str, int, str]] = [
         ("unattached", line.number, line.text)
         for line in target.commands.tree(configuration.text)
-        if _OBJECT.fullmatch(line.text) is not None and line.number not in left_out.attached
+        if re.fullmatch(target.family.objects, line.text) is not None and line.number not in left_out.attached
     ]
     beside += [(why, line.line, line.text) for why, line in target.beside_plan(configuration.text)]
     for why, number, text in beside:

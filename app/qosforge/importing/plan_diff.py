@@ -34,8 +34,6 @@ from qosforge.plan.model import (
 from qosforge.plan.terms import disjoint, one_by_one
 from qosforge.platforms.base import platform
 
-_DELIVERED = ("", "mls qos\n")
-"""Configurations of devices as delivered: as such, and where quality of service has to be switched on."""
 _LOSS = re.compile(r".*\.(?:rules|policers|queues|any_of|none_of|police|child|scheduler|set_\w+)")
 """Places in a plan whose differences take or add a class, a policer, a mark or a condition of a match."""
 _MATCH = ("any_of", "none_of")
@@ -321,7 +319,7 @@ def _without_numbers(policers: Iterable[InterfacePolicer]) -> tuple[InterfacePol
 def changed_system(plan: Plan, image: str) -> tuple[str, ...]:
     """Fields of a device's device-wide state that are not as delivered."""
     target = platform(plan.platform)
-    usual = [target.parse(text, plan.device, image).system for text in _DELIVERED]
+    usual = [target.parse(text, plan.device, image).system for text in target.family.delivered]
     return tuple(
         f for f in System.model_fields if all(getattr(plan.system, f) != getattr(known, f) for known in usual)
     )

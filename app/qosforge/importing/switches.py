@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.model import Discipline, InterfacePlan, Plan, Queue, Rule, Scheduler, System, Term, Trust
 from qosforge.plan.request import Feature
 from qosforge.platforms.base import platform
+from qosforge.platforms.names import ONE_MARK_EACH, ONE_MATCH_EACH
 
 _CONTROL = {"dscp": frozenset(range(48, 64)), "cos": frozenset({6, 7})}
 """Marks of network control, which devices serve without being asked."""
@@ -121,10 +121,6 @@ def _input(plan: Plan, entry: InterfacePlan, note: NoteUnmappedAt) -> ObservedSi
     )
 
 
-_OF_ONE = re.compile(r"(.+)-([A-Z][0-9]{0,2})")
-"""How devices whose class-maps have one kind of match each call those of one class."""
-
-
 def join_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """Rules with the class-maps of one class together: they follow each other and do the same.
 
@@ -133,7 +129,7 @@ def join_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     found: list[Rule] = []
     alike = Counter(name for name, _ in {(_keeping(rule), rule.set_cos) for rule in rules})
     for rule in rules:
-        part = _OF_ONE.fullmatch(rule.name)
+        part = ONE_MATCH_EACH.fullmatch(rule.name)
         whole = rule if part is None or rule.none_of else rule.model_copy(update={"name": part[1]})
         if (
             part is not None
@@ -152,13 +148,9 @@ def join_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     return tuple(found)
 
 
-_KEEPING = re.compile(r"(.+?)-+(?:[0-9a-f]{4}|[0-9]{1,2})")
-"""How devices whose rules have one mark each call those of a class that keeps its own: by the DSCP or a digest."""
-
-
 def _keeping(rule: Rule) -> str | None:
     """The name of the class of a rule that keeps the one DSCP that it looks at; None where it is another one."""
-    name = _KEEPING.fullmatch(rule.name)
+    name = ONE_MARK_EACH.fullmatch(rule.name)
     keeps = rule.set_dscp is not None and rule.any_of == (Term(dscp=(rule.set_dscp,)),) and not rule.none_of
     return name[1] if name is not None and keeps and rule.set_cos is not None else None
 

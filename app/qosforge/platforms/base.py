@@ -107,6 +107,10 @@ class DeviceFamily:
     ``switches`` where ports are those of a switch. ``images`` are tried in this order where none is known;
     ``states_image`` where the ``version`` line of a configuration is one; ``versions`` is a pattern of those that
     the devices run, which decides where the lines of a text are signs of several.
+
+    ``delivered`` are configurations of devices as delivered: as such, and where quality of service has to be
+    switched on. ``objects`` is a pattern of the headings of what a device can be without; what it has for its own
+    CPU is none of these.
     """
 
     title: str
@@ -117,6 +121,8 @@ class DeviceFamily:
     switches: bool = True
     states_image: bool = False
     versions: str = ".*"
+    delivered: tuple[str, ...] = ("",)
+    objects: str = "(?!)"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable
 
 _DIGEST = 4
+
+ONE_MATCH_EACH = re.compile(r"(.+)-([A-Z][0-9]{0,2})")
+"""How devices whose class-maps have one kind of match each call those of one class."""
+
+ONE_MARK_EACH = re.compile(rf"(.+?)-+(?:[0-9a-f]{{{_DIGEST}}}|[0-9]{{1,2}})")
+"""How devices whose rules have one mark each call those of a class that keeps its own: by the DSCP or a digest."""
 
 
 def shorten(name: str, limit: int) -> str:

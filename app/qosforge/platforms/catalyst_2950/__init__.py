@@ -45,6 +45,7 @@ PLATFORM = Platform(
         images=("12.1EA-EI", "12.1EA-SI"),
         driver="ios_legacy",
         role=DeviceRole.ACCESS,
+        objects="(?:policy|class)-map .+",
     ),
     batfish_format="cisco_ios",
     secrets=IOS_FORMS,

@@ -53,6 +53,8 @@ PLATFORM = Platform(
         images=("12.2",),
         driver="ios_legacy",
         role=DeviceRole.ACCESS,
+        delivered=("", "mls qos\n"),
+        objects="(?:policy|class)-map .+",
     ),
     batfish_format="cisco_ios",
     secrets=IOS_FORMS,

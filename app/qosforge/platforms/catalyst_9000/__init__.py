@@ -11,6 +11,7 @@ from qosforge.platforms.catalyst_9000.counters import counter_commands, read_cou
 from qosforge.platforms.catalyst_9000.line_rules import LINE_RULES
 from qosforge.platforms.catalyst_9000.lines import TABLE
 from qosforge.platforms.catalyst_9000.lower import lower
+from qosforge.platforms.catalyst_9000.names import OWN
 from qosforge.platforms.catalyst_9000.parse import parse
 from qosforge.platforms.ios_inspection import inspect, inspection_commands
 from qosforge.platforms.ios_port_counters import IOS_PORT_COUNTERS
@@ -61,6 +62,7 @@ PLATFORM = Platform(
         role=DeviceRole.ACCESS,
         states_image=True,
         versions=r"1[67]\..*",
+        objects=rf"(?:policy|class)-map (?:match-\w+ )?(?!{OWN}).+",
     ),
     batfish_format="cisco_ios",
     secrets=IOS_FORMS,

@@ -80,6 +80,7 @@ PLATFORM = Platform(
         switches=False,
         states_image=True,
         versions=r"1[0-5]\..*",
+        objects="(?:policy-map|class-map|map-class frame-relay) .+",
     ),
     batfish_format="cisco_ios",
     secrets=IOS_FORMS,

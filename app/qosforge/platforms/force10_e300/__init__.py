@@ -33,6 +33,7 @@ PLATFORM = Platform(
         driver="force10",
         role=DeviceRole.CORE,
         states_image=True,
+        objects=r"(?:policy-map-(?:in|out)put|class-map|qos-policy-\w+|wred-profile) .+",
     ),
     batfish_format="force10",
     secrets=IOS_FORMS,
