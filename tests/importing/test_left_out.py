@@ -205,10 +205,27 @@ def test_classes_told_in_ipv4_are_a_warning_where_the_device_has_ipv6() -> None:
     text = "version 15.1\nhostname R1\nclass-map match-any V\n match ip dscp ef\npolicy-map P\n class V\n"
     text += "  priority percent 10\ninterface Serial0/0\n service-policy output P\n"
     severities = [
-        [str(f.severity) for f in imported(text + more).findings if f.variant == "versions"]
+        [(f.variant, str(f.severity)) for f in imported(text + more).findings if f.line is not None]
         for more in ("", "ipv6 unicast-routing\n")
     ]
-    assert severities == [["info"], ["warning"]]
+    assert severities == [[("left-as-it-is", "info")], [("versions", "warning")]]
+
+
+def test_a_side_that_loses_something_is_in_an_intent_of_its_own() -> None:
+    text = "version 15.1\nhostname R1\nclass-map match-any V\n match dscp ef\nclass-map match-any W\n"
+    text += " match protocol frobnicate\n"
+    for policy in ("P", "Q", "R"):
+        text += f"policy-map {policy}\n class V\n  priority percent 10\n"
+    text += " class W\n  police cir 64000 bc 8000\n"
+    for port, policy in enumerate("PQR"):
+        text += f"interface Serial0/{port}\n service-policy output {policy}\n"
+    found = imported(text)
+    losing = {f.interface for f in found.findings if f.variant == "loses"}
+    assert losing == {"Serial0/2"}
+    every = [scope.ports for intent in found.intents for scope in intent.loaded.intent.apply]
+    assert sorted(port for ports in every for port in ports) == ["Serial0/0", "Serial0/1", "Serial0/2"]
+    apart = [{p for scope in i.loaded.intent.apply for p in scope.ports} for i in found.intents]
+    assert sorted(map(sorted, apart)) == [["Serial0/0", "Serial0/1"], ["Serial0/2"]]
 
 
 def test_a_detector_one_deeper_than_the_line_before_it_is_that_of_the_class() -> None:

@@ -58,6 +58,21 @@ def test_marks_are_matched_in_both_versions_where_the_image_can(image: str, line
     assert classes_of(request, *packets) == both
 
 
+@pytest.mark.parametrize(("startup", "kept"), [(STARTUP, True), (RUNNING_IPV6, False)])
+def test_marks_that_a_device_without_ipv6_matches_in_ipv4_stay_so(startup: str, kept: bool) -> None:
+    request = requested(VOICE)
+    running = startup + (
+        "class-map match-any voice\n match ip dscp ef\npolicy-map WAN\n class voice\n  priority percent 20\n"
+        "interface Serial0/0\n service-policy output WAN\n"
+    )
+    lowered = PLATFORM.lower(request, PLATFORM.parse(running, "r9", request.image))
+    text = "\n".join(block.text for block in PLATFORM.blocks(lowered.plan, lowered, request))
+    assert ("class-map match-any voice\n match ip dscp ef\n" in text, "\n match dscp ef\n" in text) == (
+        kept,
+        not kept,
+    )
+
+
 @pytest.mark.parametrize("features", [frozenset[str](), frozenset({"ipv6"})])
 def test_flows_without_addresses_have_lists_of_both_versions_where_the_device_has_ipv6(
     features: frozenset[str],

@@ -187,9 +187,9 @@ def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConf
             yield note("import-not-expressed", place, variant="no-match")
     running = {device: configurations[device].text for device in candidate.devices}
     plans = {device: entry.plan for device, entry in configurations.items()}
-    left = set(scored.differences)
+    left = {difference.where for difference in scored.differences}
     if left and (made := compile_candidate(candidate, configurations, running)) is not None:
-        left = set(find_differences(candidate.sides, made.devices, plans))
+        left = {difference.where for difference in find_differences(candidate.sides, made.devices, plans)}
     lines = {device: DifferenceLines(configurations[device]) for device in candidate.devices}
     for difference in scored.differences:
         place = Place(
@@ -200,7 +200,7 @@ def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConf
             line=lines[difference.device].find(difference),
         )
         without_ipv6 = plans[difference.device].system.ipv6 is False
-        yield _difference_finding(difference, place, kept=difference not in left, without_ipv6=without_ipv6)
+        yield _difference_finding(difference, place, kept=difference.where not in left, without_ipv6=without_ipv6)
 
 
 def _find_renamed(side: ObservedSide, configuration: RunningConfiguration) -> Iterator[Finding]:
@@ -230,7 +230,7 @@ def _rejection_finding(scored: ScoredCandidate, configurations: Mapping[str, Run
 
 
 def _difference_finding(difference: PlanDifference, place: Place, *, kept: bool, without_ipv6: bool) -> Finding:
-    if difference.in_versions:
+    if difference.in_versions and not kept:
         return note("import-not-expressed", place, variant="versions", without_ipv6=without_ipv6)
     return note(
         "import-not-expressed",

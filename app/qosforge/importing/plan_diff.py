@@ -53,6 +53,11 @@ class PlanDifference:
     compiled: str
 
     @property
+    def where(self) -> tuple[str, str | None, str | None, str]:
+        """The device, the side and the place."""
+        return self.device, self.interface, self.direction, self.place
+
+    @property
     def loses(self) -> bool:
         """Whether it is one in classes, their marks, policers or what they match, and no detail of one."""
         return _LOSS.fullmatch(self.place) is not None

@@ -44,6 +44,13 @@ class ScoredCandidate:
         """How much of it an image refuses, or does otherwise."""
         return self.refused + sum(difference.loses for difference in self.differences)
 
+    def loses(self, side: ObservedSide) -> bool:
+        """Whether a port of a side loses a class, a policer, a mark or a condition of a match."""
+        return any(
+            d.loses and (d.device, d.direction) == (side.device, side.direction) and d.interface in side.ports
+            for d in self.differences
+        )
+
 
 class Search:
     """The search for candidate intents of some configurations."""
@@ -184,6 +191,8 @@ class Search:
     # -- joining ---------------------------------------------------------------------------------------------
     def _joined(self, group: ScoredCandidate, own: ScoredCandidate) -> ScoredCandidate | None:
         """Both in one candidate, where that lacks nothing that the two do not."""
+        if not _suit(group, own):
+            return None
         best: ScoredCandidate | None = None
         for merged in self._ways(group.candidate, own.candidate):
             both = CandidateIntent(
@@ -220,7 +229,7 @@ class Search:
 
     def _together(self, one: ScoredCandidate, other: ScoredCandidate) -> ScoredCandidate | None:
         """Candidates of two devices as one, where their classes agree."""
-        if _marks(one.candidate) != _marks(other.candidate):
+        if _marks(one.candidate) != _marks(other.candidate) or not _suit(one, other):
             return None
         merged = by_name(one.candidate.classes, other.candidate.classes)
         if merged is None:
@@ -281,6 +290,16 @@ def _adds_nothing(joined: ScoredCandidate, *parts: ScoredCandidate) -> bool:
     """Whether a candidate lacks nothing that none of those lacks which it joins."""
     lacking = [difference for part in parts for difference in part.differences]
     return all(any(map(difference.is_part_of, lacking)) for difference in joined.differences)
+
+
+def _suit(one: ScoredCandidate, other: ScoredCandidate) -> bool:
+    """Whether sides in one direction all lose something, or nothing: what loses nothing can be pushed by itself."""
+    return all(
+        one.loses(a) == other.loses(b)
+        for a in one.candidate.sides
+        for b in other.candidate.sides
+        if a.direction == b.direction
+    )
 
 
 def _marks(candidate: CandidateIntent) -> bool:

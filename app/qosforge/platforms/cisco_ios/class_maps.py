@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qosforge.memoise import memoise
-from qosforge.plan.model import Rule, Term
+from qosforge.plan.model import Egress, Plan, Rule, Term
 from qosforge.plan.request import DeviceRequest
+from qosforge.plan.terms import one_by_one
 from qosforge.platforms.cisco_ios.trains import has
 from qosforge.platforms.mqc.access_lists import AccessList, lists_of, speaks_ipv6, version
+from qosforge.platforms.mqc.blocks import every_rule
 from qosforge.platforms.mqc.lines import ACL_PREFIX
 
 EXCEPT_SUFFIX = ".NOT"
@@ -57,7 +59,7 @@ def class_map(request: DeviceRequest, rule: Rule) -> ClassMap:
     """The class-map of a rule on a device."""
     spelling = _Spelling(
         marks_in_list=not matches_marks(request),
-        ip=not has(request, "match_both_versions"),
+        ip=not has(request, "match_both_versions") or (rule.ipv4 and _only_marks(rule)),
         both=lists_ipv6(request),
         modal=has(request, "class_map_modes"),
     )
@@ -95,6 +97,47 @@ def rule_of(request: DeviceRequest, name: str, any_of: tuple[Term, ...], none_of
         or any(a.of_one_version for a in made.access_lists if not joined or a.name in excepted)
     )
     return rule.model_copy(update={"ipv4": True}) if ipv4 else rule
+
+
+def _only_marks(rule: Rule) -> bool:
+    return all({*_entry_fields(t)} <= {"dscp", "precedence"} for t in (*rule.any_of, *rule.none_of))
+
+
+def told_as_running(plan: Plan, running: Plan | None) -> Plan:
+    """The plan with classes that look for marks told in IPv4 where the device tells them so and has no IPv6.
+
+    No packet is another class's for it, and class-maps that others use too stay as they are.
+    """
+    if running is None or running.system.ipv6 is not False:
+        return plan
+    theirs = {
+        (rule.name, frozenset(one_by_one(rule.any_of)), frozenset(one_by_one(rule.none_of)))
+        for interface in running.interfaces
+        for rule in (*interface.ingress.rules, *every_rule(interface.egress))
+        if rule.ipv4
+    }
+
+    def told(rule: Rule) -> Rule:
+        key = (rule.name, frozenset(one_by_one(rule.any_of)), frozenset(one_by_one(rule.none_of)))
+        return rule.model_copy(update={"ipv4": True}) if key in theirs and _only_marks(rule) else rule
+
+    def output(egress: Egress) -> Egress:
+        scheduler = egress.scheduler
+        if scheduler is not None and any(queue.child for queue in scheduler.queues):
+            queues = (q.model_copy(update={"child": output(q.child)}) if q.child else q for q in scheduler.queues)
+            scheduler = scheduler.model_copy(update={"queues": tuple(queues)})
+        return egress.model_copy(update={"rules": tuple(map(told, egress.rules)), "scheduler": scheduler})
+
+    interfaces = (
+        entry.model_copy(
+            update={
+                "ingress": entry.ingress.model_copy(update={"rules": tuple(map(told, entry.ingress.rules))}),
+                "egress": output(entry.egress),
+            }
+        )
+        for entry in plan.interfaces
+    )
+    return plan.model_copy(update={"interfaces": tuple(interfaces)}) if theirs else plan
 
 
 @memoise

@@ -26,6 +26,7 @@ from qosforge.platforms.base import ClassFidelity, LoweredDevice
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth, since
 from qosforge.platforms.cisco_ios.car import CarLowering, check_replaced
 from qosforge.platforms.cisco_ios.circuits import check_circuit, lower_circuit, takes_policy
+from qosforge.platforms.cisco_ios.class_maps import told_as_running
 from qosforge.platforms.cisco_ios.classification import classification
 from qosforge.platforms.cisco_ios.efficiency import efficiency, transmit_ring
 from qosforge.platforms.cisco_ios.encryption import check_encryption
@@ -105,6 +106,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         system=inside_tunnels(request, running, findings),
         interfaces=tuple(interfaces),
     )
+    whole = told_as_running(whole, running)
     findings.extend(check_release(request))
     findings.extend(_check_forwarding(whole, running))
     findings.extend(check_routed(request, told.at_output))
@@ -209,7 +211,9 @@ def _check_forwarding(plan: Plan, running: Plan | None) -> Iterator[Finding]:
         yield note("nbar-needs-cef", Place(device=plan.device), applications=", ".join(applications))
     if policed:
         yield note("car-needs-cef", Place(device=plan.device), interfaces=", ".join(policed))
-    marked = [i.name for i in plan.interfaces if any(rule.writes for rule in _rules(i))]
+    # An interface that has a policy which marks took it.
+    taking = {i.name for i in running.interfaces if any(rule.writes for rule in _rules(i))}
+    marked = [i.name for i in plan.interfaces if i.name not in taking and any(r.writes for r in _rules(i))]
     if marked:
         yield note("marking-needs-cef", Place(device=plan.device), interfaces=", ".join(marked))
 
