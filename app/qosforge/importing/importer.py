@@ -187,11 +187,14 @@ def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConf
             yield note("import-not-expressed", place, variant="no-match")
     running = {device: configurations[device].text for device in candidate.devices}
     plans = {device: entry.plan for device, entry in configurations.items()}
-    left = {difference.where for difference in scored.differences}
-    if left and (made := compile_candidate(candidate, configurations, running)) is not None:
-        left = {difference.where for difference in find_differences(candidate.sides, made.devices, plans)}
+    # A push reads the device first: what it changes there is what counts.
+    changes = scored.differences
+    if (made := compile_candidate(candidate, configurations, running)) is not None:
+        changes = find_differences(candidate.sides, made.devices, plans)
+    places = {difference.where for difference in changes}
+    kept = [difference for difference in scored.differences if difference.where not in places]
     lines = {device: DifferenceLines(configurations[device]) for device in candidate.devices}
-    for difference in scored.differences:
+    for difference in (*changes, *kept):
         place = Place(
             device=difference.device,
             interface=difference.interface,
@@ -200,7 +203,7 @@ def _find_gaps(scored: ScoredCandidate, configurations: Mapping[str, RunningConf
             line=lines[difference.device].find(difference),
         )
         without_ipv6 = plans[difference.device].system.ipv6 is False
-        yield _difference_finding(difference, place, kept=difference.where not in left, without_ipv6=without_ipv6)
+        yield _difference_finding(difference, place, kept=difference.where not in places, without_ipv6=without_ipv6)
 
 
 def _find_renamed(side: ObservedSide, configuration: RunningConfiguration) -> Iterator[Finding]:

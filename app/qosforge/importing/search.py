@@ -110,7 +110,21 @@ class Search:
     def _device(self, name: str, entry: RunningConfiguration) -> Iterator[ScoredCandidate]:
         ways = [self._grouped(entry, found) for found in self._sides(name, entry)]
         best = min(ways, key=_badness)
-        yield from (self._improved(self._best_image(group, entry)) for group in best)
+        for group in best:
+            yield from self._apart(self._improved(self._best_image(group, entry)))
+
+    def _apart(self, scored: ScoredCandidate) -> tuple[ScoredCandidate, ...]:
+        """Sides that lose nothing apart from those in their direction that do, where neither needs the other."""
+        if _suit(scored, scored):
+            return (scored,)
+        losing = [scored.loses(side) for side in scored.candidate.sides]
+        parts = [
+            self.score(replace(scored.candidate, sides=sides))
+            for wanted in (False, True)
+            if (sides := tuple(s for s, lost in zip(scored.candidate.sides, losing, strict=True) if lost is wanted))
+        ]
+        costs, errors = (sum(part.cost for part in parts), sum(part.refused for part in parts))
+        return tuple(parts) if costs <= scored.cost and errors <= scored.refused else (scored,)
 
     def _grouped(self, entry: RunningConfiguration, sides: Iterable[ObservedSide]) -> list[ScoredCandidate]:
         """The sides of one device in as few candidates as they go."""
@@ -191,8 +205,6 @@ class Search:
     # -- joining ---------------------------------------------------------------------------------------------
     def _joined(self, group: ScoredCandidate, own: ScoredCandidate) -> ScoredCandidate | None:
         """Both in one candidate, where that lacks nothing that the two do not."""
-        if not _suit(group, own):
-            return None
         best: ScoredCandidate | None = None
         for merged in self._ways(group.candidate, own.candidate):
             both = CandidateIntent(
