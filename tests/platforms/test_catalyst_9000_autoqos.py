@@ -135,6 +135,13 @@ def test_it_is_imported_as_it_is_but_for_names() -> None:
     assert [c.treatment.police.rate for c in phones.classes if c.treatment.police] == [128_000, 32_000]
 
 
+def test_what_the_device_has_for_its_own_cpu_is_nothing_unattached() -> None:
+    own = "class-map match-any system-cpp-default\npolicy-map system-cpp-policy\nclass-map match-any IDLE\n"
+    imported = import_configurations([read_configuration(AUTO_QOS + own, "sw.cfg")], "auto")
+    unattached = [f.message for f in imported.findings if f.variant == "unattached"]
+    assert unattached == ["no interface has 'class-map match-any IDLE', as far as it is understood"]
+
+
 def test_the_tables_of_auto_qos_are_read_as_what_they_do() -> None:
     plan = PLATFORM.parse(AUTO_QOS, "sw", "16.12")
     phone, trusted = plan.interfaces

@@ -62,7 +62,7 @@ PLATFORM = Platform(
         role=DeviceRole.ACCESS,
         states_image=True,
         versions=r"1[67]\..*",
-        objects=rf"(?:policy|class)-map (?:match-\w+ )?(?!{OWN}).+",
+        objects=rf"(?:policy|class)-map (?!(?:match-\w+ )?{OWN}).+",
     ),
     batfish_format="cisco_ios",
     secrets=IOS_FORMS,
