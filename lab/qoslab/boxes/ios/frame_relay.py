@@ -67,12 +67,15 @@ class FrameRelay:
         ]
 
     def submode_rows(self) -> dict[str, list[Row]]:
-        """Circuit and map-class mode: rates in bit/s, bursts in bits, fragments in bytes."""
+        """Circuit and map-class mode: rates in bit/s, bursts in bits, fragments in bytes.
+
+        IOS in a Nutshell, frame-relay [bc | be]: both are 7000 bits unless they are said.
+        """
         rated = [
             setting(f"frame-relay {name} {way} {values}".replace("  ", " "), rank=rank,
                     defaults=[f"frame-relay {name} {default}"] if default and not way else [])
             for name, values, rank, default in (
-                ("cir", _BPS, 1, 56000), ("bc", _BITS, 2, 7000), ("be", "<0-16000000>", 3, 0),
+                ("cir", _BPS, 1, 56000), ("bc", _BITS, 2, 7000), ("be", "<0-16000000>", 3, 7000),
                 ("mincir", _BPS, 4, None),
             )
             for way in ("", "in", "out")
