@@ -15,6 +15,7 @@ from qosforge.inventory.models import Device, DeviceRole, Interface, Network
 from qosforge.plan.model import DROP, TRANSMIT, Action, InterfacePolicer, Policer, PortRange, Term
 from qosforge.plan.request import ClassRequest
 from qosforge.plan.request import TermRequest as Alternative
+from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.cisco_ios import PLATFORM
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 
@@ -327,12 +328,14 @@ def test_what_people_wrote_is_read_and_the_rest_reported() -> None:
 def test_policers_that_are_not_the_intents_are_told_before_they_go() -> None:
     held = PLATFORM.parse(WRITTEN, "r9", BEFORE_LLQ)
 
-    result = PLATFORM.lower(
-        requested(flow("one", 1, mark={"dscp": 8}), image=BEFORE_LLQ, interfaces=(lan(),)), held
-    )
+    def result(**more: Any) -> LoweredDevice:
+        wanted = requested(flow("one", 1, mark={"dscp": 8}), image=BEFORE_LLQ, interfaces=(lan(**more),))
+        return PLATFORM.lower(wanted, held)
 
-    assert [f.direction for f in of(result, "rate-limits-replaced")] == ["input", "output"]
-    assert len(of(result, "car-needs-cef")) == 1
+    told = [[f.direction for f in of(result(**more), "rate-limits-replaced")] for more in ({}, {"schedule": True})]
+    # The side that no scope names is left as it is.
+    assert told == [["input"], ["input", "output"]]
+    assert len(of(result(), "car-needs-cef")) == 1
 
 
 PAPER = """\

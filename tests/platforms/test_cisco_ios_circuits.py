@@ -154,6 +154,7 @@ def test_a_circuit_is_shaped_by_a_map_class() -> None:
         "map-class frame-relay QOSFORGE-Serial0/0.1\n",
         " frame-relay cir 64000\n",
         " frame-relay bc 640\n",
+        " frame-relay be 0\n",
         " frame-relay mincir 64000\n",
         " frame-relay fragment 80\n",
         " service-policy output QOSFORGE-OUT\n",
@@ -189,10 +190,12 @@ def test_a_circuit_without_a_schedule_loses_its_map_class_and_that_is_told() -> 
         " encapsulation frame-relay\n", " encapsulation frame-relay\n frame-relay traffic-shaping\n"
     )
     startup += "map-class frame-relay SLOW\n frame-relay cir 128000\n"
-    wanted = relayed(64_000, schedule=False, recognise=True)
+    wanted = requested(GOLD, interfaces=(relayed(64_000, schedule=False, recognise=True),))
 
-    result = PLATFORM.lower(requested(GOLD, interfaces=(wanted,)), PLATFORM.parse(startup, "r9", "12.4"))
-
+    # A map class of others stays.
+    assert of(PLATFORM.lower(wanted, PLATFORM.parse(startup, "r9", "12.4")), "circuit-contract-dropped") == []
+    startup += " service-policy output QOSFORGE-OUT\npolicy-map QOSFORGE-OUT\n class class-default\n  bandwidth 8\n"
+    result = PLATFORM.lower(wanted, PLATFORM.parse(startup, "r9", "12.4"))
     (finding,) = of(result, "circuit-contract-dropped")
     assert (finding.severity, finding.requested, finding.applied) == (Severity.WARNING, "64 kb/s", "56 kb/s")
     assert port(result, SUB).circuit == Contract(dlci=100)

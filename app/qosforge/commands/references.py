@@ -50,7 +50,7 @@ class References:
         if change is not None and found is not None:
             said = [word for word in line.text.split() if word in _SIDES]
             attached = _filled(change.attaches, found[1])
-            own = attached if attached in _SIDES else change.side
+            own = attached if attached in _SIDES else _filled(change.side, found[1])
             side = own or (said[0] if said else side)
             made.refers[line.number] = tuple(_filled(text, found[1]) for text in change.refers)
         made.lines[line.number] = side

@@ -195,11 +195,14 @@ def _action(requested: PoliceAction, marked: Action) -> Action:
     return DROP if requested == "drop" else marked
 
 
-def check_replaced(plan: Plan, running: Plan | None) -> Iterator[Finding]:
-    """``rate-limits-replaced``: policers on the device's interfaces that are not the plan's go."""
+def check_replaced(request: DeviceRequest, plan: Plan, running: Plan | None) -> Iterator[Finding]:
+    """``rate-limits-replaced``: policers that are not the plan's go, on sides of interfaces that scopes name."""
+    named = {i.name: {"ingress": i.recognise or i.trust, "egress": i.schedule} for i in request.interfaces}
     for interface in plan.interfaces:
         current = running.interface(interface.name) if running else None
         for side in ("ingress", "egress") if current else ():
+            if not named[interface.name][side]:
+                continue
             gone = [p for p in getattr(current, side).policers if p not in getattr(interface, side).policers]
             if gone:
                 yield note(

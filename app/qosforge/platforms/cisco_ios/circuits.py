@@ -96,7 +96,7 @@ def check_circuit(
             variant="circuit",
             kbps=wanted_kbps,
         )
-    elif requested.dlci is not None and not interface_request.schedule and kbps:
+    elif requested.dlci is not None and not interface_request.schedule and kbps and _ours(current):
         yield note(
             "circuit-contract-dropped",
             Place(device=request.device, interface=interface_request.name, direction="output"),
@@ -145,6 +145,11 @@ def _check_frame_relay(
             port=main,
             circuits=", ".join(beside),
         )
+
+
+def _ours(interface: InterfacePlan) -> bool:
+    """Whether the circuit's policy is ours, and its map class with it: that of others stays."""
+    return (interface.egress.policy or "").upper().startswith(OWN_PREFIX)
 
 
 def _words(vpi: int | None, vci: int | None, dlci: int | None) -> str:

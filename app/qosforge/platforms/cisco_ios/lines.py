@@ -67,8 +67,8 @@ _FRAGMENT = f"frame-relay fragment:what {_within(CAPABILITIES.frame_relay.fragme
 
 
 def _one(line: str, pattern: str, mode: str, *, key: str, negate: str = "no {line}", feature: str = "") -> Line:
-    """A line of which an object has one for each ``key``."""
-    return Line(line, pattern, mode, change=Change(key=key, negate=negate), since=since(feature))
+    """A line about what an interface sends, of which it has one for each ``key``."""
+    return Line(line, pattern, mode, change=Change(key=key, negate=negate, side="output"), since=since(feature))
 
 
 # -- interfaces ----------------------------------------------------------------------------------------------
@@ -171,14 +171,14 @@ def _rate_limits() -> Iterator[Line]:
         "rate-limit-list",
         f"{side} {listed} {rates} {actions}",
         "interface",
-        change=Change(refers=("acl {number}",), listed=True),
+        change=Change(refers=("acl {number}",), listed=True, side="{side}"),
         also=(f"{side} {listed} REST",),
     )
     yield Line(
         "rate-limit",
         f"{side} [dscp DSCP:dscp] {rates} {actions}",
         "interface",
-        change=Change(listed=True),
+        change=Change(listed=True, side="{side}"),
         also=("rate-limit REST",),
     )
 

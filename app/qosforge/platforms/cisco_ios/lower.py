@@ -113,7 +113,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     findings.extend(check_encryption(whole, running, told.called))
     findings.extend(check_foreign_queueing(request, running))
     findings.extend(check_versions(request, told.rules, running))
-    findings.extend(check_replaced(whole, running))
+    findings.extend(check_replaced(request, whole, running))
     return LoweredDevice(
         plan=whole,
         findings=tuple(dict.fromkeys(findings)),
