@@ -115,3 +115,28 @@ def test_bursts_of_a_percentage_that_is_no_percentage_on_the_device_are_bits() -
 
     assert (queues(result)[0].shape_rate, queues(result)[0].shape_percent) == (400_000, None)
     assert "shape average 400000 8000\n" in box.running_text()
+
+
+@pytest.mark.parametrize(
+    ("image", "rates", "told"),
+    [
+        (OLD, (10**8,), True),
+        (OLD, (95 * 10**6,), False),
+        (OLD, (60 * 10**6, 60 * 10**6), True),
+        (OLD, (40 * 10**6, 50 * 10**6), False),
+        (MODERN, (10**8,), False),
+    ],
+)
+def test_subinterfaces_that_are_shaped_to_the_whole_port_never_hold_packets_back(
+    image: str, rates: tuple[int, ...], told: bool
+) -> None:
+    facts: dict[str, Any] = {"framing": Framing.ETHERNET, "tagged": True}
+    ports = [
+        line(f"FastEthernet0/1.{n}", 10**8, usable=rate, shape=rate, **facts) for n, rate in enumerate(rates, 7)
+    ]
+    classes = a_class("a", 3, treatment={"bandwidth": {"percent": 20}})
+    found = of(lowered(requested(classes, image=image, interfaces=tuple(ports))), "port-shaped")
+
+    assert [(f.severity.value, f.variant) for f in found] == [
+        ("warning", "line-fills-first") if told else ("info", "default")
+    ] * len(rates)

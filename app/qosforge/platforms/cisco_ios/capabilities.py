@@ -149,6 +149,7 @@ class CiscoIos(CapabilityData):
     shape_burst_ms: Range
     priority_burst: Range
     packet_bytes: Fact[int]
+    uncounted_bytes: Fact[int]
     wfq_discard_threshold: Fact[int]
     hold_queue: Fact[int]
     default_bandwidth_kbps: dict[str, int]

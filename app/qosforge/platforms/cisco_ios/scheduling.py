@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from qosforge.errors import Place
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
+from qosforge.inventory.models import Framing
 from qosforge.memoise import memoise
 from qosforge.note import note
 from qosforge.plan.core import core, depends_on_rate
@@ -17,6 +18,7 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share, requested_shares
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
+from qosforge.platforms.cisco_ios.circuits import main_interface
 from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, guarantees, served_first, strict_levels
 from qosforge.platforms.cisco_ios.limits import (
     check_level,
@@ -96,6 +98,7 @@ class OutputPolicies:
                 Place(device=request.device, interface=interface_request.name, direction="output"),
                 requested=format_rate(interface_request.usable),
                 applied=f"shape average {rate}{burst}",
+                variant="line-fills-first" if _fills_first(request, interface_request) else DEFAULT,
             )
         )
         parent = Egress(default_queue=0, scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=(whole,)))
@@ -314,6 +317,20 @@ def port_rate(interface_request: InterfaceRequest) -> int | None:
         if "." in interface_request.name
         else None
     )
+
+
+def _fills_first(request: DeviceRequest, interface: InterfaceRequest) -> bool:
+    """Whether the line of a subinterface is full before its shapers hold anything back: before HQF packets wait in
+    the one queue of the main interface then.
+    """
+    if hqf(request) or "." not in interface.name or interface.framing is not Framing.ETHERNET:
+        return False
+    main = main_interface(interface.name)
+    beside = [
+        i.usable for i in request.interfaces if i.schedule and "." in i.name and main_interface(i.name) == main
+    ]
+    packet, uncounted = CAPABILITIES.packet_bytes.value, CAPABILITIES.uncounted_bytes.value
+    return sum(beside) * (packet + uncounted) > interface.rate * packet
 
 
 def reservable_percent(request: DeviceRequest, current: InterfacePlan | None) -> int:
