@@ -8,6 +8,8 @@ import pytest
 
 from qosforge.findings import Severity
 from qosforge.plan.model import Term
+from qosforge.plan.request import TermRequest as Alternative
+from qoslab.packets import Packets
 
 from .ios_support import TRAINS, a_class, errors, lan, line, lowered, of, port, pushed, requested
 
@@ -101,3 +103,44 @@ def test_a_trusted_cos_becomes_the_dscp_that_the_intent_gives_it() -> None:
 
     written = {r.any_of[0].cos: r.set_dscp for r in port(result, "FastEthernet0/1.7").ingress.rules}
     assert (written[5,], written[3,], written[()]) == (46, 26, 0)
+
+
+CALLS = Alternative(protocol=(17,), destination_port=((16384, 32767),))
+BY_MARK = (lan(), line(by_mark=True))
+
+
+def test_what_no_class_takes_passes_for_a_class_by_its_mark_and_that_is_told() -> None:
+    calls = a_class("calls", terms=(CALLS,), mark={"dscp": "ef"}, treatment={"bandwidth": {"rate": 200_000}})
+
+    result, box = pushed(requested(calls, interfaces=BY_MARK))
+    (stranger,) = box.offer(LAN, "Serial0/0", [Packets(1, 200, dscp=46, protocol=6)], 1.0)  # type: ignore[attr-defined]
+
+    assert (stranger.ingress_class, stranger.egress_class) == ("class-default", "calls.MARK")
+    (told,) = of(result, "default-mark-kept")
+    assert (told.severity, told.traffic_class) == (Severity.WARNING, "default")
+    assert "that of calls it is served" in told.message
+
+
+@pytest.mark.parametrize(
+    ("mark", "terms", "told"),
+    [
+        ({"dscp": "ef"}, (CALLS,), True),
+        ({"precedence": 5}, (CALLS, Alternative(dscp=(46,))), True),
+        ({"precedence": 5}, (CALLS, Alternative(precedence=(5,))), False),
+        ({"dscp": "ef"}, (CALLS, Alternative(dscp=(46,))), False),
+        ({"dscp": "ef"}, (Alternative(dscp=(46,), protocol=(17,)),), True),
+        ({"dscp": "default"}, (CALLS,), False),
+    ],
+)
+@pytest.mark.parametrize(
+    ("default", "open_"), [(None, True), ({"dscp": "default"}, False), ({"keep": True}, False)]
+)
+def test_marks_that_are_cleared_kept_on_purpose_or_taken_pass_for_nobody(
+    mark: dict[str, Any], terms: tuple[Alternative, ...], told: bool, default: dict[str, Any] | None, open_: bool
+) -> None:
+    last = a_class("default", **({"mark": default} if default else {}))
+    found = of(
+        lowered(requested(a_class("calls", terms=terms, mark=mark), last, interfaces=BY_MARK)), "default-mark-kept"
+    )
+
+    assert bool(found) == (told and open_)

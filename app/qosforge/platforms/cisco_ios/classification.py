@@ -62,6 +62,7 @@ def classification(request: DeviceRequest, held: frozenset[str] | None) -> Class
         findings.extend(_hidden(request, rules))
     else:
         routed = marked  # a device in the middle matches the mark, but where it is the boundary itself
+    findings.extend(_passed_on(request))
     return Classification(
         classes=request.classes,
         rules=rules,
@@ -95,6 +96,30 @@ def _hidden(request: DeviceRequest, rules: Mapping[str, Rule]) -> Iterator[Findi
                 class_place(request, c),
                 dscp=dscp_name(mark.dscp[0]),
             )
+
+
+def _passed_on(request: DeviceRequest) -> Iterator[Finding]:
+    """``default-mark-kept``: packets that no class takes, and that pass for those of one by the mark they bring."""
+    default = next(c for c in request.classes if c.is_default)
+    if default.mark is not None or not any(i.recognise for i in request.interfaces):
+        return
+    every = tuple(every_class(request.classes))
+    whole = [t for c in every if not c.none_of for t in c.terms if {*t.set_fields} in ({"dscp"}, {"precedence"})]
+    taken = {d for t in whole for d in range(1, 64) if d in t.dscp or d >> 3 in t.precedence}
+    passing = [c.name for c in every if not taken.issuperset(_code_points(c))]
+    if passing:
+        yield note(
+            "default-mark-kept", class_place(request, default, direction="input"), classes=", ".join(passing)
+        )
+
+
+def _code_points(class_request: ClassRequest) -> set[int]:
+    """The DSCPs that a class's mark stands for, but for 0, which everybody may bring."""
+    mark = class_request.mark
+    if mark is None or class_request.is_default:
+        return set()
+    first = mark.code_point or 0
+    return set(range(first, first + (1 if mark.precedence is None else 8))) - {0}
 
 
 def _marking(request: DeviceRequest, rules: Mapping[str, Rule]) -> tuple[Rule, ...]:
