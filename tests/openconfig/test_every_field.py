@@ -116,7 +116,7 @@ UNSEEN = {
     (Plan, "foreign_lists"), (System, "scheduler"), (System, "queue_on_input"), (System, "express_forwarding"),
     (Plan, "switched"), (Plan, "filter_masks"), (InterfacePlan, "ingress"), (InterfacePlan, "egress"),
     (Ingress, "rules"), (Rule, "any_of"), (Egress, "rules"), (Egress, "scheduler"), (Scheduler, "queues"),
-    (Queue, "capped"),
+    (Queue, "capped"), (System, "ietf_circuits"),
     (System, "ipv6"), (System, "encrypting"), (System, "untrusted_keeps_dscp"), (Rule, "ipv4"),
     (Red, "by_dscp"), (Red, "stated"), (RedProfile, "colour"),
     (Plan, "auto_qos"),

@@ -346,3 +346,22 @@ def test_any_lines_are_read_or_reported(lines: list[str]) -> None:
     plan = PLATFORM.parse("\n".join(lines), "r9", "12.4")
 
     assert all(entry.text == " ".join(lines[entry.line - 1].split()) for entry in plan.unknown)
+
+
+@pytest.mark.parametrize(("ietf", "compressed"), [("", True), (" ietf", False)])
+def test_headers_are_compressed_in_the_encapsulation_of_cisco_alone(ietf: str, compressed: bool) -> None:
+    startup = RELAY.replace("encapsulation frame-relay\n", f"encapsulation frame-relay{ietf}\n")
+    smaller = EfficiencyRequest(header_compression=True)
+
+    result, box = pushed(requested(GOLD, interfaces=(relayed(efficiency=smaller),)), startup)
+
+    assert [f.variant for f in of(result, "header-compression-unsupported")] == ([] if compressed else ["ietf"])
+    assert (" frame-relay ip rtp header-compression" in box.running_text()) == compressed
+
+
+def test_a_circuit_may_have_an_encapsulation_of_its_own() -> None:
+    startup = RELAY.replace("dlci 100\n", "dlci 100 cisco\n")
+    held = [startup.replace("encapsulation frame-relay\n", "encapsulation frame-relay ietf\n")]
+    held.append(RELAY.replace("dlci 200\n", "dlci 200 ietf\n"))
+
+    assert [PLATFORM.parse(text, "r9", "12.4").system.ietf_circuits for text in held] == [("Serial0/0.2",)] * 2

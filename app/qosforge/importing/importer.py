@@ -36,7 +36,7 @@ from qosforge.plan.model import System
 from qosforge.platforms.base import platform
 from qosforge.platforms.masked_findings import mask_findings
 
-_NOT_ASKED = frozenset({"express_forwarding", "ipv6", "encrypting"})
+_NOT_ASKED = frozenset({"express_forwarding", "ipv6", "encrypting", "ietf_circuits"})
 """Settings that classes need or not, without being any treatment of them."""
 
 

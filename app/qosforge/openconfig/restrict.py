@@ -27,6 +27,7 @@ RULE_CARRIED = ("name", "any_of", "none_of", "ipv4", "set_dscp", "set_cos", "que
 _SYSTEM_USED = (
     "cos_to_dscp", "dscp_to_cos", "cos_to_queue", "dscp_to_queue", "scheduler", "queue_on_input", "ipv6",
     "encrypting",
+    "ietf_circuits",
 )  # fmt: skip
 
 

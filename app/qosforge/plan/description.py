@@ -248,6 +248,8 @@ def system_facts(system: System) -> dict[str, str]:
         facts["IPv6"] = "yes" if system.ipv6 else "no"
     if system.inside_tunnels:
         facts["tells what tunnels carry"] = ", ".join(system.inside_tunnels)
+    if system.ietf_circuits:
+        facts["circuits of the IETF encapsulation"] = ", ".join(system.ietf_circuits)
     if system.encrypting:
         facts["encrypts before it classifies"] = ", ".join(system.encrypting)
     if (queues := system.input_queues) is not None:

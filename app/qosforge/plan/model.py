@@ -341,6 +341,8 @@ class System(PlanModel):
     """Whether packets take the path that recognises applications and polices interfaces (IOS: CEF)."""
     ipv6: bool | None = None
     """Whether the device has addresses of IPv6, or forwards it."""
+    ietf_circuits: tuple[str, ...] | None = None
+    """Interfaces with a Frame Relay circuit of the IETF encapsulation, in which headers are not compressed."""
     encrypting: tuple[str, ...] | None = None
     """Interfaces that encrypt packets before they classify them (a crypto map without ``qos pre-classify``)."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from qosforge.commands import Entry, Reading
@@ -216,6 +216,19 @@ class CircuitReader:
             self._reading.miss(named, dlci.line.text)
             return CircuitPlan(dlci=dlci["dlci"]), ()
         return _read_shaped(dlci["dlci"], self._map_classes[named.name])
+
+
+def ietf_circuits(interfaces: Iterable[Entry]) -> tuple[str, ...]:
+    """The interfaces whose circuit has the IETF encapsulation: its own, else that of the main interface."""
+    held = {entry.name: entry for entry in interfaces}
+    lines = {name: [line for line in entry.below if line.id in ("dlci", "ietf")] for name, entry in held.items()}
+    whole = {name for name, below in lines.items() if any(line.id == "ietf" for line in below)}
+
+    def ietf(name: str, dlci: Entry) -> bool:
+        words = dlci.line.text.split()
+        return "ietf" in words or (main_interface(name) in whole and "cisco" not in words)
+
+    return tuple(n for n, below in lines.items() if any(line.id == "dlci" and ietf(n, line) for line in below))
 
 
 def _read_pvc(pvc: Entry) -> tuple[CircuitPlan, tuple[Entry, ...]]:

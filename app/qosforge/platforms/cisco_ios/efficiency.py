@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from qosforge.errors import Place
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.inventory.models import Framing
 from qosforge.note import because, note
-from qosforge.plan.model import Efficiency
+from qosforge.plan.model import Efficiency, Plan
 from qosforge.plan.request import DeviceRequest, EfficiencyRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.trains import has
@@ -20,23 +20,28 @@ _FRAMED = {"frf12": Framing.FRAME_RELAY, "multilink": Framing.MLPPP}
 _VIRTUAL = ("Multilink", "Dialer", "Virtual-Template", "Tunnel", "Loopback", "BVI", "Vlan", "Port-channel")
 
 
-def efficiency(request: DeviceRequest, interface_request: InterfaceRequest, findings: list[Finding]) -> Efficiency:
+def efficiency(
+    request: DeviceRequest, interface_request: InterfaceRequest, running: Plan | None, findings: list[Finding]
+) -> Efficiency:
     """The efficiency of an interface; what cannot be had is added to ``findings``.
 
-    Fragments are made by the first method allowed that the framing has.
+    Fragments are made by the first method allowed that the framing has. Of Frame Relay's encapsulations only
+    Cisco's own compresses headers (12.0(33)S, IP Header Compression Over Frame Relay for Interfaces Support).
     """
     bundle = interface_request.framing is Framing.MLPPP
     requested = interface_request.efficiency
     if requested is None:
         return Efficiency(multilink=bundle)
     compressed = requested.header_compression
-    if compressed and interface_request.framing not in _COMPRESSING:
+    ietf = running is not None and interface_request.name in (running.system.ietf_circuits or ())
+    if compressed and (ietf or interface_request.framing not in _COMPRESSING):
         findings.append(
             note(
                 "header-compression-unsupported",
                 _place(request, interface_request),
                 requested="RTP header compression",
                 applied="whole headers",
+                variant="ietf" if ietf else DEFAULT,
                 framing=interface_request.framing.value,
                 preferred=requested.prefer,
             )

@@ -187,6 +187,7 @@ def _rate_limits() -> Iterator[Line]:
 def _circuits() -> Iterator[Line]:
     shaping = Change(standing=True, partial=True)
     yield Line("traffic-shaping", "frame-relay traffic-shaping", "interface", change=shaping)
+    yield Line("ietf", "encapsulation frame-relay ietf", "interface")
     yield Line("frame-relay-class", "frame-relay class WORD:name", "interface")
     yield Line("frame-relay-fragment", _FRAGMENT, "interface")
     yield Line(

@@ -91,7 +91,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
                 car.policers(interface_request, "output") if uses_car(request) else (),
                 transmit_ring(request, interface_request, findings),
             ),
-            efficiency=efficiency(request, interface_request, findings),
+            efficiency=efficiency(request, interface_request, running, findings),
             groups=current.groups if current else (),
         )
         reference = (kbps or interface_request.usable // 1000) * 1000

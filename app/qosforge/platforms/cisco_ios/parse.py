@@ -8,7 +8,7 @@ from qosforge.plan.percentages import default_burst, resolved
 from qosforge.platforms.cisco_ios.applications import application_of
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth
 from qosforge.platforms.cisco_ios.car import read_rate_limit
-from qosforge.platforms.cisco_ios.circuits import CircuitReader
+from qosforge.platforms.cisco_ios.circuits import CircuitReader, ietf_circuits
 from qosforge.platforms.cisco_ios.encryption import encrypting_interfaces
 from qosforge.platforms.cisco_ios.lines import TABLE
 from qosforge.platforms.cisco_ios.lower import default_egress
@@ -42,6 +42,7 @@ class _Reader:
                 express_forwarding="express-forwarding" in ids,
                 ipv6="ipv6" in ids,
                 encrypting=encrypting_interfaces(self.reading, found),
+                ietf_circuits=ietf_circuits(found),
                 inside_tunnels=tuple(inside),
             ),
             interfaces=interfaces,
