@@ -287,15 +287,16 @@ def test_what_killed_processes_left_is_swept(tmp_path: Path, monkeypatch: pytest
 
 def test_kept_answers_need_no_service(tmp_path: Path) -> None:
     """Answers by address and both snapshots: of a question that was answered, nothing more is asked."""
-    asked, rows = prepared(), {"fileParseStatus": [], "parseWarning": [], "undefinedReferences": []}
+    asked = prepared()
     with peer(midway(hang)) as port:
         key = service._key(Address("127.0.0.1", port), json.dumps(asked.question, sort_keys=True))
-        BatfishFolder(tmp_path).keep_answers(key, {"before": rows, "after": rows})
-        assert [f.code for f in check(port=port, folder=tmp_path, seconds=1)] == ["batfish-checked"]
+        BatfishFolder(tmp_path).keep_answers(key, {"rows": {}, "failed": {}})
+        found = check(port=port, folder=tmp_path, seconds=1)
+        assert {f.code for f in found} == {"batfish-device-not-checked"}, "it names no device"
         assert [f.code for f in check(port=port, seconds=1)] == ["batfish-failed"], (
             "nothing is kept without a folder"
         )
-        changed = replace(asked, snapshots=replace(asked.snapshots, after={}))
+        changed = replace(asked, snapshots=replace(asked.snapshots, devices={}))
         assert key != service._key(Address("127.0.0.1", port), json.dumps(changed.question, sort_keys=True))
 
 
@@ -308,7 +309,7 @@ def test_live_service_is_left_as_it_was(live: Address, tmp_path: Path) -> None:
         assert post(live, f"/v2/networks?name={name}") < 300
     try:
         first = check(host=live.host, port=live.port, folder=tmp_path)
-        assert [f.code for f in first] == ["batfish-checked"]
+        assert {f.code for f in first} == {"batfish-checked"}
         status, body = exchange(live, "GET", "/v2/networks", 10)
         names = {each["name"] for each in json.loads(body)}
         assert status == 200

@@ -1,89 +1,140 @@
-"""The copy of a configuration for Batfish: its format forced, and valid lines that Batfish does not know removed.
+"""The copy of a configuration for Batfish: what it reads of the text, without secrets, line by line.
 
-Which lines those are was found by running Batfish 0.36 on each of them; all others stay as they are. Access
-lists are kept whole: one commented line at the end of a named list and Batfish drops what follows it.
+Its format is forced and its host name is that of the inventory. Lines that Batfish does not know, that hold secrets
+or that only people read are comments in it; what has to be added stands at its end.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from qosforge.batfish.copy_rules import CopyRules
 
 HEADER = "! BATFISH_FORMAT: {format}"
 """First line of a copy: Batfish otherwise guesses the format from the whole text."""
 
 
 @dataclass(frozen=True)
-class _Unknown:
-    """Valid lines of a format that Batfish does not know: ``lines`` anywhere, ``below`` inside ``heads``."""
+class KnownStanza:
+    """A line (from 1) of the text that defines something of this kind and name."""
 
+    line: int
+    structure: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class AnalysisCopy:
+    """``text`` for Batfish; ``lines`` are those that were copied, without secrets. Numbers are theirs, from 1.
+
+    ``unread`` are lines that Batfish would not read, ``inexact`` those that say something else in the copy;
+    ``stanzas`` are what the answer has to name.
+    """
+
+    text: str
     lines: tuple[str, ...]
-    heads: str
-    below: str
+    unread: frozenset[int]
+    inexact: frozenset[int]
+    stanzas: tuple[KnownStanza, ...]
 
-    def silences(self, line: str, head: str) -> bool:
-        """Whether a line, in the block that ``head`` opens, is one of them."""
-        inside = re.fullmatch(self.heads, head) is not None
-        return (inside and re.fullmatch(self.below, line) is not None) or any(
-            re.fullmatch(pattern, line) for pattern in self.lines
+
+def line_of(number: int) -> int:
+    """The line of the text that a line of its copy is; the copy begins with a header."""
+    return number - 1
+
+
+def analysis_copy(
+    lines: Iterable[str], covered: Iterable[str | None], rules: CopyRules, hostname: str
+) -> AnalysisCopy:
+    """The copy of a text. ``covered`` are its lines without secrets, ``None`` those that are for them."""
+    writer = _Writer(rules, hostname)
+    for line, shown in zip(lines, covered, strict=True):
+        writer.add(line, shown)
+    text = [HEADER.format(format=rules.format), *writer.copied, *writer.added()]
+    return AnalysisCopy(
+        text="\n".join(text) + "\n",
+        lines=tuple(writer.lines),
+        unread=frozenset(writer.unread),
+        inexact=frozenset(writer.inexact),
+        stanzas=tuple(writer.stanzas),
+    )
+
+
+class _Writer:
+    """Copies line after line, and remembers what a line stands below."""
+
+    def __init__(self, rules: CopyRules, hostname: str) -> None:
+        self.lines: list[str] = []
+        self.copied: list[str] = []
+        self.unread: list[int] = []
+        self.inexact: list[int] = []
+        self.stanzas: list[KnownStanza] = []
+        self._rules = rules
+        self._hostname = hostname
+        self._heads: list[tuple[int, str]] = []
+        self._kept_up: list[str] = []
+
+    def add(self, line: str, shown: str | None) -> None:
+        number, text = len(self.copied) + 1, line.strip()
+        depth = len(line) - len(line.lstrip(" "))
+        while self._heads and self._heads[-1][0] >= depth:
+            self._heads.pop()
+        if shown is None or self._rules.free_text.fullmatch(text):
+            shown = None
+        self.lines.append("!" if shown is None else shown)
+        self._note(number, text, shown)
+        self.copied.append(self._copy(number, line, text, shown))
+        if text and not text.startswith("!"):
+            self._heads.append((depth, text))
+
+    def added(self) -> list[str]:
+        """Lines behind the copy."""
+        lines = [entry for head in self._kept_up for entry in (head, " no autostate", "!")]
+        return [*lines, f"hostname {self._hostname}"]
+
+    def _note(self, number: int, text: str, shown: str | None) -> None:
+        if self._heads:
+            return
+        for stanza in self._rules.stanzas:
+            # The name as the copy has it, which is no secret.
+            found = stanza.head.fullmatch((shown or "").strip())
+            if found is not None:
+                self.stanzas.append(KnownStanza(number, stanza.structure, found["name"], found[0]))
+        if self._rules.kept_up and self._rules.kept_up.fullmatch(text):
+            self._kept_up.append(text)
+
+    def _copy(self, number: int, line: str, text: str, shown: str | None) -> str:
+        if shown is None:
+            return self._comment()
+        if self._is_unread(text):
+            self.unread.append(number)
+            return self._comment()
+        if not self._heads and text.startswith("hostname "):
+            return f"hostname {self._hostname}"
+        return self._cut(number, text, shown)
+
+    def _is_unread(self, text: str) -> bool:
+        return any(
+            rule.line.fullmatch(text)
+            and (rule.inside is None or any(rule.inside.fullmatch(head) for _, head in self._heads))
+            for rule in self._rules.unread
         )
 
+    def _cut(self, number: int, text: str, shown: str) -> str:
+        entry = self._rules.entries.fullmatch(text) is not None
+        for cut in self._rules.cut:
+            if not (entry if cut.line is None else cut.line.fullmatch(text)):
+                continue
+            kept = cut.pattern.sub("", shown)
+            if kept != shown:
+                shown = kept
+                if cut.inexact:
+                    self.inexact.append(number)
+        return shown
 
-_UNKNOWN = {
-    "cisco_ios": _Unknown(
-        lines=(
-            r"encapsulation (?:ppp|hdlc|frame-relay)\b.*",
-            r"ip rtp header-compression(?: passive)?",
-            r"ip rtp (?:compression-connections|priority)\b.*",
-            # Batfish loses the next line of the interface after this one.
-            r"ip tcp header-compression iphc-format",
-            r"match ip rtp\b.*",
-            r"match (?:input-interface|vlan|fr-dlci|packet length|discard-class|source-address mac)\b.*",
-            r"(?:max-reserved-bandwidth|multilink-group|tx-ring-limit|traffic-shape|vbr-rt)\b.*",
-            r"compression header ip\b.*",
-            r"ip nbar port-map\b.*",
-        ),
-        heads=r"map-class frame-relay\b.*",
-        below=r"service-policy\b.*",
-    ),
-    "force10": _Unknown(
-        lines=(
-            # Batfish calls every policy undefined that an interface of this format refers to.
-            r"service-policy (?:input|output)\b.*",
-            r"(?:bandwidth-weight|rate-shape|strict-priority|dot1p-priority)\b.*",
-            r"rate (?:shape|police|limit)\b.*",
-            r"threshold min\b.*",
-            r"match ip vlan\b.*",
-            r"match mac\b.*",
-            r"match ip access-group \S+ set-ip-dscp\b.*",
-            r"policy-aggregate\b.*",
-            # Batfish ends the interface here: an address below would be lost.
-            r"service-class dynamic dot1p",
-        ),
-        heads=r"qos-policy-input\b.*",
-        below=r".*",
-    ),
-}
-_VLAN = re.compile(r"interface vlan ?\d+", re.IGNORECASE)
-
-
-def analysis_copy(text: str, batfish_format: str) -> str:
-    """The analysis copy of a configuration text; a format without known gaps is only forced.
-
-    Line n of the text is line n + 1 of the copy, after the header; what has to be added stands at the end.
-    """
-    lines = [HEADER.format(format=batfish_format), *_silenced(text, _UNKNOWN.get(batfish_format))]
-    if batfish_format == "force10":
-        # VLAN membership of this format is not modelled: without this every VLAN interface would be down.
-        vlans = [line for line in text.splitlines() if _VLAN.fullmatch(line)]
-        lines += [entry for vlan in vlans for entry in (vlan, " no autostate", "!")]
-    return "\n".join(lines) + "\n"
-
-
-def _silenced(text: str, unknown: _Unknown | None) -> Iterator[str]:
-    head = ""
-    for line in text.splitlines():
-        if not line.startswith(" "):
-            head = line.strip()
-        yield f"!{line}" if unknown and unknown.silences(line.strip(), head) else line
+    def _comment(self) -> str:
+        """A line without a meaning, which leaves a named access list open."""
+        inside = self._heads and self._rules.lists.fullmatch(self._heads[0][1])
+        return " remark unread" if inside else "!"

@@ -1,20 +1,19 @@
 """Check references and syntax with Batfish, comparing snapshots before and after the change.
 
-Only rows that the change adds count, so that what Batfish does not know of a valid configuration cancels out.
-It sees names and first keywords; every number, queue, map and direction is for our own checks. The question is made
-where the compilation is; `qosforge.batfish.service` asks it.
+It sees names, access lists and where packets go; every number, queue, map and direction is for our own checks. The
+question is made where the compilation is; `qosforge.batfish.service` asks it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from qosforge.batfish.rows import Answers, new_rows
+from qosforge.batfish.answer_findings import answer_findings
 from qosforge.batfish.snapshots import Snapshots, make_snapshots
 from qosforge.compiler.compile import Compilation
 from qosforge.compiler.merged_configuration import PredictedConfiguration
-from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.note import note
 from qosforge.platforms.base import platform
@@ -36,19 +35,19 @@ class BatfishCheck:
     @property
     def question(self) -> Mapping[str, Mapping[str, str]]:
         """What the process that asks is given."""
-        return {"before": self.snapshots.before, "after": self.snapshots.after}
+        return self.snapshots.files
 
-    def findings_of(self, answers: Answers) -> tuple[Finding, ...]:
-        """What the answers to `question` say.
+    def findings_of(self, answers: Mapping[str, Any], *, require: bool = False) -> tuple[Finding, ...]:
+        """What the answers to `question` say; with ``require``, a device that was not checked is an error.
 
         Raises:
             LookupError, TypeError, ValueError, AttributeError: they are not understood.
         """
-        return (*new_rows(answers), note("batfish-checked", Place(), count=len(self.snapshots.after)))
+        return answer_findings(self.snapshots, answers, require=require, excepted=self.excepted)
 
     def requires(self, *, require: bool) -> bool:
         """Whether it is an error that nothing was checked, where ``require`` asks for a check."""
-        return require and not self.excepted.issuperset(name.removesuffix(".cfg") for name in self.snapshots.after)
+        return require and not self.excepted.issuperset(copies.name for copies in self.snapshots.devices.values())
 
     def not_modelled(self, *, require: bool) -> tuple[Finding, ...]:
         """The devices that Batfish cannot check: an error with ``require``, unless a rule excepts them."""

@@ -1,52 +1,116 @@
-"""Ask a Batfish service about two snapshots and print its answers; runs as a process of its own.
+"""Ask a Batfish service about snapshots and print its answers; runs as a process of its own.
 
 Run as ``python -m qosforge.batfish.questions HOST PORT NETWORK SECONDS``. Standard input is a JSON object of
-snapshots
-(``{"before": {"r1.cfg": TEXT}, "after": ...}``), standard output one of answers
-(``{"before": {"undefinedReferences": [ROW, ...], ...}, ...}``). pybatfish has no time limit on work it waits
-for; a process can be ended. Who began it deletes the network.
+snapshots (``{"before": {"r1.cfg": TEXT}, "after": ...}``), standard output one of answers (``{"rows":
+{"references": [ROW, ...], ...}, "failed": {"routes": REASON}}``). pybatfish has no time limit on work it waits for;
+a process can be ended. Who began it deletes the network.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from qosforge.batfish.question_list import BEFORE, QUESTIONS, Question
 from qosforge.batfish.session import open_session
 
-QUESTIONS = ("fileParseStatus", "parseWarning", "undefinedReferences")
-Rows = list[dict[str, Any]]
+Files = Mapping[str, str]
+_AT_ONCE = 2
+"""Small questions under way at once: the service works at one, while the other comes and goes."""
+_NO_START = "no matching startLocation is present and active"
+"""How it fails to compare paths where no interface has an address."""
+_CAUSE = re.compile(r"Caused by: (?:[\w.$]+: )?([^\n\"\\]+)")
 
 
-def ask(
-    host: str, port: int, snapshots: Mapping[str, Mapping[str, str]], *, network: str, seconds: float
-) -> dict[str, dict[str, Rows]]:
-    """Rows of every question by snapshot, in a ``network`` of these alone; requests give up within ``seconds``.
+def ask(host: str, port: int, snapshots: Mapping[str, Files], *, network: str, seconds: float) -> dict[str, Any]:
+    """Rows by question, and why the service failed at others, in a ``network`` of these snapshots alone.
+
+    Requests give up within ``seconds``.
 
     Raises:
-        OSError, pybatfish.exception.BatfishException: the service fails.
+        OSError, pybatfish.exception.BatfishException: the service fails at a snapshot.
     """
+    from pybatfish.exception import BatfishException  # noqa: PLC0415 (slow to import, and only needed here)
+
     session = open_session(host, port, seconds)
     session.set_network(network)
-    return {name: _answers(session, name, files) for name, files in snapshots.items()}
+    for name, files in snapshots.items():
+        if files:
+            _load(session, name, files)
+    asked = {key: question for key, question in QUESTIONS.items() if _is_asked(question, snapshots)}
+    rows: dict[str, list[Any]] = {}
+    failed: dict[str, str] = {}
+    # Most of a small question's time is waiting; those that compute forwarding take the service's memory.
+    for at_once, computing in ((_AT_ONCE, False), (1, True)):
+        with ThreadPoolExecutor(at_once) as threads:
+            answers = {
+                key: threads.submit(_rows, session, question)
+                for key, question in asked.items()
+                if question.computing is computing
+            }
+            for key, answer in answers.items():
+                try:
+                    rows[key] = answer.result()
+                except BatfishException as error:
+                    failed[key] = _reason(str(error))
+    return {"rows": rows, "failed": failed}
 
 
-def _answers(session: Any, name: str, files: Mapping[str, str]) -> dict[str, Rows]:
+def _reason(log: str) -> str:
+    """The last cause that a log of the service names."""
+    causes = _CAUSE.findall(log) or log.strip().splitlines()[:1] or ["no reason given"]
+    return str(causes[-1])[:300]
+
+
+def _is_asked(question: Question, snapshots: Mapping[str, Files]) -> bool:
+    """Whether there is anything that the question can be about."""
+    asked = snapshots.get(question.of, {})
+    other = snapshots.get(question.against, {}) if question.against else {}
+    if not asked or (question.against and asked == other):
+        return False
+    texts = [*asked.values(), *(other or snapshots.get(BEFORE, {})).values()]
+    return not question.words or any(word in text.lower() for text in texts for word in question.words)
+
+
+def _load(session: Any, name: str, files: Files) -> None:
     with TemporaryDirectory() as folder:
         configs = Path(folder) / "configs"
         configs.mkdir()
         for file, text in files.items():
             (configs / file).write_text(text, encoding="utf-8")
         session.init_snapshot(folder, name=name, overwrite=True)
-    return {
-        question: getattr(session.q, question)().answer(snapshot=name).frame().to_dict("records")
-        for question in QUESTIONS
-    }
+
+
+def _rows(session: Any, question: Question) -> list[Any]:
+    from pybatfish.exception import BatfishException  # noqa: PLC0415 (as above)
+
+    against = {"reference_snapshot": question.against} if question.against else {}
+    asked = getattr(session.q, question.name)(**question.parameters)
+    try:
+        answer = asked.answer(snapshot=question.of, **against).dict()
+    except BatfishException as error:
+        if _NO_START in str(error):
+            return []  # no packet enters anywhere
+        raise
+    # As the service wrote them: plain JSON.
+    return [shortened(row) for row in answer["answerElements"][0].get("rows", [])]
+
+
+def shortened(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row without the way that packets took: where it ended is left."""
+    return {name: _end(value) if name.endswith("_Traces") and value else value for name, value in row.items()}
+
+
+def _end(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    last = [{"node": hop.get("node", {})} for hop in traces[0].get("hops", [])[-1:]]
+    return [{"disposition": traces[0].get("disposition"), "hops": last}]
 
 
 def main() -> None:

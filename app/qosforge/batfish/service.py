@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from qosforge.batfish import process, questions
+from qosforge.batfish import process, question_list, questions
 from qosforge.batfish.check import BatfishCheck
 from qosforge.batfish.folder import BatfishFolder
 from qosforge.batfish.http_exchange import Address, connect
@@ -91,7 +91,7 @@ class BatfishService:
             return missing
         host, port = address.host, address.port
         try:
-            found = check.findings_of(self._answers(check, address, within, unwanted))
+            found = check.findings_of(self._answers(check, address, within, unwanted), require=require)
         except Unreachable as error:
             return (
                 note("batfish-unreachable", host=host, port=port, reason=str(error), required=required),
@@ -196,8 +196,8 @@ def _require_release(address: Address, to_connect: float, to_answer: float) -> N
 
 def _key(address: Address, question: str) -> str:
     """What answers are kept under: all that they depend on."""
-    asked = Path(questions.__file__).read_bytes()
-    parts = (str(address).encode(), version("pybatfish").encode(), asked, question.encode())
+    asked = [Path(str(module.__file__)).read_bytes() for module in (questions, question_list)]
+    parts = (str(address).encode(), version("pybatfish").encode(), *asked, question.encode())
     return hashlib.sha256(b"\0".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from multiprocessing.reduction import ForkingPickler
 from threading import Lock
@@ -159,6 +159,11 @@ class DeviceWords:
         """Words that quote the device, as people, stores and logs may have them."""
         self._learn_earlier()
         return self._forms.shown(said, self._secrets)
+
+    def covered(self, lines: Iterable[str]) -> Iterator[str | None]:
+        """Lines of a configuration for a program beside this one: as `SecretForms.covered` gives them."""
+        self._learn_earlier()
+        return self._forms.covered(lines, self._secrets)
 
     def in_message(self, said: str) -> str:
         """As `shown`, no longer than a message may be."""

@@ -65,6 +65,19 @@ class SecretForms:
         lines = _PRIVATE_KEY.sub(f"\n{MASK}\n", text).splitlines(keepends=True)
         return "".join(_without(line, self._spans(line)) for line in lines)
 
+    def covered(self, lines: Iterable[str], secrets: Iterable[str] = ()) -> Iterator[str | None]:
+        """Lines for a program that has to read them: ``None`` for those that hold a secret by their form.
+
+        Elsewhere each of these secrets has one name, so that what is called like one is still told from others. A
+        number is left: it is no name, and would be one of many.
+        """
+        known = sorted({secret for secret in secrets if not secret.isdigit()})
+        names = {secret: f"covered-{number}" for number, secret in enumerate(known, 1)}
+        private = False
+        for line in lines:
+            private = "PRIVATE KEY-----" in line if "-----" in line else private
+            yield None if private or self._spans(line) else _renamed(line, names)
+
     def shown(self, text: str, secrets: Iterable[str] = ()) -> str:
         """``text`` as people, stores and logs may have it: masked, and no character of it unseen."""
         return visible(self.mask_secrets(text, secrets))
@@ -118,6 +131,15 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
         if start >= end:
             parts += [text[end:start], MASK]
         end = max(end, stop)
+    return "".join([*parts, text[end:]])
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    parts, end = [], 0
+    for start, stop in sorted(_by_value(text, names)):
+        if start >= end:
+            parts += [text[end:start], names[text[start:stop]]]
+            end = stop
     return "".join([*parts, text[end:]])
 
 
