@@ -89,3 +89,26 @@ def test_the_cos_that_somebody_gave_to_a_port_is_what_it_trusts(name: str, image
     result = platform(name).lower(wanted.model_copy(update={"interfaces": ports}), running)
 
     assert [f for f in result.findings if f.code == "trust-unsupported"] == []
+
+
+UNTAGGED = [
+    *((*switch, "every DSCP becomes 0") for switch in SWITCHES),
+    ("force10_e300", "6.5", "GigabitEthernet 0/0", "CoS 0 for every packet"),
+    ("nortel_5510", "5.1", "1", "CoS 0 for every packet"),
+]
+
+
+@pytest.mark.parametrize("phones", [False, True])
+@pytest.mark.parametrize(("name", "image", "port", "applied"), UNTAGGED)
+def test_what_becomes_of_frames_without_a_tag_is_told(
+    name: str, image: str, port: str, applied: str, phones: bool
+) -> None:
+    """Phones in a voice VLAN send their frames with a tag (Catalyst 2960 guide 78-16881-01, p. 14-2)."""
+    wanted = request(name, image, port)
+    ports = tuple(i.model_copy(update={"tagged": False, "voice_vlan": phones}) for i in wanted.interfaces)
+    result = platform(name).lower(wanted.model_copy(update={"interfaces": ports}), None)
+
+    (told,) = [f for f in result.findings if f.code == "trust-unsupported"]
+    assert (told.interface, told.applied) == (port, "CoS 0 where a frame has no tag" if phones else applied)
+    assert told.severity == (Severity.INFO if phones else Severity.WARNING)
+    assert ("phones alone" in told.message) == phones

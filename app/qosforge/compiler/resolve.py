@@ -198,6 +198,7 @@ def _interface(
             "usable": interface.usable if shaped is None else min(interface.usable, shaped),
             "framing": interface.encapsulation,
             "tagged": interface.tagged,
+            "voice_vlan": interface.voice_vlan is not None,
             "recognise": bool(inputs) and recognised,
             "requires_phone": recognised and requires_phone,
             "trust": bool(inputs) and not recognised,

@@ -171,6 +171,8 @@ class InterfaceRequest(RequestModel):
     usable: int
     framing: Framing
     tagged: bool = False
+    voice_vlan: bool = False
+    """Whether phones at the port send frames with the tag of a voice VLAN."""
     recognise: bool = False
     """Recognise and mark classes on input (an edge); otherwise marks are trusted where ``trust`` is set."""
     requires_phone: bool = False

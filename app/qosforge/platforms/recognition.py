@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from qosforge.errors import Place
 from qosforge.expansion import combine
 from qosforge.findings import DEFAULT, Finding
 from qosforge.intent.applications import Application
@@ -14,7 +15,7 @@ from qosforge.memoise import memoise
 from qosforge.note import note
 from qosforge.plan.model import PortRange, Term
 from qosforge.plan.places import class_place
-from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
 
 Parts = Callable[[int, int], tuple[PortRange, ...]]
@@ -204,3 +205,23 @@ def default_marked_down(request: DeviceRequest, *, keeps_dscp: bool = False) -> 
         place = class_place(request, default, direction="input")
         applied, variant = ("CoS 0", "dscp-kept") if keeps_dscp else ("DSCP 0", DEFAULT)
         yield note("default-marked-down", place, requested="no mark", applied=applied, variant=variant)
+
+
+def untagged_cos(
+    request: DeviceRequest, interface_request: InterfaceRequest, applied: str = "every DSCP becomes 0"
+) -> Iterator[Finding]:
+    """``trust-unsupported``: an input that is to trust a CoS which no packet carries there, or phones' alone.
+
+    An access port with a voice VLAN has phones send in it with a tag (Catalyst 2960 guide 78-16881-01, p. 14-2).
+    ``applied`` says what becomes of packets without a tag.
+    """
+    if interface_request.trust and interface_request.trust_in == "cos" and not interface_request.tagged:
+        place = Place(device=request.device, interface=interface_request.name, direction="input")
+        phones = interface_request.voice_vlan
+        yield note(
+            "trust-unsupported",
+            place,
+            requested="trust cos",
+            applied="CoS 0 where a frame has no tag" if phones else applied,
+            variant="voice-vlan" if phones else "untagged",
+        )

@@ -19,7 +19,7 @@ from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.ports import on_ports
 from qosforge.platforms.ios_switch.queues import scheduled_rates
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
-from qosforge.platforms.mqc.trust import untagged_cos
+from qosforge.platforms.recognition import untagged_cos
 from qosforge.platforms.share_fidelity import ClassShare, fidelity, share_findings
 
 _TYPE_QUEUEING = "service-policy type queueing "

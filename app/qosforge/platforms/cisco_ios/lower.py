@@ -42,6 +42,7 @@ from qosforge.platforms.cisco_ios.trains import check_release, has, uses_car
 from qosforge.platforms.cisco_ios.tunnels import inside_tunnels
 from qosforge.platforms.mqc import trust
 from qosforge.platforms.mqc.blocks import every_rule
+from qosforge.platforms.recognition import untagged_cos
 
 INPUT_POLICY = "QOSFORGE-IN"
 
@@ -194,7 +195,7 @@ def _check_trust(request: DeviceRequest, interface_request: InterfaceRequest) ->
             image=request.image,
         )
     else:
-        yield from trust.untagged_cos(request, interface_request)
+        yield from untagged_cos(request, interface_request)
 
 
 def _check_forwarding(plan: Plan, running: Plan | None) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from qosforge.platforms.ios_switch.lines import PORT
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.queues import QueueAssignment, scheduled_rates
-from qosforge.platforms.mqc.trust import untagged_cos
+from qosforge.platforms.recognition import untagged_cos
 from qosforge.platforms.share_fidelity import format_percent, priority_findings, queue_names
 from qosforge.units import format_rate
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from qosforge.errors import Place
-from qosforge.findings import Finding
-from qosforge.note import note
 from qosforge.plan.model import Rule, Term
-from qosforge.plan.request import DeviceRequest, InterfaceRequest
+from qosforge.plan.request import InterfaceRequest
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 
 COS_CLASS = "QOSFORGE-COS."
@@ -34,11 +31,3 @@ def trust_policy(
         for cos in range(1, 8)
     )
     return COS_POLICY, (*by_cos, nothing.model_copy(update={"set_dscp": dscp_of.get(0, 0)}))
-
-
-def untagged_cos(request: DeviceRequest, interface_request: InterfaceRequest) -> Iterator[Finding]:
-    """``trust-unsupported``: an input that is to trust a CoS which no packet carries there."""
-    if interface_request.trust and interface_request.trust_in == "cos" and not interface_request.tagged:
-        place = Place(device=request.device, interface=interface_request.name, direction="input")
-        requested, applied = "trust cos", "every DSCP becomes 0"
-        yield note("trust-unsupported", place, requested=requested, applied=applied, variant="untagged")

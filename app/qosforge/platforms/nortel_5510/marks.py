@@ -15,7 +15,7 @@ from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, factory_dscp_to_cos
 from qosforge.platforms.nortel_5510.priorities import dscps, stated_marks
 from qosforge.platforms.nortel_5510.queues import Choice
-from qosforge.platforms.recognition import dscp_of
+from qosforge.platforms.recognition import dscp_of, untagged_cos
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,8 @@ def mark_findings(request: DeviceRequest, chosen: Choice) -> Iterator[Finding]:
     tagged = [i.name for i in request.interfaces if i.trust and i.tagged and i.trust_in in (None, "dscp")]
     if tagged:
         yield note("trust-partial", Place(device=request.device, interface=", ".join(tagged), direction="input"))
+    for interface_request in request.interfaces:
+        yield from untagged_cos(request, interface_request, "CoS 0 for every packet")
     seen: dict[int, ClassRequest] = {}
     for c in request.classes:
         if not chosen.cos_of[c.name]:
