@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -228,3 +229,18 @@ def test_packets_go_where_the_plan_says(tmp_path: Path) -> None:
         (48, "4"),
         (56, "4"),
     ]
+
+
+@pytest.mark.parametrize("mark", [{"dscp": "cs7", "cos": 7}, {"dscp": "cs6", "cos": 6}])
+def test_network_control_keeps_out_of_the_queue_of_a_class_with_its_priority(
+    mark: dict[str, Any], tmp_path: Path
+) -> None:
+    matched = {"any": [{"dscp": mark["dscp"]}]}
+    first = {"name": "platinum", "match": matched, "mark": mark, "treatment": {"priority": True}}
+    box = booted(DEVICE, tmp_path, startup(DEVICE))
+    push(DEVICE, box, intent(first, {"name": "default"}))
+    other = {56: 48, 48: 56}[mark["cos"] * 8]
+
+    offered = [Packets(count=1, bytes=200, protocol=17, dscp=d) for d in (mark["cos"] * 8, other, 0)]
+    queues = [o.queue for o in box.offer("48", "1", offered, 0.0)]
+    assert len(set(queues)) == 3

@@ -35,9 +35,8 @@ def maps(request: DeviceRequest, chosen: Choice) -> Maps:
     classes = request.classes
     to_dscp = list(request.cos_to_dscp or CAPABILITIES.factory_cos_to_dscp.value)
     to_cos = list(factory_dscp_to_cos())
-    control = CAPABILITIES.control_dscps
-    for dscp in control.value:
-        to_cos[dscp] = control.cos
+    for dscp in CAPABILITIES.control_dscps.value:
+        to_cos[dscp] = _control_cos(chosen)
     for c in reversed(classes):
         for dscp in dscps(c):
             to_cos[dscp] = cos_of[c.name]
@@ -52,6 +51,13 @@ def maps(request: DeviceRequest, chosen: Choice) -> Maps:
         for cos in chosen.cos_of[c.name]:
             to_queue[cos] = chosen.queue_of[c.name]
     return Maps(cos_of, tuple(to_dscp), tuple(to_cos), tuple(to_queue))
+
+
+def _control_cos(chosen: Choice) -> int:
+    """The priority of network control: one that no class has, or network control would go with that class."""
+    usual = CAPABILITIES.control_dscps.cos
+    taken = {cos for values in chosen.cos_of.values() for cos in values}
+    return next((cos for cos in (usual, *CAPABILITIES.control_cos.value) if cos not in taken), usual)
 
 
 @memoise
