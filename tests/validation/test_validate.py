@@ -105,7 +105,6 @@ def test_untrusted_trunk_on_the_campus_loses_the_marks(
     [
         ("s2950", "cos_to_queue"),
         ("s2970", "dscp_to_queue"),
-        ("e300", "dscp_to_queue"),
         ("ers5510", "cos_to_queue"),
     ],
 )
