@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,3 +53,24 @@ def test_what_is_compiled_for_a_release_is_valid_and_its_box_takes_it(image: str
     assert (excess.count, excess.dropped_in) == (1000 - sent.count,) * 2
     assert box.configure(candidate.inverse) == []
     assert box.running_text() == before
+
+
+@pytest.mark.parametrize(
+    ("image", "applications", "told"),
+    [("12.2", True, True), ("12.2", False, False), ("12.2(18)SE", True, False), ("12.2(25)SEE1", True, False)],
+)
+def test_an_image_without_a_release_is_told_where_it_marks(image: str, applications: bool, told: bool) -> None:
+    """Before 12.2(25)SE the switch knows ``set ip dscp`` alone (3560 guide OL-8553-06, p. 34-48)."""
+    campus = network()
+    devices = [d.model_copy(update={"image": image}) for d in campus.devices if d.name == "s2970"]
+    loaded = intent(VOICE, WEB, REST)
+    if not applications:
+        scopes = tuple(
+            s.model_copy(update={"trust": "dscp"}) for s in loaded.intent.apply if s.direction == "input"
+        )
+        trusting = (*scopes, *(s for s in loaded.intent.apply if s.direction == "output"))
+        loaded = replace(loaded, intent=loaded.intent.model_copy(update={"apply": trusting}))
+    result = compile_intent(loaded, campus.model_copy(update={"devices": tuple(devices)}), {})
+
+    found = [f for f in result.devices[0].findings if f.code == "release-assumed"]
+    assert [(f.severity, "12.2(25)SE" in f.message) for f in found] == [("warning", True)] * told

@@ -73,8 +73,13 @@ CAPABILITIES = load("catalyst_2970", Catalyst2970)
 _RELEASE = re.compile(r"(\d+)\.(\d+)\((\d+)[a-z]?\)")
 
 
+def assumed_release(image: str) -> str | None:
+    """The first release that an image whose name states none is taken for; None where it states one."""
+    return None if _RELEASE.match(image) else CAPABILITIES.set_dscp.since
+
+
 def spells_ip(image: str) -> bool:
-    """Whether an image writes ``set ip dscp``; one whose name states no release is taken for a later one."""
+    """Whether an image writes ``set ip dscp``, which later ones show as ``set dscp``; see `assumed_release`."""
     own, first = (_RELEASE.match(name) for name in (image, CAPABILITIES.set_dscp.since))
     return own is not None and first is not None and [*map(int, own.groups())] < [*map(int, first.groups())]
 

@@ -11,7 +11,7 @@ from qosforge.plan.core import core, rate_in
 from qosforge.plan.model import Egress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import LoweredDevice
-from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
+from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES, assumed_release
 from qosforge.platforms.catalyst_2970.depth import own_levels, plain_maps, wished_levels
 from qosforge.platforms.catalyst_2970.input_queues import input_queues
 from qosforge.platforms.catalyst_2970.levels import (
@@ -78,6 +78,9 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         notes.extend(share_findings(request, tuple(shares)))
         notes.extend(common.of_shared_marks)
     _note_switched_on(request, running, notes)
+    release = assumed_release(request.image)
+    if release is not None and any(rule.set_dscp is not None for rule in common.rules):
+        notes.note("release-assumed", image=request.image, release=release)
     notes.extend(common.of_input_queues)
     plan = Plan(
         device=request.device, platform=request.platform, system=common.system, interfaces=tuple(interfaces)
