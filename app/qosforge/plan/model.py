@@ -378,6 +378,7 @@ class Plan(PlanModel):
     numbered: lowering takes none of them. ``switched`` are the ports that the device has in layer 2, where that
     decides which policies they take. ``filter_masks`` are those of the lists that filter packets on ports, where a
     device has few masks. ``auto_qos`` are ports on which a macro of the device has typed QoS, and may type it anew.
+    ``flow_control`` are those that heed or send pause frames, which stop all classes at once.
     """
 
     schema_version: int = 1
@@ -390,6 +391,7 @@ class Plan(PlanModel):
     switched: tuple[str, ...] = ()
     filter_masks: tuple[str, ...] = ()
     auto_qos: tuple[str, ...] = ()
+    flow_control: tuple[str, ...] = ()
 
     def interface(self, name: str) -> InterfacePlan | None:
         """The interface of this name, if the plan has it."""

@@ -18,6 +18,7 @@ from qosforge.platforms.catalyst_2950.recognise import Recognised, kind_of, port
 from qosforge.platforms.catalyst_2950.scheduling import layout, round_robin, strict_priority
 from qosforge.platforms.ios_switch.arrivals import note_arrivals
 from qosforge.platforms.ios_switch.auto_qos import note_auto_qos
+from qosforge.platforms.ios_switch.flow_control import note_flow_control
 from qosforge.platforms.ios_switch.marks import (
     DEFAULT_COS_TO_DSCP,
     SwitchClassMarks,
@@ -47,6 +48,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     common = _common(core(request), kinds, running.system.cos_to_dscp if running else None)
     notes.extend(common.of_classes)
     note_auto_qos(request, running, notes, excludes_phone=True)
+    note_flow_control(request, running, notes)
     interfaces = []
     for interface_request in request.interfaces:
         current = running.interface(interface_request.name) if running else None

@@ -31,6 +31,7 @@ from qosforge.platforms.catalyst_2970.shaping import (
 from qosforge.platforms.ios_switch.arrivals import note_arrivals
 from qosforge.platforms.ios_switch.auto_qos import note_auto_qos
 from qosforge.platforms.ios_switch.classes import ClassifierLimits, input_rules
+from qosforge.platforms.ios_switch.flow_control import note_flow_control
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks, class_marks, cos_to_dscp, dscp_to_cos
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.policing import PolicedMap, police_rules
@@ -57,6 +58,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     assignment = common.assignment
     notes.extend(common.of_classes)
     note_auto_qos(request, running, notes)
+    note_flow_control(request, running, notes)
     held_depths = _depths(request, common, running, notes) if assignment else ()
     interfaces, shares = [], list[ClassShare]()
     for interface_request in request.interfaces:

@@ -61,6 +61,7 @@ def parse(text: str, device: str, image: str = "") -> Plan:
         interfaces=interfaces,
         unknown=reader.reading.unknown,
         auto_qos=reader.auto_qos(),
+        flow_control=reader.flow_control(),
     )
 
 

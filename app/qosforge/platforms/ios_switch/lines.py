@@ -168,6 +168,7 @@ def ports(*needs: str) -> tuple[Line, ...]:
         Line("service-policy", "", "interface", also=("service-policy output WORD:name",)),
         # Ports are of more kinds than `voip` in public configurations of 2960-X and 3560-CX switches.
         Line("auto-qos", "auto qos {voip|trust|video|classify} [REST]", "interface", also=("auto qos REST",)),
+        Line("flow-control", "flowcontrol {receive|send}:side {on|off|desired}:state", "interface"),
         Line("text", "{description|shutdown} [REST]", "interface"),
         Line(
             "text",

@@ -118,6 +118,19 @@ class SwitchReader:
         having = [p for p in self.ports() if any(e.id == "auto-qos" and not e.negated for e in p.below)]
         return tuple(port.name for port in having)
 
+    def flow_control(self) -> tuple[str, ...]:
+        """The ports that heed pause frames, or send them whatever the other end wants.
+
+        As delivered they heed none, and ports of 1 Gb/s send them where the other end wants them.
+        """
+        on = {("receive", "on"), ("receive", "desired"), ("send", "on")}
+        having = [
+            port
+            for port in self.ports()
+            if any(e.id == "flow-control" and not e.negated and (e["side"], e["state"]) in on for e in port.below)
+        ]
+        return tuple(port.name for port in having)
+
     def filter_entries(self, port: Entry) -> Iterator[str]:
         """The entries, as written, of the lists that filter what a port receives."""
         for line in port.below:
