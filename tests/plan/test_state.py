@@ -68,7 +68,7 @@ def test_queues_of_one_name_are_told_apart(compiled: Compilation) -> None:
     plan = next(device.plan for device in compiled.devices if device.name == "e300")
     facts = port_facts(plan.system, plan.interfaces[0])
     idle = [about for about in facts if about.startswith("out, QOSFORGE-IDLE") and "limits" not in about]
-    assert len(idle) == len(set(idle)) == 3
+    assert len(idle) == len(set(idle)) == 4
 
 
 def test_every_difference_between_two_compiled_boxes_is_told(compiled: Compilation) -> None:

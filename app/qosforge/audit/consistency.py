@@ -101,8 +101,13 @@ def _served_first(running: RunningPlans, port: Port, dscp: int) -> bool:
     if interface is None or scheduler is None or scheduler.discipline in ONE_QUEUE:
         return False
     system = running.plans[port[0]].system
+    strict = {queue.number for queue in scheduler.queues if queue.priority}
+    if system.queue_on_input:
+        ways = [hop for hop in running.hops(port[0]) if hop.exit == port]
+        came = [(hop, running.apply_input(hop.entry, running.arriving_packet(hop.entry, dscp))) for hop in ways]
+        return any(packet.dscp == dscp and running.queue(hop, packet) in strict for hop, packet in came)
     packet = Packet(source="0.0.0.0", destination="0.0.0.0")  # noqa: S104 - nobody's address
     taken, plain = (
         queue_of(system, interface.egress, scheduler, marked(system, packet, mark, None)) for mark in (dscp, 0)
     )
-    return taken != plain and any(queue.priority for queue in scheduler.queues if queue.number == taken)
+    return taken != plain and taken in strict

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from qosforge.inventory.models import Link, Network, Port
-from qosforge.plan.model import Discipline, InterfacePlan, Plan, Scheduler, Trust
+from qosforge.plan.model import Discipline, InterfacePlan, Plan, Scheduler
 from qosforge.validation.packets import Packet, enter, marked, queue_of
 from qosforge.validation.paths import Hop
 
@@ -103,10 +103,7 @@ class RunningPlans:
         interface, scheduler, entry = self.interface(hop.exit), self.scheduler(hop.exit), self.interface(hop.entry)
         if interface is None or entry is None or scheduler is None or scheduler.discipline in ONE_QUEUE:
             return None
-        system = self.plans[hop.device].system
-        if system.queue_on_input and packet.group is None and entry.ingress.trust in (Trust.KEEP, Trust.NONE):
-            return interface.egress.default_queue
-        return queue_of(system, interface.egress, scheduler, packet)
+        return queue_of(self.plans[hop.device].system, interface.egress, scheduler, packet)
 
     def hops(self, device: str) -> Iterator[Hop]:
         """Every way through a device, from one connected port to another."""

@@ -50,7 +50,8 @@ def enter(system: System, ingress: Ingress, packet: Packet, *, tagged: bool) -> 
         case Trust.COS | Trust.PHONE if system.cos_to_dscp:
             return replace(packet, dscp=system.cos_to_dscp[packet.cos])
         case Trust.DSCP:
-            return _with_dscp(system, packet, packet.dscp)
+            chosen = system.dscp_to_queue[packet.dscp] if system.queue_on_input and system.dscp_to_queue else None
+            return replace(_with_dscp(system, packet, packet.dscp), group=chosen)
     return packet
 
 
@@ -81,6 +82,8 @@ def queue_of(system: System, egress: Egress, scheduler: Scheduler, packet: Packe
         numbers = [queue.number for queue in scheduler.queues]
         if packet.group in numbers:
             return packet.group
+        if system.queue_on_input:
+            return egress.default_queue
         if system.dscp_to_queue:
             return system.dscp_to_queue[packet.dscp]
         if system.cos_to_queue:
