@@ -6,6 +6,7 @@ import pytest
 
 from qosforge.errors import InputError
 from qosforge.importing import import_configurations, read_configuration
+from qosforge.importing.running_configuration import recognise_platform
 
 from .support import FOLDERS, NETWORKS, running
 from .test_library import made
@@ -61,3 +62,35 @@ def test_one_box_twice_is_refused() -> None:
     read = read_configuration("hostname a\ninterface Serial0/0\n bandwidth 64\n", "x.cfg")
     with pytest.raises(InputError, match="another configuration of a"):
         import_configurations([read, read], "made")
+
+
+MODULE = """\
+version {version}
+hostname branch
+class-map match-any voice
+ match ip dscp ef
+policy-map wan
+ class voice
+  priority percent 20
+ class class-default
+  fair-queue
+{ports}interface {line}
+ bandwidth 2048
+ service-policy output wan
+end
+"""
+PORTS = "".join(f"interface FastEthernet0/1/{n}\n switchport access vlan {n + 2}\n" for n in range(4))
+
+
+@pytest.mark.parametrize(
+    "line", ["Serial0/0/0", "ATM0/0/0.1 point-to-point", "Dialer1", "Cellular0/0/0", "Multilink1"]
+)
+@pytest.mark.parametrize("version", ["12.4", "15.1"])
+def test_a_router_with_a_module_of_switch_ports_is_a_router(line: str, version: str) -> None:
+    """HWIC-4ESW and its like put ports with switchport lines into a router; switches have no lines like Serial."""
+    assert recognise_platform(MODULE.format(version=version, ports=PORTS, line=line), "branch.cfg") == "cisco_ios"
+
+
+def test_a_switch_with_a_tunnel_is_a_switch() -> None:
+    text = MODULE.format(version="17.9", ports=PORTS.replace("Fast", "Gigabit"), line="Tunnel1")
+    assert recognise_platform(text, "core.cfg") == "catalyst_9000"

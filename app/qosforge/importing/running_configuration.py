@@ -11,6 +11,8 @@ from qosforge.plan.model import Plan
 from qosforge.platforms.base import DeviceFamily, installed, platform
 
 _SWITCHPORT = re.compile(r"switchport\b.*")
+_WAN = re.compile(r"interface (?:Serial|ATM|BRI|Async|Cellular|Dialer|Multilink|Virtual-Template)\d.*")
+"""Interfaces that routers alone have, among them those with a module of switch ports."""
 _PROMPT = re.compile(r"^\s*\w[\w.-]*\(conf[\w/.-]*\)[#>] *")
 _HOSTNAME = re.compile(r"(?:hostname|snmp-server name) \"?([A-Za-z0-9][A-Za-z0-9_.-]{0,62})\"?")
 _VERSION = re.compile(r"(?:! *)?[Vv]ersion (\d+\.\d+[\w().-]*)")
@@ -60,7 +62,7 @@ def recognise_platform(text: str, file: str) -> str:
         InputError: it has none of any, or of two alike.
     """
     lines = [" ".join(_PROMPT.sub("", line).split()) for line in text.splitlines()]
-    switch = any(_SWITCHPORT.fullmatch(line) for line in lines)
+    switch = any(_SWITCHPORT.fullmatch(line) for line in lines) and not any(_WAN.fullmatch(line) for line in lines)
     known = {}
     for name in installed():
         family = platform(name).family
