@@ -72,11 +72,10 @@ def acts(entry: ClassRequest) -> bool:
 
 
 def marked(space: PacketSpace, entry: ClassRequest) -> PacketSet | None:
-    """The packets with the marks of a class and of those below it; None where it carries none."""
-    if entry.recognised_by is None:
-        return None
-    marks = (c.recognised_by for c in every_class(entry))
-    return space.union(of_term(space, mark, {}) for mark in marks if mark is not None)
+    """The packets with the marks of a class and of those below it; None where none of them carries one."""
+    marks = [c.recognised_by for c in every_class(entry)]
+    found = [of_term(space, mark, {}) for mark in marks if mark is not None]
+    return space.union(found) if found else None
 
 
 def class_of(ordered: Iterable[NamedSet], packet: PacketSet) -> str | None:

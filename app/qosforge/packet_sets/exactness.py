@@ -162,7 +162,7 @@ def _told(
         for ways in (carried, numbered)
     ]
     every = space.union(mark for mark in (*marks, *carried, *numbered) if mark is not None)
-    marked_alone = by_mark and None not in marks
+    marked_alone = by_mark and all(entry.recognised_by is not None for entry in group)
     if not marked_alone:
         every |= match
         if own.same_as(match & domain):
@@ -182,9 +182,9 @@ def _carried(space: PacketSpace, entry: ClassRequest, known: Known) -> PacketSet
 
 
 def _numbered(space: PacketSpace, entry: ClassRequest) -> PacketSet | None:
-    """The packets to which inputs of the device give the number of the class."""
-    group = entry.mark.qos_group if entry.mark else None
-    return None if group is None else of_term(space, TermRequest(qos_group=(group,)), {})
+    """The packets to which inputs of the device give the number of the class, or of one below it."""
+    groups = {c.mark.qos_group for c in every_class(entry) if c.mark and c.mark.qos_group is not None}
+    return of_term(space, TermRequest(qos_group=tuple(sorted(groups))), {}) if groups else None
 
 
 def _domain(space: PacketSpace, tagged: bool) -> PacketSet:
