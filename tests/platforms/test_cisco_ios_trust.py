@@ -144,3 +144,24 @@ def test_marks_that_are_cleared_kept_on_purpose_or_taken_pass_for_nobody(
     )
 
     assert bool(found) == (told and open_)
+
+
+@pytest.mark.parametrize(
+    ("web", "told"),
+    [
+        ({"terms": (Alternative(protocol=(6,)),)}, True),
+        ({"terms": (Alternative(protocol=(6,)),), "mark": {"dscp": "af21"}}, False),
+        ({"terms": (Alternative(protocol=(6,), dscp=(18,)),)}, False),
+    ],
+)
+def test_a_class_without_a_mark_passes_for_another_too(web: dict[str, Any], told: bool) -> None:
+    calls = a_class("calls", terms=(CALLS,), mark={"dscp": "ef"}, treatment={"bandwidth": {"rate": 200_000}})
+    last = a_class("default", mark={"dscp": "default"})
+
+    result, box = pushed(requested(calls, a_class("web", **web), last, interfaces=BY_MARK))
+    sent = [Packets(1, 200, dscp=46, protocol=6)]
+    (stranger,) = box.offer(LAN, "Serial0/0", sent, 1.0)  # type: ignore[attr-defined]
+
+    found = of(result, "default-mark-kept")
+    assert [(f.traffic_class, f.variant) for f in found] == ([("web", "unmarked")] if told else [])
+    assert (stranger.egress_class == "calls.MARK") == told

@@ -99,18 +99,19 @@ def _hidden(request: DeviceRequest, rules: Mapping[str, Rule]) -> Iterator[Findi
 
 
 def _passed_on(request: DeviceRequest) -> Iterator[Finding]:
-    """``default-mark-kept``: packets that no class takes, and that pass for those of one by the mark they bring."""
-    default = next(c for c in request.classes if c.is_default)
-    if default.mark is not None or not any(i.recognise for i in request.interfaces):
+    """``default-mark-kept``: packets that inputs leave their marks pass for those of a class by what they bring."""
+    if not any(i.recognise for i in request.interfaces):
         return
     every = tuple(every_class(request.classes))
     whole = [t for c in every if not c.none_of for t in c.terms if {*t.set_fields} in ({"dscp"}, {"precedence"})]
     taken = {d for t in whole for d in range(1, 64) if d in t.dscp or d >> 3 in t.precedence}
-    passing = [c.name for c in every if not taken.issuperset(_code_points(c))]
-    if passing:
-        yield note(
-            "default-mark-kept", class_place(request, default, direction="input"), classes=", ".join(passing)
-        )
+    passing = ", ".join(c.name for c in every if not taken.issuperset(_code_points(c)))
+    for c in request.classes if passing else ():
+        place = class_place(request, c, direction="input")
+        if c.mark is None and c.is_default:
+            yield note("default-mark-kept", place, classes=passing)
+        elif c.mark is None and not c.children and any(not (t.dscp or t.precedence) for t in c.terms):
+            yield note("default-mark-kept", place, variant="unmarked", classes=passing)
 
 
 def _code_points(class_request: ClassRequest) -> set[int]:
