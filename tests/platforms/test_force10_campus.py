@@ -225,6 +225,7 @@ def test_findings_and_fidelity() -> None:
         "priority-cap-not-enforced": "warning",
         "trust-map-not-used": "info",
         "served-after-strict": "info",
+        "multicast-reserved": "info",
         "wred-by-colour": "info",
         "recognised-by-ports": "info",
         "default-marked-down": "info",

@@ -52,6 +52,7 @@ class Force10E300(CapabilityData):
     dot1p_to_queue: Fact[tuple[int, ...]]
     dscp_to_queue: Shift
     default_percentages: Fact[tuple[int, ...]]
+    multicast_percent: Fact[float]
     idle_percent: Fact[int]
     control_percent: Fact[int]
     control_dscps: Fact[tuple[int, ...]]

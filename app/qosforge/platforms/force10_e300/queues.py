@@ -182,6 +182,12 @@ def queue_findings(request: DeviceRequest, chosen: QueueChoice) -> Iterator[Find
             groups="; ".join(" + ".join(group) for group in chosen.merged),
         )
     yield from _merged_marks(request, chosen)
+    yield note(
+        "multicast-reserved",
+        Place(device=request.device, direction="output"),
+        applied=f"{100 - CAPABILITIES.multicast_percent.value:g} % of the port while multicast fills the rest",
+        percent=f"{CAPABILITIES.multicast_percent.value:g}",
+    )
     if chosen.with_control is not None:
         queue = chosen.queue_of[chosen.with_control]
         yield note(
