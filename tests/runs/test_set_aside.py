@@ -13,7 +13,7 @@ from qosforge.runs.record.set_aside import RecordedSetAside, SetAside, set_aside
 
 def reference(device: str, name: str) -> Finding:
     place = Place(device=device, line=7, file="p.yaml", traffic_class="web")
-    return note("batfish-parse-warning", place, text=name, comment="unknown")
+    return note("batfish-parse-warning", place, text=name, line=3, comment="unknown")
 
 
 FOUND = (reference("r1", "web"), reference("r1", "voice"), reference("r2", "web"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from qosforge.batfish.answers import Answers, packet
 from qosforge.batfish.class_filters import PREFIX, Asked, ComparedClass, ComparedPolicy
@@ -79,10 +80,11 @@ def _policy_findings(
 ) -> Iterator[Finding]:
     for number, each in enumerate(policy.classes, 1):
         place = copies.place_of(each.name)
-        for asked, code in (("WIDER", "batfish-class-wider"), ("NARROWER", "batfish-class-narrower")):
-            witness = found.get((policy.node, asked, number))
-            if witness is not None:
-                yield note(code, place, name=each.name, line=each.line, packet=witness)
+        facts: dict[str, Any] = {"name": each.name, "line": each.line}
+        if (wider := found.get((policy.node, "WIDER", number))) is not None:
+            yield note("batfish-class-wider", place, packet=wider, **facts)
+        if (narrower := found.get((policy.node, "NARROWER", number))) is not None:
+            yield note("batfish-class-narrower", place, packet=narrower, **facts)
         if _never(each, found.get((policy.node, "REACHED", number))):
             yield note("batfish-class-never-reached", place, name=each.name, line=each.line, policy=policy.policy)
 
