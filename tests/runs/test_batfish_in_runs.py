@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from qosforge.reports.markdown import run_markdown
 from qosforge.reports.run_metadata import run_metadata
 from qosforge.runs.record.store import Run
 from qosforge.runs.record.tables import RunStatus
-from tests.batfish.support import askers, hang, midway, peer
+from tests.batfish.support import DEFAULT_PORT, askers, hang, midway, peer
 
 from .support import wait_for
 from .test_run_workflow import Site, site, whole
@@ -31,9 +32,9 @@ def away() -> Iterator[int]:
         yield taken.getsockname()[1]
 
 
-def place(at: Site, port: int, monkeypatch: pytest.MonkeyPatch, **changed: Any) -> Run:
+def place(at: Site, port: int, monkeypatch: pytest.MonkeyPatch, host: str = "127.0.0.1", **changed: Any) -> Run:
     """A run that requires the Batfish at a port."""
-    settings = at.service.settings.model_copy(update={"batfish_host": "127.0.0.1", "batfish_port": port})
+    settings = at.service.settings.model_copy(update={"batfish_host": host, "batfish_port": port})
     with monkeypatch.context() as patched:
         patched.setattr(at.run_requests, "settings", settings)
         return at.place(require_batfish=True, **changed)
@@ -91,3 +92,14 @@ def test_a_run_that_waits_for_batfish_can_be_cancelled(site: Site, monkeypatch: 
         assert time.monotonic() - began < 15
     assert site.run_requests.run(run.id).status is RunStatus.CANCELLED
     assert askers() == []
+
+
+@pytest.mark.batfish
+def test_a_real_batfish_lets_a_right_change_pass(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = int(os.environ.get("QOSFORGE_BATFISH_PORT", DEFAULT_PORT))
+    kept = site.go(place(site, port, monkeypatch, host=os.environ["QOSFORGE_BATFISH_HOST"]))
+    found = codes(site, kept)
+    assert kept.status is RunStatus.KEPT
+    assert {code: severity for code, severity in found.items() if severity == "error"} == {}
+    assert "batfish-checked" in found
+    assert "- **proven**: Batfish checked" in run_markdown(site.run_requests.detail(kept.id))
