@@ -29,9 +29,12 @@ _METERED = ("police", "limit", "port-meter")
 
 
 def percentages(lines: ConfigurationLines) -> Iterator[Fault]:
-    """The queues of a port divide it among each other; one without a share is out of service."""
-    policies = lines.named("output-policy")
-    for output_map in lines.all("output-map"):
+    """The queues of a port divide it among each other, and more than all of it is scaled down; one with 0 is out of
+    service.
+    """
+    policies, maps = lines.named("output-policy"), lines.named("output-map")
+    attached = {line.name for line in lines.all("service-policy") if line.get("direction") == "output"}
+    for output_map in (maps[name] for name in sorted(attached & maps.keys())):
         total = 0
         for service in output_map.all("service"):
             policy = policies.get(str(service.get("policy")))
