@@ -9,7 +9,7 @@ The tables are the YAML files beside this module, one for each platform. An entr
       told_of: r2                     # the device that the finding is of, where it is the other one
       in: rendered                    # or predicted: what the device comes to hold, lines of others included
       under: policy-map cdf-pq        # the heading at the top below which the line stands, where several are alike
-      find: "  priority 800"          # the line with its indentation; without it `put` is added at the end
+      find: "  priority 800"          # the line with its indentation (or several); without it `put` is added
       put: ["  priority prcent 30"]   # what stands there instead; [] takes the line away
       code: line-unknown              # the finding, and the line that it has to name
       line: priority prcent 30        # none where it is of an interface as a whole
@@ -151,9 +151,10 @@ def _edited(lines: Sequence[str], fault: PlantedFault) -> list[str] | None:
     """The lines with the fault in them; None where its line is not among them."""
     if fault.find is None:
         return [*lines, *fault.put]
-    heading = ""
+    heading, sought = "", fault.find.split("\n")
     for position, line in enumerate(lines):
         heading = heading if line.startswith(" ") else line
-        if line == fault.find and fault.under in (None, heading):
-            return [*lines[:position], *fault.put, *lines[position + 1 :]]
+        end = position + len(sought)
+        if list(lines[position:end]) == sought and fault.under in (None, heading):
+            return [*lines[:position], *fault.put, *lines[end:]]
     return None
