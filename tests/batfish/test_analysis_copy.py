@@ -61,8 +61,42 @@ def test_ios_lines_batfish_does_not_know_are_silenced() -> None:
         "ip rtp header-compression",
         "ip tcp header-compression iphc-format",
         "encapsulation ppp",
-        "service-policy output OUT",
+        "frame-relay cir 56000",
     ]
+
+
+def test_references_stay_where_batfish_knows_another_line_that_refers() -> None:
+    text = "class-map match-all a\n match not access-group name L\nmap-class frame-relay slow\n"
+    copy = _copy(f"{text} service-policy output OUT\n frame-relay cir 56000\n", "cisco_ios")
+    assert copy.text.splitlines()[2:6] == [
+        " match access-group name L",
+        "map-class frame-relay slow",
+        "service-policy OUT global",
+        "!",
+    ]
+    assert copy.lines[1] == " match not access-group name L"
+
+
+BANNERS = """\
+banner exec ^C in one line ^C
+banner motd ^C
+interface Vlan1
+ permit nobody
+hostname is of the inventory ^C
+interface Vlan2
+banner login #
+no end
+"""
+
+
+def test_banners_are_left_out_up_to_their_end() -> None:
+    """What follows one that never ends is the configuration."""
+    for platform in ("cisco_ios", "force10_e300"):
+        copy = _copy(BANNERS, platform)
+        written = ["!"] * 5 + ["interface Vlan2", "!", "no end"]
+        assert [line for line in copy.text.splitlines()[1:9] if "autostate" not in line] == written
+        assert list(copy.lines) == written
+        assert [stanza.name for stanza in copy.stanzas] == ["Vlan2"]
 
 
 @pytest.mark.parametrize("platform", ["catalyst_2950", "catalyst_2970", "catalyst_9000"])

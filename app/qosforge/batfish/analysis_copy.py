@@ -6,6 +6,7 @@ or that only people read are comments in it; what has to be added stands at its 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -50,8 +51,13 @@ def analysis_copy(
 ) -> AnalysisCopy:
     """The copy of a text. ``covered`` are its lines without secrets, ``None`` those that are for them."""
     writer = _Writer(rules, hostname)
-    for line, shown in zip(lines, covered, strict=True):
-        writer.add(line, shown)
+    lines = tuple(lines)
+    banners = _banner_lines(lines, rules)
+    for number, (line, shown) in enumerate(zip(lines, covered, strict=True)):
+        if number in banners:
+            writer.leave_out()
+        else:
+            writer.add(line, shown)
     text = [HEADER.format(format=rules.format), *writer.copied, *writer.added()]
     return AnalysisCopy(
         text="\n".join(text) + "\n",
@@ -60,6 +66,28 @@ def analysis_copy(
         inexact=frozenset(writer.inexact),
         stanzas=tuple(writer.stanzas),
     )
+
+
+def _banner_lines(lines: tuple[str, ...], rules: CopyRules) -> frozenset[int]:
+    """The lines (from 0) of banners, each up to the one with its delimiter.
+
+    Where that is missing only the first line is taken for one: what follows may be the configuration.
+    """
+    found: set[int] = set()
+    for start, line in enumerate(lines):
+        banner = rules.banner.fullmatch(line)
+        if start in found or banner is None:
+            continue
+        found.add(start)
+        if banner["delimiter"] in banner["text"]:
+            continue
+        for end, later in enumerate(lines[start + 1 :], start + 1):
+            if rules.banner.fullmatch(later):
+                break
+            if banner["delimiter"] in later:
+                found.update(range(start, end + 1))
+                break
+    return frozenset(found)
 
 
 class _Writer:
@@ -89,6 +117,12 @@ class _Writer:
         if text and not text.startswith("!"):
             self._heads.append((depth, text))
 
+    def leave_out(self) -> None:
+        """Write a line that only people read and that stands below none."""
+        self._heads.clear()
+        self.lines.append("!")
+        self.copied.append("!")
+
     def added(self) -> list[str]:
         """Lines behind the copy."""
         lines = [entry for head in self._kept_up for entry in (head, " no autostate", "!")]
@@ -108,6 +142,11 @@ class _Writer:
     def _copy(self, number: int, line: str, text: str, shown: str | None) -> str:
         if shown is None:
             return self._comment()
+        for rule in self._rules.instead:
+            found = rule.line.fullmatch(shown.strip())
+            if found is not None and self._is_inside(rule.inside):
+                self.inexact.append(number)
+                return rule.known.format(**found.groupdict())
         if self._is_unread(text):
             self.unread.append(number)
             return self._comment()
@@ -116,11 +155,10 @@ class _Writer:
         return self._cut(number, text, shown)
 
     def _is_unread(self, text: str) -> bool:
-        return any(
-            rule.line.fullmatch(text)
-            and (rule.inside is None or any(rule.inside.fullmatch(head) for _, head in self._heads))
-            for rule in self._rules.unread
-        )
+        return any(rule.line.fullmatch(text) and self._is_inside(rule.inside) for rule in self._rules.unread)
+
+    def _is_inside(self, head: re.Pattern[str] | None) -> bool:
+        return head is None or any(head.fullmatch(above) for _, above in self._heads)
 
     def _cut(self, number: int, text: str, shown: str) -> str:
         entry = self._rules.entries.fullmatch(text) is not None

@@ -43,6 +43,17 @@ class Cut(_Model):
         return re.compile(rf"\s+{self.words}(?!\S)", re.IGNORECASE)
 
 
+class Instead(_Model):
+    """A line that Batfish does not know where it stands, and one of the same references that it knows there.
+
+    ``known`` is formatted with the groups of the ``line``.
+    """
+
+    line: Pattern
+    inside: Pattern | None = None
+    known: str
+
+
 class Stanza(_Model):
     """A line that defines something which Batfish has to name; ``structure`` is part of what it calls the kind."""
 
@@ -53,17 +64,20 @@ class Stanza(_Model):
 class CopyRules(_Model):
     """How the copy for Batfish differs from the text of a platform.
 
-    ``entries`` are those of access lists, ``free_text`` lines that only people read. Interfaces of the form
-    ``kept_up`` are up whatever their members are. ``unanswered`` are kinds of structures that Batfish has not for
-    this format: references to and from them are for our own checks.
+    ``entries`` are those of access lists, ``free_text`` lines that only people read. A ``banner`` ends with its
+    ``delimiter``, in the ``text`` of its first line or in a later one. Interfaces of the form ``kept_up`` are up
+    whatever their members are. ``unanswered`` are kinds of structures that Batfish has not for this format:
+    references to and from them are for our own checks.
     """
 
     format: str
+    instead: tuple[Instead, ...] = ()
     unread: tuple[Unread, ...] = ()
     cut: tuple[Cut, ...] = ()
     entries: Pattern = re.compile("(?!)")
     lists: Pattern = re.compile(r"(?:ip|ipv6|mac) access-list\b.*")
     free_text: Pattern = re.compile("(?!)")
+    banner: Pattern = re.compile("(?!)")
     kept_up: Pattern | None = None
     unanswered: tuple[str, ...] = ()
     stanzas: tuple[Stanza, ...] = ()
