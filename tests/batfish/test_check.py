@@ -89,6 +89,20 @@ def test_box_that_is_not_known_starts_empty() -> None:
     assert "policy-map QOSFORGE-OUT" in snapshots.after["r2.cfg"]
 
 
+def test_devices_are_told_apart_whatever_their_names() -> None:
+    """Batfish writes names in small letters, and they are names of files."""
+    two = compiled()
+    devices = tuple(
+        replace(device, request=device.request.model_copy(update={"device": name}))
+        for device, name in zip(two.devices, ("Core/1", "core-1", "CORE-1"), strict=True)
+    )
+    snapshots = make_snapshots(replace(two, devices=devices), {})
+    assert list(snapshots.after) == ["core-1.cfg", "core-1-.cfg", "core-1--.cfg"]
+    assert [copies.name for copies in snapshots.devices.values()] == ["Core/1", "core-1", "CORE-1"]
+    for file, text in snapshots.after.items():
+        assert text.endswith(f"hostname {file.removesuffix('.cfg')}\n")
+
+
 @pytest.mark.batfish
 def test_live_service_passes_a_sound_change(live: Address) -> None:
     found = check(host=live.host, port=live.port, require=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,6 +18,9 @@ from qosforge.errors import Place
 from qosforge.intent.loader import LoadedIntent
 from qosforge.platforms.base import platform
 from qosforge.platforms.device_text import Configuration, DeviceWords, words_of
+
+_BEYOND = re.compile(r"[^a-z0-9._-]")
+"""What the name of a host or file does not have."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ def make_snapshots(
         rules = copy_rules(device.request.platform)
         if rules is None:
             continue
-        node = device.name.lower()  # as Batfish writes the names of hosts
+        node = _BEYOND.sub("-", device.name.lower())  # Batfish writes the names of hosts so
         while node in devices:
             node += "-"
         held = running.get(device.name)
