@@ -9,6 +9,8 @@ import pytest
 from qosforge.finding_codes import load_codes
 from qosforge.findings import Finding, Severity
 from qosforge.platforms.base import installed
+from qosforge.validation.context import ValidationContext
+from qosforge.validation.lines import check_lines
 
 from .support import PlantedFault, tables, with_fault
 
@@ -38,6 +40,15 @@ def test_own_checks_name_the_fault_at_its_line(fault: PlantedFault) -> None:
         assert all(f.file and f.line for f in named)
     if fault.interface is not None:
         assert fault.interface in {f.interface for f in named}, described(found)
+
+
+def test_rendered_faults_are_named_where_nothing_is_known_of_the_device() -> None:
+    blind = []
+    for fault in (fault for fault in OWN if fault.where == "rendered" and fault.line is not None):
+        found = check_lines(ValidationContext(with_fault(fault).compilation, {}))
+        if not any(f.code == fault.code and f.facts.get("text") == fault.line for f in found):
+            blind.append(fault.id)
+    assert blind == ["more-than-75-percent"]  # of what the interface states as its bandwidth
 
 
 def test_the_table_is_whole() -> None:
