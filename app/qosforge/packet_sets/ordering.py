@@ -98,10 +98,15 @@ def _taker(space: PacketSpace, packets: PacketSet, earlier: Sequence[_Matched]) 
 def _shared(space: PacketSpace, one: _Matched, other: _Matched, earlier: Sequence[_Matched]) -> PacketSet:
     """The packets that two classes share by alternatives that look at the same field."""
     taken = space.union(each.packets for each in earlier)
-    return space.union(
-        first & second
-        for b, second in zip(other.terms, other.alternatives, strict=False)
-        if not second.inside(taken)
-        for a, first in zip(one.terms, one.alternatives, strict=False)
-        if set(a.set_fields) & set(b.set_fields)
-    )
+    mine, theirs = _by_fields(space, one, space.nothing), _by_fields(space, other, taken)
+    return space.union(first & second for a, first in mine.items() for b, second in theirs.items() if a & b)
+
+
+def _by_fields(space: PacketSpace, one: _Matched, taken: PacketSet) -> dict[frozenset[str], PacketSet]:
+    """The alternatives of a class that are not all taken, those that look at the same fields together."""
+    found: dict[frozenset[str], PacketSet] = {}
+    for term, packets in zip(one.terms, one.alternatives, strict=False):
+        if not packets.inside(taken):
+            fields = frozenset(term.set_fields)
+            found[fields] = found.get(fields, space.nothing) | packets
+    return found

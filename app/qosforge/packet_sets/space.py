@@ -13,8 +13,8 @@ from oxidd.util import DDMemoryError
 from qosforge.packet_sets.fields import BITS, EXCLUSIVE, FIELDS, WITH_PORTS, Atom, prefix_bits
 from qosforge.packet_sets.witness import Witness
 
-NODES = 1 << 20
-"""Nodes that the diagrams of one space may have: some tens of megabytes."""
+NODES = 1 << 18
+"""Nodes that the diagrams of one space may have: some megabytes, which are filled within seconds."""
 _STACK = 8 << 20
 """Bytes of the stack of the thread that computes."""
 _PREFERRED: tuple[tuple[str, tuple[int, ...]], ...] = (
