@@ -106,9 +106,9 @@ _HEADS = {
     "access-list": re.compile(r"(?:ip )?access-list (?:standard |extended )?(\S+)"),
 }
 _REFERENCES = {
-    "class-map": r" class {}\b",
+    "class-map": r" (?:class|match class-map|match not class-map) {}(?!\S)",
     "policy-map": r" service-policy (?:input |output )?{}(?!\S)",
-    "access-list": r" match (?:not )?(?:ip )?access-group (?:name )?{}(?!\S)",
+    "access-list": r" (?:match (?:not )?(?:ip )?|rate-limit (?:in|out)put )access-group (?:name )?{}(?!\S)",
 }
 
 

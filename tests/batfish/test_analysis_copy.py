@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qosforge.batfish.analysis_copy import AnalysisCopy, analysis_copy
+from qosforge.batfish.analysis_copy import AnalysisCopy, analysis_copy, line_of
 from qosforge.batfish.copy_rules import CopyRules, copy_rules
 from qosforge.platforms.device_text import DeviceWords
 
@@ -61,20 +61,38 @@ def test_ios_lines_batfish_does_not_know_are_silenced() -> None:
         "ip rtp header-compression",
         "ip tcp header-compression iphc-format",
         "encapsulation ppp",
-        "frame-relay cir 56000",
+        "service-policy output OUT",
     ]
 
 
-def test_references_stay_where_batfish_knows_another_line_that_refers() -> None:
-    text = "class-map match-all a\n match not access-group name L\nmap-class frame-relay slow\n"
-    copy = _copy(f"{text} service-policy output OUT\n frame-relay cir 56000\n", "cisco_ios")
-    assert copy.text.splitlines()[2:6] == [
+REFERRING = """\
+class-map match-all a
+ match not access-group name L
+ match class-map b
+map-class frame-relay slow
+ service-policy output OUT
+ frame-relay cir 56000
+interface Serial0/0
+ rate-limit output access-group 101 8000 1500 1500 conform-action transmit exceed-action drop
+"""
+
+
+def test_references_that_batfish_does_not_see_stand_behind_the_text() -> None:
+    copy = _copy(REFERRING, "cisco_ios")
+    behind = copy.text.splitlines()[len(copy.lines) + 1 :]
+    assert behind[:-1] == [
+        "class-map match-any QOSFORGE-REFERS-2",
         " match access-group name L",
-        "map-class frame-relay slow",
-        "service-policy OUT global",
-        "!",
+        "policy-map QOSFORGE-REFERS-3",
+        " class b",
+        "policy-map QOSFORGE-REFERS-5",
+        " class class-default",
+        "  service-policy OUT",
+        "class-map match-any QOSFORGE-REFERS-8",
+        " match access-group 101",
     ]
-    assert copy.lines[1] == " match not access-group name L"
+    origins = [copy.origin(line_of(number)) for number in range(2, len(copy.text.splitlines()))]
+    assert origins == [*range(1, 9), 2, 2, 3, 3, 5, 5, 5, 8, 8]
 
 
 BANNERS = """\

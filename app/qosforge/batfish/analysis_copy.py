@@ -7,8 +7,8 @@ or that only people read are comments in it; what has to be added stands at its 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from qosforge.batfish.copy_rules import CopyRules
 
@@ -31,7 +31,7 @@ class AnalysisCopy:
     """``text`` for Batfish; ``lines`` are those that were copied, without secrets. Numbers are theirs, from 1.
 
     ``unread`` are lines that Batfish would not read, ``inexact`` those that say something else in the copy;
-    ``stanzas`` are what the answer has to name.
+    ``stanzas`` are what the answer has to name. ``referring`` lines behind the copy stand for lines of the text.
     """
 
     text: str
@@ -39,6 +39,11 @@ class AnalysisCopy:
     unread: frozenset[int]
     inexact: frozenset[int]
     stanzas: tuple[KnownStanza, ...]
+    referring: Mapping[int, int] = field(default_factory=dict)
+
+    def origin(self, number: int) -> int:
+        """The line of the text that a line is, or was written for."""
+        return self.referring.get(number, number)
 
 
 def line_of(number: int) -> int:
@@ -65,6 +70,7 @@ def analysis_copy(
         unread=frozenset(writer.unread),
         inexact=frozenset(writer.inexact),
         stanzas=tuple(writer.stanzas),
+        referring=dict(enumerate((number for number, _ in writer.referring), len(lines) + 1)),
     )
 
 
@@ -99,6 +105,7 @@ class _Writer:
         self.unread: list[int] = []
         self.inexact: list[int] = []
         self.stanzas: list[KnownStanza] = []
+        self.referring: list[tuple[int, str]] = []
         self._rules = rules
         self._hostname = hostname
         self._heads: list[tuple[int, str]] = []
@@ -113,6 +120,7 @@ class _Writer:
             shown = None
         self.lines.append("!" if shown is None else shown)
         self._note(number, text, shown)
+        self._refer(number, (shown or "").strip())
         self.copied.append(self._copy(number, line, text, shown))
         if text and not text.startswith("!"):
             self._heads.append((depth, text))
@@ -126,7 +134,7 @@ class _Writer:
     def added(self) -> list[str]:
         """Lines behind the copy."""
         lines = [entry for head in self._kept_up for entry in (head, " no autostate", "!")]
-        return [*lines, f"hostname {self._hostname}"]
+        return [*(line for _, line in self.referring), *lines, f"hostname {self._hostname}"]
 
     def _note(self, number: int, text: str, shown: str | None) -> None:
         if self._heads:
@@ -139,14 +147,16 @@ class _Writer:
         if self._rules.kept_up and self._rules.kept_up.fullmatch(text):
             self._kept_up.append(text)
 
+    def _refer(self, number: int, shown: str) -> None:
+        for rule in self._rules.referring:
+            found = rule.line.fullmatch(shown)
+            if found is not None and self._is_inside(rule.inside):
+                lines = [line.format(number=number, **found.groupdict()) for line in rule.written]
+                self.referring += [(number, line) for line in lines]
+
     def _copy(self, number: int, line: str, text: str, shown: str | None) -> str:
         if shown is None:
             return self._comment()
-        for rule in self._rules.instead:
-            found = rule.line.fullmatch(shown.strip())
-            if found is not None and self._is_inside(rule.inside):
-                self.inexact.append(number)
-                return rule.known.format(**found.groupdict())
         if self._is_unread(text):
             self.unread.append(number)
             return self._comment()

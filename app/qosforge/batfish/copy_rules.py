@@ -43,15 +43,15 @@ class Cut(_Model):
         return re.compile(rf"\s+{self.words}(?!\S)", re.IGNORECASE)
 
 
-class Instead(_Model):
-    """A line that Batfish does not know where it stands, and one of the same references that it knows there.
+class Referring(_Model):
+    """A line that refers to something though Batfish does not see it, and lines of the same reference that it sees.
 
-    ``known`` is formatted with the groups of the ``line``.
+    ``written`` are formatted with the groups of the ``line`` and a ``number``, each another one.
     """
 
     line: Pattern
     inside: Pattern | None = None
-    known: str
+    written: tuple[str, ...]
 
 
 class Stanza(_Model):
@@ -71,7 +71,7 @@ class CopyRules(_Model):
     """
 
     format: str
-    instead: tuple[Instead, ...] = ()
+    referring: tuple[Referring, ...] = ()
     unread: tuple[Unread, ...] = ()
     cut: tuple[Cut, ...] = ()
     entries: Pattern = re.compile("(?!)")

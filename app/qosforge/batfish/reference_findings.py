@@ -26,7 +26,7 @@ def reference_findings(snapshots: Snapshots, readings: Readings, answers: Answer
             old[_identity(row)] -= 1
             continue
         uncertain = not all(readings[side][copies.node].is_whole for side in (BEFORE, AFTER))
-        lines = [line_of(line) for _, line in source_lines(row["Lines"])]
+        lines = [copies.after.origin(line_of(line)) for _, line in source_lines(row["Lines"])]
         yield _finding(copies, row, lines[0] if lines else 0, uncertain=uncertain)
 
 
