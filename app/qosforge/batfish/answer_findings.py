@@ -73,7 +73,7 @@ def _checked(snapshots: Snapshots, readings: Readings, answers: Answers) -> Iter
             proven, open_ = _proven(copies, snapshots, answers, answered)
             together.setdefault((listed(proven), listed(open_)), []).append(copies.name)
     for (proven_words, open_words), names in together.items():
-        facts: dict[str, Any] = {"devices": listed(names), "answered": proven_words}
+        facts: dict[str, Any] = {"devices": listed(names, len(names)), "answered": proven_words}
         if open_words:
             yield note("batfish-checked", variant="partly", unanswered=open_words, **facts)
         else:
