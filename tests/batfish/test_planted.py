@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -70,6 +71,19 @@ def test_class_of_the_intent_and_a_packet_are_named(recorded: dict[str, Any]) ->
     (wider, *_) = answer_findings(snapshots_of(planted), recorded["wider"]["answers"])
     assert (wider.traffic_class, wider.file, wider.line) == ("web", "small.yaml", 7)
     assert wider.message.endswith("such as tcp from 10.0.0.0:49152 to 8.8.8.8:8090, DSCP 0")
+
+
+@pytest.mark.parametrize(("rendered", "severity"), [(False, "warning"), (True, "info")])
+def test_entry_that_the_intent_says_twice_is_only_told(
+    recorded: dict[str, Any], rendered: bool, severity: str
+) -> None:
+    snapshots = snapshots_of(next(each for each in PLANTED if each.name == "covered"))
+    if rendered:
+        device = snapshots.devices["r2"]
+        own = device.own | {"permit tcp any any range 0 1023"}
+        snapshots = replace(snapshots, devices={**snapshots.devices, "r2": replace(device, own=own)})
+    found = answer_findings(snapshots, recorded["covered"]["answers"])
+    assert [f.severity.value for f in found if f.code == "batfish-entry-never-reached"] == [severity]
 
 
 def test_no_secret_is_sent() -> None:

@@ -11,7 +11,7 @@ from qosforge.batfish.class_filters import PREFIX, Asked, ComparedClass, Compare
 from qosforge.batfish.class_texts import AccessList, access_lists
 from qosforge.batfish.snapshots import DeviceCopies, Snapshots
 from qosforge.errors import Place
-from qosforge.findings import Finding
+from qosforge.findings import DEFAULT, Finding
 from qosforge.note import note
 
 _FILTER = re.compile(rf"~INSPECT_POLICY_MAP_ACL~{PREFIX}-(\w+)-(\d+)~")
@@ -33,15 +33,25 @@ def entry_findings(snapshots: Snapshots, answers: Answers) -> Iterator[Finding]:
                 continue
             entry = str(row["Unreachable_Line"])
             blocking = [str(line) for line in row["Blocking_Lines"]]
+            opposed = bool(row["Different_Action"])
+            twice = not opposed and _is_rendered(copies, after, [entry, *blocking])
             yield note(
                 "batfish-entry-never-reached",
                 _place_of_list(copies, name),
+                variant="twice" if twice else DEFAULT,
                 entry=entry,
                 name=name,
                 line=after.line_of(entry),
                 reason=f"{blocking[0]!r} stands before it" if blocking else "it matches nothing",
-                opposed=bool(row["Different_Action"]),
+                opposed=opposed,
+                twice=twice,
             )
+
+
+def _is_rendered(copies: DeviceCopies, held: AccessList, entries: list[str]) -> bool:
+    """Whether entries of a list that all differ are rendered: the intent has them all."""
+    lines = {copies.after.lines[held.line_of(entry) - 1].strip() for entry in entries}
+    return len(lines) == len(entries) > 1 and lines <= copies.own
 
 
 def _place_of_list(copies: DeviceCopies, name: str) -> Place:
