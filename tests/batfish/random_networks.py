@@ -166,7 +166,7 @@ def planted(text: str, banner: str, hostname: str | None, marker: str) -> tuple[
 
 @st.composite
 def networks(draw: st.DrawFn) -> RandomNetwork:
-    """Up to five devices of an intent: some of one host name, some that hold the intent already."""
+    """Two to five devices of an intent: some of one host name, some that hold the intent already."""
     document = json.loads(draw(intents_of_routers())) if draw(st.booleans()) else draw(intents_of_all())
     document["apply"] = list(draw(st.lists(st.sampled_from(APPLY), min_size=1, max_size=2, unique_by=str)))
     names = draw(st.lists(st.sampled_from(sorted(DEVICES)), min_size=3, max_size=5, unique=True))
@@ -200,5 +200,5 @@ def _compiled(document: object, running: Mapping[str, str]) -> Compilation:
     refused = {finding.device for finding in whole.findings if finding.severity is Severity.ERROR}
     assume(refused.issubset(running))
     right = tuple(device for device in whole.devices if device.name not in refused and device.blocks)
-    assume(any(DEVICES[device.name] != NO_FORMAT for device in right))
+    assume(len(right) > 1 and any(DEVICES[device.name] != NO_FORMAT for device in right))
     return replace(whole, devices=right)
