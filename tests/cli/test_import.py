@@ -35,7 +35,7 @@ def test_one_document_for_machines(qosforge, branch: Path) -> None:
 
 
 def test_what_cannot_be_said_counts_with_strict(qosforge, branch: Path) -> None:
-    branch.write_text(BRANCH.replace(" bandwidth 512", " bandwidth 512\n custom-queue-list 3"), encoding="utf-8")
+    branch.write_text(BRANCH.replace(" bandwidth 512", " bandwidth 512\n ip rsvp bandwidth 300"), encoding="utf-8")
     assert qosforge("import", branch).code == 0
     ended = qosforge("import", branch, "--strict")
     assert (ended.code, "import-not-expressed" in ended.stdout) == (1, True)

@@ -134,7 +134,7 @@ TREE = INTENT.replace(
 
 def test_class_below_a_class_is_followed_to_its_own_queue() -> None:
     assert marks(compiled(TREE)) == []
-    found = marks(_reading(compiled(TREE), "r2", "Multilink1", "data", Term(dscp=(10,))))
+    found = marks(_reading(compiled(TREE), "r2", "Multilink1", "data.MARK", Term(dscp=(10,))))
     assert {(f.traffic_class, f.interface) for f in found} == {("web", "Multilink1")}, "its parent is not found"
 
 
