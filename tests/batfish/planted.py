@@ -187,7 +187,8 @@ def ask(address: Address, snapshots: Snapshots) -> Any:
     network = f"qosforge-test-{uuid.uuid4().hex}"
     with TemporaryDirectory() as folder:
         try:
-            return process.ask(address, network, json.dumps(snapshots.files), seconds=300, folder=Path(folder))
+            question = json.dumps({"snapshots": snapshots.files, "computing": snapshots.may_forward_otherwise})
+            return process.ask(address, network, question, seconds=300, folder=Path(folder))
         finally:
             clean_up(address, "test", network, 10)
 

@@ -126,7 +126,7 @@ def test_network_that_no_packet_enters_has_no_paths_to_compare(session: _Played)
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, session: _Played) -> _Played:
     monkeypatch.setattr(sys, "argv", ["questions", "localhost", "9996", "qosforge-test", "10"])
-    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(SNAPSHOTS)))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps({"snapshots": SNAPSHOTS, "computing": False})))
     return session
 
 
@@ -135,6 +135,8 @@ def test_command_prints_answers_and_nothing_else(capsys: pytest.CaptureFixture[s
     questions.main()
     answers = json.loads(capsys.readouterr().out)
     assert answers["rows"]["references"] == [{"Text": SNAPSHOTS["after"]["r1.cfg"], "Other": None}]
+    assert "interfaces" in answers["rows"]
+    assert answers["rows"].keys().isdisjoint({"routes", "reachability"}), "nobody asked it to compute forwarding"
 
 
 def test_command_fails_with_one_line(command: _Played) -> None:

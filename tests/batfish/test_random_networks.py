@@ -133,7 +133,7 @@ def _ask(check: BatfishCheck, live: Address) -> tuple[Finding, ...]:
     """What a service answers, asked in this process: the client takes longest to start."""
     name = f"qosforge-test-{secrets.token_hex(8)}"
     try:
-        answers = questions.ask(live.host, live.port, check.question, network=name, seconds=SECONDS)
+        answers = questions.ask(live.host, live.port, network=name, seconds=SECONDS, **check.question)
     finally:
         clean_up(live, "test", name, 10)
     return check.findings_of(json.loads(json.dumps(answers, default=str)))

@@ -173,7 +173,8 @@ from qosforge.batfish import process
 from qosforge.batfish.http_exchange import Address
 
 process._ALARM_SECONDS = 1
-process.ask(Address("127.0.0.1", int(sys.argv[1])), "n", "{}", seconds=float(sys.argv[2]), folder=Path("/tmp"))
+question = '{"snapshots": {}, "computing": true}'
+process.ask(Address("127.0.0.1", int(sys.argv[1])), "n", question, seconds=float(sys.argv[2]), folder=Path("/tmp"))
 """
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from qosforge.batfish.copy_rules import CopyRules
+from qosforge.batfish.copy_rules import CopyRules, Lines
 
 HEADER = "! BATFISH_FORMAT: {format}"
 """First line of a copy: Batfish otherwise guesses the format from the whole text."""
@@ -30,14 +30,16 @@ class KnownStanza:
 class AnalysisCopy:
     """``text`` for Batfish; ``lines`` are those that were copied, without secrets. Numbers are theirs, from 1.
 
-    ``unread`` are lines that Batfish would not read, ``inexact`` those that say something else in the copy;
-    ``stanzas`` are what the answer has to name. ``referring`` lines behind the copy stand for lines of the text.
+    ``unread`` are lines that Batfish would not read, ``inexact`` those that say something else in the copy,
+    ``inert`` those by which it forwards nothing otherwise; ``stanzas`` are what the answer has to name.
+    ``referring`` lines behind the copy stand for lines of the text.
     """
 
     text: str
     lines: tuple[str, ...]
     unread: frozenset[int]
     inexact: frozenset[int]
+    inert: frozenset[int]
     stanzas: tuple[KnownStanza, ...]
     referring: Mapping[int, int] = field(default_factory=dict)
 
@@ -69,6 +71,7 @@ def analysis_copy(
         lines=tuple(writer.lines),
         unread=frozenset(writer.unread),
         inexact=frozenset(writer.inexact),
+        inert=frozenset(writer.inert),
         stanzas=tuple(writer.stanzas),
         referring=dict(enumerate((number for number, _ in writer.referring), len(lines) + 1)),
     )
@@ -104,6 +107,7 @@ class _Writer:
         self.copied: list[str] = []
         self.unread: list[int] = []
         self.inexact: list[int] = []
+        self.inert: list[int] = []
         self.stanzas: list[KnownStanza] = []
         self.referring: list[tuple[int, str]] = []
         self._rules = rules
@@ -120,6 +124,8 @@ class _Writer:
             shown = None
         self.lines.append("!" if shown is None else shown)
         self._note(number, text, shown)
+        if self._is_among(self._rules.inert, text):
+            self.inert.append(number)
         self._refer(number, (shown or "").strip())
         self.copied.append(self._copy(number, line, text, shown))
         if text and not text.startswith("!"):
@@ -157,15 +163,15 @@ class _Writer:
     def _copy(self, number: int, line: str, text: str, shown: str | None) -> str:
         if shown is None:
             return self._comment()
-        if self._is_unread(text):
+        if self._is_among(self._rules.unread, text):
             self.unread.append(number)
             return self._comment()
         if not self._heads and text.startswith("hostname "):
             return f"hostname {self._hostname}"
         return self._cut(number, text, shown)
 
-    def _is_unread(self, text: str) -> bool:
-        return any(rule.line.fullmatch(text) and self._is_inside(rule.inside) for rule in self._rules.unread)
+    def _is_among(self, forms: Iterable[Lines], text: str) -> bool:
+        return any(form.line.fullmatch(text) and self._is_inside(form.inside) for form in forms)
 
     def _is_inside(self, head: re.Pattern[str] | None) -> bool:
         return head is None or any(head.fullmatch(above) for _, above in self._heads)

@@ -33,9 +33,9 @@ class BatfishCheck:
     excepted: frozenset[str] = frozenset()
 
     @property
-    def question(self) -> Mapping[str, Mapping[str, str]]:
-        """What the process that asks is given."""
-        return self.snapshots.files
+    def question(self) -> Mapping[str, Any]:
+        """What the process that asks is given; forwarding is computed where the change may alter it."""
+        return {"snapshots": self.snapshots.files, "computing": self.snapshots.may_forward_otherwise}
 
     def findings_of(self, answers: Mapping[str, Any], *, require: bool = False) -> tuple[Finding, ...]:
         """What the answers to `question` say; with ``require``, a device that was not checked is an error.

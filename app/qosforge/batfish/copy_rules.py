@@ -20,8 +20,8 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
-class Unread(_Model):
-    """Lines that Batfish does not know; with ``inside`` only below a line of that form."""
+class Lines(_Model):
+    """Lines of a form; with ``inside`` only below a line of that form."""
 
     line: Pattern
     inside: Pattern | None = None
@@ -64,15 +64,17 @@ class Stanza(_Model):
 class CopyRules(_Model):
     """How the copy for Batfish differs from the text of a platform.
 
-    ``entries`` are those of access lists, ``free_text`` lines that only people read. A ``banner`` ends with its
-    ``delimiter``, in the ``text`` of its first line or in a later one. Interfaces of the form ``kept_up`` are up
-    whatever their members are. ``unanswered`` are kinds of structures that Batfish has not for this format:
-    references to and from them are for our own checks.
+    Of ``unread`` lines it knows nothing; ``inert`` ones it reads, and forwards alike whatever they say. ``entries``
+    are those of access lists, ``free_text`` lines that only people read. A ``banner`` ends with its ``delimiter``,
+    in the ``text`` of its first line or in a later one. Interfaces of the form ``kept_up`` are up whatever their
+    members are. ``unanswered`` are kinds of structures that Batfish has not for this format: references to and from
+    them are for our own checks.
     """
 
     format: str
     referring: tuple[Referring, ...] = ()
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[Lines, ...] = ()
+    inert: tuple[Lines, ...] = ()
     cut: tuple[Cut, ...] = ()
     entries: Pattern = re.compile("(?!)")
     lists: Pattern = re.compile(r"(?:ip|ipv6|mac) access-list\b.*")

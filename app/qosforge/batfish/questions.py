@@ -1,9 +1,9 @@
 """Ask a Batfish service about snapshots and print its answers; runs as a process of its own.
 
-Run as ``python -m qosforge.batfish.questions HOST PORT NETWORK SECONDS``. Standard input is a JSON object of
-snapshots (``{"before": {"r1.cfg": TEXT}, "after": ...}``), standard output one of answers (``{"rows":
-{"references": [ROW, ...], ...}, "failed": {"routes": REASON}}``). pybatfish has no time limit on work it waits for;
-a process can be ended. Who began it deletes the network.
+Run as ``python -m qosforge.batfish.questions HOST PORT NETWORK SECONDS``. Standard input is a JSON object
+(``{"snapshots": {"before": {"r1.cfg": TEXT}, "after": ...}, "computing": true}``), standard output one of answers
+(``{"rows": {"references": [ROW, ...], ...}, "failed": {"routes": REASON}}``). pybatfish has no time limit on work
+that it waits for; a process can be ended. Who began it deletes the network.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ _NO_START = "no matching startLocation is present and active"
 _CAUSE = re.compile(r"Caused by: (?:[\w.$]+: )?([^\n\"\\]+)")
 
 
-def ask(host: str, port: int, snapshots: Mapping[str, Files], *, network: str, seconds: float) -> dict[str, Any]:
+def ask(
+    host: str, port: int, snapshots: Mapping[str, Files], *, network: str, seconds: float, computing: bool = True
+) -> dict[str, Any]:
     """Rows by question, and why the service failed at others, in a ``network`` of these snapshots alone.
 
-    Requests give up within ``seconds``.
+    Requests give up within ``seconds``. What needs the forwarding of the whole network is asked with ``computing``.
 
     Raises:
         OSError, pybatfish.exception.BatfishException: the service fails at a snapshot.
@@ -48,12 +50,12 @@ def ask(host: str, port: int, snapshots: Mapping[str, Files], *, network: str, s
     rows: dict[str, list[Any]] = {}
     failed: dict[str, str] = {}
     # Most of a small question's time is waiting; those that compute forwarding take the service's memory.
-    for at_once, computing in ((_AT_ONCE, False), (1, True)):
+    for at_once, large in ((_AT_ONCE, False), *(((1, True),) if computing else ())):
         with ThreadPoolExecutor(at_once) as threads:
             answers = {
                 key: threads.submit(_rows, session, question)
                 for key, question in asked.items()
-                if question.computing is computing
+                if question.computing is large
             }
             for key, answer in answers.items():
                 try:
@@ -120,7 +122,15 @@ def main() -> None:
     _, host, port, network, seconds = sys.argv
     try:
         with redirect_stdout(sys.stderr):  # the output is for the answers alone
-            answers = ask(host, int(port), json.load(sys.stdin), network=network, seconds=float(seconds))
+            question = json.load(sys.stdin)
+            answers = ask(
+                host,
+                int(port),
+                question["snapshots"],
+                network=network,
+                seconds=float(seconds),
+                computing=question["computing"],
+            )
     except (OSError, BatfishException) as error:
         sys.exit(str(error).strip().split("\n", maxsplit=1)[0] or type(error).__name__)
     json.dump(answers, sys.stdout, default=str)

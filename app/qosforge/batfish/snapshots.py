@@ -10,6 +10,7 @@ from qosforge.batfish.analysis_copy import AnalysisCopy, analysis_copy
 from qosforge.batfish.class_filters import ClassFilters, class_filters
 from qosforge.batfish.copy_rules import CopyRules, copy_rules
 from qosforge.batfish.question_list import AFTER, BEFORE, CLASSES
+from qosforge.batfish.text_changes import may_forward_otherwise
 from qosforge.compiler.compile import Compilation, CompiledDevice
 from qosforge.compiler.merged_configuration import PredictedConfiguration, predict_configuration
 from qosforge.configtree import Tree
@@ -68,6 +69,11 @@ class Snapshots:
     def after(self) -> dict[str, str]:
         """Texts by file name, of what they will hold."""
         return {copies.file: copies.after.text for copies in self.devices.values()}
+
+    @property
+    def may_forward_otherwise(self) -> bool:
+        """Whether the change has a line that forwarding may depend on, on any device."""
+        return any(may_forward_otherwise(copies.before, copies.after) for copies in self.devices.values())
 
     @property
     def files(self) -> dict[str, dict[str, str]]:

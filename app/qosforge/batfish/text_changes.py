@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from qosforge.batfish.analysis_copy import AnalysisCopy
-
-_QOS = re.compile(
-    r"(?:no )?(?:service-policy|priority-queue|mls qos|srr-queue|wrr-queue|queue-set|fair-queue|tx-ring-limit)\b.*"
-)
+from qosforge.batfish.analysis_copy import AnalysisCopy, KnownStanza
 
 
 @dataclass(frozen=True)
@@ -25,16 +20,40 @@ class ChangedLine:
 
 
 def changed_lines(before: AnalysisCopy, after: AnalysisCopy) -> tuple[ChangedLine, ...]:
-    """The lines in which two texts differ; those of no interest to forwarding are left out."""
+    """The lines in which two texts differ; those by which nothing is forwarded otherwise are left out."""
     if before.lines == after.lines:
         return ()
     old, new = _placed(before.lines), _placed(after.lines)
     found: list[ChangedLine] = []
     for what, start, stop, begin, end in SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
         if what != "equal":
-            found += _lines(old, start, stop, gone=True)
-            found += _lines(new, begin, end, gone=False)
+            found += _lines(before, old, start, stop, gone=True)
+            found += _lines(after, new, begin, end, gone=False)
     return tuple(found)
+
+
+def may_forward_otherwise(before: AnalysisCopy, after: AnalysisCopy) -> bool:
+    """Whether two texts differ in a line that forwarding may depend on.
+
+    It does not where all such lines are of access lists that classes alone refer to: no other line of either text
+    has the name of one.
+    """
+    heads = {line.head for line in changed_lines(before, after)}
+    lists = {stanza.text: stanza.name for copy in (before, after) for stanza in _lists(copy)}
+    if not heads <= lists.keys():
+        return True
+    names = {lists[head] for head in heads}
+    return any(not names.isdisjoint(words) for copy in (before, after) for words in _spoken(copy))
+
+
+def _lists(copy: AnalysisCopy) -> Iterator[KnownStanza]:
+    return (stanza for stanza in copy.stanzas if stanza.structure == "access-list")
+
+
+def _spoken(copy: AnalysisCopy) -> Iterator[list[str]]:
+    """The words of lines that forwarding may depend on, but for those that name an access list."""
+    silent = copy.inert | copy.unread | {stanza.line for stanza in _lists(copy)}
+    return (line.split() for number, line in enumerate(copy.lines, 1) if number not in silent)
 
 
 def stanza_line(copy: AnalysisCopy, head: str) -> int | None:
@@ -57,9 +76,12 @@ def _placed(lines: tuple[str, ...]) -> list[tuple[str, str]]:
     return placed
 
 
-def _lines(placed: list[tuple[str, str]], start: int, stop: int, *, gone: bool) -> Iterator[ChangedLine]:
+def _lines(
+    copy: AnalysisCopy, placed: list[tuple[str, str]], start: int, stop: int, *, gone: bool
+) -> Iterator[ChangedLine]:
+    silent = copy.inert | copy.unread
     for at in range(start, stop):
         head, line = placed[at]
         text = line.strip()
-        if text and not text.startswith("!") and not _QOS.fullmatch(text):
+        if text and not text.startswith("!") and at + 1 not in silent:
             yield ChangedLine(at + 1, text, head, gone)
