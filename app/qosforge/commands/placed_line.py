@@ -39,6 +39,14 @@ class PlacedLine:
         return () if self.above is None else (*self.above.path, self.above.text)
 
     @property
+    def within(self) -> tuple[str, ...]:
+        """The objects that it stands in, the outermost first, however their headings are written."""
+        if self.above is None:
+            return ()
+        named = f"{self.above.id} {self.above.name}" if self.above.id and self.above.name else self.above.text
+        return (*self.above.within, named)
+
+    @property
     def name(self) -> str:
         """The name of the object that it opens or refers to; empty where it has none."""
         return str(self.values.get("name", ""))

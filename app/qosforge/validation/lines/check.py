@@ -35,7 +35,7 @@ def check_lines(context: ValidationContext) -> Iterator[Finding]:
 class _Key(NamedTuple):
     """What makes two faults one, wherever the line stands."""
 
-    path: tuple[str, ...]
+    within: tuple[str, ...]
     text: str
     code: str
     facts: tuple[tuple[str, object], ...]
@@ -49,7 +49,7 @@ class _DeviceLines:
         self._platform: Platform = platform(device.request.platform, device.name)
         self._predicted: PredictedConfiguration = context.predicted(device)
         self._rendered = self._platform.commands.place(device.text, abbreviated=False)
-        self._numbers = {(line.path, line.text): line.number for line in reversed(list(walk(self._rendered)))}
+        self._numbers = {(line.within, line.text): line.number for line in reversed(list(walk(self._rendered)))}
 
     def findings(self) -> Iterator[Finding]:
         table, predicted = self._platform.commands, self._predicted
@@ -74,7 +74,7 @@ class _DeviceLines:
             if _key(fault) in told:
                 continue
             told.add(_key(fault))
-            number = self._numbers.get((fault.line.path, fault.line.text))
+            number = self._numbers.get((fault.line.within, fault.line.text))
             part = "rendered" if number else "present" if fault.reason.variant == "removed" else "predicted"
             yield self._note(fault, part, number or fault.line.number)
 
@@ -140,4 +140,4 @@ def _outwards(line: PlacedLine) -> Iterable[PlacedLine]:
 
 def _key(fault: Fault) -> _Key:
     reason = fault.reason
-    return _Key(fault.line.path, fault.line.text, f"{reason.code} {reason.variant}", reason.facts)
+    return _Key(fault.line.within, fault.line.text, f"{reason.code} {reason.variant}", reason.facts)

@@ -11,7 +11,7 @@ from qosforge.note import because
 from qosforge.platforms.line_rules import Fault
 from qosforge.validation.lines.generic import misspelt
 
-_Path = tuple[str, ...]
+_Within = tuple[str, ...]
 
 
 def smuggled(table: CommandTable, rendered: Iterable[PlacedLine]) -> Iterator[Fault]:
@@ -25,7 +25,7 @@ def changed_outside(
     table: CommandTable, before: Iterable[PlacedLine], after: Iterable[PlacedLine], rendered: Iterable[PlacedLine]
 ) -> Iterator[Fault]:
     """Lines of others that differ before and after, and lines of ours that differ without being rendered."""
-    held, coming, ours = _by_path(before), _by_path(after), _by_path(rendered)
+    held, coming, ours = _by_object(before), _by_object(after), _by_object(rendered)
     for path, lines in coming.items():
         left = Counter(line.text for line in held.get(path, ()))
         for line in lines:
@@ -51,7 +51,7 @@ def changed_outside(
     yield from _moved(held, coming)
 
 
-def _moved(held: dict[_Path, list[PlacedLine]], coming: dict[_Path, list[PlacedLine]]) -> Iterator[Fault]:
+def _moved(held: dict[_Within, list[PlacedLine]], coming: dict[_Within, list[PlacedLine]]) -> Iterator[Fault]:
     """Lists of others whose lines stand in another order."""
     for path, lines in held.items():
         before = [line.text for line in lines if not line.managed]
@@ -67,11 +67,11 @@ def _added(table: CommandTable, line: PlacedLine) -> Fault:
     return Fault(line, because("foreign-line"))
 
 
-def _by_path(lines: Iterable[PlacedLine]) -> dict[_Path, list[PlacedLine]]:
-    found: dict[_Path, list[PlacedLine]] = {}
+def _by_object(lines: Iterable[PlacedLine]) -> dict[_Within, list[PlacedLine]]:
+    found: dict[_Within, list[PlacedLine]] = {}
     for line in walk(lines):
         if line.number:  # else the table itself put it there
-            found.setdefault(line.path, []).append(line)
+            found.setdefault(line.within, []).append(line)
     return found
 
 
