@@ -113,7 +113,8 @@ OTHER: dict[type[BaseModel], dict[str, Any]] = {
 }  # fmt: skip
 UNSEEN = {
     (Plan, "schema_version"), (Plan, "device"), (Plan, "platform"), (Plan, "system"), (Plan, "interfaces"),
-    (Plan, "foreign_lists"), (System, "scheduler"), (System, "queue_on_input"), (System, "express_forwarding"),
+    (Plan, "foreign_lists"), (Plan, "flow_control"),
+    (System, "scheduler"), (System, "queue_on_input"), (System, "express_forwarding"),
     (Plan, "switched"), (Plan, "filter_masks"), (InterfacePlan, "ingress"), (InterfacePlan, "egress"),
     (Ingress, "rules"), (Rule, "any_of"), (Egress, "rules"), (Egress, "scheduler"), (Scheduler, "queues"),
     (Queue, "capped"), (System, "ietf_circuits"),
