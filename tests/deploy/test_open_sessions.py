@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -35,7 +36,10 @@ MOST = 4
 
 
 class Peak:
-    """The most threads that there were beside those before it."""
+    """The most threads that there were at once for a tenth of a second, beside those before it.
+
+    One whose session has ended goes when the machine has time for it: the next session may have begun.
+    """
 
     def __init__(self) -> None:
         self.before = set(threading.enumerate())
@@ -53,9 +57,11 @@ class Peak:
         self._watch.join()
 
     def _look(self) -> None:
+        seen: deque[set[threading.Thread]] = deque(maxlen=20)
         while not self._done.wait(0.005):
-            new = [each for each in threading.enumerate() if each not in self.before and each is not self._watch]
-            self.most = max(self.most, len(new))
+            new = {each for each in threading.enumerate() if each not in self.before and each is not self._watch}
+            seen.append(new)
+            self.most = max(self.most, len(new & seen[0]))
             self.sessions = max(self.sessions, sum(each.name == "session-guard" for each in new))
 
 
