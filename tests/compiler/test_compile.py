@@ -202,7 +202,8 @@ def test_a_bandwidth_that_is_not_the_lines_rate_is_an_error_with_two_mends(
     [
         ("12.4", frozenset(), 25, False),
         ("12.4", frozenset(), 26, True),
-        ("12.4", frozenset({"hqf"}), 50, False),
+        ("12.4", frozenset({"hqf"}), 49, False),
+        ("12.4", frozenset({"hqf"}), 50, True),
         ("15.1", frozenset(), 50, False),
     ],
 )

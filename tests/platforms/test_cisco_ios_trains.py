@@ -39,6 +39,7 @@ from .ios_support import (
 )
 
 KBPS, PERCENT, REMAINING = ShareUnit.KBPS, ShareUnit.PERCENT, ShareUnit.REMAINING_PERCENT
+WEIGHT = ShareUnit.WEIGHT
 PROPERTY = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
 
@@ -135,6 +136,42 @@ def test_all_of_a_link_with_hqf_and_no_more() -> None:
 
     assert errors(pushed(requested(*whole, image=MODERN))[0]) == []
     assert errors(lowered(requested(*more, image=MODERN))) == ["reserved-bandwidth-exceeded"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ({"bandwidth": {"percent": 60}}, {"percent": 39}, [(PERCENT, 60), (PERCENT, 39)]),
+        ({"bandwidth": {"percent": 60}}, {"percent": 40}, [(WEIGHT, 999), (WEIGHT, 666)]),
+        ({"priority": {"percent": 60}}, {"percent": 40}, [(PERCENT, 60), (WEIGHT, 1000)]),
+        ({"bandwidth": {"rate": 400_000}}, {"rate": 1_600_000}, [(WEIGHT, 250), (WEIGHT, 1000)]),
+        ({"bandwidth": {"rate": 1_999_000}}, {"rate": 1_000_000}, None),
+    ],
+)
+def test_hqf_divides_by_ratios_what_leaves_the_default_class_nothing(
+    first: dict[str, Any], second: dict[str, int], expected: list[tuple[ShareUnit, int]] | None
+) -> None:
+    classes = (a_class("a", 5, treatment=first), a_class("b", 3, treatment={"bandwidth": second}))
+
+    if expected is None:
+        assert errors(lowered(requested(*classes, image=MODERN))) == ["reserved-bandwidth-exceeded"]
+        return
+    result, _ = pushed(requested(*classes, image=MODERN))
+
+    assert errors(result) == []
+    assert shares(result)[:2] == expected
+    told = {f.traffic_class: f for f in of(result, "share-as-ratio")}
+    assert set(told) == {name for name, (unit, _) in zip("ab", expected, strict=True) if unit is WEIGHT}
+    assert all(abs(f.requested_percent - f.applied_percent) < 0.2 for f in result.fidelity)
+
+
+def test_an_older_image_with_hqf_and_no_ratios_does_not_take_all_of_a_link() -> None:
+    whole = (a_class("a", 5, treatment={"bandwidth": {"percent": 100}}),)
+
+    result = lowered(requested(*whole, image=OLD, features=frozenset({"hqf"})))
+
+    (finding,) = of(result, "reserved-bandwidth-exceeded")
+    assert finding.applied == "at most 1980 kb/s"
 
 
 # -- units -------------------------------------------------------------------------------------------------

@@ -131,6 +131,8 @@ class CiscoIos(CapabilityData):
     assumed_release: Fact[dict[str, str]]
     features: dict[str, ImageFeature]
     max_reserved_percent: Fact[int]
+    max_reserved_percent_hqf: Fact[int]
+    remaining_ratio_most: Fact[int]
     max_reserved_nested_percent: Fact[int]
     policy_depth: PolicyDepth
     priority_fallback: Factor

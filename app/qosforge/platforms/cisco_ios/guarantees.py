@@ -8,7 +8,7 @@ second, rounded down.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -97,6 +97,7 @@ def guarantees(level: PolicyLevel, findings: list[Finding]) -> dict[str, Share |
         _to_kbps(level, others, shares, booked, findings)
     elif unit is ShareUnit.REMAINING_PERCENT:
         _to_remaining(level, others, shares, findings)
+    _to_ratio(level, others, shares, findings)
     for c in first:
         if not has(level.request, "priority") and shares[c.name] is not None:
             shares[c.name] = _instead(level, c, shares, findings)
@@ -219,6 +220,57 @@ def _to_remaining(
                 requested=requested,
                 applied=f"{held[c.name]} % of what priority leaves",
                 image=level.request.image,
+            )
+        )
+
+
+def reserved_percent(level: PolicyLevel, shares: Iterable[Share | None]) -> Fraction:
+    """What absolute shares reserve of the rate, in per cent."""
+    absolute = [share for share in shares if share is not None and share.unit not in _RELATIVE]
+    return sum((_exact(share, level.kbps) for share in absolute), Fraction(0)) * 100 / max(level.kbps, 1)
+
+
+def most_reservable(level: PolicyLevel, default: Share | None) -> int:
+    """What of the rate classes may reserve: HQF keeps a part where class-default (``default``) reserves nothing."""
+    if hqf(level.request) and (default is None or default.unit in _RELATIVE):
+        return min(level.reservable, CAPABILITIES.max_reserved_percent_hqf.value)
+    return level.reservable
+
+
+def _to_ratio(
+    level: PolicyLevel, others: list[ClassRequest], shares: dict[str, Share | None], findings: list[Finding]
+) -> None:
+    """Where classes reserve what HQF keeps for class-default: shares in the same ratio, which reserve nothing.
+
+    The ratios are as large as the device takes: class-default, and others without a share, have 1 beside them.
+    """
+    default = next((shares[c.name] for c in level.classes if c.is_default), None)
+    most = CAPABILITIES.remaining_ratio_most.value
+    reserving = {c.name: s for c in others if (s := shares[c.name]) and s.unit not in _RELATIVE}
+    reserved = reserved_percent(level, shares.values())
+    if (
+        not reserving
+        or not most_reservable(level, default) < reserved <= level.reservable
+        or not has(level.request, "remaining_ratio")
+    ):
+        return
+    units = {ShareUnit.PERCENT: "%", ShareUnit.KBPS: "kb/s"}
+    unit = math.gcd(*(share.value for share in reserving.values()))
+    largest = max(share.value for share in reserving.values()) // unit
+    for c in others:
+        if (share := reserving.get(c.name)) is None:
+            continue
+        part = share.value // unit
+        ratio = part * (most // largest) if largest <= most else max(1, part * most // largest)
+        shares[c.name] = Share(unit=ShareUnit.WEIGHT, value=ratio)
+        findings.append(
+            note(
+                "share-as-ratio",
+                level.place(c),
+                requested=f"{share.value} {units[share.unit]} of {level.kbps} kb/s",
+                applied=f"weight {ratio}",
+                reserved=float(reserved),
+                reservable=most_reservable(level, default),
             )
         )
 

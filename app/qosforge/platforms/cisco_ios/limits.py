@@ -16,7 +16,7 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.capability_data import Range
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
-from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, served_first
+from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, most_reservable, served_first
 from qosforge.platforms.cisco_ios.policing import check_policer
 from qosforge.platforms.cisco_ios.trains import has, hqf, uses_car
 from qosforge.platforms.cisco_ios.wred import red_unit, whole_packets
@@ -295,15 +295,17 @@ def check_level(level: PolicyLevel, queues: tuple[Queue, ...]) -> Iterator[Findi
             explicit += Fraction(queue.share.value * 100, max(level.kbps, 1))
         elif queue.share.unit is ShareUnit.PERCENT:
             explicit += queue.share.value
-    if explicit > level.reservable:
+    default = next((q.share for q, c in zip(queues, level.classes, strict=True) if c.is_default), None)
+    reservable = most_reservable(level, default)
+    if explicit > reservable:
         yield note(
             "reserved-bandwidth-exceeded",
             Place(device=level.request.device, interface=level.interface.name, direction="output"),
             requested=f"{float(explicit * level.kbps / 100):.6g} kb/s",
-            applied=f"at most {level.kbps * level.reservable // 100} kb/s",
+            applied=f"at most {level.kbps * reservable // 100} kb/s",
             reserved=float(explicit),
             kbps=level.kbps,
-            reservable=level.reservable,
+            reservable=reservable,
         )
 
 

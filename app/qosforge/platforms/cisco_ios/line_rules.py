@@ -162,19 +162,21 @@ def reserved(lines: ConfigurationLines) -> Iterator[Fault]:
     policies = lines.named("policy-map")
     for place in _places(lines):
         if place.policy in policies:
-            yield from _booked(policies, policies[place.policy], place, frozenset({place.policy}))
+            yield from _booked(lines, policies[place.policy], place, frozenset({place.policy}))
 
 
-def _booked(
-    policies: dict[str, PlacedLine], policy: PlacedLine, place: _Place, seen: frozenset[str]
-) -> Iterator[Fault]:
+def _booked(lines: ConfigurationLines, policy: PlacedLine, place: _Place, seen: frozenset[str]) -> Iterator[Fault]:
+    policies = lines.named("policy-map")
+    free: float = place.free
+    if _hqf(lines) and not _default_reserves(policy):
+        free = min(free, place.kbps * CAPABILITIES.max_reserved_percent_hqf.value / 100)
     total = 0.0
     for held in policy.all("class"):
         for line in held.all("bandwidth", "priority"):
             amount = line.get("kbps", 0) + line.get("percent", 0) * place.kbps / 100
             total += amount
-            if amount and total > place.free:
-                fault = sum_above("guarantees", line, round(total), place.free, "kb/s")
+            if amount and total > free:
+                fault = sum_above("guarantees", line, round(total), int(free), "kb/s")
                 yield fault._replace(port=place.port)
         shape, child = held.first("shape"), held.first("child")
         if shape is None or child is None or child.name not in policies or child.name in seen:
@@ -183,7 +185,13 @@ def _booked(
         rate = place.kbps * percent // 100 if percent else shape.get("shape_rate", 0) // 1000
         if rate:
             inner = _Place(place.port, child.name, rate, rate)
-            yield from _booked(policies, policies[child.name], inner, seen | {child.name})
+            yield from _booked(lines, policies[child.name], inner, seen | {child.name})
+
+
+def _default_reserves(policy: PlacedLine) -> bool:
+    """Whether class-default has a bandwidth of its own, in kb/s or per cent."""
+    default = [held for held in policy.all("class") if held.name == CLASS_DEFAULT]
+    return any({"kbps", "percent"} & set(line.values) for held in default for line in held.all("bandwidth"))
 
 
 def _map_classes(lines: ConfigurationLines) -> Iterator[Fault]:
@@ -204,7 +212,7 @@ def _map_classes(lines: ConfigurationLines) -> Iterator[Fault]:
                 continue  # `mqc.sides` says so
             if policy is not None and attached.get("direction") != "input":
                 place = _Place("", policy.name, rate, rate)
-                yield from _booked(policies, policy, place, frozenset({policy.name}))
+                yield from _booked(lines, policy, place, frozenset({policy.name}))
 
 
 def subinterfaces(lines: ConfigurationLines) -> Iterator[Fault]:

@@ -334,7 +334,10 @@ def _fills_first(request: DeviceRequest, interface: InterfaceRequest) -> bool:
 
 
 def reservable_percent(request: DeviceRequest, current: InterfacePlan | None) -> int:
-    """What classes may reserve of an interface's bandwidth: all with HQF, else what the device says or 75 %."""
+    """What classes may reserve of an interface's bandwidth: what the device says or 75 %, and all with HQF.
+
+    `most_reservable` has what of it HQF keeps for the default class.
+    """
     if hqf(request):
         return 100
     stated = current.reservable_percent if current else None
