@@ -76,6 +76,37 @@ def test_hqf_books_the_whole_interface(make: BoxMaker) -> None:
     assert "available only 99" in type_lines(box, "policy-map WFQ", "class P1", "bandwidth 101")[1][0]
 
 
+HALVES = ["class-map A", "match ip dscp ef", "class-map B", "match ip dscp af11", "policy-map KID", "class A"]
+AROUND = ["policy-map TOP", "class class-default", "shape average 600000", "service-policy KID"]
+
+
+@pytest.mark.parametrize(
+    ("image", "second", "own", "left"),
+    [("12.4", 400, 0, None), ("15.1", 400, 0, 394), ("15.1", 394, 0, None), ("15.1", 390, 10, None)],
+)
+def test_hqf_keeps_one_percent_of_a_shaped_rate_for_a_default_class_without_a_bandwidth(
+    make: BoxMaker, image: str, second: int, own: int, left: int | None
+) -> None:
+    box = make(image, "interface Serial0/0\n bandwidth 2000\n")
+    default = ["class class-default", f"bandwidth {own}"] if own else []
+    lines = [*HALVES, "bandwidth 200", "class B", f"bandwidth {second}", *default, *AROUND]
+    assert type_lines(box, *lines)[1] == []
+    wrong = f"I/f Serial0/0 class B requested bandwidth {second} (kbps), available only {left} (kbps)"
+    answers = type_lines(box, "interface Serial0/0", "service-policy output TOP")[1]
+    assert answers == ([wrong] if left else [])
+
+
+def test_hqf_keeps_one_percent_in_a_policy_of_per_cents(make: BoxMaker) -> None:
+    """As a 2811 says it (community.cisco.com, td-p/2093710): 15 % are refused beside 85 %, 14 are taken."""
+    box = make("15.1", "")
+    assert type_lines(box, *HALVES, "priority percent 85")[1] == []
+    wrong = "Sum total of class bandwidths exceeds 99 percent"
+    assert type_lines(box, "policy-map KID", "class B", "bandwidth percent 15")[1] == [wrong]
+    assert type_lines(box, "policy-map KID", "class B", "bandwidth percent 14")[1] == []
+    assert type_lines(box, "policy-map KID", "class class-default", "bandwidth percent 1")[1] == []
+    assert type_lines(make("12.4"), *HALVES, "priority percent 85", "class B", "bandwidth percent 15")[1] == []
+
+
 def test_a_slower_circuit_does_not_take_the_policy_it_has(make: BoxMaker) -> None:
     box = make("12.2", eight())
     assert type_lines(box, *PLACES["circuit"], "service-policy output WFQ")[1] == []

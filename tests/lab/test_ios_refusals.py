@@ -115,11 +115,13 @@ def test_a_refused_attachment_on_ethernet_leaves_fair_queue_behind(make: BoxMake
     assert " fair-queue 64 256 256" in box.running_text()
 
 
-def test_hqf_images_book_everything(make: BoxMaker) -> None:
+def test_hqf_images_book_everything_but_one_percent(make: BoxMaker) -> None:
     box = make("12.4", hqf=True)
-    _, answers = type_lines(box, *BASE, "policy-map P", "class VOICE", "priority 1600",
+    _, answers = type_lines(box, *BASE, "policy-map P", "class VOICE", "priority 1580",
                             "interface Serial0/0", "service-policy output P")  # fmt: skip
     assert answers == []
+    _, answers = type_lines(box, "policy-map P", "class VOICE", "priority 1581")
+    assert answers == ["I/f Serial0/0 class WEB requested bandwidth 400 (kbps), available only 399 (kbps)"]
 
 
 def test_the_caret_stands_under_the_bad_word(make: BoxMaker) -> None:

@@ -25,6 +25,7 @@ _RANK = 75
 _NHRP = ("ip nhrp", "nhrp")
 _GROUP = "map group WORD"
 RESERVABLE = 75  # percent, unless max-reserved-bandwidth says otherwise
+RESERVABLE_HQF = 99  # percent, where class-default has no bandwidth of its own
 DEFAULT_CIR = 56000  # bit/s of a Frame Relay circuit
 
 
@@ -284,7 +285,13 @@ class Attachments:
         return place.section.value("encapsulation").startswith(("encapsulation dot1Q", "encapsulation isl"))
 
     def _overbooked(self, policy: Section, name: str, base: int, free: int) -> str:
-        """The bandwidth rule: what is booked must fit into the reservable part; a child's into the shape."""
+        """The bandwidth rule: what is booked must fit into the reservable part; a child's into the shape.
+
+        HQF keeps 1 % for a class-default without a bandwidth of its own, at an interface and in a nested policy
+        ("QoS: Hierarchical Queueing Framework", 12.4(20)T: behavioral changes, policy map and interface bandwidth).
+        """
+        if self.hqf and not default_books(policy, base):
+            free = min(free, base * RESERVABLE_HQF // 100)
         for held in policy.starting("class "):
             asked = booked(held, base)
             if asked is not None:
@@ -311,6 +318,12 @@ def booked(held: Section, base: int) -> int | None:
     if len(words) < 2 or words[1] == "remaining":
         return None
     return base * int(words[2]) // 100 if words[1] == "percent" else int(words[1])
+
+
+def default_books(policy: Section, base: int) -> bool:
+    """Whether the class of everything else has a bandwidth of its own, in kb/s or per cent."""
+    default = policy.get("class class-default")
+    return default is not None and booked(default, base) is not None
 
 
 def shaped_rate(held: Section, base: int) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qoslab.boxes.ios import refusals
-from qoslab.boxes.ios.attach import Attachments
+from qoslab.boxes.ios.attach import RESERVABLE_HQF, Attachments
 from qoslab.boxes.ios.base import IosBox
 from qoslab.boxes.ios.rows import row
 from qoslab.boxes.ios.train import (
@@ -90,8 +90,8 @@ class Scheduling:
             raise Refused(refusals.MIXED_UNITS_HQF if self._hqf else refusals.MIXED_UNITS)
         if "percent" in match:
             booked = [*others, *(_others(section, "priority") if unit == "percent" else [])]
-            if sum(_percent(line) for line in booked) + match.number("percent") > 100:
-                raise Refused(refusals.SUM_OVER_100)
+            total = sum(_percent(line) for line in booked) + match.number("percent")
+            self._check_sum(section, total, reserved=unit == "percent")
         shell.store(Section(match.text, key="bandwidth", rank=10))
 
     def _priority(self, shell: Shell, match: Match) -> None:
@@ -111,9 +111,20 @@ class Scheduling:
         if "percent" in match:
             booked = [*_others(section, "bandwidth"), *others]
             total = sum(_percent(line) for line in booked if _unit(line) == "percent")
-            if total + match.number("percent") > 100:
-                raise Refused(refusals.SUM_OVER_100)
+            self._check_sum(section, total + match.number("percent"), reserved=True)
         shell.store(Section(match.text, key="priority", rank=10))
+
+    def _check_sum(self, section: Section, total: int, *, reserved: bool) -> None:
+        """Per cents of a policy; with HQF 1 % stays with a class-default that has none of its own.
+
+        A 2811 said so of ``priority percent`` and ``bandwidth percent`` (community.cisco.com, td-p/2093710).
+        """
+        if total > 100:
+            raise Refused(refusals.SUM_OVER_100)
+        default = section.parent.get("class class-default") if section.parent is not None else None
+        own = _default(section) or (default is not None and "bandwidth" in default)
+        if reserved and self._hqf and not own and total > RESERVABLE_HQF:
+            raise Refused(refusals.SUM_OVER_99)
 
     def _fair_queue(self, shell: Shell, match: Match) -> None:
         section = shell.section

@@ -39,6 +39,7 @@ CISCO_FORMAT_ONLY = "% RTP header compression needs the cisco encapsulation"
 POLICY_PRESENT = "% Must remove the output service policy first"
 FRTS_OR_FRAGMENT = "% frame-relay fragment end-to-end and frame-relay traffic-shaping exclude each other"
 SUM_OVER_100 = "Sum total of class bandwidths exceeds 100 percent"
+SUM_OVER_99 = "Sum total of class bandwidths exceeds 99 percent"
 
 
 def unknown_class(name: str) -> str:
