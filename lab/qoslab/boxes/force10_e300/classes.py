@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qoslab.boxes.force10_e300.qos import chassis, checked, existing, item, since, unused
+from qoslab.boxes.force10_e300.qos import chassis, checked, existing, item, layer2_of, since, unused
 from qoslab.boxes.force10_e300.state import ClassMap
 from qoslab.boxes.force10_e300.state import Match as MatchLine
 from qoslab.grammar import Match, Refused
@@ -20,7 +20,7 @@ def _class_map(shell: Shell, match: Match) -> None:
         unused(chassis(shell).users_of_class(name), "Class-map")
         del held[name]
         return
-    mode, layer2 = match["mode"], "layer2" in match
+    mode, layer2 = match["mode"], layer2_of(shell, match)
     present = held.setdefault(checked(shell, name), ClassMap(name, mode, layer2))
     if (present.mode, present.layer2) != (mode, layer2):
         raise Refused(f"% Error: Class-map {name} already exists with another type.")

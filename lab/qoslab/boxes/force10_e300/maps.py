@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from qoslab.boxes.force10_e300.qos import chassis, checked, existing, item, since, unused
+from qoslab.boxes.force10_e300.qos import chassis, checked, existing, item, layer2_of, since, unused
 from qoslab.boxes.force10_e300.state import PolicyMap, Service
 from qoslab.grammar import Match, Refused
 from qoslab.shell import Row, Shell
@@ -20,7 +20,7 @@ def _policy_map(direction: Direction, shell: Shell, match: Match) -> None:
         unused(chassis(shell).users_of_map(direction, name), "Policy-map")
         del held[name]
         return
-    layer2 = "layer2" in match
+    layer2 = layer2_of(shell, match)
     present = held.setdefault(checked(shell, name), PolicyMap(name, direction, layer2))
     if present.layer2 != layer2:
         raise Refused(f"% Error: Policy-map {name} already exists with another layer.")
@@ -48,7 +48,7 @@ def _service_queue(shell: Shell, match: Match) -> None:
         if edited.services.pop(queue, None) is None:
             raise Refused(f"% Error: Queue {queue} is not configured.")
         return
-    if "layer2" in match and not edited.layer2:
+    if layer2_of(shell, match) and not edited.layer2:
         raise Refused(f"% Error: Policy-map {edited.name} is a layer3 policy-map.")
     service = Service(match.get("class"), match.get("policy"))
     if (

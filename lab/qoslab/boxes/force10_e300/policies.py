@@ -9,6 +9,7 @@ from qoslab.boxes.force10_e300.qos import (
     checked,
     existing,
     item,
+    layer2_of,
     meter,
     shape,
     unused,
@@ -34,8 +35,9 @@ def _input_policy(shell: Shell, match: Match) -> None:
         unused(chassis(shell).users_of_policy("input", name), "QoS policy")
         del held[name]
         return
-    present = held.setdefault(checked(shell, name), InputPolicy(name, "layer2" in match))
-    if present.layer2 != ("layer2" in match):
+    layer2 = layer2_of(shell, match)
+    present = held.setdefault(checked(shell, name), InputPolicy(name, layer2))
+    if present.layer2 != layer2:
         raise Refused(f"% Error: QoS policy {name} already exists with another layer.")
     shell.enter("qos-policy-input", Held(name, present))
 

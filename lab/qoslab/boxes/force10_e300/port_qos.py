@@ -6,7 +6,7 @@ The two exclude each other on one interface (S4820T reference p. 642).
 from __future__ import annotations
 
 from qoslab.boxes.force10_e300.names import listed, short
-from qoslab.boxes.force10_e300.qos import METER, SHAPE, chassis, existing, item, meter, shape
+from qoslab.boxes.force10_e300.qos import METER, SHAPE, chassis, existing, item, layer2_of, meter, shape
 from qoslab.boxes.force10_e300.state import POLICY_FAMILIES, PREDEFINED_WRED, Interface
 from qoslab.grammar import Match, Refused
 from qoslab.shell import Row, Shell
@@ -106,10 +106,11 @@ def _service_policy(shell: Shell, match: Match) -> None:
         return
     if edited.family not in POLICY_FAMILIES:
         raise Refused(f"% Error: Service-policy is not supported on {edited.family} interfaces.")
+    layer2 = layer2_of(shell, match)
     policy = existing(chassis(shell).policy_maps[direction], match["name"], "Policy-map")
     if edited.port_qos.configured:
         raise Refused("% Error: Port-based QoS is configured on this interface.")
-    if policy.layer2 != ("layer2" in match):
+    if policy.layer2 != layer2:
         raise Refused(f"% Error: Policy-map {policy.name} is of another layer.")
     if policy.layer2 and "switchport" not in edited.options:
         raise Refused(f"% Error: Port is not in Layer 2 mode {short(edited.name)}.")

@@ -73,6 +73,19 @@ def since(shell: Shell, match: Match, word: str, *release: int) -> None:
         raise SyntaxRefused("invalid", max(match.line.lower().rfind(f" {word[:2]}") + 1, 0), match.line)
 
 
+def layer2_of(shell: Shell, match: Match) -> bool:
+    """Whether the line says ``layer2``. Raises SyntaxRefused where the box's release does not know the word.
+
+    An E-Series knows it since 7.4.1.0: E600i command line reference p. 1133 (``qos-policy-input``) and S4820T
+    reference p. 1115 (``service-policy input``), command history: "Expanded to add support for Layer 2".  Class
+    maps and policy maps are taken to have come with it.
+    """
+    if "layer2" not in match:
+        return False
+    since(shell, match, "layer2", 7, 4, 1)
+    return True
+
+
 # -- rates --------------------------------------------------------------------------------------------
 
 _RATE = "{kbps <512-10000000>|<0-10000>}"
