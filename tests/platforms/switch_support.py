@@ -70,10 +70,11 @@ def campus() -> LoadedIntent:
     return load_intent(ROOT / "policies/campus-collaboration.yaml")
 
 
-def request_for(device: str, loaded: LoadedIntent) -> DeviceRequest:
-    """The part of an intent that a device of the campus network has."""
+def request_for(device: str, loaded: LoadedIntent, image: str = "") -> DeviceRequest:
+    """The part of an intent that a device of the campus network has; ``image`` is another than the inventory's."""
     requests, _ = resolve(loaded, load_network(ROOT / "inventories/campus"))
-    return next(r for r in requests if r.device == device)
+    found = next(r for r in requests if r.device == device)
+    return found.model_copy(update={"image": image or found.image})
 
 
 def startup(device: str) -> str:
@@ -81,9 +82,11 @@ def startup(device: str) -> str:
     return (ROOT / f"inventories/campus/startup/{device}.cfg").read_text()
 
 
-def lowered(device: str, loaded: LoadedIntent, running: str | None = None) -> tuple[DeviceRequest, LoweredDevice]:
+def lowered(
+    device: str, loaded: LoadedIntent, running: str | None = None, image: str = ""
+) -> tuple[DeviceRequest, LoweredDevice]:
     """A request and its plan; ``running`` is what the device holds before."""
-    request = request_for(device, loaded)
+    request = request_for(device, loaded, image)
     held = None if running is None else BOXES[device].parse(running, device, request.image)
     return request, BOXES[device].lower(request, held)
 
@@ -123,10 +126,10 @@ def undo(device: str, running: str, original: str) -> list[str]:
     return transition(grammar.parse(running), grammar.parse(original), grammar)
 
 
-def booted(device: str, folder: Path, text: str) -> Box:
+def booted(device: str, folder: Path, text: str, image: str = "") -> Box:
     """An emulated device that runs a configuration."""
     module, name = EMULATED[device]
-    image = request_for(device, campus()).image if device == "e300" else ""
+    image = request_for(device, campus(), image).image if device == "e300" else image
     spec = BoxSpec(name=device, platform=module, image=image, username="u", password="p")
     box: Box = getattr(import_module(f"qoslab.boxes.{module}"), name)(spec, Storage(folder, text), Clock())
     box.boot()
@@ -134,10 +137,10 @@ def booted(device: str, folder: Path, text: str) -> Box:
     return box
 
 
-def push(device: str, box: Box, loaded: LoadedIntent) -> tuple[DeviceRequest, LoweredDevice]:
+def push(device: str, box: Box, loaded: LoadedIntent, image: str = "") -> tuple[DeviceRequest, LoweredDevice]:
     """Put an intent into a device, which must take every line."""
     before = box.running_text()
-    request, result = lowered(device, loaded, before)
+    request, result = lowered(device, loaded, before, image)
     lines, _ = delta(device, before, rendered(device, request, result))
     assert box.configure(lines) == []
     return request, result

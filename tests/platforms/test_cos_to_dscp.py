@@ -93,7 +93,7 @@ def test_the_cos_that_somebody_gave_to_a_port_is_what_it_trusts(name: str, image
 
 UNTAGGED = [
     *((*switch, "every DSCP becomes 0") for switch in SWITCHES),
-    ("force10_e300", "6.5", "GigabitEthernet 0/0", "CoS 0 for every packet"),
+    ("force10_e300", "7.4.1.0", "GigabitEthernet 0/0", "CoS 0 for every packet"),
     ("nortel_5510", "5.1", "1", "CoS 0 for every packet"),
 ]
 

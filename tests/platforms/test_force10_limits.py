@@ -65,7 +65,9 @@ def test_rate_shares() -> None:
 
 
 def test_cos_match() -> None:
-    assert lower(VOICE, {**WEB, "match": {"any": [{"cos": [2]}]}}, REST)["match-unsupported"] == "error"
+    loaded = intent(VOICE, {**WEB, "match": {"any": [{"cos": [2]}]}}, REST)
+    assert codes(lowered(DEVICE, loaded, image="7.4.1.0")[1])["match-unsupported"] == "error"
+    assert codes(lowered(DEVICE, loaded)[1])["match-line-unsupported"] == "error"
 
 
 def test_ports_and_dscp_in_one_alternative() -> None:

@@ -36,10 +36,10 @@ LATER = {
 """Lists marks of the classes before it, and that of what no class takes."""
 
 
-def served(folder: Path, loaded: LoadedIntent, offered: list[Packets]) -> list[str]:
+def served(folder: Path, loaded: LoadedIntent, offered: list[Packets], image: str = "") -> list[str]:
     """The queues of packets that a trunk brings."""
-    box = booted(DEVICE, folder, startup(DEVICE))
-    push(DEVICE, box, loaded)
+    box = booted(DEVICE, folder, startup(DEVICE), image)
+    push(DEVICE, box, loaded, image)
     return [outcome.queue for outcome in box.offer(TRUNK, HOST, offered, 0.0)]
 
 
@@ -93,6 +93,7 @@ def test_every_cos_that_a_class_lists_is_served_as_the_class(cos: int, tmp_path:
         "mark": {"cos": 5},
         "treatment": {"priority": {"percent": 30}},
     }
-    (queue,) = served(tmp_path, trusting("cos", video, REST), [Packets(count=1, bytes=200, cos=cos, tagged=True)])
+    offered = [Packets(count=1, bytes=200, cos=cos, tagged=True)]
+    (queue,) = served(tmp_path, trusting("cos", video, REST), offered, "7.4.1.0")
 
     assert queue.endswith("strict")

@@ -26,6 +26,8 @@ from qoslab.packets import Packets
 from .switch_support import booted, codes, delta, finding, lowered, marked, port, push, rendered, startup, undo
 
 DEVICE = "e300"
+LAYER2 = "7.4.1.0"
+"""The first image with policies of layer 2."""
 SCOPES = [{"interfaces": ["lan", "trunk"], "direction": direction} for direction in ("input", "output")]
 FLOW = {
     "protocol": ["tcp"],
@@ -112,11 +114,15 @@ CASES = {
 }
 
 
+BY_ETHERNET = ("ethernet", "trusted priorities")
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_round_trip_and_the_box_takes_it(case: str, tmp_path: Path) -> None:
-    box = booted(DEVICE, tmp_path, startup(DEVICE))
+    image = LAYER2 if case in BY_ETHERNET else ""
+    box = booted(DEVICE, tmp_path, startup(DEVICE), image)
     original = box.running_text()
-    request, result = push(DEVICE, box, CASES[case])
+    request, result = push(DEVICE, box, CASES[case], image)
     wanted = rendered(DEVICE, request, result)
     _, target = delta(DEVICE, original, wanted)
     for text in (box.running_text(), tree_text(target, PLATFORM.grammar)):
@@ -129,10 +135,10 @@ def test_round_trip_and_the_box_takes_it(case: str, tmp_path: Path) -> None:
 
 
 def test_from_layer_3_to_layer_2_and_back(tmp_path: Path) -> None:
-    box = booted(DEVICE, tmp_path, startup(DEVICE))
-    push(DEVICE, box, CASES["rates and profiles"])
+    box = booted(DEVICE, tmp_path, startup(DEVICE), LAYER2)
+    push(DEVICE, box, CASES["rates and profiles"], LAYER2)
     first = box.running_text()
-    request, result = push(DEVICE, box, by_ethernet())
+    request, result = push(DEVICE, box, by_ethernet(), LAYER2)
     held = PLATFORM.parse(box.running_text(), DEVICE, request.image)
     assert find_plan_differences(result.plan, held) == ()
     assert box.configure(undo(DEVICE, box.running_text(), first)) == []
@@ -229,7 +235,7 @@ def test_profiles_that_the_box_does_not_have() -> None:
 
 
 def test_ethernet_policies_mark_the_priority_alone() -> None:
-    request, result = lowered(DEVICE, by_ethernet(), startup(DEVICE))
+    request, result = lowered(DEVICE, by_ethernet(), startup(DEVICE), LAYER2)
     assert finding(result, "dscp-not-written").requested == "platinum DSCP 56"
     assert "layer2-policy" not in codes(result)
     assert "priority-cap-not-enforced" not in codes(result)
@@ -241,11 +247,12 @@ def test_ethernet_policies_mark_the_priority_alone() -> None:
 
 
 def test_ports_that_are_not_known_to_be_of_layer_2_are_told() -> None:
-    request, result = lowered(DEVICE, by_ethernet())
+    request, result = lowered(DEVICE, by_ethernet(), image=LAYER2)
     assert finding(result, "layer2-policy").interface == ", ".join(i.name for i in request.interfaces)
     head, own, rest = startup(DEVICE).partition("interface GigabitEthernet 0/2\n no ip address\n switchport\n")
     assert own
-    _, result = lowered(DEVICE, by_ethernet(), f"{head}interface GigabitEthernet 0/2\n no ip address\n{rest}")
+    text = f"{head}interface GigabitEthernet 0/2\n no ip address\n{rest}"
+    _, result = lowered(DEVICE, by_ethernet(), text, LAYER2)
     note = finding(result, "layer2-policy")
     assert (note.interface, "these do not have" in note.message) == ("GigabitEthernet 0/2", True)
 
@@ -257,7 +264,7 @@ def test_weights_that_whole_percentages_hold_are_exact() -> None:
     ]
     rest = {"name": "default", "treatment": {"bandwidth": {"weight": 1}}}
     loaded = rich(*classes, rest, apply=[{**SCOPES[0], "trust": "cos"}, SCOPES[1]])
-    request, result = lowered(DEVICE, loaded, startup(DEVICE))
+    request, result = lowered(DEVICE, loaded, startup(DEVICE), LAYER2)
     queues = port(result.plan, request.interfaces[0].name).egress.scheduler.queues
     shares = [q.share.value for q in queues]
     assert (shares[:5], sum(shares)) == ([9, 1, 18, 27, 36], 100)
@@ -268,7 +275,7 @@ def test_weights_that_whole_percentages_hold_are_exact() -> None:
 
 def test_ip_classes_beside_ethernet_ones_are_refused() -> None:
     mac = {"name": "m", "match": {"any": [{"source_mac": ["00:04:23:aa:00:01"]}]}, "mark": {"dscp": "cs1"}}
-    _, result = lowered(DEVICE, rich(VOICE, mac, REST))
+    _, result = lowered(DEVICE, rich(VOICE, mac, REST), image=LAYER2)
     assert finding(result, "match-unsupported").traffic_class == "m"
 
 

@@ -200,11 +200,12 @@ def nortels(draw: st.DrawFn) -> Site:
 
 @st.composite
 def force10s(draw: st.DrawFn) -> Site:
-    """E300s of both releases that differ in their names."""
+    """E300s before and since policies of layer 2."""
     interfaces = {}
     text = "hostname BOX\n!\nno qos-rate-adjust\n!\n"
     for number in range(draw(st.integers(1, 3))):
         name = f"GigabitEthernet 0/{number}"
         interfaces[name] = _port(draw, (10**8, 10**9), number)
         text += f"interface {name}\n no ip address\n switchport\n no shutdown\n!\n"
-    return made_site("force10_e300", "6.5", draw(st.sampled_from(("access", "core"))), interfaces, text)
+    image = draw(st.sampled_from(("6.5", "7.4.1.0")))
+    return made_site("force10_e300", image, draw(st.sampled_from(("access", "core"))), interfaces, text)

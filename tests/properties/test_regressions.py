@@ -18,7 +18,7 @@ SWITCH = {
     "catalyst_2950": "12.1EA-EI",
     "catalyst_2970": "12.2",
     "catalyst_9000": "17.12",
-    "force10_e300": "6.5",
+    "force10_e300": "7.4.1.0",
 }
 PORTS = {
     "catalyst_2950": ("GigabitEthernet0/1", "GigabitEthernet0/2"),

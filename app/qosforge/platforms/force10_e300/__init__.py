@@ -29,7 +29,7 @@ PLATFORM = Platform(
         r"\S+ cam-\S+)\b.*|.*\bservice-class\b.*|interface (?:Ten)?GigabitEthernet \d.*|.*FTOS.*|"
         r"service-queue \d.*|(?:strict-priority|scheduler) .*|dot1p-priority \d|"
         r"service-policy (?:in|out)put \S+ layer2",
-        images=("6.5",),
+        images=("7.4.1.0",),
         driver="force10",
         role=DeviceRole.CORE,
         states_image=True,

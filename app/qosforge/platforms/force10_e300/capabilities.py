@@ -70,6 +70,7 @@ class Force10E300(CapabilityData):
     meter_burst: RangeWithDefault
     shape: Shapers
     layer3_vlan_since: Fact[str]
+    layer2_since: Fact[str]
 
 
 CAPABILITIES = load("force10_e300", Force10E300)
@@ -91,12 +92,17 @@ def _in_release(image: str, before: Fact[int], since: Fact[int]) -> int:
 
 
 def _release(image: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", image)[:2])
+    return tuple(int(part) for part in re.findall(r"\d+", image)[:3])
 
 
 def since_8(image: str) -> bool:
     """Whether a release has what came with FTOS 8: VLANs in class maps of layer 3."""
     return _release(image) >= _release(CAPABILITIES.layer3_vlan_since.value)
+
+
+def has_layer2(image: str) -> bool:
+    """Whether a release has policies of layer 2: class maps by CoS, MAC address and VLAN, and ``trust dot1p``."""
+    return _release(image) >= _release(CAPABILITIES.layer2_since.value)
 
 
 def family(interface: str, device: str = "") -> str:

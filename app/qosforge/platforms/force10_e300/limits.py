@@ -11,6 +11,7 @@ from qosforge.plan.model import Plan, Rule
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.terms import disjoint
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, has_layer2
 from qosforge.platforms.force10_e300.matching import cam_entries, expressible, layer2, match_refusals
 from qosforge.platforms.force10_e300.queues import marks, priorities
 from qosforge.platforms.recognition import dscp_of, untagged_cos
@@ -83,12 +84,25 @@ def mark_findings(request: DeviceRequest) -> Iterator[Finding]:
 
 
 def trust_findings(request: DeviceRequest, running: Plan | None, *, by_map: bool) -> Iterator[Finding]:
-    """Ports of layer-2 policies that are not known to be of layer 2, and classes that carry nothing by which a port
-    could tell them."""
+    """A CoS that no port can trust, ports of layer-2 policies that are not known to be of layer 2, and classes that
+    carry nothing by which a port could tell them."""
     trusting = [i for i in request.interfaces if i.trust and i.trust_in != "none"]
-    for interface_request in trusting:
-        yield from untagged_cos(request, interface_request, "CoS 0 for every packet")
     by_cos = [i.name for i in trusting if i.trust_in == "cos"]
+    if has_layer2(request.image):
+        for interface_request in trusting:
+            yield from untagged_cos(request, interface_request, "CoS 0 for every packet")
+    else:
+        for name in by_cos:
+            yield note(
+                "trust-unsupported",
+                Place(device=request.device, interface=name, direction="input"),
+                requested="trust cos",
+                applied="trust dscp",
+                variant="no-layer2",
+                image=request.image,
+                since=CAPABILITIES.layer2_since.value,
+            )
+        by_cos = []
     ports = [i.name for i in request.interfaces if layer2(request) and (i.recognise or i.trust)] or by_cos
     ports = [name for name in ports if not (running and name in running.switched)]
     if ports:

@@ -35,6 +35,7 @@ from qosforge.platforms.force10_e300.capabilities import (
     default_thresholds,
     dscp_to_queue,
     family,
+    has_layer2,
     name_limit,
     red,
 )
@@ -138,9 +139,10 @@ def _interface(
     return InterfacePlan(name=interface_request.name, ingress=ingress, egress=egress)
 
 
-def _trusts_dscps(interface_request: InterfaceRequest) -> bool:
+def _trusts_dscps(request: DeviceRequest, interface_request: InterfaceRequest) -> bool:
     trusts = interface_request.trust and not interface_request.recognise
-    return trusts and interface_request.trust_in not in ("none", "cos")
+    others = ("none", "cos") if has_layer2(request.image) else ("none",)
+    return trusts and interface_request.trust_in not in others
 
 
 def _trusts_elsewhere(request: DeviceRequest, running: Plan | None) -> bool:
@@ -180,7 +182,7 @@ class _Lowering:
         rate = min(interface_request.usable for interface_request in request.interfaces)
         requested = requested_shares(request.classes, rate)
         self.chosen: QueueChoice = assign(request, requested)
-        self.trusts = self.chosen.by_map and any(map(_trusts_dscps, request.interfaces))
+        self.trusts = self.chosen.by_map and any(_trusts_dscps(request, i) for i in request.interfaces)
         """Whether a port trusts DSCPs by the device's fixed map, which gives packets a colour."""
         self.shares = percentages(request.classes, requested, self.chosen)
         self.groups: dict[int, list[ClassRequest]] = {}
@@ -266,7 +268,7 @@ class _Lowering:
         if trust_in == "none":
             clear = Rule(name=CLEAR, any_of=(Term(),), set_dscp=0, queue=self.chosen.queue_of[RESERVED_CLASS])
             return Ingress(policy=shorten(own or CLEAR_POLICY, self.limit), rules=(clear,))
-        if trust_in == "cos":
+        if trust_in == "cos" and has_layer2(self.request.image):
             policy = shorten(own + _L2 if own else COS_POLICY, self.limit)
             return Ingress(policy=policy, rules=in_box_order(self._cos_rules()))
         own = own + _L2 * self.layer2 if own else None

@@ -14,7 +14,7 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms import recognition
-from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, since_8
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, has_layer2, since_8
 from qosforge.platforms.recognition import aligned_blocks, joins_too_much
 
 LAYER2 = frozenset({"cos", "source_mac", "destination_mac"})
@@ -25,11 +25,11 @@ _EITHER = frozenset({"vlan"})
 
 def layer2(request: DeviceRequest) -> bool:
     """Whether the classes are told by Ethernet headers: a policy looks at these or at IP headers."""
-    return _layer2(request.classes, request.image)
+    return has_layer2(request.image) and _by_ethernet(request.classes, request.image)
 
 
 @memoise
-def _layer2(classes: tuple[ClassRequest, ...], image: str) -> bool:
+def _by_ethernet(classes: tuple[ClassRequest, ...], image: str) -> bool:
     requested = {name for c in classes for t in c.terms for name in t.set_fields}
     if requested and requested <= _EITHER:
         return not since_8(image)
@@ -126,6 +126,9 @@ def _reason(request: DeviceRequest, term: Alternative) -> Reason | None:
     """The reason where no class map of the request's layer holds an alternative."""
     if layer2(request):
         return None
+    if not has_layer2(request.image) and (command := _layer2_command(request, term)):
+        since = CAPABILITIES.layer2_since.value
+        return because("match-line-unsupported", command=command, image=request.image, since=since)
     if term.cos:
         return because("match-unsupported", variant="layer3-cos")
     if term.source_mac or term.destination_mac:
@@ -135,6 +138,15 @@ def _reason(request: DeviceRequest, term: Alternative) -> Reason | None:
     if joins_too_much(term):
         return because("match-combination-unsupported", variant="application")
     return None
+
+
+def _layer2_command(request: DeviceRequest, term: Alternative) -> str | None:
+    """The match line of layer 2 that an alternative needs; VLANs beside IP headers need another release."""
+    if term.cos:
+        return "match mac dot1p"
+    if term.source_mac or term.destination_mac:
+        return "match mac access-group"
+    return "match mac vlan" if term.vlan and _by_ethernet(request.classes, request.image) else None
 
 
 def match_refusals(request: DeviceRequest) -> Iterator[Finding]:
