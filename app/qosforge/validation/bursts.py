@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from qosforge.compiler.compile import CompiledDevice
-from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.inventory.models import Framing, Link, Port
 from qosforge.note import note
 from qosforge.plan.model import Efficiency, InterfacePlan, Queue
 from qosforge.tester.scenario.schedulers import leaf_queues, port_service, priority_bursts, twin_scheduler
 from qosforge.tester.scenario.traffic import flow_classes
-from qosforge.validation.context import ValidationContext
+from qosforge.validation.context import ValidationContext, class_at
 from qosforge.validation.framing import OVERHEAD, frame_bytes
 from qosforge.validation.paths import links
 
@@ -107,17 +106,9 @@ def _bursts(context: ValidationContext, device: CompiledDevice, plan: InterfaceP
 
 
 def _finding(context: ValidationContext, queue: _Policed, needed: int, **facts: Any) -> Finding:
-    where = context.compilation.intent.class_place(queue.name)
     return note(
         "priority-burst-below-packet",
-        Place(
-            device=queue.port[0],
-            interface=queue.port[1],
-            direction="output",
-            traffic_class=queue.name,
-            file=where.file if where else None,
-            line=where.line if where else None,
-        ),
+        class_at(context, queue.name, queue.port, "output"),
         requested=f"packets of {queue.frame} bytes",
         applied=f"a burst of {queue.burst} bytes",
         burst=queue.burst,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.inventory.models import Link, Port, TrafficFlow, TrafficScenario
 from qosforge.note import note
@@ -13,7 +12,7 @@ from qosforge.plan.request import ClassRequest
 from qosforge.plan.requested import requested_shares
 from qosforge.tester.scenario.traffic import flow_classes
 from qosforge.units import format_rate
-from qosforge.validation.context import ValidationContext
+from qosforge.validation.context import ValidationContext, class_at
 from qosforge.validation.framing import frame_bytes
 
 
@@ -32,17 +31,9 @@ def check_declared(context: ValidationContext) -> Iterator[Finding]:
         cap = _cap(context, port, name)
         if cap is None or offered <= cap:
             continue
-        where = context.compilation.intent.class_place(name)
         yield note(
             "priority-overdeclared",
-            Place(
-                device=port[0],
-                interface=port[1],
-                direction="output",
-                traffic_class=name,
-                file=where.file if where else None,
-                line=where.line if where else None,
-            ),
+            class_at(context, name, port, "output"),
             requested=format_rate(round(offered)),
             applied=f"at most {format_rate(round(cap))}",
             scenario=scenario.name,

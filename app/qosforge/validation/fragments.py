@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.inventory.models import Link, Port
 from qosforge.note import note
 from qosforge.plan.request import ClassRequest
 from qosforge.tester.scenario.traffic import flow_classes
-from qosforge.validation.context import ValidationContext
+from qosforge.validation.context import ValidationContext, class_at
 from qosforge.validation.framing import frame_bytes
 
 
@@ -37,17 +36,9 @@ def check_fragments(context: ValidationContext) -> Iterator[Finding]:
                 if there is not None and there[0] > max(there[1], longest.get((port, name), (0,))[0]):
                     longest[port, name] = there
     for (port, name), (packet, fragment, cut) in longest.items():
-        where = context.compilation.intent.class_place(name)
         yield note(
             "priority-above-fragment",
-            Place(
-                device=port[0],
-                interface=port[1],
-                direction="output",
-                traffic_class=name,
-                file=where.file if where else None,
-                line=where.line if where else None,
-            ),
+            class_at(context, name, port, "output"),
             requested=f"{packet} B",
             applied=f"{fragment} B",
             variant="cut" if cut else "whole",
