@@ -32,7 +32,7 @@ def test_edge_that_does_not_read_its_own_mark_is_found() -> None:
         ("r3", "Multilink1", "output"),
     ]
     assert "(packets sent with DSCP ef)" in found[0].message, "RTP is recognised again, what was EF is not"
-    assert "(packets sent with DSCP ef, on the way back from phone2 to phone1)" in found[1].message
+    assert "(packets sent with DSCP ef, in the return direction, from phone2 to phone1)" in found[1].message
 
 
 def test_edge_that_does_not_mark_is_found_where_the_mark_is_missed() -> None:

@@ -63,7 +63,7 @@ def _unanswered(finding: Finding) -> bool:
         "mark-lost",
         "s2950",
         "web-and-file",
-    ) and "on the way back from vigo3 to traffic1" in finding.message
+    ) and "in the return direction, from vigo3 to traffic1" in finding.message
 
 
 @pytest.mark.parametrize("policy", ["campus-collaboration", "itesm-paper", "impossible"])

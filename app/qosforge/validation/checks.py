@@ -38,7 +38,7 @@ def own_checks(
     faulty = {finding.device for finding in lines}
     return (
         *lines,
-        # A fault that is named at its line makes a plan of its own; what else differs is told once it is mended.
+        # A fault that is named at its line makes a plan of its own; what else differs is told once it is corrected.
         *(finding for finding in check_rendering(known) if finding.device not in faulty),
         *check_classification(known),
         *check_class_order(known),

@@ -28,7 +28,7 @@ class _Loss:
 
 
 def check_marks(context: ValidationContext) -> Iterator[Finding]:
-    """``mark-lost``, once for every class and place on the paths that the intent verifies, and on their way back.
+    """``mark-lost``, once for every class and place on the paths that the intent verifies, in both directions.
 
     Every kind of packet that the intent puts into a class is followed from station to station through the
     plans (through the running configuration where a device has none).
@@ -45,11 +45,11 @@ def check_marks(context: ValidationContext) -> Iterator[Finding]:
 
 
 def _kinds(lost: Mapping[Way, Mapping[str, None]]) -> str:
-    """What is lost on the ways that are verified; where nothing is, what is on the first way back."""
+    """What is lost in the directions verified; where nothing is, what is in the first return direction."""
     if there := dict.fromkeys(kind for way, kinds in lost.items() if not way.back for kind in kinds):
         return ", ".join(there)
     way, kinds = next(iter(lost.items()))
-    return f"{', '.join(kinds)}, on the way back {way}"
+    return f"{', '.join(kinds)}, in the return direction, {way}"
 
 
 def _losses(context: ValidationContext, way: Way, name: str) -> Iterator[tuple[Packet, _Loss]]:
