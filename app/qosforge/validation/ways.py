@@ -63,8 +63,8 @@ def ways(context: ValidationContext, check: Verify) -> tuple[Way, ...]:
 def packets_on(context: ValidationContext, way: Way, levels: tuple[Level, ...]) -> Iterator[Packet]:
     """Every kind of packet of a class that goes a way.
 
-    In the return direction these are the answers to its TCP flows, where the intent puts them into the class, and of other
-    protocols what the intent puts into the class there.
+    In the return direction these are the answers to its TCP flows, where the intent puts them into the class, and
+    of other protocols what the intent puts into the class there.
     """
     own = packets_of(context, levels, way.source, way.target)
     if not way.back:
