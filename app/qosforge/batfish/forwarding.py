@@ -10,7 +10,7 @@ from qosforge.batfish.answers import Answers, Row, node_of, packet
 from qosforge.batfish.question_list import AFTER, BEFORE
 from qosforge.batfish.readings import Readings
 from qosforge.batfish.snapshots import DeviceCopies, Snapshots
-from qosforge.batfish.text_changes import ChangedLine, changed_lines, squeezed
+from qosforge.batfish.text_changes import ChangedLine, changed_lines, list_heads, squeezed
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.note import note
@@ -19,7 +19,6 @@ from qosforge.units import listed
 _NEW, _GONE = "Only in Snapshot", "Only in Reference"
 _UNIMPORTANT = ("Description", "Declared_Names")
 _MOST_DETAILS = 4
-_OF_QOS = ("class-map", "policy-map", "ip access-list", "access-list", "qos-policy", "wred-profile")
 
 
 @dataclass
@@ -62,7 +61,7 @@ def forwarding_findings(snapshots: Snapshots, readings: Readings, answers: Answe
 
 
 class _Changes:
-    """Lines that are no quality of service and that the change adds or takes away, by device."""
+    """Lines of neither quality of service nor access lists that the change adds or takes away, by device."""
 
     def __init__(self, devices: Mapping[str, DeviceCopies]) -> None:
         self.devices = devices
@@ -70,10 +69,11 @@ class _Changes:
 
     def of(self, copies: DeviceCopies) -> tuple[ChangedLine, ...]:
         if copies.node not in self._lines:
+            lists = list_heads(copies.before, copies.after)
             self._lines[copies.node] = tuple(
                 line
                 for line in changed_lines(copies.before, copies.after)
-                if not line.head.startswith(_OF_QOS) and (line.gone or line.text not in copies.own)
+                if line.head not in lists and (line.gone or line.text not in copies.own)
             )
         return self._lines[copies.node]
 

@@ -39,11 +39,16 @@ def may_forward_otherwise(before: AnalysisCopy, after: AnalysisCopy) -> bool:
     has the name of one.
     """
     heads = {line.head for line in changed_lines(before, after)}
-    lists = {stanza.text: stanza.name for copy in (before, after) for stanza in _lists(copy)}
+    lists = list_heads(before, after)
     if not heads <= lists.keys():
         return True
     names = {lists[head] for head in heads}
     return any(not names.isdisjoint(words) for copy in (before, after) for words in _spoken(copy))
+
+
+def list_heads(before: AnalysisCopy, after: AnalysisCopy) -> dict[str, str]:
+    """The names of the access lists of two texts, by the lines that open them."""
+    return {stanza.text: stanza.name for copy in (before, after) for stanza in _lists(copy)}
 
 
 def _lists(copy: AnalysisCopy) -> Iterator[KnownStanza]:
