@@ -301,6 +301,26 @@ def test_kept_answers_need_no_service(tmp_path: Path) -> None:
         assert key != service._key(Address("127.0.0.1", port), json.dumps(changed.question, sort_keys=True))
 
 
+@pytest.mark.parametrize(
+    ("answers", "times"),
+    [
+        ({"rows": {}, "failed": {}}, 1),
+        ({"rows": {}, "failed": {"routes": "java.lang.OutOfMemoryError"}}, 2),
+        (["something else"], 2),
+    ],
+)
+def test_what_failed_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: object, times: int
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(service, "_require_release", lambda *_: None)
+    monkeypatch.setattr(service, "clean_up", lambda *_: None)
+    monkeypatch.setattr(service.process, "ask", lambda _address, name, *_, **__: asked.append(name) or answers)
+    for _ in range(2):
+        check(port=1, folder=tmp_path, seconds=5)
+    assert len(asked) == times
+
+
 @pytest.mark.batfish
 def test_live_service_is_left_as_it_was(live: Address, tmp_path: Path) -> None:
     folder = BatfishFolder(tmp_path)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -127,7 +127,8 @@ class BatfishService:
                 self._turns.release()
         finally:
             self._room.release()
-        folder.keep_answers(key, answers)
+        if isinstance(answers, Mapping) and answers.get("failed") == {}:
+            folder.keep_answers(key, answers)  # what failed, or is something else, may go well another time
         return answers
 
     def _wait_for_turn(self, deadline: float, unwanted: Callable[[], bool] | None) -> None:
