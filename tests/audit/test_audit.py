@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from qosforge.audit import Audit, audit
 from qosforge.audit.table import rows
+from qosforge.compiler.compile import compile_intent
 from qosforge.findings import Finding, Severity, has_errors
+from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Device, DeviceRole, Interface, Link, Network, Station
 from qosforge.resources import root
@@ -134,6 +136,38 @@ def test_a_bandwidth_that_is_not_the_links_is_an_error() -> None:
     result = with_fault("r1", (" bandwidth 2000", " bandwidth 1544"))
     assert places(result, "bandwidth-differs") == {("r1", "Serial0/0", "output")}
     assert has_errors(result.findings)
+
+
+def _with_a_shaped_port() -> tuple[Network, dict[str, str]]:
+    """The campus whose R1 has a fast line with 2 Mb/s contracted on it, and what it holds after a kept run."""
+    device = CAMPUS.device("r1")
+    fast = {"rate": 100_000_000, "contracted": 2_000_000}
+    ports = tuple(p.model_copy(update=fast) if p.name == "Serial0/0" else p for p in device.interfaces)
+    there = device.model_copy(update={"interfaces": ports})
+    devices = tuple(there if entry.name == "r1" else entry for entry in CAMPUS.devices)
+    network = CAMPUS.model_copy(update={"devices": devices})
+    compiled = compile_intent(load_intent(root() / "policies" / "campus-collaboration.yaml"), network)
+    made = next(entry.text for entry in compiled.devices if entry.name == "r1")
+    assert "shape average 2000000" in made
+    return network, {**HELD, "r1": BEFORE["r1"].replace(" bandwidth 2000\n", "") + made}
+
+
+def test_what_a_port_shaper_divides_is_judged_inside_it() -> None:
+    network, texts = _with_a_shaped_port()
+    result = audit(network, texts)
+    assert coded(result, "bandwidth-differs") == [], "shares are parts of the shaped rate"
+    (served,) = [f for f in coded(result, "mark-not-served") if f.device == "r1"]
+    assert "af41" not in served.message, "the policy inside has a queue for it"
+    assert of_voice(list(result.findings)) == []
+
+
+def test_a_port_that_is_shaped_to_another_rate_than_its_contract_is_told() -> None:
+    network, texts = _with_a_shaped_port()
+    texts["r1"] = texts["r1"].replace("shape average 2000000", "shape average 1500000")
+    (found,) = coded(audit(network, texts), "bandwidth-differs")
+    assert (found.device, found.interface, found.severity) == ("r1", "Serial0/0", Severity.WARNING)
+    assert "shaped to 1500 kb/s" in found.message
+    assert "2000 kb/s" in found.message
 
 
 def test_compression_at_one_end_is_an_error() -> None:

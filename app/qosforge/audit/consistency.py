@@ -10,7 +10,7 @@ from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.inventory.models import Link, Port
 from qosforge.note import note
-from qosforge.plan.model import Discipline, Efficiency, InterfacePlan, Plan, Trust
+from qosforge.plan.model import Discipline, Efficiency, Egress, InterfacePlan, Plan, Trust
 from qosforge.validation.links import one_sided
 from qosforge.validation.packets import Packet, marked, queue_of
 
@@ -53,22 +53,39 @@ def _maps(running: RunningPlans, plan: Plan) -> Iterator[Finding]:
 
 def _sides(port: Port, interface: InterfacePlan) -> Iterator[Finding]:
     """``policy-wrong-side``: a policy that does nothing on the side it is attached to."""
-    rules, queues = interface.ingress.rules, interface.egress.scheduler.queues if interface.egress.scheduler else ()
+    rules, sent = interface.ingress.rules, interface.egress.dividing
+    queues = sent.scheduler.queues if sent.scheduler else ()
     idle = not any(r.writes or r.police is not None or r.queue is not None for r in rules)
     if interface.ingress.policy and rules and idle:
         yield note("policy-wrong-side", _at(port, "input"), variant="input", policy=interface.ingress.policy)
     plain = all(q.share is None and not q.priority and q.red is None and not q.fair for q in queues)
-    if interface.egress.policy and interface.egress.rules and plain:
+    if interface.egress.policy and sent.rules and plain:
         yield note("policy-wrong-side", _at(port, "output"), variant="output", policy=interface.egress.policy)
 
 
 def _rate(port: Port, interface: InterfacePlan, usable: int) -> Iterator[Finding]:
-    """``bandwidth-differs``: a device that computes with another rate than the link's."""
+    """``bandwidth-differs``: a device that computes with another rate than the link's.
+
+    Shares inside a port's shaper are parts of its rate, whatever the interface's bandwidth is.
+    """
     kbps = usable // 1000
+    shaper = _shaped_kbps(interface.egress)
+    if shaper is not None:
+        if shaper != kbps:
+            yield note("bandwidth-differs", _at(port, "output"), variant="shaped", held=shaper, kbps=kbps)
+        return
     held = interface.bandwidth_kbps
     if held is None or held == kbps or not (interface.egress.policy or interface.efficiency != Efficiency()):
         return
     yield note("bandwidth-differs", _at(port, "output"), variant="audited", held=held, kbps=kbps)
+
+
+def _shaped_kbps(egress: Egress) -> int | None:
+    """The rate of a shaper whose inside divides it among classes."""
+    if egress.dividing is egress or egress.scheduler is None:
+        return None
+    rate = egress.shape_rate or egress.scheduler.queues[0].shape_rate
+    return None if rate is None else round(rate / 1000)
 
 
 def _ends(running: RunningPlans, link: Link) -> Iterator[Finding]:
@@ -108,6 +125,7 @@ def _served_first(running: RunningPlans, port: Port, dscp: int) -> bool:
         return any(packet.dscp == dscp and running.queue(hop, packet) in strict for hop, packet in came)
     packet = Packet(source="0.0.0.0", destination="0.0.0.0")  # noqa: S104 - nobody's address
     taken, plain = (
-        queue_of(system, interface.egress, scheduler, marked(system, packet, mark, None)) for mark in (dscp, 0)
+        queue_of(system, interface.egress.dividing, scheduler, marked(system, packet, mark, None))
+        for mark in (dscp, 0)
     )
     return taken != plain and taken in strict

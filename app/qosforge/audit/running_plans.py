@@ -41,11 +41,13 @@ class RunningPlans:
         return plan.interface(port[1]) if plan else None
 
     def scheduler(self, port: Port) -> Scheduler | None:
-        """What serves a port's queues: its own scheduler or the device-wide one."""
+        """What divides a port among its queues: its own policy, inside the shaper of the port where it has one, or
+        the device-wide scheduler.
+        """
         interface = self.interface(port)
         if interface is None:
             return None
-        return interface.egress.scheduler or self.plans[port[0]].system.scheduler
+        return interface.egress.dividing.scheduler or self.plans[port[0]].system.scheduler
 
     def far(self, port: Port) -> tuple[Link, Port] | None:
         """The link at a port and the port at its other end."""
@@ -103,7 +105,7 @@ class RunningPlans:
         interface, scheduler, entry = self.interface(hop.exit), self.scheduler(hop.exit), self.interface(hop.entry)
         if interface is None or entry is None or scheduler is None or scheduler.discipline in ONE_QUEUE:
             return None
-        return queue_of(self.plans[hop.device].system, interface.egress, scheduler, packet)
+        return queue_of(self.plans[hop.device].system, interface.egress.dividing, scheduler, packet)
 
     def hops(self, device: str) -> Iterator[Hop]:
         """Every way through a device, from one connected port to another."""
