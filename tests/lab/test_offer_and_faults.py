@@ -49,6 +49,22 @@ def test_nbar_needs_cef(make: BoxMaker) -> None:
     assert box.offer("fa0/0", "s0/0", [RTP], 0)[0].egress_class == "class-default"
 
 
+@pytest.mark.parametrize(
+    ("word", "packets"),
+    [
+        ("ospf", Packets(1, 100, protocol=89)),
+        ("icmp", Packets(1, 100, protocol=1)),
+        ("rip", Packets(1, 100, protocol=17, dst_port=520)),
+    ],
+)
+def test_nbar_tells_some_protocols_by_their_headers(make: BoxMaker, word: str, packets: Packets) -> None:
+    box = make("12.4")
+    policy = ("class-map C", f"match protocol {word}", "policy-map P", "class C", "bandwidth 100")
+    type_lines(box, "ip cef", *policy, "interface s0/0", "service-policy output P")
+    other = Packets(1, 100, protocol=6, dst_port=520)
+    assert [one.egress_class for one in box.offer("fa0/0", "s0/0", [packets, other], 0)] == ["C", "class-default"]
+
+
 def test_no_policy_is_wfq_on_serial(make: BoxMaker) -> None:
     box = make("12.2")
     assert box.offer("fa0/0", "s0/0", [RTP], 0)[0].queue == "weighted fair"

@@ -40,7 +40,12 @@ APPLICATION_PORTS: dict[str, tuple[tuple[int, int], ...]] = {
     "nntp": ((6, 119),),
     "bgp": ((6, 179),),
     "rtsp": ((6, 554),),
+    "rip": ((17, 520),),
 }
+
+# Protocols of IP that NBAR knows by their number: "Classifying Network Traffic Using NBAR" (12.4T), NBAR-supported
+# protocols, where they are of type IP.
+IP_PROTOCOLS = {"icmp": 1, "ipinip": 4, "egp": 8, "gre": 47, "eigrp": 88, "ospf": 89}
 
 
 class ClassMaps:
@@ -236,6 +241,8 @@ def _application(box: IosBox, words: list[str], packets: Packets) -> bool:
         return packets.application in kinds[words[1]]
     if len(words) > 1:
         return False  # what stands inside a request is not carried by the lab's packets
+    if name in IP_PROTOCOLS:
+        return packets.protocol == IP_PROTOCOLS[name]
     if packets.application:
         return packets.application == name
     ports = APPLICATION_PORTS.get(name, ())
