@@ -369,3 +369,16 @@ def test_the_image_that_is_taken_refuses_nothing_of_what_the_device_has() -> Non
     found = imported(shaped("", "Serial0/1", 64))
     assert not has_errors(found.findings)
     assert "the configuration does not state its image" in {f.message for f in found.findings}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [  # as the interfaces of other boxes, and of switches in routers, have them
+        *("platform qos trust none remark", "shape rate 2000000", "srr-queue bandwidth share 1 30 35 5"),
+        *("wrr-queue cos-map 4 5", "priority-queue out", "queue-set 2"),
+    ],
+)
+def test_queueing_of_other_boxes_below_an_interface_is_named(line: str) -> None:
+    text = f"version 15.1\nhostname R1\ninterface FastEthernet0/0\n {line}\n"
+    found = imported(text, platform_id="cisco_ios")
+    assert [f.line for f in found.findings if f"{line!r} (in interface FastEthernet0/0)" in f.message] == [4]
