@@ -378,3 +378,32 @@ def test_shapers_of_a_switch_at_a_percentage(tmp_path: Path) -> None:
     assert [line for line in PERCENTAGES.splitlines() if "shape" in line] == [
         line for line in device.text.splitlines() if "shape" in line
     ]
+
+
+INSPECTED = """\
+version 12.4
+hostname R1
+ip cef
+class-map match-any routing
+ match protocol ospf
+ match protocol eigrp
+ match protocol rip
+class-map match-all echo
+ match protocol icmp
+policy-map OUT
+ class routing
+  bandwidth percent 10
+ class echo
+  bandwidth percent 5
+interface Serial0/0
+ bandwidth 2000
+ service-policy output OUT
+"""
+
+
+def test_inspection_by_header_fields_is_those_fields(tmp_path: Path) -> None:
+    classes = by_name(circular(INSPECTED, tmp_path))
+
+    rip = [{"protocol": "udp", "destination_port": 520}, {"protocol": "udp", "source_port": 520}]
+    assert classes["routing"]["match"] == {"any": [{"protocol": "ospf"}, {"protocol": 88}, *rip]}
+    assert classes["echo"]["match"] == {"any": [{"protocol": "icmp"}]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qosforge.findings import Finding
 from qosforge.intent.applications import Application, load_catalogue
 from qosforge.note import note
+from qosforge.plan.model import PortRange, Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
@@ -14,7 +15,7 @@ from qosforge.platforms.cisco_ios.trains import train
 from qosforge.platforms.recognition import asks_flow, header_terms, ports_only
 
 _PORTS = ("source_port", "destination_port")
-
+_UDP = 17
 
 _WORDS = {name: words for group in CAPABILITIES.nbar_words.values() for name, words in group.words.items()}
 _SINCE = {name: group.since for group in CAPABILITIES.nbar_words.values() for name in group.words}
@@ -25,9 +26,19 @@ def protocol_words(application: str) -> str:
     return _WORDS.get(application, application)
 
 
-def application_of(protocol: str) -> str:
-    """The application that ``match protocol`` with these words is in a plan; the words themselves where none is."""
-    return next((name for name, words in _WORDS.items() if words == protocol), protocol.replace(" ", "-"))
+def read_protocol(words: str) -> tuple[Term, ...]:
+    """What ``match protocol`` with these words takes: header fields where they say all, else an application.
+
+    It has the name that plans have for it; the words themselves where they have none.
+    """
+    headers = CAPABILITIES.nbar_headers
+    if words in headers.protocols:
+        return (Term(protocol=headers.protocols[words]),)
+    if words in headers.udp_ports:
+        port = PortRange(first=headers.udp_ports[words], last=headers.udp_ports[words])
+        return Term(protocol=_UDP, destination_ports=(port,)), Term(protocol=_UDP, source_ports=(port,))
+    name = next((name for name, known in _WORDS.items() if known == words), words.replace(" ", "-"))
+    return (Term(application=name),)
 
 
 def recognises_natively(request: DeviceRequest, name: str) -> bool:

@@ -125,6 +125,13 @@ class NbarWords(Sourced):
     words: dict[str, str]
 
 
+class HeaderWords(Sourced):
+    """What the device's inspection tells by header fields alone: protocols of IP, and a port at either end."""
+
+    protocols: dict[str, int]
+    udp_ports: dict[str, int]
+
+
 class CiscoIos(CapabilityData):
     """The data of a router of the 2600 class."""
 
@@ -166,6 +173,7 @@ class CiscoIos(CapabilityData):
     ip_mtu_whole: Fact[int]
     transmit_ring: Range
     nbar_words: dict[str, NbarWords]
+    nbar_headers: HeaderWords
 
 
 CAPABILITIES = load("cisco_ios", CiscoIos)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qosforge.commands import Entry
 from qosforge.plan.model import Efficiency, Ingress, InterfacePlan, InterfacePolicer, Plan, System, TunnelGroup
 from qosforge.plan.percentages import default_burst, resolved
-from qosforge.platforms.cisco_ios.applications import application_of
+from qosforge.platforms.cisco_ios.applications import read_protocol
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth
 from qosforge.platforms.cisco_ios.car import read_rate_limit
 from qosforge.platforms.cisco_ios.circuits import CircuitReader, ietf_circuits
@@ -25,7 +25,7 @@ class _Reader:
         self.reading = TABLE.read(text)
         self.lists = AccessLists(self.reading)
         self.circuits = CircuitReader(self.reading)
-        class_maps = read_class_maps(self.reading, self.lists, application_of, tells_versions=True)
+        class_maps = read_class_maps(self.reading, self.lists, read_protocol, tells_versions=True)
         self.policies = PolicyReader(self.reading, class_maps, QueueLines, default_burst=default_burst)
 
     def plan(self, device: str) -> Plan:

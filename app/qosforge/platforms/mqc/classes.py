@@ -23,32 +23,36 @@ class MatchAlternatives:
     ipv4: bool = False
 
 
-def _join_words(words: str) -> str:
-    return words.replace(" ", "-")
+def _read_application(words: str) -> tuple[Term, ...]:
+    return (Term(application=words.replace(" ", "-")),)
 
 
 def read_class_maps(
     reading: Reading,
     lists: AccessLists,
-    application: Callable[[str], str] = _join_words,
+    protocol: Callable[[str], tuple[Term, ...]] = _read_application,
     *,
     tells_versions: bool = False,
 ) -> dict[str, MatchAlternatives]:
     """What each class-map of a configuration takes.
 
-    ``application`` gives the name that a plan has for the words of ``match protocol``; ``tells_versions`` where
-    plans say whether a class is told in packets of IPv4 alone.
+    ``protocol`` gives what the words of ``match protocol`` take; ``tells_versions`` where plans say whether a class
+    is told in packets of IPv4 alone.
     """
-    return _Reader(reading, lists, application, tells_versions).every()
+    return _Reader(reading, lists, protocol, tells_versions).every()
 
 
 class _Reader:
     def __init__(
-        self, reading: Reading, lists: AccessLists, application: Callable[[str], str], tells_versions: bool
+        self,
+        reading: Reading,
+        lists: AccessLists,
+        protocol: Callable[[str], tuple[Term, ...]],
+        tells_versions: bool,
     ) -> None:
         self._reading = reading
         self._lists = lists
-        self._application = application
+        self._protocol = protocol
         self._tells_versions = tells_versions
         self._class_maps = reading.objects("class-map")
         self._read: dict[str, MatchAlternatives | None] = {}
@@ -77,6 +81,8 @@ class _Reader:
             alternative = one_is_enough or "negated" in line
             held, both, undefined = self._condition(line, class_map, alternative=alternative)
             ipv4 |= "ipv4" in line
+            if "application" in line and held is not None:  # inspection looks at packets of IPv4
+                ipv4 |= any(t.application is None for t in held.any_of)
             if held is None:
                 self._reading.miss(line, context, undefined)
                 continue
@@ -108,7 +114,7 @@ class _Reader:
             held = None if inner is None else Condition(inner.any_of, inner.none_of)
             return held, frozenset(), undefined
         if line.id != "match-acl":
-            return Condition((_read_term(line, self._application),)), frozenset(), None
+            return Condition(_read_terms(line, self._protocol)), frozenset(), None
         if line.name not in self._lists:
             return None, frozenset(), f"access-group {line.name}"
         if not alternative:
@@ -118,10 +124,10 @@ class _Reader:
         return self._lists.condition(line.name, beside=both), both, None
 
 
-def _read_term(line: Entry, application: Callable[[str], str]) -> Term:
+def _read_terms(line: Entry, protocol: Callable[[str], tuple[Term, ...]]) -> tuple[Term, ...]:
+    if "application" in line:
+        return protocol(line["application"])
     values = {name: value for name, value in line.values.items() if name not in {"negated", "ipv4"}}
-    if "application" in values:
-        values["application"] = application(values["application"])
     if "qos_group" in values:  # a line has one
         values["qos_group"] = (values["qos_group"],)
-    return Term(**values)
+    return (Term(**values),)
