@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qosforge.audit.audit import audit
+from qosforge.compiler.candidate import find_plan_differences
 from qosforge.configtree import merge, transition
 from qosforge.findings import Severity
 from qosforge.inventory.models import Device, DeviceRole, Interface, Network
@@ -36,6 +37,7 @@ from .ios_support import (
 )
 
 LAN = "FastEthernet0/0"
+ON_LAN: dict[str, Any] = {"image": BEFORE_LLQ, "interfaces": (lan(),)}
 
 
 def flow(name: str, port_number: int, **more: Any) -> ClassRequest:
@@ -219,7 +221,7 @@ def test_numbers_of_others_are_left_alone() -> None:
     )
 
     result, box = pushed(wanted, theirs)
-    again = PLATFORM.lower(wanted, PLATFORM.parse(box.running_text() + text_of(wanted, result), "r9", BEFORE_LLQ))
+    again = PLATFORM.lower(wanted, PLATFORM.parse(box.running_text(), "r9", BEFORE_LLQ))
 
     assert [p.access_list for p in port(result, LAN).ingress.policers] == ["151", "153"]
     assert again.plan == result.plan
@@ -485,3 +487,24 @@ def test_any_intent_takes_the_place_of_any_other(first: list[ClassRequest], seco
     _, box = pushed(requested(*first, image=BEFORE_LLQ, interfaces=(lan(),)))
 
     pushed(requested(*second, image=BEFORE_LLQ, interfaces=(lan(),)), box.running_text())
+
+
+def test_no_list_is_rewritten_while_a_policer_looks_at_it() -> None:
+    """CAR entries look at what their list holds at that moment: another class's packets would get the old mark."""
+    first = requested(flow("gold", 1, mark={"dscp": 46}), flow("silver", 2, mark={"dscp": 18}), **ON_LAN)
+    second = requested(flow("bronze", 3, mark={"dscp": 10}), flow("gold", 1, mark={"dscp": 46}), **ON_LAN)
+    grammar = PLATFORM.grammar
+    _, box = pushed(first)
+    box.configure(text_of(first).splitlines())
+    running = box.running_text()
+    held = PLATFORM.parse(running, "r9", first.image)
+
+    result = PLATFORM.lower(second, held)
+    current = grammar.parse(running)
+    delta = transition(current, merge(current, grammar.parse(text_of(second, result)), grammar), grammar)
+
+    listed = [p.access_list for p in port(result, LAN).ingress.policers]
+    assert listed == ["152", "150"]  # gold keeps its list
+    assert {text.split("access-list ")[1].split()[0] for text in delta if "access-list " in text} == {"152"}
+    assert box.configure(delta) == []
+    assert find_plan_differences(result.plan, PLATFORM.parse(box.running_text(), "r9", second.image)) == ()

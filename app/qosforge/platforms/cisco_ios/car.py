@@ -28,7 +28,8 @@ class CarLowering:
     """Policers of one device's interfaces; what cannot be had is added to ``findings``.
 
     ``classes`` tells whose the access list of a number is: numbers are given in the order of need, of those that
-    nobody else uses on the device.
+    nobody else uses on the device. A list that the device has keeps its number, and what is new gets one that is
+    not in use there: the lines that look at a list would do to other packets what they do, until they are replaced.
     """
 
     def __init__(self, request: DeviceRequest, running: Plan | None, findings: list[Finding]) -> None:
@@ -39,7 +40,10 @@ class CarLowering:
         self._behind_edge = request.role is not DeviceRole.EDGE
         limits = CAPABILITIES.car.access_lists
         taken = running.foreign_lists if running else ()
-        self._free = (n for n in range(limits.first, limits.last + 1) if n not in taken)
+        own = [n for n in range(limits.first, limits.last + 1) if n not in taken]
+        self._held = {terms: n for n, terms in _lists_in_use(running) if n in own}
+        in_use = set(self._held.values())
+        self._free = (*(n for n in own if n not in in_use), *(n for n in own if n in in_use))
         self._numbers: dict[tuple[str, tuple[Term, ...]], str] = {}
         self._listed: dict[str, tuple[Term, ...] | None] = {}
 
@@ -88,7 +92,9 @@ class CarLowering:
 
     def _number(self, class_request: ClassRequest, terms: tuple[Term, ...]) -> str | None:
         if (class_request.name, terms) not in self._numbers:
-            number = next(self._free, None)
+            given = set(self._numbers.values())
+            held = self._held.get(terms)
+            number = next((n for n in (held, *self._free) if n is not None and str(n) not in given), None)
             if number is None:
                 limits = CAPABILITIES.car.access_lists
                 self._add(
@@ -180,6 +186,17 @@ class CarLowering:
     def _add(self, finding: Finding) -> None:
         if finding not in self._findings:
             self._findings.append(finding)
+
+
+def _lists_in_use(running: Plan | None) -> Iterator[tuple[int, tuple[Term, ...]]]:
+    """The numbers of the lists that policers of the device look at, the lowest of equal ones last."""
+    sides = (
+        side
+        for interface in (running.interfaces if running else ())
+        for side in (interface.ingress, interface.egress)
+    )
+    found = {(int(p.access_list), p.any_of) for side in sides for p in side.policers if p.access_list}
+    return iter(sorted(found, key=lambda item: -item[0]))
 
 
 def _least_burst(rate: int) -> int:
