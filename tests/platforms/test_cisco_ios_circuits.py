@@ -15,7 +15,7 @@ from qosforge.plan.model import CircuitPlan as Contract
 from qosforge.plan.request import EfficiencyRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios import PLATFORM
 
-from .ios_support import a_class, errors, lowered, of, port, pushed, requested, text_of
+from .ios_support import a_class, booted, errors, lowered, of, port, pushed, requested, text_of
 
 ATM = """\
 hostname R9
@@ -168,6 +168,19 @@ def test_circuits_have_their_rates_before_all_are_shaped() -> None:
     text = text_of(requested(GOLD, interfaces=(relayed(),)))
 
     assert text.index("  class QOSFORGE-Serial0/0.1\n") < text.index(" frame-relay traffic-shaping\n")
+
+
+def test_a_change_gives_circuits_their_rates_before_all_are_shaped() -> None:
+    """A circuit that is shaped without a map class has 56 kb/s: Cisco CNAP 8.4.7, and FRTS of samples."""
+    wanted = requested(GOLD, interfaces=(relayed(),))
+    grammar = PLATFORM.grammar
+    current = grammar.parse(booted("12.4", RELAY).running_text())
+    target = merge(current, grammar.parse(text_of(wanted)), grammar)
+
+    delta, inverse = transition(current, target, grammar), transition(target, current, grammar)
+
+    assert delta.index(" frame-relay traffic-shaping") > delta.index("  class QOSFORGE-Serial0/0.1")
+    assert inverse.index(" no frame-relay traffic-shaping") < inverse.index("  no class QOSFORGE-Serial0/0.1")
 
 
 def test_values_that_the_box_takes_of_itself_are_not_entered() -> None:

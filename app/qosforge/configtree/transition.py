@@ -214,6 +214,9 @@ def _describe(entry: _Entry, grammar: Grammar, defined: set[str], referred: set[
     if entry.rule.defines:
         defined.add(entry.rule.defines.format(**entry.values))
     referred.update(r.format(**entry.values) for r in entry.rule.refers)
+    # A space begins no name of an object.
+    defined.update({" " + entry.rule.readies} if entry.rule.readies else ())
+    referred.update({" " + entry.rule.awaits} if entry.rule.awaits else ())
     for child in _managed(entry.line.children, entry.rule.id, grammar).values():
         _describe(child, grammar, defined, referred)
 

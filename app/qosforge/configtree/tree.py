@@ -41,6 +41,7 @@ class LineChange:
     ``listed`` lines of one object are a list whose order counts. An owned object that a target names for
     ``partial`` lines alone is changed in these and not taken over. An object that ``matches`` tells packets by what
     stands in it. What ``gives_way_to`` a kind of line goes where a target names one of that kind beside it.
+    What ``awaits`` something comes after all lines whose ``readies`` it is, and goes before these go.
     """
 
     key: str = "{line}"
@@ -63,6 +64,8 @@ class LineChange:
     side: str = ""
     matches: bool = False
     gives_way_to: str = ""
+    readies: str = ""
+    awaits: str = ""
 
 
 @dataclass(frozen=True)

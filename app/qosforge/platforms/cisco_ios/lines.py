@@ -186,7 +186,8 @@ def _rate_limits() -> Iterator[Line]:
 
 # -- circuits ------------------------------------------------------------------------------------------------
 def _circuits() -> Iterator[Line]:
-    shaping = Change(standing=True, partial=True)
+    # Shaped circuits without a rate of their own have 56 kb/s (Cisco CNAP 8.4.7): first the rates, then the shaping.
+    shaping = Change(standing=True, partial=True, awaits="rates of circuits")
     yield Line("traffic-shaping", "frame-relay traffic-shaping", "interface", change=shaping)
     yield Line("ietf", "encapsulation frame-relay ietf", "interface")
     yield Line("frame-relay-class", "frame-relay class WORD:name", "interface")
@@ -199,7 +200,7 @@ def _circuits() -> Iterator[Line]:
         change=Change(key="{dlci}", owned=True, standing=True),
         also=("frame-relay interface-dlci REST",),
     )
-    in_class = Change(key="class", refers=("map-class {name}",), attaches="output")
+    in_class = Change(key="class", refers=("map-class {name}",), attaches="output", readies="rates of circuits")
     yield Line("dlci-class", "class WORD:name", "dlci", change=in_class)
     yield Line(
         "pvc",
