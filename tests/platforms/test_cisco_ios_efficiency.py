@@ -40,20 +40,30 @@ def made(interface: InterfaceRequest, image: str = "12.4") -> tuple[LoweredDevic
     return result, port(result, interface.name).efficiency
 
 
-def test_a_bundle_interleaves_its_classes_where_the_image_can() -> None:
+def test_a_bundle_lets_short_packets_pass_between_fragments() -> None:
     result, box = pushed(requested(GOLD, interfaces=(bundle(cut(512, 0.016, header_compression=True)),)), BUNDLE)
 
     assert port(result, "Multilink1").efficiency == Efficiency(
         header_compression=True,
         multilink=True,
         interleave=True,
-        multiclass=True,
         fragment_delay_ms=16,
         fragment_bytes=512,
     )
     text = box.running_text()
-    for expected in ("fragment delay 16", "interleave", "multiclass"):
+    for expected in ("fragment delay 16", "interleave"):
         assert f" ppp multilink {expected}\n" in text
+    assert "multiclass" not in text
+
+
+def test_a_bundle_keeps_the_classes_that_it_has() -> None:
+    """Multiclass Multilink PPP, 12.2(13)T: for bundles of several lines, alike at both ends."""
+    startup = BUNDLE.replace("interface Multilink1\n", "interface Multilink1\n ppp multilink multiclass\n")
+
+    result, box = pushed(requested(GOLD, interfaces=(bundle(cut(512, 0.016)),)), startup)
+
+    assert port(result, "Multilink1").efficiency.multiclass
+    assert " ppp multilink multiclass\n" in box.running_text()
 
 
 @pytest.mark.parametrize(
@@ -79,16 +89,6 @@ def test_the_line_of_a_bundle_is_named_where_it_is_to_have_the_ring() -> None:
     (finding,) = of(lowered(requested(GOLD, interfaces=(wanted,))), "transmit-ring-unsupported")
 
     assert finding.hint == "enter 'tx-ring-limit 5' on Serial0/1"
-
-
-def test_an_old_image_interleaves_one_class() -> None:
-    startup = BUNDLE.replace("bandwidth 2000", "bandwidth 2000")
-
-    result, box = pushed(requested(GOLD, image="12.2(8)T", interfaces=(bundle(cut(512, 0.016)),)), startup)
-
-    assert not port(result, "Multilink1").efficiency.multiclass
-    assert " ppp multilink fragment-delay 16\n" in box.running_text()
-    assert "multiclass" not in box.running_text()
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ class _Model(BaseModel):
 class DoubtfulLine(_Model):
     """Lines of the platform's table that a doubt is about: those of this ``id``, and with ``value`` those of them
     that give it one; with ``equal`` only where it is this word, with ``above`` where a number of it is greater,
-    with ``longer`` where it has more characters, or more entries.
+    with ``longer`` where it has more characters, or more entries. Those ``without`` give none of these values.
 
     In short it is ``id`` or ``id.value``.
     """
@@ -35,6 +35,7 @@ class DoubtfulLine(_Model):
     equal: str | None = None
     above: int | None = None
     longer: int | None = None
+    without: tuple[str, ...] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -47,6 +48,8 @@ class DoubtfulLine(_Model):
     def concerns(self, line: str, values: Mapping[str, Any]) -> bool:
         """Whether a line of this id with these values is one of them."""
         if line != self.id or (self.value and self.value not in values):
+            return False
+        if any(value in values for value in self.without):
             return False
         found = values.get(self.value)
         if self.equal is not None and found != self.equal:

@@ -58,6 +58,8 @@ def efficiency(
     )
     if method == "multilink":
         fragmented = _multilink(request, interface_request, requested, findings)
+        if fragmented:
+            fragmented["multiclass"] = _has_multiclass(interface_request, running)
     elif method == "frf12":
         fragmented = _frf12(request, interface_request, requested, findings)
     elif method == "ip-mtu":
@@ -124,10 +126,19 @@ def _multilink(
     )
     return {
         "interleave": True,
-        "multiclass": has(request, "multilink_multiclass"),
         "fragment_delay_ms": delay,
         "fragment_bytes": size,
     }
+
+
+def _has_multiclass(interface_request: InterfaceRequest, running: Plan | None) -> bool:
+    """Whether a bundle has classes of its own (RFC 2686) already, which are left as they are.
+
+    They are for bundles of several lines, interleaving on one line does without them; both ends have to have them,
+    and they hold from the next negotiation of the link on (Multiclass Multilink PPP, 12.2(13)T).
+    """
+    held = running.interface(interface_request.name) if running else None
+    return held is not None and held.efficiency.multiclass
 
 
 def _frf12(

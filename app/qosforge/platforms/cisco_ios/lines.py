@@ -186,7 +186,7 @@ def _rate_limits() -> Iterator[Line]:
 
 # -- circuits ------------------------------------------------------------------------------------------------
 def _circuits() -> Iterator[Line]:
-    # Shaped circuits without a rate of their own have 56 kb/s (Cisco CNAP 8.4.7): first the rates, then the shaping.
+    # Shaped circuits without a rate of their own have 56 kb/s (Cisco CNAP 8.4.7): first the rates, then shaping.
     shaping = Change(standing=True, partial=True, awaits="rates of circuits")
     yield Line("traffic-shaping", "frame-relay traffic-shaping", "interface", change=shaping)
     yield Line("ietf", "encapsulation frame-relay ietf", "interface")
