@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from qosforge.commands.table import ELSEWHERE, NOTHING, CommandTable
 from qosforge.configtree import ConfigLine, Tree
+from qosforge.configtree.reach import reached
 
 _SIDES = ("input", "output")
 
@@ -83,18 +84,15 @@ class References:
         return frozenset(o.heading for several in self._objects.values() for o in several if o.heading in reached)
 
     def _reached(self, start: Iterable[str]) -> set[int]:
-        seen: set[str] = set()
-        waiting = list(start)
-        lines: set[int] = set()
-        while waiting:
-            key = waiting.pop()
-            if key in seen:
-                continue
-            seen.add(key)
-            for made in (*self._objects.get(key, ()), *self._attached.get(key, ())):
-                lines.update(made.lines)
-                waiting.extend(further for keys in made.refers.values() for further in keys)
-        return lines
+        return {
+            number for key in reached(start, self._refers) for made in self._named(key) for number in made.lines
+        }
+
+    def _refers(self, key: str) -> Iterator[str]:
+        return (further for made in self._named(key) for keys in made.refers.values() for further in keys)
+
+    def _named(self, key: str) -> tuple[_Object, ...]:
+        return (*self._objects.get(key, ()), *self._attached.get(key, ()))
 
 
 def _filled(template: str, values: Mapping[str, object]) -> str:

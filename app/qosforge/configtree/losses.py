@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from qosforge.configtree.gaps import object_name, places
+from qosforge.configtree.reach import reached
 from qosforge.configtree.tree import ConfigLine, Grammar, LineRule, Tree
 
 _Path = tuple[str, ...]
@@ -143,11 +144,4 @@ class _Objects:
 
     def reached(self, names: Iterable[str]) -> set[str]:
         """The objects of these names and what they refer to, in any number of steps."""
-        found: set[str] = set()
-        stack = list(names)
-        while stack:
-            name = stack.pop()
-            if name not in found:
-                found.add(name)
-                stack.extend(self._refers.get(name, ()))
-        return found
+        return reached(names, lambda name: self._refers.get(name, ()))
