@@ -4,7 +4,6 @@ bytes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -31,7 +30,6 @@ SHAPES = 128
 """How many shapes (devices that differ in more than their names) are kept for others like them."""
 MET = 100_000
 """How many shapes are remembered to have been met."""
-_BARE_INTERFACE = re.compile(r"interface [^\n]*\n?")
 NAMED = 8
 """Characters at the beginning of a policy's name that every device keeps, however short its names are."""
 
@@ -55,7 +53,7 @@ class CompiledDevice:
     @property
     def printed_blocks(self) -> tuple[Block, ...]:
         """The blocks that say something: not the interfaces that the policy has no lines for."""
-        return tuple(b for b in self.blocks if b.kind != "interface" or not _BARE_INTERFACE.fullmatch(b.text))
+        return tuple(block for block in self.blocks if not block.bare)
 
     @property
     def text(self) -> str:

@@ -13,8 +13,9 @@ from qosforge.configtree import Grammar
 from qosforge.errors import InputError, Place
 from qosforge.findings import Fidelity, Finding
 from qosforge.inventory.models import DeviceRole
-from qosforge.plan.model import Plan, UnknownLine
+from qosforge.plan.model import Plan
 from qosforge.plan.request import ClassRequest, DeviceRequest, Feature
+from qosforge.plan.unknown_line import UnknownLine
 from qosforge.platforms.capability_data import CapabilityData
 from qosforge.platforms.inspection import Inspection
 from qosforge.platforms.line_rules import LineRule
@@ -34,6 +35,12 @@ class Block:
     text: str
     traffic_class: str | None = None
     line: int | None = None
+
+    @property
+    def bare(self) -> bool:
+        """Whether it is an interface's heading with nothing below it."""
+        lines = self.text.splitlines()
+        return self.kind == "interface" and len(lines) == 1 and lines[0].startswith("interface ")
 
 
 @dataclass(frozen=True)
