@@ -11,7 +11,8 @@ import pytest
 
 from qosforge.cli.run_output import exit_code, print_whole
 from qosforge.reports.model import DeviceReport, RunReport
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
 
 from .conftest import Command

@@ -12,7 +12,8 @@ from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.resources import root
 from qosforge.runs.record.expired import RETENTION_STAGE
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import ReadSummary, parse_summary
 from tests.database.migrating import bring_up, take_back
 from tests.device_texts import opened, said, said_by

@@ -28,7 +28,8 @@ from qosforge.errors import InputError
 from qosforge.operations.checks import program, storage
 from qosforge.operations.checks.model import CheckResult, CheckState
 from qosforge.operations.doctor import examine
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import EXECUTORS, RUNS, JournalAction, RunStatus
 from qosforge.settings import Settings
 from qosforge.system_packages import Part, Probe

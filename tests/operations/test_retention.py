@@ -24,8 +24,9 @@ from qosforge.errors import InputError
 from qosforge.operations.artifact_store import FileArtifactCollection, TableArtifactCollection
 from qosforge.operations.retention import duration, retain
 from qosforge.runs.record.invalid_state import InvalidState
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.status_events import next_attempt_columns
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import ReadSummary
 from qosforge.runs.record.tables import EVENTS, IDEMPOTENCY_KEYS, UNFINISHED, JournalAction, RunStatus
 from qosforge.runs.requests.requests import RunRequests

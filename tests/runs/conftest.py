@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 
 from .support import Clock, Spawn
 

@@ -12,7 +12,7 @@ import pytest
 
 from qosforge.reports.markdown import run_markdown
 from qosforge.reports.run_metadata import run_metadata
-from qosforge.runs.record.store import Run
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus
 from tests.batfish.support import DEFAULT_PORT, askers, hang, midway, peer
 

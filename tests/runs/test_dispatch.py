@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qosforge.runs.engine.workflow_ids import WORKFLOW
-from qosforge.runs.record.store import Run
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import JournalAction, RunStatus
 
 from .executor_process import SmallExecutor

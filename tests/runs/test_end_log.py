@@ -11,8 +11,9 @@ import pytest
 
 from qosforge.errors import DeviceError, Place
 from qosforge.runs.record.reason import REASONED
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.step_error import StepError
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import ReadSummary
 from qosforge.runs.record.tables import RunStatus, StageOutcome, Verdict
 from qosforge.telemetry.logs import configure_logs

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from qosforge.artifacts.store import FileArtifacts
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.workflow import external_tester as outside
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.rules import NetworkRules

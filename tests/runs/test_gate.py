@@ -9,7 +9,8 @@ import pytest
 
 from qosforge.inventory.changes import Approval, ChangeRules, Freeze, Window
 from qosforge.runs.record.decisions import Decision
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.workflow.gate import LOOK_AGAIN, Wait, waits
 from qosforge.runs.workflow.rules import EffectiveRules

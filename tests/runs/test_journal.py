@@ -5,7 +5,8 @@ import sqlalchemy as sa
 
 from qosforge.database.connections import database_url
 from qosforge.runs.record.journal import JournalEntry
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import JournalAction as Did
 
 from .support import Clock

@@ -8,7 +8,8 @@ import pytest
 
 from qosforge.errors import StoreError
 from qosforge.runs.record.leases import DeviceLocked, LeaseLost
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
 
 from .support import WHY, Clock, Spawn, finish

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import parse_summary
 from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome
 from qosforge.runs.views.progress import DeviceStep, Progress, StepState, progress

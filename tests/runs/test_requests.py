@@ -28,7 +28,8 @@ from qosforge.resources import root
 from qosforge.runs.record.events import EventKind
 from qosforge.runs.record.idempotency import KeyReused
 from qosforge.runs.record.invalid_state import InvalidState
-from qosforge.runs.record.store import Run, RunStore, RunUnknown
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore, RunUnknown
 from qosforge.runs.record.summaries import ReadSummary, parse_summary
 from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome, Verdict
 from qosforge.runs.requests.allowed_actions import allowed_actions

@@ -7,9 +7,10 @@ from typing import Any
 from qosforge.configtree import Gap
 from qosforge.errors import DeviceError, Place
 from qosforge.runs.record.resolved_run import ResolvedRun
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.step_error import StepError
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import (
     PreparedDevice,
     PrepareSummary,

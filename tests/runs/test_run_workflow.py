@@ -29,9 +29,9 @@ from qosforge.resources import root
 from qosforge.runs.engine.dispatch import RUNS_QUEUE
 from qosforge.runs.engine.workflow_ids import SETTLE, settling_id
 from qosforge.runs.record.invalid_state import InvalidState
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.status_events import ASKS
 from qosforge.runs.record.stop_signal import StopSignal
-from qosforge.runs.record.store import Run
 from qosforge.runs.record.summaries import PlannedWave
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.views.artifact_list import list_artifacts

@@ -8,7 +8,8 @@ import sqlalchemy as sa
 
 from qosforge.errors import InputError, StoreError
 from qosforge.runs.record.reason import REASONED, Reason
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import CompileSummary, PushSummary, StageSummary, ValidateSummary
 from qosforge.runs.record.tables import RunStatus, StageOutcome, Verdict
 from qosforge.runs.workflow.external_tester import received

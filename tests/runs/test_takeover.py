@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from qosforge.runs.engine.executor_leases import LEASE_TIMES, LeaseTimes, live_executors
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
 from tests.forkserver import FORKSERVER, computing_process
 from tests.postgres import PostgresServer

@@ -14,7 +14,8 @@ import sqlalchemy as sa
 from qosforge.artifacts.store import Artifacts
 from qosforge.runs.engine.workflow_ids import WORKFLOW
 from qosforge.runs.record.journal import JournalEntry
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import (
     EVENTS,
     JOURNAL,

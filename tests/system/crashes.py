@@ -18,7 +18,8 @@ from qosforge.artifacts.store import open_artifacts
 from qosforge.emulation import start_lab
 from qosforge.inventory.changes import ChangeRules
 from qosforge.runs.record.journal import JournalEntry
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import EXECUTORS, JOURNAL, OPENING, SETTLING, JournalAction, RunStatus
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.settings import Settings

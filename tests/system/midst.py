@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from qosforge.artifacts.store import open_artifacts
 from qosforge.intent.loader import parse_intent
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.settings import Settings

@@ -16,7 +16,8 @@ import pytest
 from qosforge.artifacts.store import open_artifacts
 from qosforge.deploy.fleet import ASK_SECONDS, GRACE_SECONDS
 from qosforge.intent.loader import parse_intent
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.settings import Settings

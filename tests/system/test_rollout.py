@@ -20,7 +20,7 @@ from qosforge.inventory.changes import ChangeRules
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
 from qosforge.runs.record.invalid_state import InvalidState
-from qosforge.runs.record.store import Run
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.workflow.steps import wait
 from qosforge.settings import Settings

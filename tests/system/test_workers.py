@@ -12,7 +12,8 @@ import pytest
 from qosforge.artifacts.store import DatabaseArtifacts
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.settings import Settings

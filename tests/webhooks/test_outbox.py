@@ -10,8 +10,8 @@ import sqlalchemy as sa
 
 from qosforge.database.connections import Database
 from qosforge.runs.record.reason import Reason
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.status_events import ASKS
-from qosforge.runs.record.store import Run
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.webhooks.messages import DATA, EventType
 from qosforge.webhooks.registry import remove_webhook, set_enabled

@@ -11,7 +11,7 @@ from qosforge.deltaq.objective import Outcome
 from qosforge.keep_rule import KeepRule
 from qosforge.reports.model import DecisionReport, RunReport, StageReport, WaveReport
 from qosforge.reports.trade_offs import Account, TradeOff, accounts, trade_offs
-from qosforge.runs.record.store import Run
+from qosforge.runs.record.run import Run
 from qosforge.runs.requests.run_request import Line
 from qosforge.runs.views.artifact_list import ArtifactKind
 from qosforge.runs.views.summary import RunSummary, summary_of

@@ -17,7 +17,7 @@ from qosforge.client.request_documents import idempotency_key
 from qosforge.errors import InputError
 
 if TYPE_CHECKING:
-    from qosforge.runs.record.store import Run
+    from qosforge.runs.record.run import Run
     from qosforge.runs.requests.requests import RunRequests
 
 Comment = Annotated[str, typer.Option("--comment", help="Why.")]

@@ -39,7 +39,8 @@ from qosforge.executor.service import RunEnd, open_service
 from qosforge.keep_rule import in_words
 from qosforge.reports.pdf import run_pdf
 from qosforge.reports.run_report import render_run_report
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.runs.requests.resolve import RunDocuments, keep_rule

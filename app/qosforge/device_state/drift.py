@@ -15,7 +15,8 @@ from qosforge.plan.model import InterfacePlan, Plan, System
 from qosforge.platforms.cached_parse import parse_running as read_plan
 from qosforge.platforms.device_text import DeviceText, DeviceWords
 from qosforge.runs.record.expired import RETENTION_STAGE
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import ReadSummary
 from qosforge.runs.record.tables import RUNS, STAGES, RunStatus, StageOutcome
 

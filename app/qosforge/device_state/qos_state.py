@@ -23,7 +23,7 @@ from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.plan.state import PortState, port_state
 from qosforge.platforms.base import platform
 from qosforge.platforms.device_text import DeviceText, DeviceWords
-from qosforge.runs.record.store import Run
+from qosforge.runs.record.run import Run
 
 
 class QosStatus(StrEnum):

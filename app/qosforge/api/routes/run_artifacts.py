@@ -32,7 +32,7 @@ from qosforge.reports.model import RunReport
 from qosforge.reports.pdf import run_pdf
 from qosforge.reports.run_report import render_run_report
 from qosforge.reports.sarif import sarif
-from qosforge.runs.record.store import Run
+from qosforge.runs.record.run import Run
 from qosforge.runs.views.artifact_list import RunArtifact, list_artifacts
 from qosforge.runs.views.redaction import RedactedArtifacts
 

@@ -20,7 +20,8 @@ from qosforge.runs.engine.port import MAX_RECOVERY_ATTEMPTS, Engine, UnfinishedW
 from qosforge.runs.engine.workflow_ids import SETTLE, WORKFLOW, run_of, settled_by, settling_id, workflow_id
 from qosforge.runs.record.interruption import interrupted_outcome
 from qosforge.runs.record.reason import Reason, retry
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
 
 RUNS_QUEUE = "runs"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qosforge.runs.record.ids import new_run_id
-from qosforge.runs.record.store import Run
+from qosforge.runs.record.run import Run
 
 WORKFLOW = "loop"
 SETTLE = "settle"

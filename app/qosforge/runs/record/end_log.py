@@ -10,7 +10,7 @@ from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.tables import RunStatus
 
 if TYPE_CHECKING:
-    from qosforge.runs.record.store import Run
+    from qosforge.runs.record.run import Run
 
 _log = logging.getLogger(__name__)
 # A command without a log of its own tells the end itself: Python would print errors a second time.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from qosforge.runs.record.invalid_state import InvalidState
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 
 RETENTION_STAGE = "retention"
 """Stage that marks a run whose artifacts were given up, and when."""

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from qosforge.errors import InputError
-from qosforge.runs.record.store import Run
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus
 
 FINISH = "finish it first: qosforge recover"

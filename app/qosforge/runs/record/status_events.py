@@ -8,7 +8,7 @@ from qosforge.runs.record.reason import NO_REASON
 from qosforge.runs.record.tables import RunStatus
 
 if TYPE_CHECKING:
-    from qosforge.runs.record.store import Run
+    from qosforge.runs.record.run import Run
 
 ASKS = "a word on whether to keep what is not shown to be met"
 """What a run says it waits for that asks whether to keep its change."""

@@ -23,6 +23,7 @@ from qosforge.runs.record.leases import Leases
 from qosforge.runs.record.lineage import RunAction, record_action
 from qosforge.runs.record.reason import NO_REASON, REASONED, Reason, retry
 from qosforge.runs.record.resolved_run import ResolvedRun
+from qosforge.runs.record.run import Run, read_run
 from qosforge.runs.record.stages import Stage, Stages, Summary
 from qosforge.runs.record.status_events import event_fields, next_attempt_columns, status_event_data
 from qosforge.runs.record.summaries import StageSummary
@@ -39,50 +40,6 @@ _WHOLE_ID = 36
 @dataclass(eq=False)
 class RunUnknown(InputError):
     """No run, or several, have this id."""
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One run. ``policy_version`` is the hash of the policy's canonical form; ``params`` is the JSON of `resolved`.
-
-    ``attempt`` counts from 1, and begins at the stage ``start``; ``source`` is the Git commit of its policy
-    (``repository``, ``commit``, ``path``) where it has one; ``not_before`` is when it may push at the earliest,
-    ``deadline`` when it gives up. A run that waits is looked at again when ``due`` has come, and ``waits_for`` says
-    in words what for. ``reason`` says why it ended without its change, or stopped: with the step, the device (empty
-    where none is meant) and the way on.
-    """
-
-    id: str
-    network: str
-    policy: str
-    policy_version: str
-    status: RunStatus
-    verdict: Verdict | None
-    created: datetime
-    updated: datetime
-    params: dict[str, Any]
-    schema_version: int
-    attempt: int
-    requested_by: str
-    ticket: str
-    source: dict[str, str] | None
-    not_before: datetime | None
-    deadline: datetime | None
-    due: datetime | None
-    waits_for: str
-    cancelled_by: str | None
-    start: str
-    reason: str
-    reason_step: str
-    reason_device: str
-    reason_hint: str
-
-    @property
-    def resolved(self) -> ResolvedRun:
-        """What the run does."""
-        columns = ("policy", "policy_version", "ticket", "source", "not_before", "deadline")
-        listed = {name: getattr(self, name) for name in columns}
-        return ResolvedRun.model_validate({**self.params, **listed, "network_name": self.network})
 
 
 RunChange = Callable[[Run, sa.Connection], Mapping[str, Any] | None]
@@ -164,7 +121,7 @@ class RunStore:
             same = sa.select(RUNS).where(RUNS.c.id == (known or run_id))
             made = connection.execute(same).one_or_none()
             if made is not None:
-                return _run(made), made.id == run_id
+                return read_run(made), made.id == run_id
             run = self._insert(connection, run_id, columns, created_by)
             if key is not None:
                 key.take(connection, run_id, run.created)
@@ -189,7 +146,7 @@ class RunStore:
             "updated": now,
             "schema_version": SCHEMA_VERSION,
         }
-        run = _run(connection.execute(sa.insert(RUNS).values(row).returning(*RUNS.c)).one())
+        run = read_run(connection.execute(sa.insert(RUNS).values(row).returning(*RUNS.c)).one())
         if created_by:
             record_action(connection, run.id, RunAction.CREATED, created_by, now)
         self._tell(connection, run, created_by)
@@ -211,7 +168,7 @@ class RunStore:
         if len(rows) != 1:
             found = "several runs begin with" if rows else "there is no run"
             raise RunUnknown(f"{found} {run_id[:64]!r}", hint="list the runs with `qosforge runs`")
-        return _run(rows[0])
+        return read_run(rows[0])
 
     def list_runs(
         self,
@@ -246,7 +203,7 @@ class RunStore:
             query = query.where(RUNS.c.id < before)
         if after is not None:
             query = query.where(RUNS.c.id > after)
-        return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
+        return self.database.query(lambda connection: [read_run(row) for row in connection.execute(query)])
 
     def unfinished_runs(self) -> list[Run]:
         """Runs that are not over, oldest first."""
@@ -255,12 +212,12 @@ class RunStore:
     def runs_in(self, statuses: Collection[RunStatus]) -> list[Run]:
         """Runs in one of these statuses, oldest first."""
         query = sa.select(RUNS).where(RUNS.c.status.in_(sorted(statuses))).order_by(RUNS.c.id)
-        return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
+        return self.database.query(lambda connection: [read_run(row) for row in connection.execute(query)])
 
     def due_runs(self) -> list[Run]:
         """Waiting runs whose moment has come, the longest due first."""
         query = sa.select(RUNS).where(self._due()).order_by(RUNS.c.due)
-        return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
+        return self.database.query(lambda connection: [read_run(row) for row in connection.execute(query)])
 
     def any_to_begin(self) -> bool:
         """Whether a run is to begin, or one waits for a moment that has come."""
@@ -288,7 +245,7 @@ class RunStore:
             row = connection.execute(locked).one_or_none()
             if row is None:
                 raise RunUnknown(f"there is no run {run_id[:64]!r}", hint="list the runs with `qosforge runs`")
-            run = _run(row)
+            run = read_run(row)
             seen.append(run.status)
             values = change(run, connection)
             if values is None:
@@ -297,7 +254,7 @@ class RunStore:
             if status in REASONED and status is not run.status and not values.get("reason"):
                 raise ValueError(f"run {run_id} cannot become {status} without a reason")
             update = sa.update(RUNS).where(RUNS.c.id == run_id).values(**values, updated=self.now())
-            changed = _run(connection.execute(update.returning(*RUNS.c)).one())
+            changed = read_run(connection.execute(update.returning(*RUNS.c)).one())
             who, action = by if isinstance(by, tuple) else (by, None)
             if action is not None:
                 record_action(connection, run_id, action, who, changed.updated)
@@ -396,10 +353,3 @@ class RunStore:
     def _tell(self, connection: sa.Connection, run: Run, by: str) -> None:
         self.events.write(connection, run.id, EventKind.STATUS, status_event_data(run) | ({"by": by} if by else {}))
         self.database.announce(connection)
-
-
-def _run(row: sa.Row[Any]) -> Run:
-    fields = dict(row._mapping)
-    verdict = fields["verdict"]
-    known = {"status": RunStatus(fields["status"]), "verdict": None if verdict is None else Verdict(verdict)}
-    return Run(**{**fields, **known})

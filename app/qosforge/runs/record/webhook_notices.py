@@ -13,7 +13,7 @@ from qosforge.webhooks.messages import LONGEST_TEXT, EventType, Notice
 from qosforge.webhooks.outbox import write_notice
 
 if TYPE_CHECKING:
-    from qosforge.runs.record.store import Run
+    from qosforge.runs.record.run import Run
 
 
 def write_webhook_notices(connection: sa.Connection, before: Run, now: Run) -> None:

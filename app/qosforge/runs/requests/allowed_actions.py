@@ -8,7 +8,7 @@ from typing import Any
 
 from qosforge.access.roles import NotAllowed
 from qosforge.runs.record.invalid_state import InvalidState, require_status, require_stoppable
-from qosforge.runs.record.store import Run
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.runs.requests.retry import STARTS, require_reached

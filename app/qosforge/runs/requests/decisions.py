@@ -17,8 +17,9 @@ from qosforge.runs.record.decisions import Decision
 from qosforge.runs.record.invalid_state import InvalidState, require_status
 from qosforge.runs.record.lineage import contributors
 from qosforge.runs.record.reason import Reason, retry
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.status_events import next_attempt_columns
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import PrepareSummary
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.retry import last_summary

@@ -24,8 +24,9 @@ from qosforge.runs.record.invalid_state import InvalidState, require_stoppable
 from qosforge.runs.record.lineage import RunAction
 from qosforge.runs.record.reason import Reason, retry
 from qosforge.runs.record.rollout_record import LEAVES_OUT, left_out
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.status_events import next_attempt_columns
-from qosforge.runs.record.store import Run, RunChange
+from qosforge.runs.record.store import RunChange
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.decisions import RunDecisions, cancelled_columns
 from qosforge.runs.requests.resolve import RunDocuments, digest, require_valid, resolve_run

@@ -5,7 +5,8 @@ from __future__ import annotations
 from qosforge.errors import Place
 from qosforge.runs.record.expired import require_artifacts
 from qosforge.runs.record.invalid_state import FINISH, InvalidState, require_status
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import StageSummary
 from qosforge.runs.record.tables import RunStatus, StageOutcome
 

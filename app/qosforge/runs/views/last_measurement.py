@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qosforge.inventory.models import Network
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import MeasurementSummary
 from qosforge.runs.record.tables import RunStatus, StageOutcome
 

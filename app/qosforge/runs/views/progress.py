@@ -9,9 +9,10 @@ from enum import StrEnum
 
 from qosforge.runs.record.journal import JournalEntry
 from qosforge.runs.record.rollout_record import wave_states
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.step_error import StepError
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import (
     CountersSummary,
     PrepareSummary,

@@ -16,8 +16,9 @@ from qosforge.reports.model import DecisionReport, DeviceReport, RunReport, Stag
 from qosforge.runs.record.earlier_words import in_present_words
 from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.rollout_record import left_out, wave_states
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.stages import Stage
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import (
     MEASUREMENT_STAGES,
     CompareSummary,

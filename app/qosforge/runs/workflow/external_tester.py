@@ -14,7 +14,8 @@ from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.models import Network
 from qosforge.runs.record.events import EventKind
 from qosforge.runs.record.invalid_state import InvalidState
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import EXTERNAL_MEASUREMENTS, RunStatus
 from qosforge.tester.measurement.document import Measurement, Side
 from qosforge.tester.measurement.judging import ClassVerdict, verdicts

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from qosforge.access.roles import NotAllowed
 from qosforge.inventory.changes import first_open
 from qosforge.runs.record.decisions import Decision
-from qosforge.runs.record.store import Run
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.workflow.rules import EffectiveRules
 

@@ -8,8 +8,9 @@ from qosforge.database.connections import Database
 from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.lineage import RunAction
 from qosforge.runs.record.rollout_record import last_plan
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.stages import Stage
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import PushSummary
 from qosforge.runs.record.tables import RUN_ACTIONS, RunStatus
 

@@ -12,8 +12,9 @@ from qosforge.errors import DeviceError, Place
 from qosforge.platforms.device_text import DeviceText
 from qosforge.runs.record.expired import require_artifacts
 from qosforge.runs.record.invalid_state import InvalidState, require_status
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.step_error import StepError
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.workflow.context import Context
 

@@ -15,8 +15,9 @@ from qosforge.errors import QosforgeError
 from qosforge.runs.engine.computing import Computing
 from qosforge.runs.engine.port import Engine, JsonObject
 from qosforge.runs.engine.workflow_ids import SETTLE, WORKFLOW, run_of, settling_id, workflow_id
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.step_error import StepError
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.workflow.context import Context, Observer
 from qosforge.runs.workflow.results import AttemptResult, Done, RestoreResult
 from qosforge.runs.workflow.rules import NetworkRules

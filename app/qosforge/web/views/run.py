@@ -17,9 +17,9 @@ from qosforge.reports.proofs import Proofs, proofs
 from qosforge.reports.table import format_bound
 from qosforge.reports.verdict_rows import VerdictRow, verdict_rows
 from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.set_aside import CODES
 from qosforge.runs.record.stages import Stage
-from qosforge.runs.record.store import Run
 from qosforge.runs.record.summaries import MeasurementSummary
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.allowed_actions import AllowedActions, allowed_actions

@@ -14,7 +14,7 @@ from fastapi import Query
 from qosforge.access.roles import Principal
 from qosforge.api.backend import Backend
 from qosforge.api.run_pages import visible_networks
-from qosforge.runs.record.store import Run
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus, Verdict
 
 PAGE = 30

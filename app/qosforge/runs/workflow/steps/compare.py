@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from qosforge.keep_rule import KeepRule, strictest
 from qosforge.reports.changes import change_sentence, got_better
 from qosforge.runs.record.decisions import Decision
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.status_events import ASKS
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import CompareSummary
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.workflow.context import Context

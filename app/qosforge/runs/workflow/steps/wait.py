@@ -17,8 +17,9 @@ from qosforge.runs.record.interruption import interrupted_outcome
 from qosforge.runs.record.leases import DeviceLocked
 from qosforge.runs.record.lineage import contributors
 from qosforge.runs.record.reason import RECOVER, Reason, reason_of_errors, retry
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.step_error import StepError
-from qosforge.runs.record.store import Run, RunStore
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.external_tester import received, waiting_for
