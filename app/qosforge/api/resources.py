@@ -14,7 +14,8 @@ from qosforge.deploy.new_device import NewDevice
 from qosforge.device_state.drift import Drift
 from qosforge.device_state.drift_watch import LEAST_MINUTES, MOST_MINUTES, DriftState
 from qosforge.inventory.models import Device, Link, Network, Station
-from qosforge.plan.model import Plan, UnknownLine
+from qosforge.plan.model import Plan
+from qosforge.plan.unknown_line import UnknownLine
 from qosforge.platforms.device_text import DeviceText
 from qosforge.policy_library.versions import Policy, PolicyDifference, PolicyVersion
 

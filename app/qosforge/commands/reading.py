@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qosforge.configtree import ConfigLine, Tree
-from qosforge.plan.model import UnknownLine
+from qosforge.plan.unknown_line import UnknownLine
 
 
 @dataclass(frozen=True)

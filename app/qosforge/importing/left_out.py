@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from qosforge.commands import References
 from qosforge.importing.observed import Direction, ObservedSide
 from qosforge.importing.running_configuration import RunningConfiguration
-from qosforge.plan.model import Ingress, Plan, UnknownLine
+from qosforge.plan.model import Ingress, Plan
+from qosforge.plan.unknown_line import UnknownLine
 from qosforge.platforms.base import platform
 
 _DIRECTIONS: tuple[Direction, ...] = ("input", "output")

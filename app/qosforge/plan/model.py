@@ -6,12 +6,12 @@ when the device holds what was meant.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import StrEnum
 
 from qosforge.plan.base import PlanModel
 from qosforge.plan.early_drop import DropPrecedence, Red, TailThreshold
 from qosforge.plan.input_queues import InputQueues
+from qosforge.plan.unknown_line import UnknownLine
 
 
 class PortRange(PlanModel):
@@ -351,24 +351,6 @@ class System(PlanModel):
         if self.untrusted_keeps_dscp:
             return None
         return self.cos_to_dscp[port_cos] if self.cos_to_dscp and port_cos else 0
-
-
-class UnknownLine(PlanModel):
-    """A line that parsing does not understand, verbatim.
-
-    ``undefined`` is the access group that the line refers to and the device does not have, like ``access-group
-    105``.
-    """
-
-    line: int
-    text: str
-    context: str = ""
-    undefined: str | None = None
-
-    def shown(self, words: Callable[[str], str]) -> UnknownLine:
-        """The line as people may have it: ``words`` gives what may be shown of a device's text."""
-        undefined = None if self.undefined is None else words(self.undefined)
-        return UnknownLine(line=self.line, text=words(self.text), context=words(self.context), undefined=undefined)
 
 
 class Plan(PlanModel):

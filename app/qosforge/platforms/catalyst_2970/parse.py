@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from qosforge.commands import Entry, Reading
 from qosforge.plan.input_queues import InputQueues
-from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, System, Trust, UnknownLine
+from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, System, Trust
+from qosforge.plan.unknown_line import UnknownLine
 from qosforge.platforms.base import BesidePlan
 from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_2970.input_queues import default_input_queues

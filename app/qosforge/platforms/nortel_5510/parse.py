@@ -7,7 +7,8 @@ from functools import cached_property
 from itertools import chain
 
 from qosforge.commands import Entry
-from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, System, Term, Trust, UnknownLine
+from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, System, Term, Trust
+from qosforge.plan.unknown_line import UnknownLine
 from qosforge.platforms.base import BesidePlan
 from qosforge.platforms.nortel_5510.capabilities import (
     CAPABILITIES,
