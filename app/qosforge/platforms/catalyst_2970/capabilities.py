@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from qosforge.platforms.capability_data import CapabilityData, Fact, Highest, Range, RangeWithDefault, Sourced, load
 from qosforge.platforms.ios_switch.policing import PortPolicers
+from qosforge.platforms.releases import is_before, stated_release
 
 
 class DeliveredQueueSet(Sourced):
@@ -70,18 +70,18 @@ class Catalyst2970(CapabilityData):
 CAPABILITIES = load("catalyst_2970", Catalyst2970)
 
 
-_RELEASE = re.compile(r"(\d+)\.(\d+)\((\d+)[a-z]?\)")
+_NUMBERS = 3
+"""Numbers of a whole release, such as 12.2(25)."""
 
 
 def assumed_release(image: str) -> str | None:
     """The first release that an image whose name states none is taken for; None where it states one."""
-    return None if _RELEASE.match(image) else CAPABILITIES.set_dscp.since
+    return None if len(stated_release(image)) == _NUMBERS else CAPABILITIES.set_dscp.since
 
 
 def spells_ip(image: str) -> bool:
     """Whether an image writes ``set ip dscp``, which later ones show as ``set dscp``; see `assumed_release`."""
-    own, first = (_RELEASE.match(name) for name in (image, CAPABILITIES.set_dscp.since))
-    return own is not None and first is not None and [*map(int, own.groups())] < [*map(int, first.groups())]
+    return is_before(assumed_release(image) or image, CAPABILITIES.set_dscp.since)
 
 
 @cache

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from qosforge.platforms.capability_data import CapabilityData, Fact, Range, Sourced, load
 from qosforge.platforms.mqc.policers import PolicerBounds
+from qosforge.platforms.releases import is_before, stated_release
 
 
 class Queues(Fact[int]):
@@ -31,14 +30,13 @@ class CodePoints(Sourced):
 class Since(Sourced):
     """The first release that has a feature; ``classic`` is the IOS that it is called by in its configuration."""
 
-    release: tuple[int, int, int]
-    classic: tuple[int, int, int]
+    release: str
+    classic: str
 
     def has(self, image: str) -> bool:
         """Whether an image has it; one that names no release is a newer one."""
-        numbers = tuple(map(int, re.findall(r"\d+", image)[:3]))
-        first = self.classic if numbers[:1] == self.classic[:1] else self.release
-        return not numbers or (*numbers, 0, 0)[:3] >= first
+        classic = stated_release(image)[:1] == stated_release(self.classic)[:1]
+        return not is_before(image, self.classic if classic else self.release)
 
 
 class Catalyst9000(CapabilityData):
@@ -49,7 +47,6 @@ class Catalyst9000(CapabilityData):
     empty_classes: Since
     queues: Queues
     priority_kbps: Range
-    remaining_ratio: Range
     shape: Range
     police: PolicerBounds
     policed_marks: Fact[str]

@@ -9,6 +9,7 @@ from qosforge.errors import InputError, Place
 from qosforge.plan.early_drop import Red, RedProfile
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.platforms.capability_data import CapabilityData, Fact, Highest, Range, RangeWithDefault, Sourced, load
+from qosforge.platforms.releases import is_before, stated_release
 
 _PORT = re.compile(r"(GigabitEthernet|TenGigabitEthernet) \d{1,2}/\d{1,3}")
 _KB = 1024
@@ -88,21 +89,22 @@ def acl_name_limit(image: str) -> int:
 
 def _in_release(image: str, before: Fact[int], since: Fact[int]) -> int:
     """What holds in a release of a fact that changed with one."""
-    return (before if _release(image) < _release(before.until) else since).value
+    return (before if _is_before(image, before.until) else since).value
 
 
-def _release(image: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", image)[:3])
+def _is_before(image: str, onset: str) -> bool:
+    """Whether an image is of an earlier release; one that states none is taken for the first."""
+    return not stated_release(image) or is_before(image, onset)
 
 
 def since_8(image: str) -> bool:
     """Whether a release has what came with FTOS 8: VLANs in class maps of layer 3."""
-    return _release(image) >= _release(CAPABILITIES.layer3_vlan_since.value)
+    return not _is_before(image, CAPABILITIES.layer3_vlan_since.value)
 
 
 def has_layer2(image: str) -> bool:
     """Whether a release has policies of layer 2: class maps by CoS, MAC address and VLAN, and ``trust dot1p``."""
-    return _release(image) >= _release(CAPABILITIES.layer2_since.value)
+    return not _is_before(image, CAPABILITIES.layer2_since.value)
 
 
 def family(interface: str, device: str = "") -> str:
