@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from qosforge.compiler.canonical_form import canonical_form
 from qosforge.compiler.compile import Compilation, CompiledDevice
 from qosforge.compiler.merged_configuration import PredictedConfiguration, predict_configuration
-from qosforge.configtree import Gap, as_text, gaps, transition
+from qosforge.configtree import Gap, Grammar, Tree, as_text, difference, gaps, transition
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, System
 from qosforge.platforms.base import platform
 from qosforge.platforms.cached_parse import parse_running
@@ -25,13 +25,15 @@ class Candidate:
     """Delta against a running configuration, and the inverse; both empty when there is nothing to change.
 
     ``gaps`` are where entering the delta leaves an interface without the policy that it has before and after:
-    devices that replace no policy in place want the old one off first.
+    devices that replace no policy in place want the old one off first. ``difference`` is what the configuration
+    loses and gains, see `qosforge.configtree.difference`.
     """
 
     device: str
     delta: tuple[str, ...]
     inverse: tuple[str, ...]
     gaps: tuple[Gap, ...] = ()
+    difference: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:
@@ -72,14 +74,24 @@ def make_candidate(
         delta,
         tuple(transition(target, current, dialect.grammar)),
         gaps(delta, current, target, dialect.grammar),
+        difference(current, target, dialect.grammar),
     )
 
 
 def rollback_lines(platform_id: str, running: Configuration, original: Configuration) -> tuple[str, ...]:
     """Lines that bring a device from what it holds now back to its original configuration."""
-    target = platform(platform_id)
-    now, then = (target.grammar.parse(unmasked(text)) for text in (running, original))
-    return tuple(transition(now, then, target.grammar))
+    grammar = platform(platform_id).grammar
+    return tuple(transition(*_trees(grammar, running, original), grammar))
+
+
+def rollback_difference(platform_id: str, running: Configuration, original: Configuration) -> tuple[str, ...]:
+    """What the configuration of a device loses and gains on the way back to its original one."""
+    grammar = platform(platform_id).grammar
+    return difference(*_trees(grammar, running, original), grammar)
+
+
+def _trees(grammar: Grammar, running: Configuration, original: Configuration) -> tuple[Tree, Tree]:
+    return grammar.parse(unmasked(running)), grammar.parse(unmasked(original))
 
 
 def plan_differences(device: CompiledDevice, running: Configuration) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ A platform describes its lines by rules (`LineRule`): which lines are one settin
 refer to and how they are taken back. Lines without a rule, and lines that are kept, are left alone.
 """
 
+from qosforge.configtree.difference import difference, headings_only
 from qosforge.configtree.gaps import Gap, gaps, object_name
 from qosforge.configtree.losses import Loss, losses
 from qosforge.configtree.transition import merge, transition
@@ -18,7 +19,9 @@ __all__ = [
     "Loss",
     "Tree",
     "as_text",
+    "difference",
     "gaps",
+    "headings_only",
     "keep_lines",
     "losses",
     "merge",

@@ -13,7 +13,7 @@ from qosforge.configtree.tree import ConfigLine, Grammar, LineRule, Tree
 
 
 @dataclass(frozen=True)
-class _Entry:
+class Entry:
     """A managed line with its rule, its key and its formatted templates."""
 
     line: ConfigLine
@@ -22,18 +22,22 @@ class _Entry:
 
     @property
     def key(self) -> str:
+        """What tells this setting or object from the others of its context."""
         return self.rule.id + " " + self.rule.key.format(**self.values)
 
     @property
     def negated(self) -> str:
+        """The line that takes it back."""
         return self.rule.negate.format(**self.values)
 
     @property
     def booked(self) -> int:
+        """What it takes of the amount that its object sums."""
         return int(self.rule.booked.format(**self.values) or 0)
 
     @property
     def unit(self) -> str:
+        """The unit of that amount."""
         return self.rule.unit.format(**self.values)
 
     @property
@@ -42,12 +46,13 @@ class _Entry:
         return self.line.text in (self.negated, self.rule.reset.format(**self.values))
 
 
-def _managed(tree: Iterable[ConfigLine], context: str, grammar: Grammar) -> dict[str, _Entry]:
-    entries: dict[str, _Entry] = {}
+def managed(tree: Iterable[ConfigLine], context: str, grammar: Grammar) -> dict[str, Entry]:
+    """The lines of a tree that a rule of the context speaks of, by their key; of one key the last."""
+    entries: dict[str, Entry] = {}
     for line in tree:
         found = grammar.find_rule(line, context)
         if found is not None:
-            entry = _Entry(line, *found)
+            entry = Entry(line, *found)
             entries[entry.key] = entry
     return entries
 
@@ -60,14 +65,14 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
     (``no ...``) stands for its absence.
     """
     kept = {line.text for line in current if line.kept}
-    wanted = _managed((line for line in desired if line.text not in kept), context, grammar)
+    wanted = managed((line for line in desired if line.text not in kept), context, grammar)
     groups = {e.rule.group.format(**e.values) for e in wanted.values() if e.rule.group}
     kinds = {e.rule.id for e in wanted.values()}
     result: list[ConfigLine] = []
     used: set[str] = set()
     for line in current:
         found = grammar.find_rule(line, context)
-        entry = _Entry(line, *found) if found else None
+        entry = Entry(line, *found) if found else None
         if entry and entry.rule.group and entry.rule.group.format(**entry.values) in groups:
             continue
         if entry and entry.rule.gives_way_to in kinds:
@@ -89,17 +94,17 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
     return tuple(result)
 
 
-def _merged(line: ConfigLine, new: _Entry, grammar: Grammar) -> ConfigLine:
+def _merged(line: ConfigLine, new: Entry, grammar: Grammar) -> ConfigLine:
     """What one object or setting becomes when the desired one with its key is put into it."""
     text = line.text if new.rule.standing and new.rule.owned else new.line.text
-    desired = _managed(new.line.children, new.rule.id, grammar)
+    desired = managed(new.line.children, new.rule.id, grammar)
     if not new.rule.owned or (desired and all(e.rule.partial for e in desired.values())):
         return ConfigLine(text, merge(line.children, new.line.children, grammar, new.rule.id), line.number)
     beside: list[ConfigLine] = []
     held: dict[str, ConfigLine] = {}
     for child in line.children:
         found = grammar.find_rule(child, new.rule.id)
-        entry = _Entry(child, *found) if found else None
+        entry = Entry(child, *found) if found else None
         if entry is not None and entry.key in desired:
             if entry.rule.owned or entry.rule.standing:
                 held[entry.key] = _merged(child, desired[entry.key], grammar)
@@ -127,7 +132,7 @@ def transition(current: Tree, target: Tree, grammar: Grammar) -> list[str]:
 def _references(tree: Tree, grammar: Grammar) -> dict[str, set[str]]:
     """What each object of a tree refers to, itself or below it."""
     found: dict[str, set[str]] = {}
-    for entry in _managed(tree, "", grammar).values():
+    for entry in managed(tree, "", grammar).values():
         defined, referred = set[str](), set[str]()
         _describe(entry, grammar, defined, referred)
         for name in defined:
@@ -136,7 +141,7 @@ def _references(tree: Tree, grammar: Grammar) -> dict[str, set[str]]:
 
 
 def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Operation]:
-    before, after = _managed(current, "", grammar), _managed(target, "", grammar)
+    before, after = managed(current, "", grammar), managed(target, "", grammar)
     yield from _group_operations(before, after, grammar)
     for key, entry in after.items():
         if entry.rule.group:
@@ -163,10 +168,10 @@ def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Opera
             yield operation
 
 
-def _attachments(old: _Entry, new: _Entry, grammar: Grammar, lines: list[str]) -> Iterator[Operation]:
+def _attachments(old: Entry, new: Entry, grammar: Grammar, lines: list[str]) -> Iterator[Operation]:
     """Of the lines that change an object those that attach, swap or detach something, by direction."""
-    before = _managed(old.line.children, old.rule.id, grammar)
-    after = _managed(new.line.children, new.rule.id, grammar)
+    before = managed(old.line.children, old.rule.id, grammar)
+    after = managed(new.line.children, new.rule.id, grammar)
     found: dict[str, Operation] = {}
     for side, other, at in ((before, after, 0), (after, before, 1)):
         for key, entry in side.items():
@@ -183,8 +188,8 @@ def _attachments(old: _Entry, new: _Entry, grammar: Grammar, lines: list[str]) -
             yield operation
 
 
-def _group_operations(before: dict[str, _Entry], after: dict[str, _Entry], grammar: Grammar) -> Iterator[Operation]:
-    groups: dict[str, tuple[list[_Entry], list[_Entry]]] = {}
+def _group_operations(before: dict[str, Entry], after: dict[str, Entry], grammar: Grammar) -> Iterator[Operation]:
+    groups: dict[str, tuple[list[Entry], list[Entry]]] = {}
     for side, entries in enumerate((before, after)):
         for entry in entries.values():
             if entry.rule.group:
@@ -210,14 +215,14 @@ def _group_operations(before: dict[str, _Entry], after: dict[str, _Entry], gramm
             yield operation
 
 
-def _describe(entry: _Entry, grammar: Grammar, defined: set[str], referred: set[str]) -> None:
+def _describe(entry: Entry, grammar: Grammar, defined: set[str], referred: set[str]) -> None:
     if entry.rule.defines:
         defined.add(entry.rule.defines.format(**entry.values))
     referred.update(r.format(**entry.values) for r in entry.rule.refers)
     # A space begins no name of an object.
     defined.update({" " + entry.rule.readies} if entry.rule.readies else ())
     referred.update({" " + entry.rule.awaits} if entry.rule.awaits else ())
-    for child in _managed(entry.line.children, entry.rule.id, grammar).values():
+    for child in managed(entry.line.children, entry.rule.id, grammar).values():
         _describe(child, grammar, defined, referred)
 
 
@@ -229,7 +234,7 @@ def _entered(line: ConfigLine, grammar: Grammar, depth: int) -> Iterator[str]:
         yield " " * (depth + 1) + grammar.leave
 
 
-def _changed(old: _Entry, new: _Entry, grammar: Grammar, depth: int, operation: Operation) -> list[str]:
+def _changed(old: Entry, new: Entry, grammar: Grammar, depth: int, operation: Operation) -> list[str]:
     """Lines that turn one setting or object into another with the same key."""
     renamed = old.line.text != new.line.text
     if renamed and not (old.line.children or new.line.children):
@@ -246,16 +251,16 @@ def _changed(old: _Entry, new: _Entry, grammar: Grammar, depth: int, operation: 
     return _section(new, below, grammar, depth) if below or renamed else []
 
 
-def _section(entry: _Entry, below: list[str], grammar: Grammar, depth: int) -> list[str]:
+def _section(entry: Entry, below: list[str], grammar: Grammar, depth: int) -> list[str]:
     return [" " * depth + entry.line.text, *below, *([" " * (depth + 1) + grammar.leave] if grammar.leave else [])]
 
 
 def _below(
-    old: _Entry, new: _Entry, grammar: Grammar, depth: int, operation: Operation
+    old: Entry, new: Entry, grammar: Grammar, depth: int, operation: Operation
 ) -> tuple[list[str], list[str]]:
     """What is taken back and what is entered below one object; both in an order the device accepts."""
-    before = _managed(old.line.children, old.rule.id, grammar)
-    after = _managed(new.line.children, new.rule.id, grammar)
+    before = managed(old.line.children, old.rule.id, grammar)
+    after = managed(new.line.children, new.rule.id, grammar)
     shared = [k for k in before if k in after]
     if new.rule.ordered and _units(after, grammar) and _units(before, grammar) - _units(after, grammar):
         shared = []
@@ -298,33 +303,33 @@ def _below(
     return ([], removals + entries) if any(e.key in after for e in gone) else (removals, entries)
 
 
-def _negated_first(was: _Entry, will: _Entry) -> bool:
+def _negated_first(was: Entry, will: Entry) -> bool:
     """Whether a setting becomes another one that the device takes only after the first is gone."""
     changed = was.line.text != will.line.text and not (was.line.children or will.line.children)
     return changed and (was.rule.negate_before_change or will.rule.negate_before_change)
 
 
-def _growth(old: _Entry | None, new: _Entry, grammar: Grammar) -> int:
+def _growth(old: Entry | None, new: Entry, grammar: Grammar) -> int:
     """By how much more an object books than before, once all that goes is gone."""
-    before = _managed(old.line.children, old.rule.id, grammar) if old else {}
-    after = _managed(new.line.children, new.rule.id, grammar)
+    before = managed(old.line.children, old.rule.id, grammar) if old else {}
+    after = managed(new.line.children, new.rule.id, grammar)
     own = new.booked - (old.booked if old else 0)
     return own + sum(_growth(before.get(key), entry, grammar) for key, entry in after.items())
 
 
-def _units(entries: dict[str, _Entry], grammar: Grammar) -> set[str]:
+def _units(entries: dict[str, Entry], grammar: Grammar) -> set[str]:
     """The units of what objects other than implied ones book."""
     explicit = [e for e in entries.values() if not e.rule.implied]
-    children = [c for e in explicit for c in _managed(e.line.children, e.rule.id, grammar).values()]
+    children = [c for e in explicit for c in managed(e.line.children, e.rule.id, grammar).values()]
     return {child.unit for child in children if child.unit}
 
 
-def _new_child(entry: _Entry, grammar: Grammar, depth: int, operation: Operation) -> Iterator[str]:
+def _new_child(entry: Entry, grammar: Grammar, depth: int, operation: Operation) -> Iterator[str]:
     _describe(entry, grammar, operation.creates, operation.adds)
     yield from _entered(entry.line, grammar, depth)
 
 
-def _displaced(before: dict[str, _Entry], after: dict[str, _Entry]) -> set[str]:
+def _displaced(before: dict[str, Entry], after: dict[str, Entry]) -> set[str]:
     """The listed lines in both that stand behind the first difference: a device puts what is entered at the end."""
     old = [k for k, e in before.items() if e.rule.listed]
     new = [k for k, e in after.items() if e.rule.listed]
@@ -333,7 +338,7 @@ def _displaced(before: dict[str, _Entry], after: dict[str, _Entry]) -> set[str]:
     return set(kept[position:])
 
 
-def _reordered(before: dict[str, _Entry], after: dict[str, _Entry]) -> bool:
+def _reordered(before: dict[str, Entry], after: dict[str, Entry]) -> bool:
     # An implied entry (class-default) always stands last, whatever the order of entry.
     old = [k for k, e in before.items() if not e.rule.implied]
     new = [k for k, e in after.items() if not e.rule.implied]

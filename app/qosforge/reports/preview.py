@@ -88,12 +88,16 @@ class GapDocument(PreviewDocument):
 
 
 class CandidateDocument(PreviewDocument):
-    """Lines that bring a device to the plan, those that roll them back, and where it has no policy in between."""
+    """Lines that bring a device to the plan, those that roll them back, and where it has no policy in between.
+
+    ``difference`` is what its configuration loses (``-``) and gains (``+``), below the headings where that stands.
+    """
 
     device: str
     delta: tuple[str, ...]
     inverse: tuple[str, ...]
     gaps: tuple[GapDocument, ...]
+    difference: tuple[str, ...] = ()
 
 
 class DevicePreview(PreviewDocument):
@@ -234,6 +238,7 @@ def _candidate(candidate: Candidate, words: DeviceWords) -> CandidateDocument:
         delta=tuple(map(words.shown, candidate.delta)),
         inverse=tuple(map(words.shown, candidate.inverse)),
         gaps=tuple(GapDocument(place=g.place, first=g.first, lines=g.lines) for g in candidate.gaps),
+        difference=tuple(map(words.shown, candidate.difference)),
     )
 
 
