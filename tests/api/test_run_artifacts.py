@@ -88,6 +88,9 @@ def test_the_detail_tells_how_a_run_went(kept: Kept) -> None:
     r1 = next(device for device in run["devices"] if device["name"] == "r1")
     assert any("policy-map" in line for line in r1["delta"])
     assert r1["inverse"]
+    assert any(line.startswith("+policy-map") for line in r1["difference"])
+    heading = r1["difference"].index(" interface Serial0/0")
+    assert r1["difference"][heading + 1].startswith(("+ ", "- ", "  "))
     assert run["findings"]
     assert {"code", "severity", "message", "file", "line", "class"} <= run["findings"][0].keys()
     (verdict,) = run["verdicts_after"]
@@ -102,7 +105,7 @@ def test_every_artifact_is_listed_by_name_and_is_what_its_id_says(kept: Kept) ->
     listed = kept.get("/artifacts").json()["artifacts"]
     names = {entry["name"] for entry in listed}
     assert {"policy", "network", "findings", "counters", "measurement/before", "verdicts/after"} <= names
-    for kind in ("running", "configuration", "delta", "inverse", "read-back"):
+    for kind in ("running", "configuration", "delta", "inverse", "difference", "read-back"):
         assert {f"{kind}/{box}" for box in BOXES} <= names
     assert len(names) == len(listed)
     for entry in listed:
@@ -116,7 +119,11 @@ def test_every_artifact_is_listed_by_name_and_is_what_its_id_says(kept: Kept) ->
 def test_what_a_device_holds_takes_an_operator(kept: Kept) -> None:
     listed = kept.get("/artifacts").json()["artifacts"]
     restricted = [entry for entry in listed if entry["restricted"]]
-    assert {entry["kind"] for entry in restricted} == {ArtifactKind.RUNNING, ArtifactKind.READ_BACK}
+    assert {entry["kind"] for entry in restricted} == {
+        ArtifactKind.RUNNING,
+        ArtifactKind.DIFFERENCE,
+        ArtifactKind.READ_BACK,
+    }
     for entry in listed:
         answer = kept.client.get(entry["link"], headers=kept.viewer)
         assert answer.status_code == (403 if entry["restricted"] else 200)

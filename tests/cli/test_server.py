@@ -118,8 +118,34 @@ def test_waiting_exits_by_the_verdict(qosforge: Command, status: str, verdict: s
     assert "an approval" in ended.stderr
     told = json.loads(ended.stdout)
     assert (told["run"], told["status"]) == (ID, status)
-    assert told["report"].startswith(url)
+    assert told["report"] == f"{url}/runs/{ID}"
+    assert f"or reject it: {url}/runs/{ID}" in ended.stderr
     assert any("/report?format=json" in a.path for a in asked)
+
+
+def test_a_wait_that_ends_too_early_reports_the_run_as_it_stands(qosforge: Command, tmp_path: Path) -> None:
+    waiting = report().model_copy(update={"status": "needs_approval", "id": ID})
+    answers = service(
+        runs=document({**RUN, "status": "needs_approval"}, 201),
+        events=stream(": here\n\n"),
+        report=Answer(200, waiting.model_dump_json().encode(), {"Content-Type": "application/json"}),
+    )
+    comment, cases = tmp_path / "run.md", tmp_path / "run.xml"
+    files = ("--markdown", str(comment), "--junit", str(cases))
+    with scripted(answers) as (url, _):  # type: ignore[arg-type]
+        ended = qosforge("--server", url, "run", POLICY, "--wait", "--wait-seconds", "1", *files)
+    assert ended.code == 3
+    assert "is not over yet" in ended.stderr
+    assert comment.read_text().startswith("## QoS run: ")
+    assert "**needs approval**" in comment.read_text()
+    for written in (comment, cases):
+        assert f"{url}/runs/{ID}" in written.read_text()
+
+
+def test_a_list_says_what_was_rolled_back_since(qosforge: Command) -> None:
+    page = {"runs": [{**RUN, "status": "kept", "rolled_back_by": "r9"}], "next": None}
+    with scripted(document(page)) as (url, _):
+        assert "rolled back since" in qosforge("--server", url, "runs").stdout
 
 
 def test_runs_go_over_pages(qosforge: Command) -> None:

@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 
 from qosforge.findings import Finding, Severity
 from qosforge.reports.checks import CheckReport
+from qosforge.reports.junit import run_junit
 from qosforge.reports.markdown import LONGEST, check_markdown, prose, run_markdown
 from qosforge.reports.preview import CandidateDocument, DevicePreview, FidelityDocument, GapDocument
 
@@ -68,10 +69,43 @@ def test_a_preview_shows_findings_fidelity_configuration_and_what_would_be_enter
     page = render(check_markdown(check()))
     tags = [tag for tag, _ in page.tags]
     assert page.open == []
-    assert (tags.count("table"), tags.count("details"), tags.count("pre")) == (2, 1, 3)
-    for text in ("scope-empty", "1 error, no warnings, no notes", "policy-map P", "Undone by", "no it", "33.3 %"):
+    assert (tags.count("table"), tags.count("details"), tags.count("pre")) == (2, 2, 4)
+    for text in (
+        "scope-empty",
+        "1 error, no warnings, no notes",
+        "policy-map P",
+        "Rollback lines",
+        "no it",
+        "33.3 %",
+    ):
         assert text in page.text
     assert "1 of 2 treatments are exact" in page.text
+
+
+def test_the_changes_come_first_and_alike_ones_once() -> None:
+    lines = (" policy-map P", "  class voice", "-  priority percent 50", "+  priority percent 40", "  class web")
+    boxes = [device(name, "voice", "policy-map P") for name in ("r1", "r2", "r3")]
+    changed = [
+        box.model_copy(update={"candidate": box.candidate.model_copy(update={"difference": difference})})
+        for box, difference in zip(boxes, (lines, ("+router",), lines), strict=True)
+        if box.candidate
+    ]
+    shown = check_markdown(CheckReport("voice", "p.yaml", findings=check().findings, devices=tuple(changed)))
+    first = shown.index("<summary>r1, r3: 2 lines change (+1 −1)</summary>")
+    assert (
+        shown.index("3 devices change: +3 −2 lines.") < first < shown.index("<summary>r2: 1 line changes (+1 −0)")
+    )
+    assert first < shown.index("scope-empty")
+    assert "```diff\n policy-map P\n  class voice\n-  priority percent 50\n+  priority percent 40\n```" in shown
+    assert shown.count("priority percent 40") == 1
+
+
+def test_a_run_that_waits_links_to_where_it_is_approved() -> None:
+    waiting = report().model_copy(update={"status": "needs_approval"})
+    shown = run_markdown(waiting, "https://qos.example.org/runs/1")
+    assert "[Look at it, then approve or reject it](https://qos.example.org/runs/1)" in shown
+    assert "approve" not in run_markdown(report(), "https://qos.example.org/runs/1").partition("<details>")[0]
+    assert "https://qos.example.org/runs/1" in run_junit(waiting, "https://qos.example.org/runs/1")
 
 
 def test_a_device_that_holds_it_already_says_so() -> None:

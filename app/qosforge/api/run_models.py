@@ -7,14 +7,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from qosforge.configtree import headings_only
 from qosforge.deltaq.objective import Outcome
 from qosforge.keep_rule import KeepRule
 from qosforge.reports.model import DecisionReport, RunReport, StageReport, WaveReport
 from qosforge.reports.trade_offs import Account, TradeOff, accounts, trade_offs
-from qosforge.runs.record.run import Run
 from qosforge.runs.requests.run_request import Line
 from qosforge.runs.views.artifact_list import ArtifactKind
-from qosforge.runs.views.summary import RunSummary, summary_of
+from qosforge.runs.views.summary import RunSummary
 from qosforge.tester.measurement.changes import ClassChange
 from qosforge.tester.measurement.judging import ClassVerdict
 
@@ -36,13 +36,18 @@ class RunPage(BaseModel):
 
 
 class RunDevice(BaseModel):
-    """What a run did to a device: ``delta`` are the lines it enters, ``inverse`` those that roll them back."""
+    """What a run did to a device: ``delta`` are the lines it enters, ``inverse`` those that roll them back.
+
+    ``difference`` is what its configuration loses (``-``) and gains (``+``) by them, below the headings where that
+    stands (a space): one setting that changes is its old line and its new one.
+    """
 
     name: str
     platform: str
     outcome: str
     delta: list[str]
     inverse: list[str]
+    difference: list[str]
 
 
 class RunLinks(BaseModel):
@@ -149,11 +154,11 @@ class MeasurementReceipt(BaseModel):
     tester: str
 
 
-def detail_of(run: Run, report: RunReport, candidate: str | None) -> RunDetail:
-    """A run in detail, from its report."""
-    here = f"{RUNS}/{run.id}"
+def detail_of(summary: RunSummary, report: RunReport, candidate: str | None) -> RunDetail:
+    """A run in detail, from its summary and its report."""
+    here = f"{RUNS}/{summary.id}"
     return RunDetail(
-        **dict(summary_of(run)),
+        **dict(summary),
         candidate=candidate,
         approvals=list(report.decisions),
         stages=list(report.stages),
@@ -164,6 +169,7 @@ def detail_of(run: Run, report: RunReport, candidate: str | None) -> RunDetail:
                 outcome=device.outcome,
                 delta=device.candidate.splitlines(),
                 inverse=device.inverse.splitlines(),
+                difference=device.difference.splitlines(),
             )
             for device in report.devices
         ],
@@ -199,7 +205,15 @@ def report_document(report: RunReport) -> ReportDocument:
 
 def without_secrets(report: RunReport) -> RunReport:
     """The report with no line of a device that the run did not change: running configurations carry secrets."""
-    bare = [device.model_copy(update={"diff": _changes(device.diff)}) for device in report.devices]
+    bare = [
+        device.model_copy(
+            update={
+                "diff": _changes(device.diff),
+                "difference": "\n".join(headings_only(device.difference.splitlines())),
+            }
+        )
+        for device in report.devices
+    ]
     return report.model_copy(update={"devices": tuple(bare)})
 
 

@@ -45,7 +45,7 @@ from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.runs.requests.resolve import RunDocuments, keep_rule
 from qosforge.runs.views.report import run_report
-from qosforge.runs.views.summary import summary_of
+from qosforge.runs.views.summary import summaries_of, summary_of
 from qosforge.runs.workflow import live
 from qosforge.settings import load_settings
 from qosforge.tester.measurement.export import measured_packets, require_format, write_packets
@@ -137,8 +137,8 @@ def list_runs(limit: int, as_json: bool) -> None:
     settings = load_settings()
     settings.make_var_dir()
     with RunStore(settings.database_url) as store:
-        found = store.list_runs(limit)
-    entries = [list_entry(summary_of(run).model_dump(mode="json")) for run in found]
+        found = summaries_of(store, store.list_runs(limit))
+    entries = [list_entry(run.model_dump(mode="json")) for run in found]
     if as_json:
         print_json(entries)
     else:
@@ -171,7 +171,7 @@ def decide(decision: Callable[[RunRequests, str], Run], as_json: bool) -> None:
         run_requests = RunRequests(settings, store, open_artifacts(settings, store.database))
         run = decision(run_requests, account())
         listed = run_requests.candidate(run.id)
-    document = summary_of(run).model_dump(mode="json")
+        document = summary_of(store, run).model_dump(mode="json")
     tell(
         {**document, "candidate": listed.id if listed else None},
         "qosforge serve carries it out, or qosforge recover",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,8 +27,9 @@ from qosforge.cli.server import connect
 from qosforge.client.connection import Connection
 from qosforge.client.documents import read, require
 from qosforge.client.request_documents import idempotency_key
-from qosforge.client.run_events import StreamedEvent, follow
+from qosforge.client.run_events import StillRunning, StreamedEvent, follow
 from qosforge.reports.model import RunReport
+from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.run_request import RunRequest
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict
@@ -43,17 +45,21 @@ def start(request: RunRequest, follow_options: FollowOptions, reports: Reports, 
         if follow_options.wait:
             finish(connection, run["id"], follow_options.seconds, reports, as_json)
         run = _run(connection.get(f"/runs/{run['id']}"))
-    tell(run, f"follow it: qosforge wait {run['id']}", as_json)
+    tell(run, f"follow it: qosforge wait {run['id']}", as_json, page_of(connection, run["id"]))
 
 
 def finish(connection: Connection, run_id: str, seconds: float, reports: Reports, as_json: bool) -> None:
     """Follow a run to its end, print what came of it and exit by its verdict."""
     progress("run", run_id)
-    follow(connection, run_id, _show, seconds=seconds)
+    where = page_of(connection, run_id)
+    try:
+        follow(connection, run_id, partial(_show, where), seconds=seconds)
+    except StillRunning:
+        reports.run(report_of(connection, run_id), where)  # as it stands
+        raise
     run = _run(connection.get(_path(run_id)))
     report = report_of(connection, run_id)
-    reports.run(report)
-    where = f"{connection.url}/api/v1/runs/{run_id}/report"
+    reports.run(report, where)
     errors = [
         {"device": "", "message": f"{stage.name}: {stage.summary}", "hint": ""}
         for stage in report.stages
@@ -66,6 +72,11 @@ def finish(connection: Connection, run_id: str, seconds: float, reports: Reports
         print_problems(errors)
         print_end(report, where)
     sys.exit(exit_code(run["status"], run["verdict"], failed=bool(errors), left_out=bool(report.left_out)))
+
+
+def page_of(connection: Connection, run_id: str) -> str:
+    """The address of a run's page, for browsers."""
+    return f"{connection.url}{_path(run_id)}"
 
 
 def report_of(connection: Connection, run_id: str) -> RunReport:
@@ -106,7 +117,7 @@ def show(run_id: str, html: Path | None, pdf: Path | None, reports: Reports, as_
         if pdf is not None:
             require_writable(pdf)
             write_file(pdf, connection.data(f"{_path(run_id)}/report.pdf"))
-    reports.run(report)
+    reports.run(report, page_of(connection, report.id))
     if as_json:
         print_json(report.model_dump(mode="json") | expected_json(report.before, report.after))
     else:
@@ -138,7 +149,7 @@ def decide(run_id: str, what: str, body: Json | None, as_json: bool, key: str | 
     """Approve, reject, cancel, retry or roll back; prints where the run stands then."""
     with connect() as connection:
         run = _run(connection.post(f"{_path(run_id)}/{what}", body, key=key))
-    tell(run, f"follow it: qosforge wait {run['id']}", as_json)
+    tell(run, f"follow it: qosforge wait {run['id']}", as_json, page_of(connection, run["id"]))
 
 
 def approve(run_id: str, candidate: str | None, comment: str, as_json: bool) -> None:
@@ -155,7 +166,7 @@ def approve(run_id: str, candidate: str | None, comment: str, as_json: bool) -> 
             for device in run["devices"]:
                 progress("approve", f"{device['name']}: {len(device['delta'])} lines")
         run = _run(connection.post(f"/runs/{run['id']}/approve", body))
-    tell(run, f"follow it: qosforge wait {run['id']}", as_json)
+    tell(run, f"follow it: qosforge wait {run['id']}", as_json, page_of(connection, run["id"]))
 
 
 def _path(run_id: str) -> str:
@@ -166,7 +177,7 @@ def _run(document: Any) -> Json:
     return require(document, "id", "network", "policy", "status", "verdict", "created", "waits_for", "final")
 
 
-def _show(event: StreamedEvent) -> None:
+def _show(page: str, event: StreamedEvent) -> None:
     data = {name: str(value) for name, value in event.data.items() if value is not None}
     match event.kind:
         case "progress":
@@ -174,6 +185,8 @@ def _show(event: StreamedEvent) -> None:
         case "status":
             said = " ".join(text for text in (data.get("waits_for", ""), data.get("reason", ""), _by(data)) if text)
             progress(data.get("status", "").replace("_", " "), said)
+            if data.get("status") == RunStatus.NEEDS_APPROVAL:
+                progress("approve", f"or reject it: {page}")
         case "decision":
             word = "approved" if event.data.get("approved") else "rejected"
             progress(word, " ".join(text for text in (_by(data), data.get("comment", "")) if text))

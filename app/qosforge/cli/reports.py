@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from qosforge.cli.output import require_writable, write_file
+from qosforge.client.run_events import StillRunning
 from qosforge.client.source import git_source
 from qosforge.errors import InputError, QosforgeError
 from qosforge.findings import Finding
@@ -49,6 +50,8 @@ class Reports:
                 require_writable(path)
         try:
             yield
+        except StillRunning:
+            raise  # the reports tell the run as it stands
         except QosforgeError as error:
             findings = tuple(getattr(error, "findings", ())) or as_findings(error, self.policy)
             self.check(CheckReport(Path(self.policy).stem, self.policy, findings=findings))
@@ -68,18 +71,18 @@ class Reports:
 
             write_file(self.markdown, check_markdown(check))
 
-    def run(self, report: RunReport) -> None:
-        """Write what a run did."""
+    def run(self, report: RunReport, page: str = "") -> None:
+        """Write what a run did; ``page`` is where a browser sees it."""
         if self.sarif is not None:
             self._sarif(report.findings)
         if self.junit is not None:
             from qosforge.reports.junit import run_junit  # noqa: PLC0415
 
-            write_file(self.junit, run_junit(report))
+            write_file(self.junit, run_junit(report, page))
         if self.markdown is not None:
             from qosforge.reports.markdown import run_markdown  # noqa: PLC0415
 
-            write_file(self.markdown, run_markdown(report))
+            write_file(self.markdown, run_markdown(report, page))
 
     def _sarif(self, findings: tuple[Finding, ...]) -> None:
         from qosforge.reports.sarif import sarif  # noqa: PLC0415

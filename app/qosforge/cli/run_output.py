@@ -116,6 +116,9 @@ def print_end(report: RunReport, where: str) -> None:
         out.print(
             Text(f"left out: {', '.join(report.left_out)}; {report.reason_hint}", style="yellow"), soft_wrap=True
         )
+    for word, other in (("rolls back", report.rollback_of), ("rolled back since by", report.rolled_back_by)):
+        if other:
+            out.print(f"{word} run {other}", soft_wrap=True)
     out.print(f"report: {where}", soft_wrap=True)
 
 
@@ -187,7 +190,8 @@ def print_measurement(measurement: Measurement, verdicts: Iterable[ClassVerdict]
 def list_entry(run: Json) -> Json:
     """A run in a list; ``run`` as the service has it."""
     names = ("network", "policy", "status", "verdict", "created")
-    return {"run": run["id"], **{name: run[name] for name in names}, "rollback_of": run.get("rollback_of")}
+    others = ("rollback_of", "rolled_back_by")
+    return {"run": run["id"], **{name: run[name] for name in names}, **{name: run.get(name) for name in others}}
 
 
 def print_runs(runs: Iterable[Json]) -> None:
@@ -202,20 +206,26 @@ def print_runs(runs: Iterable[Json]) -> None:
     for entry in found:
         created = entry["created"].replace("T", " ")[:19]
         status = entry["status"].replace("_", " ")
+        if entry["rolled_back_by"]:
+            status = "rolled back since"
         policy = f"rollback of {entry['policy']}" if entry["rollback_of"] else entry["policy"]
         cells = (entry["run"], created, entry["network"], policy, status, entry["verdict"] or "–")
         table.add_row(*(Text(cell) for cell in cells))
     out.print(table)
 
 
-def tell(run: Json, next_step: str, as_json: bool) -> None:
-    """Where a run stands and what it waits for; ``run`` as the service has it."""
+def tell(run: Json, next_step: str, as_json: bool, page: str = "") -> None:
+    """Where a run stands and what it waits for; ``run`` as the service has it, ``page`` where a browser sees it."""
     if as_json:
         print_json(run)
         return
     out.print(Text(f"run {run['id']}: {run['status'].replace('_', ' ')}", style="bold"))
     if run["waits_for"]:
         out.print(Text(f"waits for {run['waits_for']}"), soft_wrap=True)
+    if run.get("rollback_of"):
+        out.print(Text(f"rolls back run {run['rollback_of']}"), soft_wrap=True)
+    if page:
+        out.print(f"page: {page}", soft_wrap=True)
     if not run["final"]:
         out.print(Text(next_step, style="dim"), soft_wrap=True)
 

@@ -47,15 +47,19 @@ def check_junit(check: CheckReport, *, strict: bool = False) -> str:
     return _document(_suite(f"{check.intent} on {check.network}" if check.network else check.intent, cases))
 
 
-def run_junit(report: RunReport) -> str:
-    """A run: how it ended, a case for each bound judged after the push, and one for each device."""
+def run_junit(report: RunReport, page: str = "") -> str:
+    """A run: how it ended, a case for each bound judged after the push, and one for each device.
+
+    ``page`` is where a browser sees it.
+    """
     status = report.status.replace("_", " ")
     seconds = (report.finished - report.started).total_seconds() if report.finished else 0.0
+    state = f"run {report.id}: {status}{f', see {page}' if page else ''}"
     how = _Case(
         "run",
         report.intent,
-        () if report.status in GOOD else (f"run {report.id}: {status}", *_stage_failures(report)),
-        f"run {report.id}: {status}",
+        () if report.status in GOOD else (state, *_stage_failures(report)),
+        state,
         seconds=seconds,
     )
     judged = report.verdicts_after or report.verdicts_before

@@ -11,11 +11,13 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
+from qosforge.configtree import headings_only
 from qosforge.deltaq.objective import BoundVerdict
 from qosforge.findings import Finding, Severity
 from qosforge.reports.checks import CheckReport, findings_by_device, gap_text
 from qosforge.reports.delay_origin import DelayOrigin, not_recorded, run_origins
 from qosforge.reports.evidence import interval, observed, sentences
+from qosforge.reports.gathered_changes import difference_or_lines, gather_changes
 from qosforge.reports.model import RunReport
 from qosforge.reports.preview import DevicePreview, FidelityDocument
 from qosforge.reports.proofs import proof_lines, proofs
@@ -41,25 +43,42 @@ _ORDER = list(Severity)
 
 
 def check_markdown(check: CheckReport, *, longest: int = LONGEST) -> str:
-    """The check of an intent: findings, then each device with its configuration and the lines to enter."""
+    """The check of an intent: what would change, findings, then each device with its whole configuration."""
     on = f" on {prose(check.network)}" if check.network else ""
     counts = _counts(check.findings)
     head = [f"## QoS preview: {prose(check.intent)}{on}", ""]
     head += [f"{counts}. Version `{check.version[:12]}`." if check.version.isalnum() else f"{counts}.", ""]
-    head += [*_proof_lines(check.findings), *_finding_table(check.findings), *_fidelity_table(check.devices)]
+    read = [(device.name, device.candidate) for device in check.devices if device.candidate is not None]
+    changes = [(name, difference_or_lines(found.difference, found.delta)) for name, found in read]
+    head += [*_change_counts(changes)]
+    told = [*_proof_lines(check.findings), *_finding_table(check.findings), *_fidelity_table(check.devices)]
+    text = _join_bounded(head, _changes(changes), _room(longest, told), ("change", "changes"))
     by_device = findings_by_device(check.findings, (d.name for d in check.devices))
-    return _join_bounded(head, [_device(device, by_device[device.name]) for device in check.devices], longest)
+    devices = [_device(device, by_device[device.name]) for device in check.devices]
+    return _join_bounded([text, *told], devices, longest)
 
 
-def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
-    """A run: its result, the verdicts, and the devices with the lines entered into each."""
+def run_markdown(report: RunReport, page: str = "", *, longest: int = LONGEST) -> str:
+    """A run: its result, what changes, the verdicts, and the devices with the lines entered into each.
+
+    ``page`` is where a browser sees the run: approvers find their buttons there.
+    """
     status = report.status.replace("_", " ")
     after = report.outcome_after()
     verdict = f", objective {_OUTCOMES[after]}" if after else ""
     head = [f"## QoS run: {prose(report.intent)} on {prose(report.network)}", ""]
-    head += [f"**{prose(status)}**{verdict}. {_counts(report.findings)}. Run `{report.id}`.", ""]
-    head += [*(f"- {name}: {prose(text)}" for name, text in run_metadata(report)), ""]
-    head += [
+    run = f"[{report.id}]({page})" if page else f"`{report.id}`"
+    head += [f"**{prose(status)}**{verdict}. {_counts(report.findings)}. Run {run}.", ""]
+    if page and report.status == "needs_approval":
+        head += [f"**[Look at it, then approve or reject it]({page})**", ""]
+    changes = [
+        (device.name, difference_or_lines(device.difference.splitlines(), device.candidate.splitlines()))
+        for device in report.devices
+        if device.candidate
+    ]
+    head += [*_change_counts(changes)]
+    told = [*(f"- {name}: {prose(text)}" for name, text in run_metadata(report)), ""]
+    told += [
         *_stage_lines(report),
         *_verdict_table(report),
         *_missing_origins(report),
@@ -70,12 +89,13 @@ def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
     for device in report.devices:
         title = f"{device.name}: {device.outcome}"
         # Never what a device holds: lines around a change may be secrets, and a comment is read by many.
-        parts = [("Entered", "text", device.candidate), ("Undone by", "text", device.inverse)]
+        parts = [("Lines to enter", "text", device.candidate), ("Rollback lines", "text", device.inverse)]
         sections.append(_details(title, [_fence(*part) for part in parts if part[2].strip()]))
-    if told := _evidence(report):
-        sections.insert(0, _details("What the verdicts rest on", [*told, ""]))
+    if evidence := _evidence(report):
+        sections.insert(0, _details("What the verdicts rest on", [*evidence, ""]))
     sections += [_details(f"Where the delay arises: {one.heading}", _origin(one)) for one in _last_origins(report)]
-    return _join_bounded(head, sections, longest, ("section", "sections"))
+    text = _join_bounded(head, _changes(changes), _room(longest, told), ("change", "changes"))
+    return _join_bounded([text, *told], sections, longest, ("section", "sections"))
 
 
 def prose(text: str, longest: int = CELL) -> str:
@@ -108,6 +128,38 @@ def _counts(findings: Iterable[Finding], *, only: bool = False) -> str:
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}", *lines, ""] if lines else []
+
+
+_Changes = Sequence[tuple[str, Sequence[str]]]
+
+
+def _change_counts(changes: _Changes) -> list[str]:
+    gathered = gather_changes(changes)
+    if not gathered:
+        return ["No device changes.", ""] if changes else []
+    devices = sum(len(change.devices) for change in gathered)
+    counted = f"{devices} device{'s change' if devices != 1 else ' changes'}"
+    more, less = (sum(getattr(c, sign) * len(c.devices) for c in gathered) for sign in ("added", "removed"))
+    return [f"{counted}: +{more} −{less} lines.", ""]
+
+
+def _changes(changes: _Changes) -> list[str]:
+    """What each device loses and gains; alike ones once. Never what stays: lines around a change may be secrets,
+    and a comment is read by many.
+    """
+    return [
+        _details(
+            f"{', '.join(one.devices)}: {one.changed} line{'s change' if one.changed != 1 else ' changes'} "
+            f"(+{one.added} −{one.removed})",
+            [_block("diff", "\n".join(headings_only(one.lines)))],
+        )
+        for one in gather_changes(changes)
+    ]
+
+
+def _room(longest: int, told: Sequence[str]) -> int:
+    """What changes may take of a comment: at least two thirds, and what the rest leaves."""
+    return max(2 * longest // 3, longest - sum(len(line) + 1 for line in told) - 400)
 
 
 def _proof_lines(findings: Sequence[Finding]) -> list[str]:
@@ -221,9 +273,9 @@ def _device(device: DevicePreview, findings: Sequence[Finding]) -> str:
     if device.candidate is not None:
         change = device.candidate
         if change.delta:
-            parts.append(_fence("Would be entered into the device as it runs now", "text", "\n".join(change.delta)))
+            parts.append(_fence("Lines to enter", "text", "\n".join(change.delta)))
             parts += [f"⚠️ {prose(gap_text(gap))}\n" for gap in change.gaps]
-            parts.append(_fence("Undone by", "text", "\n".join(change.inverse)))
+            parts.append(_fence("Rollback lines", "text", "\n".join(change.inverse)))
         else:
             parts.append("The device holds it already: nothing would be entered.\n")
     if device.configuration:
@@ -242,9 +294,13 @@ def _details(title: str, parts: Sequence[str]) -> str:
 
 
 def _fence(title: str, language: str, text: str) -> str:
+    return f"{title}:\n\n{_block(language, text)}"
+
+
+def _block(language: str, text: str) -> str:
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{title}:\n\n{fence}{language}\n{text.rstrip()}\n{fence}\n"
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}\n"
 
 
 def _join_bounded(

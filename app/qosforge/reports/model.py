@@ -31,7 +31,9 @@ class StageReport(BaseModel):
 class DeviceReport(BaseModel):
     """One device of a run: candidate, outcome, and the difference of its configuration.
 
-    Its texts have no secrets; whole configurations stand in the run's artifacts alone.
+    ``difference`` is what the candidate takes from the configuration (``-``) and puts into it (``+``), below the
+    headings where that stands; ``diff`` is what had changed when it was read back. Its texts have no secrets; whole
+    configurations stand in the run's artifacts alone.
     """
 
     model_config = _DOCUMENT
@@ -41,6 +43,7 @@ class DeviceReport(BaseModel):
     outcome: str
     candidate: str = ""
     inverse: str = ""
+    difference: str = ""
     diff: str = ""
     configuration: str = ""
     findings: tuple[Finding, ...] = ()
@@ -108,6 +111,8 @@ class RunReport(BaseModel):
     """Which finding of Batfish a person set aside for the run, by whom and why."""
     source: dict[str, str] | None = None
     rollback_of: str | None = None
+    rolled_back_by: str | None = None
+    """The run that rolled its change back after it was kept."""
     waits_for: str = ""
     reason: str = ""
     reason_step: str = ""

@@ -44,7 +44,9 @@ class EventType(StrEnum):
 
 
 class RunNotice(BaseModel):
-    """A run, as it stood when the event happened. ``page`` is its page on the service."""
+    """A run, as it stood when the event happened. ``page`` is its page on the service, ``rollback_of`` the run that
+    it rolls back, where it does.
+    """
 
     run: str
     network: str
@@ -59,6 +61,7 @@ class RunNotice(BaseModel):
     reason_step: str
     reason_device: str
     page: str = Field(examples=["/runs/0190f8a2-7c1e-7b6a-9d3e-5f1c2b3a4d5e"])
+    rollback_of: str | None = None
 
 
 class ApprovalNotice(RunNotice):

@@ -132,7 +132,8 @@ def run_report(
         # Its plots take seconds, which would hold up every other request in this process.
         page = backend.compute_for(caller, render_run_report, report)
         return HTMLResponse(page, headers={"Content-Security-Policy": _PAGE_POLICY})
-    return Response(_render(report, form, backend.run_requests.run(run_id)), media_type=_MEDIA_TYPES[form])
+    text = _render(report, form, backend.run_requests.run(run_id), backend.settings.public_url)
+    return Response(text, media_type=_MEDIA_TYPES[form])
 
 
 @router.get(
@@ -173,11 +174,12 @@ def _entry(run_id: str, content: RunArtifact) -> ArtifactEntry:
     )
 
 
-def _render(report: RunReport, form: Form, run: Run) -> str:
+def _render(report: RunReport, form: Form, run: Run, public_url: str | None) -> str:
+    page = f"{public_url.rstrip('/')}/runs/{run.id}" if public_url else ""
     if form == "junit":
-        return run_junit(report)
+        return run_junit(report, page)
     if form == "markdown":
-        return run_markdown(report)
+        return run_markdown(report, page)
     if form == "sarif":
         return json.dumps(sarif(report.findings, run.resolved.intent_file, Path.cwd()))
     return report_document(report).model_dump_json()

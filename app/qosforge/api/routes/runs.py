@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from qosforge.access.roles import Role
+from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.idempotency import IdempotencyKey
 from qosforge.api.middleware.authorization import Needs
@@ -22,10 +23,11 @@ from qosforge.api.run_models import (
 )
 from qosforge.api.run_pages import Before, next_page, visible_networks
 from qosforge.policy_library.choice import load_run_policy
+from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.requests.resolve import RunDocuments
 from qosforge.runs.requests.run_request import Moment, RunRequest
-from qosforge.runs.views.summary import RunSummary, summary_of
+from qosforge.runs.views.summary import RunSummary, summaries_of, summary_of
 
 router = APIRouter(tags=["runs"])
 
@@ -68,7 +70,7 @@ def start_run(
     response.headers["Location"] = audit.resource
     if not made:
         response.status_code = 200
-    return summary_of(run)
+    return _told(backend, run)
 
 
 @router.get("/runs", dependencies=[Depends(Needs(Role.VIEWER))])
@@ -91,7 +93,8 @@ def list_runs(
 
     `next` leads through all pages; runs that are added meanwhile are before the first one and move nothing.
     """
-    found = backend.run_requests.store.list_runs(
+    store = backend.run_requests.store
+    found = store.list_runs(
         limit + 1,
         networks=visible_networks(caller, network),
         status=status,
@@ -104,7 +107,7 @@ def list_runs(
     )
     page = found[:limit]
     more = len(found) > limit
-    return RunPage(runs=[summary_of(run) for run in page], next=next_page(request, page[-1].id) if more else None)
+    return RunPage(runs=summaries_of(store, page), next=next_page(request, page[-1].id) if more else None)
 
 
 @router.get("/runs/{run_id}", dependencies=[Depends(Needs(Role.VIEWER))])
@@ -113,7 +116,7 @@ def get_run(backend: TheBackend, run_id: str) -> RunDetail:
     run_requests = backend.run_requests
     candidate = run_requests.candidate(run_id)
     return detail_of(
-        run_requests.run(run_id),
+        summary_of(run_requests.store, run_requests.run(run_id)),
         run_requests.detail(run_id, measurements=False),
         candidate.id if candidate else None,
     )
@@ -126,13 +129,13 @@ def approve_run(body: Approval, caller: Caller, backend: TheBackend, run_id: str
     Where the network's rules ask for four eyes, nobody may approve it who wrote the policy, or who created,
     cancelled or retried a run that makes the same change.
     """
-    return summary_of(backend.run_requests.approve(run_id, caller.name, body.candidate, body.comment))
+    return _told(backend, backend.run_requests.approve(run_id, caller.name, body.candidate, body.comment))
 
 
 @router.post("/runs/{run_id}/reject", dependencies=[Depends(Needs(Role.APPROVER))], responses=responses(409))
 def reject_run(body: Rejection, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Reject what a waiting run would do: it ends, cancelled."""
-    return summary_of(backend.run_requests.reject(run_id, caller.name, body.comment))
+    return _told(backend, backend.run_requests.reject(run_id, caller.name, body.comment))
 
 
 @router.post(
@@ -140,7 +143,7 @@ def reject_run(body: Rejection, caller: Caller, backend: TheBackend, run_id: str
 )
 def cancel_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Cancel a run: a waiting one at once, a running one at its next step; what it changed is rolled back."""
-    return summary_of(backend.run_requests.cancel(run_id, caller.name))
+    return _told(backend, backend.run_requests.cancel(run_id, caller.name))
 
 
 @router.post(
@@ -151,7 +154,7 @@ def pause_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
 
     One that is paused for longer than its network's rules allow is rolled back.
     """
-    return summary_of(backend.run_requests.pause(run_id, caller.name))
+    return _told(backend, backend.run_requests.pause(run_id, caller.name))
 
 
 @router.post(
@@ -159,7 +162,7 @@ def pause_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
 )
 def resume_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Resume a paused rollout with its next wave."""
-    return summary_of(backend.run_requests.resume(run_id, caller.name))
+    return _told(backend, backend.run_requests.resume(run_id, caller.name))
 
 
 @router.post(
@@ -170,7 +173,7 @@ def retry_run(body: Retry, caller: Caller, backend: TheBackend, run_id: str) -> 
 
     Of a run that was kept but left devices out, a new run is made, which changes just these.
     """
-    return summary_of(backend.run_requests.retry(run_id, caller.name, body.start))
+    return _told(backend, backend.run_requests.retry(run_id, caller.name, body.start))
 
 
 @router.post(
@@ -188,4 +191,8 @@ def roll_back_run(
     """
     run = backend.run_requests.roll_back(run_id, caller.name, key)
     response.headers["Location"] = f"{RUNS}/{run.id}"
-    return summary_of(run)
+    return _told(backend, run)
+
+
+def _told(backend: Backend, run: Run) -> RunSummary:
+    return summary_of(backend.run_requests.store, run)

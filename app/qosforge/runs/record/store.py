@@ -205,6 +205,14 @@ class RunStore:
             query = query.where(RUNS.c.id > after)
         return self.database.query(lambda connection: [read_run(row) for row in connection.execute(query)])
 
+    def rollbacks_of(self, run_ids: Collection[str]) -> list[Run]:
+        """The runs that were started to roll back one of these, newest first."""
+        if not run_ids:
+            return []
+        of = RUNS.c.params["rollback_of"].as_string()
+        query = sa.select(RUNS).where(RUNS.c.id > min(run_ids), of.in_(sorted(run_ids))).order_by(RUNS.c.id.desc())
+        return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
+
     def unfinished_runs(self) -> list[Run]:
         """Runs that are not over, oldest first."""
         return self.runs_in(UNFINISHED)

@@ -63,13 +63,15 @@ class ValidateSummary(StageSummary):
 class PreparedDevice(BaseModel):
     """What is prepared for a device, as artifacts; ``empty`` where nothing has to be entered.
 
-    ``gaps`` are places that are without their policy while it is entered.
+    ``gaps`` are places that are without their policy while it is entered; ``difference`` is what the configuration
+    loses and gains, empty in records of releases that did not keep it.
     """
 
     configuration: str
     delta: str
     inverse: str
     gaps: list[Gap] = []
+    difference: str = ""
     empty: bool
 
 

@@ -55,4 +55,5 @@ def _data(run: Run) -> dict[str, Any]:
         "reason_step": run.reason_step,
         "reason_device": run.reason_device,
         "page": f"/runs/{run.id}",
+        "rollback_of": run.resolved.rollback_of,
     }

@@ -32,6 +32,8 @@ class ArtifactKind(StrEnum):
     CONFIGURATION = "configuration"
     DELTA = "delta"
     INVERSE = "inverse"
+    DIFFERENCE = "difference"
+    """What a device's configuration would lose and gain, with where that stands."""
     CANDIDATE = "candidate"
     """Every device's delta in one list: what an approval is about."""
     MEASUREMENT = "measurement"
@@ -43,7 +45,12 @@ class ArtifactKind(StrEnum):
     @property
     def restricted(self) -> bool:
         """Whether it may hold secrets of a device: a running configuration has passwords and communities in it."""
-        return self in (ArtifactKind.RUNNING, ArtifactKind.READ_BACK, ArtifactKind.RESTORED)
+        return self in (
+            ArtifactKind.RUNNING,
+            ArtifactKind.DIFFERENCE,
+            ArtifactKind.READ_BACK,
+            ArtifactKind.RESTORED,
+        )
 
     @property
     def media_type(self) -> str:
@@ -57,6 +64,7 @@ class ArtifactKind(StrEnum):
             ArtifactKind.CONFIGURATION,
             ArtifactKind.DELTA,
             ArtifactKind.INVERSE,
+            ArtifactKind.DIFFERENCE,
         ):
             return "text/plain"
         return "application/json"
@@ -127,6 +135,8 @@ def _made(stage: Stage) -> Iterator[tuple[ArtifactKind, str, str]]:
                 yield ArtifactKind.CONFIGURATION, device, prepared.configuration
                 yield ArtifactKind.DELTA, device, prepared.delta
                 yield ArtifactKind.INVERSE, device, prepared.inverse
+                if prepared.difference:
+                    yield ArtifactKind.DIFFERENCE, device, prepared.difference
         case MeasurementSummary(measurement=measurement, verdicts=verdicts) if measurement:
             predicted = isinstance(stage.summary, PredictionSummary)
             of = "predicted" if predicted else stage.name.removeprefix(MEASUREMENT_STAGES)

@@ -29,6 +29,7 @@ from qosforge.runs.record.summaries import (
     StageSummary,
     ValidateSummary,
 )
+from qosforge.runs.workflow.rollback import rolled_back_by
 from qosforge.runs.workflow.steps.compare import question
 from qosforge.tester.measurement.changes import ClassChange
 from qosforge.tester.measurement.document import Measurement
@@ -132,6 +133,7 @@ def _running(last: Mapping[str, StageSummary], stage: str) -> Mapping[str, str]:
 
 def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:
     """What was asked, by whom, and what people decided."""
+    since = rolled_back_by(store, run)
     questions = {stage.summary.question for stage in stages if isinstance(stage.summary, CompareSummary)}
     return {
         "id": run.id,
@@ -145,6 +147,7 @@ def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:
         "set_aside": _set_aside(run),
         "source": run.source,
         "rollback_of": run.resolved.rollback_of,
+        "rolled_back_by": since.id if since else None,
         "waits_for": run.waits_for,
         "reason": run.reason,
         "reason_step": run.reason_step,
@@ -263,6 +266,7 @@ def _devices(
                 outcome=_outcome(actions[device.name], entry.empty),
                 candidate=shown(artifacts.get_text(entry.delta)),
                 inverse=shown(artifacts.get_text(entry.inverse)),
+                difference=shown(artifacts.get_text(entry.difference)) if entry.difference else "",
                 diff=shown(difference),
                 configuration=shown(artifacts.get_text(entry.configuration)),
                 findings=tuple(found[device.name]),

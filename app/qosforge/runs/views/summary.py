@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from pydantic import BaseModel, Field
 
 from qosforge.runs.record.run import Run
+from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus, Verdict
+from qosforge.runs.workflow.rollback import rolled_back_since
 
 
 class RunSummary(BaseModel):
@@ -40,11 +43,31 @@ class RunSummary(BaseModel):
     reason_device: str = Field(description="The device on which it was; empty where no single one is meant.")
     reason_hint: str = Field(description="The way on.")
     rollback_of: str | None = Field(description="The run that this one rolls back.")
+    rolled_back_by: str | None = Field(
+        description="The run that rolled this one's change back after it was kept; null while the change stands."
+    )
+    page: str = Field(
+        description="Path of its page for people.", examples=["/runs/019a3f6e-5b1c-7c8e-9a40-0c5d9f1b7a11"]
+    )
 
 
-def summary_of(run: Run) -> RunSummary:
+def summary_of(store: RunStore, run: Run) -> RunSummary:
     """A run as lists have it."""
-    names = RunSummary.model_fields.keys() - {"created_by", "final", "rollback_of"}
-    own = {name: getattr(run, name) for name in names}
-    rolled_back = run.resolved.rollback_of
-    return RunSummary(**own, created_by=run.requested_by, final=run.status.final, rollback_of=rolled_back)
+    return summaries_of(store, [run])[0]
+
+
+def summaries_of(store: RunStore, runs: Sequence[Run]) -> list[RunSummary]:
+    """Runs as lists have them, in their order."""
+    since = rolled_back_since(store, runs)
+    names = RunSummary.model_fields.keys() - {"created_by", "final", "rollback_of", "rolled_back_by", "page"}
+    return [
+        RunSummary(
+            **{name: getattr(run, name) for name in names},
+            created_by=run.requested_by,
+            final=run.status.final,
+            rollback_of=run.resolved.rollback_of,
+            rolled_back_by=since[run.id].id if run.id in since else None,
+            page=f"/runs/{run.id}",
+        )
+        for run in runs
+    ]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from qosforge.compiler.candidate import rollback_lines
-from qosforge.configtree import as_text
+from qosforge.compiler.candidate import Candidate, rollback_difference, rollback_lines
 from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.deploy.transaction import Target, require_as_before
 from qosforge.errors import DeviceError, Place
@@ -46,16 +45,22 @@ def require_rollback_possible(store: RunStore, run: Run) -> None:
 
 def rollbacks_of(store: RunStore, run: Run) -> list[Run]:
     """The runs that were started to roll this one back, newest first."""
-    later = store.list_runs(limit=MAX_LATER_RUNS, networks=[run.network], after=run.id)
-    return [other for other in later if other.resolved.rollback_of == run.id]
+    return store.rollbacks_of([run.id])
 
 
 def rolled_back_by(store: RunStore, run: Run) -> Run | None:
     """The run that rolled a kept one back, if that still holds: it was kept, and not rolled back itself."""
-    for other in rollbacks_of(store, run):
+    return rolled_back_since(store, [run]).get(run.id)
+
+
+def rolled_back_since(store: RunStore, runs: Iterable[Run]) -> dict[str, Run]:
+    """By the ids of those of these runs that were kept and do not stand any more: the run that rolled each back."""
+    newest: dict[str, Run] = {}
+    for other in store.rollbacks_of([run.id for run in runs if run.status is RunStatus.KEPT]):
         if other.status is RunStatus.KEPT:
-            return None if rolled_back_by(store, other) else other
-    return None
+            newest.setdefault(str(other.resolved.rollback_of), other)
+    undone = rolled_back_since(store, newest.values()) if newest else {}
+    return {run_id: other for run_id, other in newest.items() if other.id not in undone}
 
 
 def require_last(store: RunStore, run: Run) -> None:
@@ -102,7 +107,7 @@ def rollback_targets(context: Context) -> dict[str, Target]:
     return found
 
 
-def rollback_changes(context: Context, held: Mapping[str, str]) -> dict[str, tuple[str, tuple[str, ...]]]:
+def rollback_changes(context: Context, held: Mapping[str, str]) -> dict[str, Candidate]:
     """By device: the lines that lead back, and those that undo them.
 
     Only lines that qosforge manages differ: what others changed since stays.
@@ -115,15 +120,16 @@ def rollback_changes(context: Context, held: Mapping[str, str]) -> dict[str, tup
     ways = {}
     for name, target in rollback_targets(context).items():
         ways[name] = context.compute(
-            rollback_change, target.platform, context.configuration(name, held[name]), target.original
+            rollback_change, name, target.platform, context.configuration(name, held[name]), target.original
         )
     return ways
 
 
-def rollback_change(platform: str, now: DeviceText, original: DeviceText) -> tuple[str, tuple[str, ...]]:
+def rollback_change(device: str, platform: str, now: DeviceText, original: DeviceText) -> Candidate:
     """The lines that lead from what a device holds to what it held, and those that undo them."""
     there, back = rollback_lines(platform, now, original), rollback_lines(platform, original, now)
-    return as_text(there) if there else "", back
+    changed = rollback_difference(platform, now, original) if there else ()
+    return Candidate(device, there, back, difference=changed)
 
 
 def is_restored(target: Target, running: DeviceText) -> bool:

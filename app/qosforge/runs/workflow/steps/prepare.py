@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+from qosforge.compiler.candidate import Candidate
 from qosforge.compiler.compile import Compilation, compile_intent
-from qosforge.configtree import Gap
 from qosforge.deploy import transaction
 from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.deploy.fleet import Outcome
@@ -194,7 +194,7 @@ def prepare_change(context: Context, running: Mapping[str, str]) -> PreparedChan
     with context.store.stage(context.run_id, "prepare", PrepareSummary()) as prepared:
         for name, (text, made) in {} if refused else checked.devices.items():
             if not resolved.only or name in resolved.only:
-                devices[name] = prepare_device(context, text, made.text, made.inverse, made.gaps)
+                devices[name] = prepare_device(context, text, made)
         candidate = listed(context, devices)
         prepared.devices, prepared.candidate = devices, candidate
     if resolved.measure and not all(device.empty for device in devices.values()):
@@ -213,16 +213,15 @@ def _told(finding: Json) -> StepError:
     return StepError(message=finding["message"], hint=hint, device=finding["device"] or "")
 
 
-def prepare_device(
-    context: Context, text: str, delta: str, inverse: Sequence[str], gaps: Sequence[Gap] = ()
-) -> PreparedDevice:
+def prepare_device(context: Context, text: str, candidate: Candidate) -> PreparedDevice:
     """What is prepared for one device, with its texts as artifacts."""
     return PreparedDevice(
         configuration=context.artifacts.put_text(text),
-        delta=context.artifacts.put_text(delta),
-        inverse=context.artifacts.put_text("\n".join(inverse)),
-        gaps=list(gaps),
-        empty=not delta,
+        delta=context.artifacts.put_text(candidate.text),
+        inverse=context.artifacts.put_text("\n".join(candidate.inverse)),
+        gaps=list(candidate.gaps),
+        difference=context.artifacts.put_text("\n".join(candidate.difference)),
+        empty=candidate.empty,
     )
 
 
@@ -241,9 +240,9 @@ def prepare_rollback(context: Context, running: Mapping[str, str]) -> PreparedCh
     devices: dict[str, PreparedDevice] = {}
     with context.store.stage(context.run_id, "prepare", PrepareSummary()) as prepared:
         context.observe("prepare", f"the rollback of run {context.resolved.rollback_of}")
-        for name, (there, back) in rollback.rollback_changes(context, running).items():
+        for name, way in rollback.rollback_changes(context, running).items():
             # What is put back, not all that the device held: viewers read it.
-            devices[name] = prepare_device(context, there, there, back)
+            devices[name] = prepare_device(context, way.text, way)
         candidate = listed(context, devices)
         prepared.devices, prepared.candidate = devices, candidate
     return PreparedChange(refused=False, devices=devices, candidate=candidate)
