@@ -211,7 +211,7 @@ class RunStore:
             return []
         of = RUNS.c.params["rollback_of"].as_string()
         query = sa.select(RUNS).where(RUNS.c.id > min(run_ids), of.in_(sorted(run_ids))).order_by(RUNS.c.id.desc())
-        return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
+        return self.database.query(lambda connection: [read_run(row) for row in connection.execute(query)])
 
     def unfinished_runs(self) -> list[Run]:
         """Runs that are not over, oldest first."""
