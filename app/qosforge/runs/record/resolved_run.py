@@ -11,6 +11,9 @@ from qosforge.inventory.changes import Approval
 from qosforge.keep_rule import KeepRule
 from qosforge.runs.record.set_aside import RecordedSetAside
 
+ROLLBACK_OF = "undo_of"
+"""The name under which records keep which run one rolls back."""
+
 
 class ResolvedRun(BaseModel):
     """What a run does, with its documents as artifacts: what its workflow needs, and what the store keeps of it.
@@ -58,7 +61,7 @@ class ResolvedRun(BaseModel):
     before: bool = False
     """Whether an external tester measures before the push, too."""
     timeout_seconds: float | None = None
-    rollback_of: str | None = Field(default=None, alias="undo_of")
+    rollback_of: str | None = Field(default=None, alias=ROLLBACK_OF)
     """The run that this one rolls back."""
     reapplies: bool = Field(default=False, alias="redoes")
     """Whether it brings a change again, as it rolls a rollback back."""

@@ -22,7 +22,7 @@ from qosforge.runs.record.journal import Journal
 from qosforge.runs.record.leases import Leases
 from qosforge.runs.record.lineage import RunAction, record_action
 from qosforge.runs.record.reason import NO_REASON, REASONED, Reason, retry
-from qosforge.runs.record.resolved_run import ResolvedRun
+from qosforge.runs.record.resolved_run import ROLLBACK_OF, ResolvedRun
 from qosforge.runs.record.run import Run, read_run
 from qosforge.runs.record.stages import Stage, Stages, Summary
 from qosforge.runs.record.status_events import event_fields, next_attempt_columns, status_event_data
@@ -209,7 +209,7 @@ class RunStore:
         """The runs that were started to roll back one of these, newest first."""
         if not run_ids:
             return []
-        of = RUNS.c.params["rollback_of"].as_string()
+        of = RUNS.c.params[ROLLBACK_OF].as_string()
         query = sa.select(RUNS).where(RUNS.c.id > min(run_ids), of.in_(sorted(run_ids))).order_by(RUNS.c.id.desc())
         return self.database.query(lambda connection: [read_run(row) for row in connection.execute(query)])
 
