@@ -15,6 +15,8 @@ import pytest
 from qosforge.importing import import_configurations, read_configuration
 from qosforge.intent.loader import LoadedIntent, parse_intent
 from qosforge.plan.model import Trust
+from qosforge.platforms.base import platform
+from qosforge.platforms.line_rules import ConfigurationLines
 
 from .switch_support import booted, codes, finding, lowered, push, rendered, startup
 
@@ -90,3 +92,28 @@ def test_import_reads_text_of_layer_2_whatever_the_image(image: str) -> None:
     assert "{cos: 5}" in found.intents[0].text
     told = [f.message for f in found.findings if f.code == "import-does-not-compile"]
     assert [LAYER2.removesuffix(".0") in message for message in told] == [True] * (image != LAYER2)
+
+
+@pytest.mark.parametrize("lines", LINES.values(), ids=LINES)
+def test_lines_of_layer_2_are_wrong_on_older_releases(lines: list[str]) -> None:
+    target = platform("force10_e300")
+    text = "".join(f"{' ' * at}{line}\n" for at, line in enumerate(lines))
+
+    def too_new(image: str) -> list[str]:
+        held = ConfigurationLines(target.commands.place(text), image)
+        found = [fault for rule in target.line_rules for fault in rule(held)]
+        return [fault.line.text for fault in found if fault.reason.code == "line-too-new"]
+
+    assert too_new("6.5") == [line for line in lines if "layer2" in line]
+    assert too_new(LAYER2) == []
+
+
+@pytest.mark.parametrize("extra", [{"mark": {"cos": 5}}, {"match": {"any": [{"vlan": [5]}]}}])
+def test_a_class_of_layer_2_alone_is_unmarked_for_the_release(extra: dict[str, Any]) -> None:
+    one = {"name": "one", "match": {"any": [{"cos": [5]}]}, **extra}
+    scopes = [{**SCOPES[0], "trust": "dscp"}, SCOPES[1]]
+    loaded = rich({**one, "treatment": {"priority": True}}, REST, apply=scopes)
+    told = finding(lowered(DEVICE, loaded, startup(DEVICE))[1], "unmarked-class")
+    assert "image 6.5" in told.message
+    assert "came with 7.4.1" in told.message
+    assert told.hint == "give the class a mark with a dscp, or load a newer image"

@@ -116,7 +116,17 @@ def trust_findings(request: DeviceRequest, running: Plan | None, *, by_map: bool
             continue
         bare = not by_map and not layer2(request) and not marks(c) and not expressible(request, c)
         if (by_cos and not priorities(c)) or (bare and len(trusting) > len(by_cos)):
-            yield note("unmarked-class", class_place(request, c, direction="input"))
+            yield _unmarked(request, c)
+
+
+def _unmarked(request: DeviceRequest, class_request: ClassRequest) -> Finding:
+    """A class that trusting ports cannot tell; newer releases could, where it has anything of layer 2."""
+    place = class_place(request, class_request, direction="input")
+    ethernet = any({"vlan", "source_mac", "destination_mac"} & set(t.set_fields) for t in class_request.terms)
+    if has_layer2(request.image) or not (ethernet or priorities(class_request)):
+        return note("unmarked-class", place)
+    since = CAPABILITIES.layer2_since.value
+    return note("unmarked-class", place, variant="no-layer2", image=request.image, since=since)
 
 
 def box_findings(request: DeviceRequest, strict: int | None, running: Plan | None) -> Iterator[Finding]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qosforge.commands import PlacedLine
-from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, acl_name_limit, name_limit
+from qosforge.note import because
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, acl_name_limit, has_layer2, name_limit
 from qosforge.platforms.line_rules import (
     ConfigurationLines,
     Fault,
@@ -94,6 +95,15 @@ def layers(lines: ConfigurationLines) -> Iterator[Fault]:
             yield not_together(attached, there.text, "it attaches a policy of another layer")
 
 
+def layers_of_release(lines: ConfigurationLines) -> Iterator[Fault]:
+    """Lines of layer 2, on releases that have none."""
+    if has_layer2(lines.image):
+        return
+    for line in lines.all("class-map", "input-policy", "input-map", "service", "service-policy"):
+        if _layer2(line):
+            yield Fault(line, because("line-too-new", since=CAPABILITIES.layer2_since.value, image=lines.image))
+
+
 def _layer2(line: PlacedLine) -> bool:
     return line.text.endswith(" layer2")
 
@@ -152,6 +162,7 @@ LINE_RULES = (
     strict,
     profiles,
     layers,
+    layers_of_release,
     marks,
     lists_of_classes,
     names,
