@@ -64,7 +64,9 @@ class Nortel5510(CapabilityData):
     precedences: Fact[int]
     first_id: FirstId
     queue_limit: Fact[int]
-    filter_syntax: Sourced
+    filter_actions: Sourced
+    filter_blocks: Sourced
+    filter_policies: Sourced
     filter_limits: Fact[FilterLimits]
     buckets: Fact[tuple[int, ...]]
     meter_rate: Range
