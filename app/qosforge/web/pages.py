@@ -16,6 +16,7 @@ from qosforge.access.roles import Principal, Role
 from qosforge.access.sessions import cookie_name, csrf_token
 from qosforge.api.backend import Backend
 from qosforge.api.middleware.authorization import Needs
+from qosforge.operations.revision import release
 from qosforge.platforms.base import installed, platform
 from qosforge.reports.row_table import row_table
 from qosforge.visible import visible_in_page
@@ -111,6 +112,7 @@ def _environment(language: str) -> Environment:
     )
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
     environment.globals["asset"] = asset
+    environment.globals["release"] = release()
     environment.filters["moment"] = _moment
     environment.filters["row_table"] = row_table
     environment.filters["translated"] = partial(translate_finding, gettext=translations(language).gettext)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -49,3 +50,21 @@ def last_text(database: Database, artifacts: Artifacts, network: str, device: st
     query = sa.select(READINGS.c.artifact).where(READINGS.c.network == network, READINGS.c.device == device)
     artifact = database.query(lambda connection: connection.scalar(query))
     return None if artifact is None else artifacts.get_text(artifact)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingTimes:
+    """How many devices of a network were ever read, and when the first and the last of them were read last."""
+
+    devices: int
+    oldest: datetime
+    newest: datetime
+
+
+def reading_times(database: Database) -> dict[str, ReadingTimes]:
+    """By network; without those of which no device was ever read."""
+    moment = READINGS.c.at
+    columns = (READINGS.c.network, sa.func.count().label("devices"), sa.func.min(moment).label("oldest"))
+    query = sa.select(*columns, sa.func.max(moment).label("newest")).group_by(READINGS.c.network)
+    rows = database.query(lambda connection: list(connection.execute(query)))
+    return {row.network: ReadingTimes(row.devices, row.oldest, row.newest) for row in rows}

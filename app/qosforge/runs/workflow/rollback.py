@@ -11,6 +11,7 @@ from qosforge.errors import DeviceError, Place
 from qosforge.platforms.device_text import DeviceText
 from qosforge.runs.record.expired import require_artifacts
 from qosforge.runs.record.invalid_state import InvalidState, require_status
+from qosforge.runs.record.outlines import RunOutline
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.store import RunStore
@@ -53,7 +54,7 @@ def rolled_back_by(store: RunStore, run: Run) -> Run | None:
     return rolled_back_since(store, [run]).get(run.id)
 
 
-def rolled_back_since(store: RunStore, runs: Iterable[Run]) -> dict[str, Run]:
+def rolled_back_since(store: RunStore, runs: Iterable[Run | RunOutline]) -> dict[str, Run]:
     """By the ids of those of these runs that were kept and do not stand any more: the run that rolled each back."""
     newest: dict[str, Run] = {}
     for other in store.rollbacks_of([run.id for run in runs if run.status is RunStatus.KEPT]):

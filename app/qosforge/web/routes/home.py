@@ -1,4 +1,4 @@
-"""The first page: runs that wait, runs under way, and the last runs."""
+"""The first page: what waits, how every network is, and the last runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from fastapi import APIRouter, Response
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
-from qosforge.api.run_pages import visible_networks
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.overview import Overview
 from qosforge.web.views.runs import Known
@@ -17,7 +16,7 @@ router = APIRouter()
 @router.get("/", dependencies=sees(Role.VIEWER))
 def home(page: ThePage, caller: Caller, backend: TheBackend, known: Known = "") -> Response:
     """The overview of runs and of the caller's networks; it refreshes itself."""
-    overview = Overview.of(backend.run_requests.store, visible_networks(caller))
+    overview = Overview.of(backend, caller)
     if page.is_fragment and known == overview.mark:
         return Response(status_code=204)
-    return page.answer("home.html.j2", overview=overview, networks=caller.networks(backend.networks.names()))
+    return page.answer("home.html.j2", overview=overview)

@@ -1,41 +1,160 @@
-"""The runs of the first page."""
+"""The first page: what waits for the caller, how every network is, and what ran last."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
+from qosforge.access.roles import Principal
+from qosforge.api.backend import Backend
+from qosforge.api.run_pages import visible_networks
+from qosforge.device_state.drift_watch import DriftState, DriftWatch, drift_watches
+from qosforge.runs.record.outlines import RunOutline, newest_runs
+from qosforge.runs.record.readings import ReadingTimes, reading_times
 from qosforge.runs.record.run import Run
-from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
-from qosforge.web.views.runs import fingerprint
+from qosforge.runs.workflow.rollback import rolled_back_since
 
 LAST = 8
-"""Ended runs that are shown."""
+"""Ended runs that are listed."""
+MOST_BARS = 20
+"""Runs that the picture of a network's objectives has."""
+
+_SETTLED = frozenset({RunStatus.KEPT, RunStatus.NO_CHANGES})
+_UNWELL = frozenset({RunStatus.FAILED, RunStatus.REJECTED, RunStatus.ROLLED_BACK})
+
+Health = Literal["ok", "warn", "bad", "unknown"]
+Bar = Literal["met", "broken", "inconclusive", "unmeasured"]
+
+
+@dataclass(frozen=True)
+class NetworkHealth:
+    """A network at a glance: its newest runs (newest first), its drift, and when its devices were read."""
+
+    name: str
+    runs: tuple[RunOutline, ...]
+    watch: DriftWatch
+    readings: ReadingTimes | None
+
+    @property
+    def last(self) -> RunOutline | None:
+        """The newest run that is over."""
+        return next((run for run in self.runs if run.status.final), None)
+
+    @property
+    def measured(self) -> RunOutline | None:
+        """The newest run that has a verdict."""
+        return next((run for run in self.runs if run.verdict), None)
+
+    @property
+    def bars(self) -> tuple[tuple[RunOutline, Bar], ...]:
+        """The last runs that are over, the oldest first, by what became of their objectives."""
+        over = [run for run in self.runs if run.status.final][:MOST_BARS]
+        return tuple((run, run.verdict.value if run.verdict else "unmeasured") for run in reversed(over))
+
+    @property
+    def counts(self) -> dict[Bar, int]:
+        """How many of the bars there are of each kind."""
+        kinds = [kind for _, kind in self.bars]
+        return {kind: kinds.count(kind) for kind in ("met", "broken", "inconclusive", "unmeasured")}
+
+    @property
+    def unreached(self) -> int:
+        """Devices that could not be read when drift was last looked for."""
+        return len(self.watch.unread)
+
+    @property
+    def health(self) -> Health:
+        """The network as a whole: the worst of what is known of it."""
+        verdict = self.measured.verdict.value if self.measured and self.measured.verdict else ""
+        if self.unreached or (self.last and self.last.status is RunStatus.FAILED):
+            return "bad"
+        if self.watch.drifted or verdict == "broken" or (self.last and self.last.status in _UNWELL):
+            return "warn"
+        if self.watch.state is DriftState.IN_STEP or any(run.status in _SETTLED for run in self.runs):
+            return "ok"
+        return "unknown"
 
 
 @dataclass(frozen=True)
 class Overview:
-    """Runs that wait for an approval, that are not over otherwise, and those that ended last; newest first."""
+    """The first page. Runs are newest first; those ``waiting`` want an approval, those ``stuck`` stopped half-way.
+
+    ``rolled_back`` are those of the ended ones, by their ids, that were kept and do not stand any more;
+    ``has_readings`` says whether any device was ever read.
+    """
 
     waiting: tuple[Run, ...]
+    stuck: tuple[Run, ...]
     under_way: tuple[Run, ...]
-    ended: tuple[Run, ...]
+    ended: tuple[RunOutline, ...]
+    networks: tuple[NetworkHealth, ...]
+    rolled_back: frozenset[str]
+    has_readings: bool
 
     @classmethod
-    def of(cls, store: RunStore, networks: Collection[str] | None) -> Self:
-        """Of these networks; ``None``: of all."""
-        unfinished = [run for run in store.unfinished_runs() if networks is None or run.network in networks][::-1]
-        # Enough of the newest that the last ended ones are among them, however many are under way.
-        newest = store.list_runs(LAST + len(unfinished), networks=networks)
-        return cls(
-            waiting=tuple(run for run in unfinished if run.status is RunStatus.NEEDS_APPROVAL),
-            under_way=tuple(run for run in unfinished if run.status is not RunStatus.NEEDS_APPROVAL),
-            ended=tuple(run for run in newest if run.status.final)[:LAST],
+    def of(cls, backend: Backend, caller: Principal) -> Self:
+        """What a caller sees."""
+        seen, names = visible_networks(caller), caller.networks(backend.networks.names())
+        store = backend.run_requests.store
+        unfinished = [run for run in store.unfinished_runs() if seen is None or run.network in seen][::-1]
+        database = store.database
+        health = _health(
+            newest_runs(database, names, MOST_BARS + LAST),
+            {watch.network: watch for watch in drift_watches(database)},
+            reading_times(database),
         )
+        ended = sorted((run for one in health for run in one.runs if run.status.final), key=_by_id, reverse=True)
+        apart = (RunStatus.NEEDS_APPROVAL, RunStatus.NEEDS_RECOVERY)
+        return cls(
+            waiting=_of(unfinished, RunStatus.NEEDS_APPROVAL),
+            stuck=_of(unfinished, RunStatus.NEEDS_RECOVERY),
+            under_way=tuple(run for run in unfinished if run.status not in apart),
+            ended=tuple(ended[:LAST]),
+            networks=health,
+            rolled_back=frozenset(rolled_back_since(store, ended[:LAST])),
+            has_readings=any(one.readings for one in health),
+        )
+
+    @property
+    def failed(self) -> tuple[RunOutline, ...]:
+        """The last run of a network, where it ended without its change."""
+        return tuple(one.last for one in self.networks if one.last and one.last.status in _UNWELL)
+
+    @property
+    def drifted(self) -> tuple[NetworkHealth, ...]:
+        """Networks of which a device is not as the last run left it, or could not be read."""
+        return tuple(one for one in self.networks if one.watch.drifted or one.watch.unread)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no run ever ended with what a policy asks for: the first steps are shown."""
+        return not any(run.status in _SETTLED for one in self.networks for run in one.runs)
 
     @property
     def mark(self) -> str:
         """Changes with what is shown."""
-        return fingerprint((*self.waiting, *self.under_way, *self.ended))
+        unfinished = [(run.id, run.updated) for run in (*self.waiting, *self.stuck, *self.under_way)]
+        shown = repr((unfinished, self.ended, self.networks, sorted(self.rolled_back)))
+        return hashlib.sha256(shown.encode()).hexdigest()[:16]
+
+
+def _health(
+    runs: Mapping[str, tuple[RunOutline, ...]],
+    watches: Mapping[str, DriftWatch],
+    readings: Mapping[str, ReadingTimes],
+) -> tuple[NetworkHealth, ...]:
+    return tuple(
+        NetworkHealth(name, newest, watches.get(name, DriftWatch(name)), readings.get(name))
+        for name, newest in runs.items()
+    )
+
+
+def _of(runs: Sequence[Run], status: RunStatus) -> tuple[Run, ...]:
+    return tuple(run for run in runs if run.status is status)
+
+
+def _by_id(run: RunOutline) -> str:
+    return run.id

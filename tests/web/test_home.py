@@ -1,0 +1,190 @@
+"""The first page: what waits, how every network is, and that many runs do not make it slow."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from starlette.testclient import TestClient
+
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.device_state.tables import DRIFT_WATCHES
+from qosforge.operations.revision import release
+from qosforge.runs.record.readings import write_readings
+from qosforge.runs.record.reason import REASONED, Reason
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import RUNS, RunStatus, Verdict
+from qosforge.settings import Settings
+from qosforge.web.site import create_site
+from tests.web.people import Persons
+
+MARKUP = "<img src=x>"
+NOW = datetime.now(UTC)
+
+
+def _run(
+    backend: Backend, network: str, status: RunStatus, verdict: Verdict | None = None, policy: str = "gold"
+) -> str:
+    store = backend.run_requests.store
+    run = store.create_run(network, policy, "0" * 64, {})
+    reason = Reason("the line is down", "push", "call them") if status in REASONED else None
+    store.set_status(run.id, status, verdict=verdict, reason=reason)
+    return run.id
+
+
+def _watch(backend: Backend, network: str, **found: object) -> None:
+    row = {"network": network, "minutes": 60, "looked": NOW, "compared": 2}
+    row |= {"drifted": {}, "unread": {}, "uncompared": [], **found}
+    backend.database.transact(lambda connection: connection.execute(sa.insert(DRIFT_WATCHES), [row]))
+
+
+def _card(page: str, network: str) -> str:
+    """The text of a network's card, without its markup."""
+    found = re.search(rf'aria-labelledby="net-{network}">(.*?)</article>', page, re.DOTALL)
+    assert found is not None
+    return " ".join(re.sub(r"<title>.*?</title>|<[^>]+>", " ", found[1]).split())
+
+
+def test_a_newcomer_is_told_what_to_do_first(client: TestClient, persons: Persons, backend: Backend) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+    page = client.get("/").text
+    assert "First steps" in page
+    assert page.count('<span class="badge">done</span>') == 1  # there are networks
+    assert "nothing known yet" in _card(page, "campus")
+    store_reading = {"r1": backend.artifacts.put_text("hostname r1\n")}
+    backend.database.transact(lambda connection: write_readings(connection, "campus", store_reading, NOW))
+    page = client.get("/").text
+    assert page.count('<span class="badge">done</span>') == 2
+    assert "1 device read" in _card(page, "campus")
+    _run(backend, "campus", RunStatus.KEPT)
+    assert "First steps" not in client.get("/").text
+
+
+def test_a_network_without_trouble_is_healthy(client: TestClient, persons: Persons, backend: Backend) -> None:
+    persons.add("ann", Role.VIEWER).log_in(client)
+    _run(backend, "campus", RunStatus.ROLLED_BACK, Verdict.BROKEN)
+    _run(backend, "campus", RunStatus.KEPT, Verdict.MET)
+    _watch(backend, "campus")
+    page = client.get("/").text
+    card = _card(page, "campus")
+    assert "healthy" in card
+    assert "Drift none" in card
+    assert "1 met, 1 broken in the last 2 runs" in card
+    assert "Objectives of the last 2 runs: 1 met, 1 broken, 0 inconclusive, 0 not measured" in page
+    assert "Nothing waits." in page
+
+
+def test_what_needs_attention_stands_first(client: TestClient, persons: Persons, backend: Backend) -> None:
+    persons.add("ann", Role.APPROVER).log_in(client)
+    waiting = _run(backend, "campus", RunStatus.NEEDS_APPROVAL, policy=MARKUP)
+    stuck = _run(backend, "itesm", RunStatus.NEEDS_RECOVERY)
+    failed = _run(backend, "infn-fnal", RunStatus.FAILED)
+    _watch(backend, "itesm-wan", drifted={"r1": {"count": 2, "digest": "d"}}, unread={"r2": "timed out"})
+    page = client.get("/").text
+    listed = page[page.index('class="waits"') : page.index('id="networks"')]
+    for run in (waiting, stuck, failed):
+        assert f'href="/runs/{run}"' in listed
+    assert listed.index(stuck) < listed.index(waiting) < listed.index(failed)
+    assert "&lt;img src=x&gt; on campus" in listed
+    assert "Review it, then approve or reject it." in listed
+    assert "1 device could not be read, 1 device is not as the last run left it" in listed
+    assert listed.count(": the line is down") == 2
+    assert "trouble" in _card(page, "infn-fnal")
+    assert "1 device not reached" in _card(page, "itesm-wan")
+
+
+def test_only_own_networks_show(client: TestClient, persons: Persons, backend: Backend) -> None:
+    persons.add("vic", Role.VIEWER, "itesm").log_in(client)
+    other = _run(backend, "campus", RunStatus.NEEDS_APPROVAL)
+    _watch(backend, "campus", drifted={"r1": {"count": 2, "digest": "d"}})
+    page = client.get("/").text
+    assert other not in page
+    assert 'href="/networks/campus"' not in page
+    assert "Nothing waits." in page
+
+
+def test_an_open_page_is_answered_only_when_something_changed(
+    client: TestClient, persons: Persons, backend: Backend
+) -> None:
+    said = persons.add("ann", Role.VIEWER).log_in(client)
+    known = re.search(r"known=([0-9a-f]{16})", client.get("/").text)
+    assert known is not None
+    again = client.get("/", params={"known": known[1]}, headers=said)
+    assert again.status_code == 204
+    _watch(backend, "campus")
+    assert client.get("/", params={"known": known[1]}, headers=said).status_code == 200
+
+
+def test_every_page_leads_to_the_interface_and_tells_the_version(client: TestClient, persons: Persons) -> None:
+    assert f"qosforge {release()}" in client.get("/login").text
+    persons.add("ann", Role.VIEWER).log_in(client)
+    page = client.get("/runs").text
+    assert f"qosforge {release()}" in page
+    assert client.get(re.findall(r'<a href="(/api/[^"]+)">', page)[0]).status_code == 200
+
+
+NETWORKS = tuple(f"site-{number}" for number in range(20))
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Iterator[Backend]:
+    """A service with twenty networks, and no run yet."""
+    inventories = tmp_path / "inventories"
+    for name in NETWORKS:
+        (inventories / name).mkdir(parents=True)
+        (inventories / name / "hosts.yaml").write_text("{}\n")
+    settings = Settings(var_dir=tmp_path / "var", inventories_dir=inventories, compute_processes=1)
+    with open_backend(settings) as made:
+        yield made
+
+
+def _fill(store: RunStore, count: int) -> None:
+    """So many runs that are over, by turns on all networks, with parameters as large as usual ones."""
+    first = store.create_run(NETWORKS[0], "gold", "0" * 64, {"text": "x" * 2000})
+    store.set_status(first.id, RunStatus.KEPT, verdict=Verdict.MET)
+    with store.database.read() as connection:
+        row = dict(connection.execute(sa.select(RUNS).limit(1)).one()._mapping)
+    moment = int((NOW - timedelta(days=1)).timestamp() * 1000) + 100_000 * count
+    rows = [
+        {**row, "id": str(uuid.UUID(int=(moment + number) << 80)), "network": NETWORKS[number % len(NETWORKS)]}
+        for number in range(count)
+    ]
+    store.database.transact(lambda connection: connection.execute(sa.insert(RUNS), rows))
+
+
+def _database_steps(backend: Backend, client: TestClient) -> int:
+    """How many thousand instructions SQLite takes for the first page."""
+    steps = [0]
+
+    def count() -> None:
+        steps[0] += 1
+
+    with backend.database.read() as connection:
+        engine = connection.engine
+
+    def watch(connection: sqlite3.Connection, *_: object) -> None:
+        connection.set_progress_handler(count, 1_000)
+
+    sa.event.listen(engine, "checkout", watch)
+    try:
+        assert "site-19" in client.get("/").text
+    finally:
+        sa.event.remove(engine, "checkout", watch)
+    return steps[0]
+
+
+def test_ten_thousand_runs_are_not_gone_through(many: Backend) -> None:
+    with TestClient(create_site(many)) as client:
+        Persons(many).add("ann", Role.VIEWER).log_in(client)
+        steps = []
+        for count in (1_000, 10_000):
+            _fill(many.run_requests.store, count)
+            steps.append(_database_steps(many, client))
+    assert 0 < steps[1] < 1.2 * steps[0], steps
