@@ -1,0 +1,104 @@
+"""The steps of a run as people follow them: which is under way, how long each took, and which devices it is at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.stages import Stage
+from qosforge.runs.record.tables import RunStatus, StageOutcome
+from qosforge.runs.views.progress import DeviceStep, Progress, StepState
+
+State = Literal["done", "now", "waiting", "failed", "open"]
+
+_STAGES: dict[str, tuple[str, ...]] = {
+    "read": ("read",),
+    "check": ("compile", "validate", "prepare", "predict", "rollout"),
+    "approve": (),
+    "measure-before": ("measure-before",),
+    "push": ("push", "leave-out"),
+    "verify": ("read-back", "counters"),
+    "measure-after": ("measure-after", "compare"),
+    "keep": ("keep",),
+    "rollback": ("rollback",),
+}
+"""The stages of each step; a longer look at a measurement belongs to it."""
+_MEASURED = ("measure-before", "measure-after")
+_OF_DEVICES = {
+    "read": (DeviceStep.READ,),
+    "check": (DeviceStep.PREPARE,),
+    "push": (DeviceStep.PUSH,),
+    "verify": (DeviceStep.READ_BACK, DeviceStep.COUNTERS),
+    "keep": (DeviceStep.KEEP,),
+    "rollback": (DeviceStep.ROLL_BACK,),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: ``seconds`` of its stages that ended, ``since`` when what is under way began."""
+
+    name: str
+    state: State
+    seconds: float | None = None
+    since: datetime | None = None
+    busy: tuple[str, ...] = ()
+    """Devices that it is at now."""
+    devices: str = ""
+    """How many of them it is done with: ``3/9``; empty where it is not done device by device."""
+
+
+def steps_of(run: Run, progress: Progress, *, approval: bool) -> tuple[Step, ...]:
+    """The steps of the last attempt of a run, in their order; ``approval``: it needs, or had, one."""
+    names = [name for name in _STAGES if name != "rollback"]
+    if not run.resolved.measure or run.resolved.rollback_of:
+        names = [name for name in names if name not in _MEASURED]
+    if not approval:
+        names.remove("approve")
+    if run.status is RunStatus.ROLLED_BACK or any(stage.name == "rollback" for stage in progress.stages):
+        names[names.index("keep")] = "rollback"
+    found = [_step(name, run, progress) for name in names]
+    if not approval:
+        return tuple(found)
+    at = names.index("approve")
+    passed = any(step.state != "open" for step in found[at + 1 :])
+    state: State = "waiting" if run.status is RunStatus.NEEDS_APPROVAL else "done" if passed else "open"
+    found[at] = Step("approve", state, since=run.updated if state == "waiting" else None)
+    return tuple(found)
+
+
+def _step(name: str, run: Run, progress: Progress) -> Step:
+    stages = [stage for stage in progress.stages if stage.name.partition("-look-")[0] in _STAGES[name]]
+    busy, counted = _devices(name, progress)
+    if not stages:
+        return Step(name, "open")
+    open_ = next((stage for stage in stages if stage.outcome is None), None)
+    if open_ is not None and not run.status.final:
+        return Step(name, "now", _seconds(stages), open_.started, busy, counted)
+    failed = any(_failed(stage) for stage in stages)
+    return Step(name, "failed" if failed else "done", _seconds(stages), None, (), counted if failed else "")
+
+
+def _failed(stage: Stage) -> bool:
+    return stage.outcome is StageOutcome.FAILED or bool(
+        stage.summary.errors or getattr(stage.summary, "refused", 0)
+    )
+
+
+def _seconds(stages: Sequence[Stage]) -> float:
+    spans = (stage.ended - stage.started for stage in stages if stage.ended is not None)
+    return sum(spans, timedelta()).total_seconds()
+
+
+def _devices(name: str, progress: Progress) -> tuple[tuple[str, ...], str]:
+    """The devices that a step is at, and how many of those that it has to do with it is done with."""
+    steps = _OF_DEVICES.get(name)
+    if steps is None or not progress.devices:
+        return (), ""
+    states = {one.device: [one.steps[step].state for step in steps] for one in progress.devices}
+    busy = tuple(device for device, marks in states.items() if StepState.BUSY in marks)
+    ended = sum(marks[-1] in (StepState.DONE, StepState.NOTHING) for marks in states.values())
+    return busy, f"{ended}/{len(states)}" if ended else ""
