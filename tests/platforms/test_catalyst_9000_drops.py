@@ -91,6 +91,24 @@ def test_profiles_by_colour_are_those_of_the_class_s_code_points() -> None:
     assert "  random-detect dscp af21 percent 60 90\n  random-detect dscp af23 percent 20 40\n" in text
 
 
+def test_profiles_of_marks_that_a_class_has_not_are_told() -> None:
+    profiles = [{"dscp": mark, "minimum": "55 %", "maximum": "75 %"} for mark in ("af21", "af41")]
+    result = compilation(marked("x", "af21", **LIMITED, wred={"profiles": profiles}), REST)
+    told = finding(result, "wred-approximate")
+    assert (told.severity, told.traffic_class) == (Severity.WARNING, "x")
+    assert told.message.endswith("nothing is entered for them: af41")
+
+
+def test_the_default_class_has_profiles_of_any_mark_that_is_no_other_class_s() -> None:
+    profiles = [{"dscp": mark, "minimum": "55 %", "maximum": "75 %"} for mark in ("af11", "af21")]
+    rest = {**REST, "treatment": {**LIMITED, "wred": {"profiles": profiles}}}
+    entry = marked("x", "af21", **LIMITED)
+    text = "".join(block.text for block in made(entry, rest).blocks)
+    assert "  random-detect dscp af11 percent 55 75\n" in text
+    assert "random-detect dscp af21" not in text
+    assert finding(compilation(entry, rest), "wred-approximate").message.endswith(": af21")
+
+
 def test_the_twin_gives_a_queue_its_part_of_the_port() -> None:
     voice, bulk, data, _ = queues(made(*SIZED, REST))
     assert [twin_queue(q, "q").limit_packets for q in (voice, bulk, data)] == [25, 153, 64]

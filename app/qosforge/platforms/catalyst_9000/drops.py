@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from qosforge.commands import Entry
 from qosforge.dscp import drop_precedence, dscp_name
-from qosforge.intent.wred import Wred
+from qosforge.intent.wred import Wred, WredProfile
 from qosforge.plan.early_drop import Red, RedProfile, TailThreshold
 from qosforge.plan.model import Share, ShareUnit
 from qosforge.plan.request import ClassRequest
@@ -40,13 +40,23 @@ def detectors(groups: Iterable[QueueGroup], marks: Mapping[str, ClassMarks], not
         if position not in rows and len(rows) == most:
             _no_detector(entry, wred, notes, variant="too-many-queues", most=most)
             continue
-        curves = rows.get(position, {}) | _curves(wred, marks[entry.name])
+        points = _points_at_output(entry, marks, wred)
+        curves = rows.get(position, {}) | _curves(wred, points)
         if len(set(curves.values())) > CAPABILITIES.queues.thresholds:
             _no_detector(entry, wred, notes, variant="too-many-thresholds", most=CAPABILITIES.queues.thresholds)
             continue
         rows[position] = curves
         if any(profile.probability != _PROBABILITY for profile in wred.profiles):
             notes.note("wred-approximate", traffic_class=entry.name, direction="output", variant="no-probability")
+        idle = [p for p in wred.profiles if not any(_selects(p, point) for point in points)]
+        if idle:
+            notes.note(
+                "wred-approximate",
+                traffic_class=entry.name,
+                direction="output",
+                variant="not-met",
+                marks=", ".join(map(_selected, idle)),
+            )
     return {position: make_red(curves) for position, curves in rows.items()}
 
 
@@ -63,18 +73,41 @@ def _no_detector(entry: ClassRequest, wred: Wred, notes: Notes, *, variant: str,
     )
 
 
-def _curves(wred: Wred, marks: ClassMarks) -> dict[int, Curve]:
-    """The curve of each code point of a class: as its profiles say, else the device's kind of it."""
-    points = [*marks.points, *([marks.dscp] if marks.dscp is not None else [])]
+def _points_at_output(entry: ClassRequest, marks: Mapping[str, ClassMarks], wred: Wred) -> tuple[int, ...]:
+    """The code points that packets of a class may have at an output.
+
+    They are its own, and where it is told by no DSCP those that its profiles list and no other class has.
+    """
+    own = marks[entry.name]
+    points = [*own.points, *([own.dscp] if own.dscp is not None else [])]
+    if entry.is_default or own.group is not None or own.groups:
+        others = {point for name, other in marks.items() if name != entry.name for point in other.points}
+        points += [point for profile in wred.profiles for point in profile.dscp if point not in others]
+    return tuple(dict.fromkeys(points))
+
+
+def _selects(profile: WredProfile, point: int) -> bool:
+    """Whether a profile is for a code point."""
+    colour = _COLOURS[drop_precedence(point) or "low"]
+    return point in profile.dscp or point >> 3 in profile.precedence or profile.colour == colour
+
+
+def _selected(profile: WredProfile) -> str:
+    """The packets that a profile is for, in words."""
+    if profile.dscp:
+        return ", ".join(dscp_name(point) for point in profile.dscp)
+    return profile.colour or f"precedence {', '.join(map(str, profile.precedence))}"
+
+
+def _curves(wred: Wred, points: Iterable[int]) -> dict[int, Curve]:
+    """The curve of each code point: as the profiles say, else the device's kind of it."""
     if not wred.profiles:
         return {point: CAPABILITIES.wred.curves[drop_precedence(point) or "low"] for point in points}
     return {
         point: (profile.minimum.value, profile.maximum.value)
         for point in points
         for profile in wred.profiles
-        if point in profile.dscp
-        or point >> 3 in profile.precedence
-        or profile.colour == _COLOURS[drop_precedence(point) or "low"]
+        if _selects(profile, point)
     }
 
 
