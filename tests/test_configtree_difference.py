@@ -50,6 +50,27 @@ def test_a_changed_value_is_its_old_line_and_its_new_one_below_its_headings() ->
     ]
 
 
+def test_an_order_that_does_not_count_is_no_difference() -> None:
+    policy = " service-policy output OUT\n"
+    before = BEFORE + " ip rtp header-compression iphc-format\n"
+    after = before.replace(policy, "") + policy
+    assert compared(before, after) == []
+    other = after.replace("percent 50", "percent 40")
+    assert [line for line in compared(before, other) if line[0] != " "] == [
+        "-  priority percent 50",
+        "+  priority percent 40",
+    ]
+
+
+def test_the_order_of_classes_counts() -> None:
+    web = " class web\n  bandwidth remaining percent 70\n"
+    after = BEFORE.replace(web, "").replace(" class class-default", web + " class class-default")
+    assert {line.strip("+- ") for line in compared(BEFORE, after) if line[0] != " "} in (
+        {"class web", "bandwidth remaining percent 70"},
+        {"class bulk", "bandwidth remaining percent 10"},
+    )
+
+
 def test_what_comes_and_goes_is_whole() -> None:
     after = BEFORE.replace(" class bulk\n  bandwidth remaining percent 10\n", "").replace(
         "policy-map OUT", "policy-map OUT2"

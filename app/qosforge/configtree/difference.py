@@ -42,10 +42,13 @@ def _depth(line: str) -> int:
     return len(line) - 1 - len(line[1:].lstrip(" "))
 
 
-def _compare(old: Tree, new: Tree, grammar: Grammar, context: str, depth: int) -> Iterator[str]:
-    pairs = [
-        _shown(pair, grammar, depth) for pair in _paired(managed(old, context, grammar), new, context, grammar)
-    ]
+def _compare(
+    old: Tree, new: Tree, grammar: Grammar, context: str, depth: int, *, ordered: bool = False
+) -> Iterator[str]:
+    """The lines below one object; ``ordered`` where the device keeps all of them in their order."""
+    before, after = managed(old, context, grammar), managed(new, context, grammar)
+    names = list(before) if ordered else _aligned(before, after)
+    pairs = [_shown(pair, grammar, depth) for pair in _paired(names, before, after)]
     around = CONTEXT if depth else 0
     changed = [number for number, (_, differs) in enumerate(pairs) if differs]
     near = {n for number in changed for n in range(number - around, number + around + 1)}
@@ -54,10 +57,16 @@ def _compare(old: Tree, new: Tree, grammar: Grammar, context: str, depth: int) -
             yield from lines
 
 
-def _paired(before: dict[str, Entry], new: Tree, context: str, grammar: Grammar) -> Iterator[_Pair]:
+def _aligned(before: dict[str, Entry], after: dict[str, Entry]) -> list[str]:
+    """The names of ``before``; those in both that are no list stand as in ``after``, as their order counts not."""
+    free = {name for name in before if name in after and not after[name].rule.listed}
+    in_order = iter([name for name in after if name in free])
+    return [next(in_order) if name in free else name for name in before]
+
+
+def _paired(old: list[str], before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[_Pair]:
     """What is one setting or object in both, in the order of both; without a partner where it goes or comes."""
-    after = managed(new, context, grammar)
-    old, coming = list(before), list(after)
+    coming = list(after)
     head = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, coming, strict=False)))
     yield from ((before[key], after[key]) for key in old[:head])
     old, coming = old[head:], coming[head:]
@@ -79,7 +88,7 @@ def _shown(pair: _Pair, grammar: Grammar, depth: int) -> tuple[list[str], bool]:
     if old is None or new is None:
         return _alone(old, new, grammar, depth)
     was, will = old.line, new.line
-    below = list(_compare(was.children, will.children, grammar, new.rule.id, depth + 1))
+    below = list(_compare(was.children, will.children, grammar, new.rule.id, depth + 1, ordered=new.rule.ordered))
     if was.text == will.text:
         return [_line(" ", will, depth), *below], bool(below)
     return [_line("-", was, depth), _line("+", will, depth), *below], True
