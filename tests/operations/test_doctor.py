@@ -336,12 +336,41 @@ def test_networks_that_cannot_be_read_or_reached_are_reported(
 ) -> None:
     folder = tmp_path / "inventories"
     shutil.copytree(ROOT / "inventories" / "infn-fnal", folder / "one")
+    hosts = folder / "one" / "hosts.yaml"
+    told = hosts.read_text()
+    hosts.write_text(told.replace("\nrouter1:\n", "\nrouter1:\n  hostname: 127.0.0.1\n"))
+    half = {r.state: r for r in examine(Settings(inventories_dir=folder), ["networks"])}
+    assert half[CheckState.WARNING].message == "no hostname: router3"
+    hosts.write_text(hosts.read_text().replace("\nrouter3:\n", "\nrouter3:\n  hostname: 127.0.0.1\n"))
     assert found("network one", inventories_dir=folder).state is CheckState.GOOD
     monkeypatch.delenv("QOSFORGE_PASSWORD")
     wrong("network one", CheckState.WARNING, "router1, router3", "QOSFORGE_PASSWORD", inventories_dir=folder)
     (folder / "one" / "links.yaml").write_text("links: {")
     wrong("network one", CheckState.FAILED, "links.yaml", "", inventories_dir=folder)
     wrong("networks", CheckState.FAILED, "none in", "QOSFORGE_INVENTORIES_DIR", inventories_dir=tmp_path / "none")
+
+
+def test_networks_for_a_lab_need_no_credentials(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QOSFORGE_PASSWORD")
+    results = examine(Settings(inventories_dir=ROOT / "inventories"), ["networks"])
+    assert len(results) == 4
+    assert {(r.state, r.message.partition(", ")[2]) for r in results} == {
+        (CheckState.GOOD, "for a lab: none has a hostname")
+    }
+
+
+def test_the_network_that_is_named_is_judged_alone(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    mine = tmp_path / "office"
+    shutil.copytree(ROOT / "inventories" / "infn-fnal", mine)
+    hosts = mine / "hosts.yaml"
+    hosts.write_text(hosts.read_text().replace("\nrouter1:\n", "\nrouter1:\n  hostname: 127.0.0.1\n"))
+    monkeypatch.delenv("QOSFORGE_PASSWORD")
+    assert command(monkeypatch, "networks", "--network", str(mine), "--json") == 1
+    document = json.loads(capsys.readouterr().out)
+    assert {entry["name"] for entry in document} == {"network office"}
+    assert any("no credentials for router1" in entry["message"] for entry in document)
 
 
 def test_transports_that_others_can_read_are_reported(place: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import out, print_json
+from qosforge.cli.output import print_json
+from qosforge.cli.terminal import out
 from qosforge.operations.checks.model import CheckResult, CheckState
 from qosforge.operations.doctor import CHECKS, examine
 from qosforge.settings import load_settings
@@ -29,10 +31,19 @@ def doctor(
     checks: Annotated[
         list[str] | None, typer.Argument(metavar="[CHECK]...", help="Only these (default: all).")
     ] = None,
+    networks: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--network",
+            "-n",
+            metavar="FOLDER",
+            help="Judge this inventory (may be repeated; default: those of QOSFORGE_INVENTORIES_DIR).",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check everything that the installation depends on, and how to correct it. Ends with 0, 1 (warnings) or 3."""
-    results = examine(load_settings(), checks or tuple(CHECKS))
+    results = examine(load_settings(), checks or tuple(CHECKS), networks or ())
     if as_json:
         print_json([asdict(result) for result in results])
     else:

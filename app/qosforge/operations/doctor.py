@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Collection
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -35,8 +36,12 @@ ON_REQUEST: dict[str, Check] = {"worker": executors.check_worker}
 """Checks that only some machines pass: run where they are named."""
 
 
-def examine(settings: Settings, checks: Collection[str] = tuple(CHECKS)) -> list[CheckResult]:
+def examine(
+    settings: Settings, checks: Collection[str] = tuple(CHECKS), networks: Collection[Path] = ()
+) -> list[CheckResult]:
     """Run the named checks and return their results; nothing is changed.
+
+    ``networks`` are the folders of those to judge, instead of all that the service knows.
 
     Raises:
         InputError: there is no check of one of the names.
@@ -45,7 +50,7 @@ def examine(settings: Settings, checks: Collection[str] = tuple(CHECKS)) -> list
     for name in checks:
         if name not in every:
             raise InputError(f"there is no check {name!r}", hint=f"known: {', '.join(every)}")
-    context = CheckContext(settings, os.environ)
+    context = CheckContext(settings, os.environ, tuple(networks))
     results: list[CheckResult] = []
     for name in checks:
         try:

@@ -43,6 +43,8 @@ class CheckContext:
 
     settings: Settings
     environment: Mapping[str, str]
+    networks: tuple[Path, ...] = ()
+    """Folders of the networks to judge; all that the service knows where none is given."""
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
 
     @property

@@ -20,13 +20,13 @@ _SECONDS = 5
 def check_networks(context: CheckContext) -> Iterator[CheckResult]:
     """Every inventory can be read, and there are credentials for its devices."""
     folder = context.settings.inventories_dir
-    found = (
+    found = list(context.networks) or (
         sorted(entry for entry in folder.iterdir() if (entry / "hosts.yaml").is_file()) if folder.is_dir() else []
     )
     if not found:
         yield CheckResult("networks", CheckState.FAILED, f"none in {folder}", "set QOSFORGE_INVENTORIES_DIR")
     for entry in found:
-        name = f"network {entry.name}"
+        name = f"network {entry.resolve().name}"
         try:
             network = load_network(entry)
             require_installed(network)
@@ -46,8 +46,16 @@ def _reach(name: str, network: Network, context: CheckContext) -> Iterator[Check
     except QosforgeError as error:
         yield CheckResult(name, CheckState.FAILED, str(error), error.hint)
         return
+    reached = [device for device in network.devices if device.reach.hostname]
+    if not reached:
+        yield CheckResult(name, CheckState.GOOD, f"{len(network.devices)} devices, for a lab: none has a hostname")
+        return
+    nowhere = [device.name for device in network.devices if not device.reach.hostname]
+    if nowhere and route.lab is None:
+        hint = "give them one in hosts.yaml"
+        yield CheckResult(name, CheckState.WARNING, f"no hostname: {', '.join(nowhere)}", hint)
     without: dict[str, list[str]] = {}
-    for device in network.devices:
+    for device in reached:
         try:
             route.login(device)
         except InputError as error:
