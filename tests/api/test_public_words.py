@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import typer
-from typer.main import get_command
 
 from qosforge.api.application import create_app
 from qosforge.api.backend import Backend
-from qosforge.cli.main import application
+from qosforge.cli.main import every_command
 from qosforge.finding_codes import page
 from qosforge.resources import root
 
@@ -98,7 +97,7 @@ def test_the_schema_has_no_other_words(backend: Backend) -> None:
 
 
 def test_help_has_no_other_words() -> None:
-    command = get_command(application(["--help"]))
+    command = every_command()
     texts = list(helps(command, typer.Context(command, info_name="qosforge")))
     assert len(texts) > 60
     assert [text for text in texts if WORDS.search(text)] == []

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
 from qosforge.cli import local_runs
-from qosforge.cli.main import COMMANDS, application
+from qosforge.cli.catalogue import ENTRIES, Entry
+from qosforge.cli.main import command_line, every_command
 from qosforge.resources import root
 
 from .conftest import Command
@@ -30,7 +30,7 @@ def _leaves(command: Any, name: str = "qosforge") -> Iterator[tuple[str, Any]]:
         yield from _leaves(child, f"{name} {child.name}")
 
 
-LEAVES = dict(_leaves(get_command(application([]))))
+LEAVES = dict(_leaves(every_command()))
 
 
 @pytest.mark.parametrize("name", LEAVES)
@@ -42,11 +42,18 @@ def test_every_command_can_speak_json_and_is_documented(name: str) -> None:
     assert name in page or named
 
 
-@pytest.mark.parametrize(("module", "names"), COMMANDS.items())
-def test_a_command_brings_its_own_module_alone(module: str, names: tuple[str, ...]) -> None:
-    for name in names:
-        group = get_command(application(["--", name]))
-        assert set(getattr(group, "commands", {})) == set(names), module
+@pytest.mark.parametrize("entry", ENTRIES.values(), ids=lambda entry: entry.name)
+def test_a_command_brings_its_own_module_alone(entry: Entry) -> None:
+    group = command_line(["--", entry.name])
+    assert set(group.commands) == {one.name for one in ENTRIES.values() if one.module == entry.module}
+
+
+def test_the_list_of_commands_says_what_they_say_of_themselves() -> None:
+    commands = every_command().commands
+    assert list(ENTRIES) == sorted(commands, key=list(ENTRIES).index)
+    for entry in ENTRIES.values():
+        own = " ".join(str(commands[entry.name].help).split())
+        assert own.partition(". ")[0].rstrip(".") + "." == entry.summary
 
 
 @pytest.mark.parametrize("command", ["run", "push"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qosforge.cli import output
-from qosforge.cli.output import print_verdicts, print_verdicts_of
+from qosforge.cli.measurement_tables import print_verdicts, print_verdicts_of
+from qosforge.cli.terminal import UNBOUNDED, out
 from qosforge.deltaq.objective import Objective
 from qosforge.deltaq.verdict import judge
 from qosforge.tester.measurement.judging import ClassVerdict
@@ -21,8 +21,8 @@ def judged(packets: int, delay_ms: int = 30) -> ClassVerdict:
 
 
 @pytest.fixture(autouse=True)
-def _same_console(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "out", output._console())
+def _no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(out, "width", UNBOUNDED)
 
 
 def test_what_holds_now_has_one_side(capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,14 +56,29 @@ def test_only_the_last_side_is_asked_for_more(capsys: pytest.CaptureFixture[str]
     assert printed.count("in one measurement") == 1
 
 
-def test_no_verdict_is_cut_where_the_line_is_full(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("width", [40, 80, 124, UNBOUNDED])
+def test_no_verdict_is_cut_whatever_the_width(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int
+) -> None:
+    monkeypatch.setattr(out, "width", width)
     long = judged(400).model_copy(update={"path": "traffic-of-the-first-floor→server-of-the-second-floor"})
     open_ = judged(200).model_copy(update={"path": long.path})
     print_verdicts({"before": [long], "predicted": [open_], "after": [long]}, every_bound=True)
     printed = capsys.readouterr().out
     assert "…" not in printed
-    table = printed.split("traffic-of-the-first-floor→server-of-the-second-floor: in one")[0]
-    assert (table.count("met"), table.count("inconclusive")) == (2, 1)
+    table = printed[: printed.index("in one measurement")]
+    assert [word for word in table.split() if word in ("met", "inconclusive")] == ["met", "inconclusive", "met"]
+    assert max(map(len, table.splitlines()[:-1])) <= width
+
+
+def test_a_narrow_terminal_has_the_cells_below_each_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(out, "width", 40)
+    print_verdicts({"before": [judged(200)], "after": [judged(400)]}, every_bound=True)
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines[1:5] == ["wan · voice · a→b", "bound delay p99", "requested 40 ms", "before 30 ms inconclusive"]
+    assert lines[5] == "after 30 ms met"
 
 
 def test_no_figure_stands_beside_an_outcome_that_another_bound_made(capsys: pytest.CaptureFixture[str]) -> None:

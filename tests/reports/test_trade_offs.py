@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qosforge.cli.output import out, print_accounts
+from qosforge.cli.measurement_tables import print_accounts
+from qosforge.cli.terminal import out
 from qosforge.reports.model import RunReport
 from qosforge.reports.run_report import render_run_report
 from qosforge.reports.trade_offs import TradeOff, accounts, side_texts, trade_off_text, trade_offs

@@ -14,7 +14,9 @@ from qosforge.audit import Audit, audit
 from qosforge.audit.marks import MarkPath
 from qosforge.audit.table import HEADINGS, rows
 from qosforge.cli.options import AsJson, NetworkFolder, Strict, network_folder
-from qosforge.cli.output import findings_json, out, print_findings, print_json, print_problems, progress
+from qosforge.cli.output import findings_json, print_findings, print_json, print_problems
+from qosforge.cli.tables import print_table
+from qosforge.cli.terminal import out, progress
 from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to
@@ -134,7 +136,7 @@ def _print(result: Audit) -> None:
     for device, *cells in rows(result):
         table.add_row(device if device != last else "", *cells)
         last = device
-    out.print(table)
+    print_table(table)
     _print_ways(result.mark_paths)
     print_findings(result.findings)
 
@@ -159,5 +161,5 @@ def _print_ways(ways: tuple[MarkPath, ...]) -> None:
         texts = [f"{', '.join(marks)} {where}" for where, marks in lost.items()]
         table.add_row(f"{source} → {target}", kept or "–", "; ".join(texts) or "–")
     out.print()
-    out.print(table)
+    print_table(table)
     out.print()

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import err, out, print_json
+from qosforge.cli.output import print_json
+from qosforge.cli.terminal import err, out
 from qosforge.errors import ServiceError
 from qosforge.operations import backup
 from qosforge.operations.completeness import describe

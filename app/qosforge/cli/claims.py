@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.padding import Padding
 from rich.text import Text
 
-from qosforge.cli.output import out
+from qosforge.cli.terminal import out
 from qosforge.experiments import ClaimComparison
 from qosforge.experiments.compare import ObtainedValue
 from qosforge.experiments.model import Ascending, Claim, Operand, OperandRatio, Relation

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import out, print_json
+from qosforge.cli.output import print_json
+from qosforge.cli.terminal import out
 from qosforge.operations.upgrade import upgrade as upgrade_database
 from qosforge.settings import load_settings
 

@@ -52,7 +52,7 @@ def wait(
 
 
 def approve(run_id: RunId, candidate: Candidate = None, comment: Comment = "", as_json: AsJson = False) -> None:
-    """Approve what a run would do, or keeping what it asks about; it goes on by itself."""
+    """Approve what a run would do, or keeping what it asks about. It goes on by itself."""
     if remote():
         remote_runs.approve(run_id, candidate, comment, as_json)
         return
@@ -65,7 +65,7 @@ def approve(run_id: RunId, candidate: Candidate = None, comment: Comment = "", a
 
 
 def reject(run_id: RunId, comment: Comment = "", as_json: AsJson = False) -> None:
-    """Reject what a run would do; it ends, and no device was touched. One that asks what to keep is rolled back."""
+    """Reject what a run would do. It ends, and no device was touched. One that asks what to keep is rolled back."""
     if remote():
         remote_runs.decide(run_id, "reject", {"comment": comment}, as_json)
     else:
@@ -97,7 +97,7 @@ def resume(run_id: RunId, as_json: AsJson = False) -> None:
 
 
 def retry(run_id: RunId, start: Start = "read", as_json: AsJson = False) -> None:
-    """Let a run that ended without its change begin again, or change just the devices that it left out."""
+    """Let a run that ended without its change begin again. Of one that left devices out, change just those."""
     if remote():
         remote_runs.decide(run_id, "retry", {"start": start}, as_json)
     else:

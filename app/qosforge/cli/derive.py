@@ -12,7 +12,8 @@ import typer
 
 from qosforge.cli.notes import notes_json, print_notes
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import out, print_json, print_problems, progress
+from qosforge.cli.output import print_json, print_problems
+from qosforge.cli.terminal import out, progress
 from qosforge.deploy.driver_capabilities import require_installed
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to

@@ -13,7 +13,8 @@ from qosforge.cli.connection_options import JumpHosts, TransportName, common_rea
 from qosforge.cli.device_checks import check_devices
 from qosforge.cli.inventory import add, list_, remove, show
 from qosforge.cli.options import AsJson, NetworkFolder, network_folder
-from qosforge.cli.output import out, print_json, print_problems, progress
+from qosforge.cli.output import print_json, print_problems
+from qosforge.cli.terminal import out, progress
 from qosforge.deploy.host_keys import ShownKey, record_key, shown_key, trusted_files
 from qosforge.deploy.route import InventoryRoute, Target, route_to
 from qosforge.deploy.seed_sessions import target_of_address

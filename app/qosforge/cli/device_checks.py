@@ -8,7 +8,9 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from qosforge.cli.output import out, print_json, progress
+from qosforge.cli.output import print_json
+from qosforge.cli.tables import print_table
+from qosforge.cli.terminal import out, print_prose, progress
 from qosforge.deploy.driver_capabilities import require_installed
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.inspection import DeviceCheck, State, Subject, inspect_devices
@@ -56,12 +58,12 @@ def _print(found: Sequence[DeviceCheck]) -> None:
     for one in found:
         cells = (_CELLS.get(check.state, ("–", "dim")) for check in one.checks)
         table.add_row(one.device, *(Text(text, style=style) for text, style in cells))
-    out.print(table)
+    print_table(table)
     for one in found:
         for check in one.problems:
             line = Text.assemble(("problem ", "red"), (f"{one.device} {check.subject.value}: ", "bold"), check.text)
-            out.print(line, soft_wrap=True)
+            print_prose(line, hanging=8)
             if check.hint:
-                out.print(Text(f"        {check.hint}", style="dim"), soft_wrap=True)
+                print_prose(Text(f"        {check.hint}", style="dim"), hanging=8)
     good = sum(not one.problems for one in found)
     out.print(f"{len(found)} devices: {good} with nothing wrong, {len(found) - good} with problems")

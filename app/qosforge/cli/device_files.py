@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from qosforge.cli.output import progress, write_file, writing
+from qosforge.cli.output import write_file, writing
+from qosforge.cli.terminal import progress
 
 INCOMPLETE = "not complete: findings stand against it"
 """What is said of a device whose configuration may not be used."""

@@ -11,7 +11,8 @@ from rich.table import Table
 
 from qosforge.cli.local import changing, reading
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import out, print_done, print_json
+from qosforge.cli.output import print_done, print_json
+from qosforge.cli.tables import print_table
 from qosforge.device_state.drift_watch import (
     LEAST_MINUTES,
     MOST_MINUTES,
@@ -70,7 +71,7 @@ def list_(as_json: AsJson = False) -> None:
         )
         for one in found:
             table.add_row(*_row(one))
-        out.print(table)
+        print_table(table)
     sys.exit(1 if any(one.state is DriftState.DRIFTED for one in found) else 0)
 
 

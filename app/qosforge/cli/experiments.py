@@ -11,7 +11,9 @@ from rich.table import Table
 
 from qosforge.cli.claims import print_claims, print_count
 from qosforge.cli.options import AsJson, Seed
-from qosforge.cli.output import out, print_json, progress, require_writable, write_file
+from qosforge.cli.output import print_json, require_writable, write_file
+from qosforge.cli.tables import print_table
+from qosforge.cli.terminal import progress
 from qosforge.errors import InputError, Place
 from qosforge.experiments import ClaimComparison, ExperimentSession, document, experiment_names, load_experiment
 from qosforge.experiments.compare import compare_claims
@@ -52,7 +54,7 @@ def list_(as_json: AsJson = False) -> None:
         table.add_column(heading, justify="right" if justify == "right" else "left", overflow="fold")
     for e in experiments:
         table.add_row(e.name, str(len(e.claims)), e.title, e.paper.cited)
-    out.print(table)
+    print_table(table)
 
 
 @app.command()

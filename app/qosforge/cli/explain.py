@@ -5,7 +5,8 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from qosforge.cli.output import SEVERITY, out, print_json
+from qosforge.cli.output import SEVERITY, print_json
+from qosforge.cli.terminal import out
 from qosforge.finding_codes import explain
 
 

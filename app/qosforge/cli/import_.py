@@ -10,7 +10,8 @@ import typer
 from rich.text import Text
 
 from qosforge.cli.options import AsJson, Strict
-from qosforge.cli.output import findings_json, out, print_configuration, print_findings, print_json, write_file
+from qosforge.cli.output import findings_json, print_configuration, print_findings, print_json, write_file
+from qosforge.cli.terminal import print_heading
 from qosforge.errors import InputError, Place
 from qosforge.findings import has_errors
 from qosforge.importing import ImportResult, RunningConfiguration, import_configurations, read_configuration
@@ -51,7 +52,7 @@ def import_(
     strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
-    """Read configurations as an intent that compiles back to them, and tell what it cannot say."""
+    """Read configurations as an intent that compiles back to them. What it cannot say is told."""
     if not is_name(intent) or len(intent) > 36:
         raise InputError(f"{intent[:60]!r} is not a name of an intent", hint="give letters, digits, '-' and '_'")
     if device and len(device) != len(files):
@@ -73,10 +74,10 @@ def import_(
         )
     else:
         for entry in imported.intents:
-            out.rule(Text(f"{entry.name}.yaml", style="bold"), align="left")
+            print_heading(Text(f"{entry.name}.yaml", style="bold"))
             print_configuration(entry.text)
         if imported.intents:
-            out.rule(Text("hosts.yaml", style="bold"), align="left")
+            print_heading(Text("hosts.yaml", style="bold"))
             print_configuration(imported.files["hosts.yaml"])
         print_findings(imported.findings)
     sys.exit(int(has_errors(imported.findings, strict=strict)))

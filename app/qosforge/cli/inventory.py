@@ -10,7 +10,9 @@ from pydantic import ValidationError
 from rich.table import Table
 
 from qosforge.cli.options import AsJson, NetworkFolder, network_folder
-from qosforge.cli.output import out, print_done, print_json, progress
+from qosforge.cli.output import print_done, print_json
+from qosforge.cli.tables import print_table
+from qosforge.cli.terminal import out, progress
 from qosforge.deploy.new_device import NewDevice
 from qosforge.deploy.route import Route, route_to
 from qosforge.errors import InputError, Place
@@ -111,7 +113,7 @@ def list_(network: NetworkFolder = None, as_json: AsJson = False) -> None:
     for one in told:
         keys = ("device", "platform", "image", "role", "driver", "where", "transport")
         table.add_row(*(str(one[key] or "–") for key in keys), str(len(one["interfaces"])))
-    out.print(table)
+    print_table(table)
 
 
 def show(name: Name, network: NetworkFolder = None, as_json: AsJson = False) -> None:

@@ -8,7 +8,9 @@ import typer
 from rich.table import Table
 
 from qosforge.cli.options import AsJson, NetworkFolder, network_folder
-from qosforge.cli.output import out, print_json
+from qosforge.cli.output import print_json
+from qosforge.cli.tables import print_table
+from qosforge.cli.terminal import out
 from qosforge.emulation import start_lab, stop_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
@@ -45,7 +47,7 @@ def up(
         table.add_column(heading)
     for device in net.devices:
         table.add_row(device.name, device.platform, device.image, addresses[device.name])
-    out.print(table)
+    print_table(table)
 
 
 @app.command()

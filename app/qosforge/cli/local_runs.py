@@ -9,14 +9,7 @@ from pathlib import Path
 from qosforge.artifacts.store import open_artifacts
 from qosforge.cli.account import account
 from qosforge.cli.options import load
-from qosforge.cli.output import (
-    out,
-    print_json,
-    print_problems,
-    progress,
-    require_writable,
-    write_file,
-)
+from qosforge.cli.output import print_json, print_problems, require_writable, write_file
 from qosforge.cli.reports import Reports
 from qosforge.cli.run_options import RunOptions
 from qosforge.cli.run_output import (
@@ -32,6 +25,7 @@ from qosforge.cli.run_output import (
     shown_path,
     tell,
 )
+from qosforge.cli.terminal import out, progress
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions

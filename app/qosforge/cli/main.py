@@ -8,77 +8,122 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
 
+from qosforge.cli.catalogue import ENTRIES, modules
 from qosforge.cli.explain import print_explanation
-from qosforge.cli.output import print_error
+from qosforge.cli.output import print_error, print_json
 from qosforge.cli.server import choose
+from qosforge.cli.terminal import Verbosity, keep_foreign_logs_out, out, set_verbosity, showing_progress
 from qosforge.errors import InputError, Interrupted, QosforgeError, ServiceError
+from qosforge.operations.revision import release
+from qosforge.telemetry.logs import configure_logs
 
-COMMANDS = {
-    "qosforge.cli.policies": ("lint", "compile", "validate", "diff"),
-    "qosforge.cli.runs": ("run", "push", "measure", "recover", "runs", "show"),
-    "qosforge.cli.predict": ("predict",),
-    "qosforge.cli.decisions": ("wait", "approve", "reject", "cancel", "pause", "resume", "retry", "rollback"),
-    "qosforge.cli.takeover": ("take-over",),
-    "qosforge.cli.audit": ("audit",),
-    "qosforge.cli.import_": ("import",),
-    "qosforge.cli.lab": ("lab",),
-    "qosforge.cli.device": ("device",),
-    "qosforge.cli.network": ("network",),
-    "qosforge.cli.drift": ("drift",),
-    "qosforge.cli.experiments": ("experiment",),
-    "qosforge.cli.openconfig": ("openconfig",),
-    "qosforge.cli.user": ("user",),
-    "qosforge.cli.serve": ("serve",),
-    "qosforge.cli.token": ("token",),
-    "qosforge.cli.tester": ("tester",),
-    "qosforge.cli.webhook": ("webhook",),
-    "qosforge.cli.worker": ("worker",),
-    "qosforge.cli.backup": ("backup",),
-    "qosforge.cli.database": ("database",),
-    "qosforge.cli.doctor": ("doctor",),
-    "qosforge.cli.retention": ("retention",),
-}
-"""Which module has which commands. Only the one that is called is loaded: the drivers, the engine and the plots
-take seconds to import.
-"""
+HELP_OPTIONS = ["-h", "--help"]
+_VALUED = ("--explain", "--server", "--token-file")
+"""Options before the command that are followed by a value."""
 
 
-def application(words: Sequence[str]) -> typer.Typer:
-    """The commands that a command line needs: those of its module, none to explain a code, else all."""
+def command_line(words: Sequence[str]) -> typer.core.TyperGroup:
+    """The commands that a command line needs: those of its module, and of the others their names alone."""
+    named = _command_name(words)
+    modules = [ENTRIES[named].module] if named in ENTRIES else []
+    app = _application(modules)
+    if not modules:
+        for entry in ENTRIES.values():
+            app.command(name=entry.name, help=entry.summary, rich_help_panel=entry.group)(_listed)
+    return _built(app)
+
+
+def every_command() -> typer.core.TyperGroup:
+    """All commands with all that is below them."""
+    return _built(_application(modules()))
+
+
+def _application(chosen: Iterable[str]) -> typer.Typer:
     app = typer.Typer(
         name="qosforge",
         help="From one vendor-neutral QoS intent to a measured verdict.",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
+        context_settings={"help_option_names": HELP_OPTIONS},
     )
-    named = _command_name(words)
-    chosen = [module for module, names in COMMANDS.items() if named in names]
-    explains = named is None and any(word.partition("=")[0] == "--explain" for word in words)
-    for module in () if explains else chosen or COMMANDS:
+    for module in chosen:
         import_module(module).register(app)
     # With a single command typer would drop its name, were there no callback.
     app.callback(invoke_without_command=True)(_top)
     return app
 
 
+def _listed() -> None:
+    """A command that is listed and not called."""
+
+
+def _built(app: typer.Typer) -> typer.core.TyperGroup:
+    """The application as it is called: every command takes -q and -v, and no switch shows a type."""
+    group = get_command(app)
+    assert isinstance(group, typer.core.TyperGroup)
+    common = [parameter for parameter in group.params if parameter.name in ("_quiet", "_verbose")]
+    for command in _with_all_below(group):
+        if command is not group and not isinstance(command, typer.core.TyperGroup):
+            command.params.extend(common)
+        for parameter in command.get_params(typer.Context(command, help_option_names=HELP_OPTIONS)):
+            if isinstance(parameter, typer.core.TyperOption) and parameter.is_flag:
+                parameter.metavar = ""
+    return group
+
+
+def _with_all_below(command: typer.core.TyperCommand | typer.core.TyperGroup) -> Iterator[Any]:
+    yield command
+    for below in getattr(command, "commands", {}).values():
+        yield from _with_all_below(below)
+
+
 def _command_name(words: Sequence[str]) -> str | None:
     """The command that a command line names."""
     rest = iter(words)
     for word in rest:
-        if word in ("--explain", "--server", "--token-file"):
+        if word in _VALUED:
             next(rest, None)
         elif not word.startswith("-"):
             return word
     return None
+
+
+def _words() -> list[str]:
+    """The words of this command line, or of the one that a shell wants completed."""
+    if "_QOSFORGE_COMPLETE" not in os.environ:
+        return sys.argv[1:]
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+    words = line.split()[1:]
+    return words if line[-1:].isspace() else words[:-1]  # the one that is being typed names no command yet
+
+
+def _set_quiet(value: bool) -> None:
+    if value:
+        set_verbosity(Verbosity.QUIET)
+
+
+def _set_verbose(value: bool) -> None:
+    if value:
+        set_verbosity(Verbosity.VERBOSE)
+        configure_logs("text")
+
+
+def _print_version(value: bool) -> None:
+    if not value:
+        return
+    if "--json" in sys.argv:
+        print_json({"version": release()})
+    else:
+        out.print(f"qosforge {release()}")
+    raise typer.Exit
 
 
 def _top(
@@ -95,6 +140,19 @@ def _top(
         Path | None,
         typer.Option("--token-file", metavar="FILE", help="File that has the service's token (or QOSFORGE_TOKEN)."),
     ] = None,
+    _quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", callback=_set_quiet, expose_value=False, help="Tell no progress.")
+    ] = False,
+    _verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", callback=_set_verbose, expose_value=False, help="Tell the log, too."),
+    ] = False,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, expose_value=False, is_eager=True, help="Tell the version."
+        ),
+    ] = False,
 ) -> None:
     choose(server, token_file, context.invoked_subcommand)
     if code is not None:
@@ -107,8 +165,11 @@ def _top(
 
 def main() -> None:
     """Run the command line; every error of the tree is told with its place and hint, never as a traceback."""
+    keep_foreign_logs_out()
+    words = _words()
     try:
-        code = get_command(application(sys.argv[1:]))(prog_name="qosforge", standalone_mode=False)
+        with showing_progress(_command_name(words)):
+            code = command_line(words)(prog_name="qosforge", standalone_mode=False)
         if code == Interrupted.exit_code:  # what typer makes of an interrupt
             raise Interrupted(
                 "interrupted", hint="if devices were being changed, `qosforge recover` finishes it or undoes it"

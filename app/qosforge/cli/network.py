@@ -14,8 +14,9 @@ from qosforge.cli.device_checks import check_devices
 from qosforge.cli.inventory import add_network_, tell_namesake
 from qosforge.cli.notes import notes_json, print_notes
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import out, print_json, progress
+from qosforge.cli.output import print_json
 from qosforge.cli.sync import sync
+from qosforge.cli.terminal import out, progress
 from qosforge.deploy.route import InventoryRoute
 from qosforge.deploy.seed_sessions import SeedSessions
 from qosforge.deploy.sessions import Sessions

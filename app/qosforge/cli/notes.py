@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from qosforge.cli.output import out
+from qosforge.cli.terminal import out
 from qosforge.discovery.facts import Note
 
 

@@ -13,7 +13,8 @@ from rich.text import Text
 
 from qosforge.cli.device_files import INCOMPLETE, write_device_files
 from qosforge.cli.options import AsJson, NetworkFolder, Parameters, Policy, Strict, load
-from qosforge.cli.output import findings_json, out, print_findings, print_json
+from qosforge.cli.output import findings_json, print_findings, print_json
+from qosforge.cli.terminal import out, print_heading
 from qosforge.compiler.compile import compile_intent
 from qosforge.errors import InputError, Place
 from qosforge.finding_rows import gather_findings
@@ -70,7 +71,7 @@ def export(
     else:
         for name, entry in exported.items():
             incomplete = "" if name in complete else f" {INCOMPLETE}"
-            out.rule(Text.assemble((name, "bold"), (incomplete, "red")), align="left")
+            print_heading(Text.assemble((name, "bold"), (incomplete, "red")))
             out.print(Syntax(json.dumps(entry.document, indent=2), "json", background_color="default"))
         print_findings(findings)
     sys.exit(int(has_errors(findings, strict=strict)))

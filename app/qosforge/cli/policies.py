@@ -10,23 +10,23 @@ import typer
 from rich.text import Text
 
 from qosforge.cli.device_files import INCOMPLETE, write_device_files
+from qosforge.cli.differences import print_differences
 from qosforge.cli.options import AsJson, NetworkFolder, Parameters, Policy, RequireBatfish, Strict
-from qosforge.cli.output import (
-    findings_json,
-    out,
-    print_configuration,
-    print_findings,
-    print_json,
-    print_waves,
-)
+from qosforge.cli.output import findings_json, print_configuration, print_findings, print_json, print_waves
 from qosforge.cli.previews import PreviewOptions, compile_preview, validate_preview
 from qosforge.cli.reports import Junit, Markdown, Reports, Sarif
-from qosforge.configtree import as_text
+from qosforge.cli.terminal import out, print_heading
 from qosforge.findings import Severity
-from qosforge.reports.checks import check_report, gap_text
+from qosforge.reports.checks import check_report
 
 Only = Annotated[list[str] | None, typer.Option("--device", "-d", help="Only this device (may be repeated).")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write one file per device into a folder.")]
+Lines = Annotated[
+    bool, typer.Option("--lines", help="Show the lines that are entered, and those that roll them back, too.")
+]
+CHANGES = 4
+"""Exit code where devices would change, for those who ask for it."""
+ExitCode = Annotated[bool, typer.Option("--exit-code", help=f"End with {CHANGES} where something would change.")]
 Live = Annotated[bool, typer.Option("--live", help="Check against what the devices hold now.")]
 
 
@@ -88,7 +88,7 @@ def compile_(
     else:
         for entry in preview.devices:
             incomplete = "" if entry.complete else f", {INCOMPLETE}"
-            out.rule(Text.assemble((entry.name, "bold"), f" {entry.platform}", (incomplete, "red")), align="left")
+            print_heading(Text.assemble((entry.name, "bold"), f" {entry.platform}", (incomplete, "red")))
             print_configuration(entry.configuration)
         print_findings(check.findings)
     sys.exit(int(not preview.good))
@@ -126,12 +126,14 @@ def diff(
     network: NetworkFolder = None,
     parameters: Parameters = None,
     device: Only = None,
+    lines: Lines = False,
+    tells_changes: ExitCode = False,
     sarif: Sarif = None,
     junit: Junit = None,
     markdown: Markdown = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what would be entered into every device, and what would roll it back. The devices are only read."""
+    """Show what would change on every device, as a difference. The devices are only read."""
     reports = Reports(str(policy), sarif, junit, markdown)
     with reports.told():
         preview = compile_preview(PreviewOptions(policy, network, parameters, device, live=True))
@@ -140,18 +142,10 @@ def diff(
     candidates = [entry.candidate for entry in preview.devices if entry.candidate is not None]
     if as_json:
         print_json([candidate.model_dump(mode="json") for candidate in candidates])
-        sys.exit(int(not preview.good))
-    for candidate in candidates:
-        out.rule(Text(candidate.device, style="bold"), align="left")
-        if not candidate.delta:
-            out.print("nothing to change")
-        else:
-            print_configuration(as_text(candidate.delta))
-            for gap in candidate.gaps:
-                out.print(gap_text(gap), style="yellow")
-            out.print("rolled back by", style="dim")
-            print_configuration("\n".join(candidate.inverse))
-    if preview.rollout:
-        print_waves(preview.rollout)
-    print_findings(check.findings, Severity.WARNING)
-    sys.exit(int(not preview.good))
+    else:
+        print_differences(candidates, lines=lines)
+        if preview.rollout:
+            print_waves(preview.rollout)
+        print_findings(check.findings, Severity.WARNING)
+    changes = any(candidate.delta for candidate in candidates)
+    sys.exit(1 if not preview.good else CHANGES if changes and tells_changes else 0)

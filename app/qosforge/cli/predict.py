@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from qosforge.cli.options import AsJson, NetworkFolder, Parameters, Policy, Seed, load
-from qosforge.cli.output import out, print_findings, print_json, progress
+from qosforge.cli.output import print_findings, print_json
 from qosforge.cli.run_output import print_measurement
 from qosforge.cli.server import connect, remote
+from qosforge.cli.terminal import out, progress
 from qosforge.client.documents import read
 from qosforge.client.request_documents import network_name, policy_choice
 from qosforge.compiler.compile import compile_intent
@@ -36,7 +37,7 @@ def predict_(
     at_most: AtMost = MOST_SECONDS,
     as_json: AsJson = False,
 ) -> None:
-    """Predict what every class would get, and judge it: the twin of the compiled plans. Nothing is contacted."""
+    """Predict what every class would get from the compiled plans, and judge it. Nothing is contacted."""
     if remote():
         order = {
             "network": network_name(network),

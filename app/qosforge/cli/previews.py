@@ -9,8 +9,8 @@ from typing import Any
 
 from qosforge.batfish.service import BatfishService, batfish_address
 from qosforge.cli.options import load
-from qosforge.cli.output import progress
 from qosforge.cli.server import connect, remote
+from qosforge.cli.terminal import progress
 from qosforge.client.documents import read
 from qosforge.client.request_documents import network_name, policy_choice
 from qosforge.compiler.scope_resolution import devices_in

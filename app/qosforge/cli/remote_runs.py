@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from qosforge.cli.output import print_json, print_problems, progress, require_writable, write_file
+from qosforge.cli.output import print_json, print_problems, require_writable, write_file
 from qosforge.cli.reports import Reports
 from qosforge.cli.run_options import FollowOptions, RunOptions
 from qosforge.cli.run_output import (
@@ -24,6 +24,7 @@ from qosforge.cli.run_output import (
     tell,
 )
 from qosforge.cli.server import connect
+from qosforge.cli.terminal import progress
 from qosforge.client.connection import Connection
 from qosforge.client.documents import read, require
 from qosforge.client.request_documents import idempotency_key

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import out, print_json
+from qosforge.cli.output import print_json
+from qosforge.cli.terminal import out
 from qosforge.database.connections import Database
 from qosforge.operations.artifact_store import artifact_collection
 from qosforge.operations.locks import maintenance_lock

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from qosforge.cli.output import progress
+from qosforge.cli.terminal import progress
 from qosforge.client.request_documents import network_name, policy_choice
 from qosforge.client.source import GitSource, git_source
 from qosforge.errors import InputError, Place

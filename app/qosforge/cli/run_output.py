@@ -9,18 +9,10 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from qosforge.cli.output import (
-    STYLE,
-    findings_json,
-    out,
-    print_accounts,
-    print_comparison,
-    print_finding_summary,
-    print_findings,
-    print_json,
-    print_verdicts,
-    print_verdicts_of,
-)
+from qosforge.cli.measurement_tables import print_accounts, print_comparison, print_verdicts, print_verdicts_of
+from qosforge.cli.output import STYLE, findings_json, print_finding_summary, print_findings, print_json
+from qosforge.cli.tables import print_table
+from qosforge.cli.terminal import out, print_prose
 from qosforge.reports.changes import change_sentence
 from qosforge.reports.model import DeviceReport, RunReport
 from qosforge.reports.run_metadata import run_metadata
@@ -79,7 +71,7 @@ def _print_changes(report: RunReport, *, every_bound: bool) -> None:
     if told:
         out.print(Text("\nAfter against before", style="bold"))
     for line in told:
-        out.print(Text(f"  {line}"), soft_wrap=True)
+        print_prose(Text(f"  {line}"), hanging=4)
 
 
 def _print_boxes(devices: Iterable[DeviceReport]) -> None:
@@ -89,7 +81,7 @@ def _print_boxes(devices: Iterable[DeviceReport]) -> None:
     for device in devices:
         lines = len(device.candidate.splitlines())
         table.add_row(device.name, device.platform, str(lines) if lines else "–", device.outcome)
-    out.print(table)
+    print_table(table)
 
 
 def _print_candidates(devices: Iterable[DeviceReport]) -> None:
@@ -113,9 +105,7 @@ def print_end(report: RunReport, where: str) -> None:
             line.append(outcome, style=f"bold {STYLE[outcome]}")
     out.print(line)
     if report.left_out:
-        out.print(
-            Text(f"left out: {', '.join(report.left_out)}; {report.reason_hint}", style="yellow"), soft_wrap=True
-        )
+        print_prose(Text(f"left out: {', '.join(report.left_out)}; {report.reason_hint}", style="yellow"), 2)
     for word, other in (("rolls back", report.rollback_of), ("rolled back since by", report.rolled_back_by)):
         if other:
             out.print(f"{word} run {other}", soft_wrap=True)
@@ -161,7 +151,7 @@ def print_whole(report: RunReport) -> None:
     """
     for name, text in run_metadata(report):
         line = Text(f"  {name:<15} ", style="bold")
-        out.print(line.append(text, style="default"), soft_wrap=True)
+        print_prose(line.append(text, style="default"), hanging=18)
     print_findings(report.findings)
     print_comparison(report.before, report.after)
     print_accounts(report.before, report.after)
@@ -176,7 +166,7 @@ def print_whole(report: RunReport) -> None:
         table.add_column(heading)
     for stage in report.stages:
         table.add_row(stage.name, f"{stage.started:%H:%M:%S}", f"{stage.seconds:.2f}", stage.outcome, stage.summary)
-    out.print(table)
+    print_table(table)
     out.print(f"{report.status.replace('_', ' ')}: {report.intent} on {report.network}")
 
 
@@ -211,7 +201,7 @@ def print_runs(runs: Iterable[Json]) -> None:
         policy = f"rollback of {entry['policy']}" if entry["rollback_of"] else entry["policy"]
         cells = (entry["run"], created, entry["network"], policy, status, entry["verdict"] or "–")
         table.add_row(*(Text(cell) for cell in cells))
-    out.print(table)
+    print_table(table)
 
 
 def tell(run: Json, next_step: str, as_json: bool, page: str = "") -> None:
@@ -221,13 +211,13 @@ def tell(run: Json, next_step: str, as_json: bool, page: str = "") -> None:
         return
     out.print(Text(f"run {run['id']}: {run['status'].replace('_', ' ')}", style="bold"))
     if run["waits_for"]:
-        out.print(Text(f"waits for {run['waits_for']}"), soft_wrap=True)
+        print_prose(Text(f"waits for {run['waits_for']}"), 2)
     if run.get("rollback_of"):
         out.print(Text(f"rolls back run {run['rollback_of']}"), soft_wrap=True)
     if page:
         out.print(f"page: {page}", soft_wrap=True)
     if not run["final"]:
-        out.print(Text(next_step, style="dim"), soft_wrap=True)
+        print_prose(Text(next_step, style="dim"), 2)
 
 
 def shown_path(path: Path) -> str:

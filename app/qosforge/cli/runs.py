@@ -66,7 +66,7 @@ def run(
     markdown: Markdown = None,
     as_json: AsJson = False,
 ) -> None:
-    """The whole loop: compile, validate, measure, push, measure again, judge, keep or roll back."""
+    """Do the whole loop: measure, push, measure again, judge, keep or roll back."""
     run_options = RunOptions(
         policy,
         network,
@@ -153,7 +153,7 @@ def measure(
 
 
 def recover(as_json: AsJson = False) -> None:
-    """Finish what a killed or failed run left behind: every device ends either confirmed or as it was."""
+    """Finish what a killed or failed run left behind. Every device ends either confirmed or as it was."""
     _local().recover(as_json)
 
 

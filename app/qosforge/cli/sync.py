@@ -12,7 +12,8 @@ import typer
 
 from qosforge.cli.notes import notes_json, print_notes
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import out, print_json
+from qosforge.cli.output import print_json
+from qosforge.cli.terminal import out
 from qosforge.discovery.difference import InventoryChange
 from qosforge.sources.sync import SourceComparison, compare_with_source, without_removals, write_comparison
 from qosforge.units import listed

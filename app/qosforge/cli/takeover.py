@@ -9,8 +9,9 @@ import typer
 from rich.text import Text
 
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import out, print_json
+from qosforge.cli.output import print_json
 from qosforge.cli.server import connect, remote
+from qosforge.cli.terminal import out
 from qosforge.client.documents import require
 from qosforge.client.request_documents import network_name, stored_version
 from qosforge.errors import InputError
@@ -25,7 +26,7 @@ def register(app: typer.Typer) -> None:
 
 
 def take_over(version: Version, network: OnNetwork, as_json: AsJson = False) -> None:
-    """Stand for a version that somebody else wrote, so that it may be run on a network of yours."""
+    """Stand for a version that somebody else wrote. Then it may be run on a network of yours."""
     if not remote():
         raise InputError("policies are kept by a service", hint="name it: --server URL, or QOSFORGE_SERVER")
     name, number = stored_version(version)

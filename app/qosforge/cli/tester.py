@@ -12,7 +12,8 @@ from rich.table import Table
 from qosforge.access.testers import add_tester, revoke_tester, testers
 from qosforge.cli.local import Networks, changing, reading
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import out, print_done, print_json
+from qosforge.cli.output import print_done, print_json
+from qosforge.cli.tables import print_table
 from qosforge.errors import InputError, Place
 
 app = typer.Typer(no_args_is_help=True)
@@ -56,7 +57,7 @@ def list_(as_json: AsJson = False) -> None:
     for tester in found:
         networks = "every" if tester.networks is None else ", ".join(tester.networks)
         table.add_row(tester.name, networks, "revoked" if tester.revoked else "")
-    out.print(table)
+    print_table(table)
 
 
 @app.command()

@@ -15,7 +15,9 @@ from qosforge.access.tokens import LONGEST_LIFE, USUAL_LIFE, create_token, revok
 from qosforge.access.users import find_user
 from qosforge.cli.local import Networks, changing, reading
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import out, print_done, print_json, progress
+from qosforge.cli.output import print_done, print_json
+from qosforge.cli.tables import print_table
+from qosforge.cli.terminal import progress
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -67,7 +69,7 @@ def list_(
         networks = "every" if token.networks is None else ", ".join(token.networks)
         until = f"{token.expires:%Y-%m-%d}"
         table.add_row(token.id, token.user, token.name, token.role, networks, until, state)
-    out.print(table)
+    print_table(table)
 
 
 @app.command()

@@ -14,7 +14,8 @@ from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.access.users import User, add_user, disable, enable, find_user, grant, revoke, users
 from qosforge.cli.local import Networks, changing, grant_networks, reading
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import out, print_done, print_json
+from qosforge.cli.output import print_done, print_json
+from qosforge.cli.tables import print_table
 from qosforge.errors import InputError, Place
 from qosforge.settings import load_settings
 
@@ -62,7 +63,7 @@ def list_(as_json: AsJson = False) -> None:
     for user in found:
         roles = ", ".join(f"{role} of {_network_text(network)}" for network, role in user.roles.items())
         table.add_row(user.name, roles, _ways(user), "disabled" if user.disabled else "")
-    out.print(table)
+    print_table(table)
 
 
 @app.command("grant")

@@ -12,7 +12,9 @@ from rich.table import Table
 from qosforge.cli.account import account
 from qosforge.cli.local import Networks, changing, reading
 from qosforge.cli.options import AsJson
-from qosforge.cli.output import out, print_done, print_json, progress
+from qosforge.cli.output import print_done, print_json
+from qosforge.cli.tables import print_table
+from qosforge.cli.terminal import progress
 from qosforge.settings import load_settings
 from qosforge.webhooks.deliveries import Delivery, deliveries, redeliver, send_test
 from qosforge.webhooks.messages import EventType
@@ -68,7 +70,7 @@ def list_(as_json: AsJson = False) -> None:
     for each in found:
         state = "" if each.enabled else f"disabled {each.disabled_because}".strip()
         table.add_row(each.name, each.origin, _list_text(each.events), _list_text(each.networks), state)
-    out.print(table)
+    print_table(table)
 
 
 @app.command()
@@ -130,7 +132,7 @@ def log(
         due = f"{each.due:%Y-%m-%d %H:%M:%S}" if each.due else ""
         at = f"{each.at:%Y-%m-%d %H:%M:%S}"
         table.add_row(each.id, each.type, at, each.state.value, str(each.attempts), _last(each), due)
-    out.print(table)
+    print_table(table)
 
 
 @app.command("redeliver")
