@@ -20,6 +20,7 @@ from qosforge.artifacts.store import Artifacts, open_artifacts
 from qosforge.compute import Compute
 from qosforge.compute_process import Limits
 from qosforge.database.connections import Database
+from qosforge.device_state.summaries import DeviceSummaries
 from qosforge.inventory.catalogue import Networks
 from qosforge.policy_library.library import PolicyLibrary
 from qosforge.runs.record.readings import last_text
@@ -59,6 +60,7 @@ class Backend:
     """Reads sources of inventories: a process of its own, as one that does not answer must hold up nothing else."""
     jobs: JobQueues
     previews: Previews
+    summaries: DeviceSummaries
     metrics: Metrics
     readiness: ReadinessProbe
     stopping: threading.Event = field(default_factory=threading.Event)
@@ -109,6 +111,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
             sources=sources,
             jobs=jobs,
             previews=previews,
+            summaries=opened.enter_context(closing(DeviceSummaries(store, artifacts, compute))),
             metrics=metrics,
             readiness=opened.enter_context(closing(ReadinessProbe(database, settings.var_dir))),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -70,7 +70,7 @@ def drift(store: RunStore, artifacts: Artifacts, network: Network, device: str, 
     Raises:
         StoreError: the run's artifact is missing or damaged.
     """
-    found = find_baselines(store, network).get(device)
+    found = find_baselines(store, network, (device,)).get(device)
     if found is None:
         return Drift(None, ())
     return Drift(found.run, describe_drift(network, device, baseline_text(artifacts, network, device, found), text))
@@ -92,11 +92,39 @@ def describe_drift(network: Network, device: str, before: DeviceText, now: Devic
     return tuple(map(words.shown, found))
 
 
-def find_baselines(store: RunStore, network: Network) -> dict[str, Baseline]:
-    """By device, the last run that settled it; without those that no run did, or whose run gave up its texts."""
-    found = store.database.query(lambda connection: _find_baselines(connection, network))
+def find_baselines(
+    store: RunStore, network: Network, devices: Collection[str] | None = None
+) -> dict[str, Baseline]:
+    """By device, the last run that settled it; without those that no run did, or whose run gave up its texts. Of
+    ``devices`` alone where given.
+    """
+    found = store.database.query(lambda connection: baseline_artifacts(connection, network, devices))
     runs = {run_id: store.get_run(run_id) for run_id in {run_id for run_id, _ in found.values()}}
     return {device: Baseline(runs[run_id], artifact) for device, (run_id, artifact) in found.items()}
+
+
+def baseline_artifacts(
+    connection: sa.Connection, network: Network, devices: Collection[str] | None = None
+) -> dict[str, tuple[str, str]]:
+    """As `find_baselines`: the id of the run, and the artifact with what the device said it held then."""
+    given_up = sa.select(STAGES.c.run_id).where(STAGES.c.name == RETENTION_STAGE)
+    query = (
+        sa.select(STAGES.c.run_id, STAGES.c.summary)
+        .join(RUNS, RUNS.c.id == STAGES.c.run_id)
+        .where(RUNS.c.network == network.name, RUNS.c.status.in_(_SETTLING), STAGES.c.name.in_(_READINGS))
+        .where(STAGES.c.outcome == StageOutcome.DONE.value, STAGES.c.run_id.not_in(given_up))
+        .order_by(STAGES.c.run_id.desc(), STAGES.c.name.desc(), STAGES.c.attempt.desc())
+    )
+    missing = {device.name for device in network.devices if devices is None or device.name in devices}
+    found: dict[str, tuple[str, str]] = {}
+    with connection.execution_options(yield_per=_AT_ONCE).execute(query) as rows:
+        for run_id, summary in rows:
+            texts = ReadSummary.model_validate(summary).running
+            found |= {device: (run_id, texts[device]) for device in missing & texts.keys()}
+            missing -= found.keys()
+            if not missing:
+                break
+    return found
 
 
 def port_differences(before: Plan, now: Plan, port: str) -> tuple[str, ...]:
@@ -140,24 +168,3 @@ def _changes(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[StateCh
     # That a queue went, or came, says it of its limits, too.
     whole = {(bool(one.was), bool(one.now), one.about) for one in found if not (one.was and one.now)}
     return tuple(one for one in found if (bool(one.was), bool(one.now), one.about.rpartition(", ")[0]) not in whole)
-
-
-def _find_baselines(connection: sa.Connection, network: Network) -> dict[str, tuple[str, str]]:
-    given_up = sa.select(STAGES.c.run_id).where(STAGES.c.name == RETENTION_STAGE)
-    query = (
-        sa.select(STAGES.c.run_id, STAGES.c.summary)
-        .join(RUNS, RUNS.c.id == STAGES.c.run_id)
-        .where(RUNS.c.network == network.name, RUNS.c.status.in_(_SETTLING), STAGES.c.name.in_(_READINGS))
-        .where(STAGES.c.outcome == StageOutcome.DONE.value, STAGES.c.run_id.not_in(given_up))
-        .order_by(STAGES.c.run_id.desc(), STAGES.c.name.desc(), STAGES.c.attempt.desc())
-    )
-    missing = {device.name for device in network.devices}
-    found: dict[str, tuple[str, str]] = {}
-    with connection.execution_options(yield_per=_AT_ONCE).execute(query) as rows:
-        for run_id, summary in rows:
-            texts = ReadSummary.model_validate(summary).running
-            found |= {device: (run_id, texts[device]) for device in missing & texts.keys()}
-            missing -= found.keys()
-            if not missing:
-                break
-    return found

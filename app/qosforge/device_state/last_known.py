@@ -15,6 +15,9 @@ from qosforge.runs.record.readings import write_readings
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import READINGS
 
+_FEW = 100
+"""Devices that a query names; of more it takes all of the network."""
+
 
 @dataclass(frozen=True, slots=True)
 class LastKnown:
@@ -44,6 +47,8 @@ def last_known(
         if devices is None or device.name in devices
     }
     query = sa.select(READINGS).where(READINGS.c.network == network.name).order_by(READINGS.c.device)
+    if devices is not None and len(devices) <= _FEW:
+        query = query.where(READINGS.c.device.in_(sorted(devices)))
     rows = store.database.query(lambda connection: list(connection.execute(query)))
     return {
         row.device: LastKnown(

@@ -18,6 +18,7 @@ from qosforge.device_state.drift import (
     system_differences,
 )
 from qosforge.inventory.models import Network
+from qosforge.memoise import memoise_by_value
 from qosforge.plan.description import discipline_words
 from qosforge.plan.model import InterfacePlan, Plan
 from qosforge.plan.state import PortState, port_state
@@ -98,19 +99,54 @@ def device_state(
     Raises:
         StoreError: the run's artifact is missing or damaged.
     """
+    last = None if baseline is None else baseline_text(artifacts, network, device, baseline)
+    found = compare_device(network, device, text, last)
+    own = found.own
+    redacted = _Redacted(text.words if last is None else text.words.with_secrets_of(last.words))
+    if found.before is None or baseline is None:
+        return redacted.state(DeviceState(found.now, found.ports, None))
+    changes = system_changes(found.before, found.now) if own else ()
+    return redacted.state(DeviceState(found.now, found.ports, baseline.run, changes, own))
+
+
+@dataclass(frozen=True)
+class ComparedDevice:
+    """Two configurations of a device, port by port; ``own`` is where it differs as a whole. May quote secrets.
+
+    ``before`` is ``None`` where there is nothing to compare with.
+    """
+
+    now: Plan
+    before: Plan | None
+    ports: Mapping[str, PortQos]
+    own: tuple[str, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything does."""
+        return bool(self.own) or any(port.differences for port in self.ports.values())
+
+
+def compare_device(network: Network, device: str, text: DeviceText, last: DeviceText | None) -> ComparedDevice:
+    """A configuration of a device beside the one that a run settled, if any; of the ports of the inventory, and of
+    others that differ.
+    """
     entry = network.device(device)
     now = running_plan(network, device, text)
-    delivered = platform(entry.platform, device).parse("", device, entry.image)
-    last = None if baseline is None else baseline_text(artifacts, network, device, baseline)
     before = None if last is None else _before(network, device, text, now, last)
-    own = system_differences(before, now) if before is not None else ()
+    delivered = _as_delivered(entry.platform, entry.image)
+    own = system_differences(before, now) if before is not None and before is not now else ()
     ports = {i.name: _port(i.name, now, delivered, before, device_drifted=bool(own)) for i in entry.interfaces}
-    redacted = _Redacted(text.words if last is None else text.words.with_secrets_of(last.words))
-    if before is None or baseline is None:
-        return redacted.state(DeviceState(now, ports, None))
-    others = [_port(i.name, now, delivered, before) for i in before.interfaces if i.name not in ports]
-    ports |= {port.name: port for port in others if port.differences}
-    return redacted.state(DeviceState(now, ports, baseline.run, system_changes(before, now) if own else (), own))
+    if before is not None and before is not now:
+        others = [_port(i.name, now, delivered, before) for i in before.interfaces if i.name not in ports]
+        ports |= {port.name: port for port in others if port.differences}
+    return ComparedDevice(now, before, ports, own)
+
+
+@memoise_by_value(64)
+def _as_delivered(platform_id: str, image: str) -> Plan:
+    """The plan of a device before anybody configured it."""
+    return platform(platform_id).parse("", "", image)
 
 
 class _Redacted:

@@ -1,4 +1,4 @@
-"""The table of what drift checks found."""
+"""The tables of what drift checks found, and of what devices amount to by their last readings."""
 
 from __future__ import annotations
 
@@ -24,4 +24,16 @@ DRIFT_WATCHES = sa.Table(
 device how much of it drifted (``count``, and a ``digest`` that tells one drift from another), why a device could
 not be read, which no run has settled yet, and how many were compared. Whoever looks claims the network until
 ``claimed_until``.
+"""
+
+DEVICE_SUMMARIES = sa.Table(
+    "device_summaries",
+    METADATA,
+    sa.Column("network", NAME, primary_key=True),
+    sa.Column("device", NAME, primary_key=True),
+    sa.Column("key", sa.String(64), nullable=False),
+    sa.Column("summary", sa.JSON, nullable=False),
+)
+"""What lists and drawings show of a device (`qosforge.device_state.summary`), and the hash (``key``) of all that it
+was made of: a row whose key is another is made anew.
 """

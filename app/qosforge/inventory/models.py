@@ -262,8 +262,22 @@ class _Lines:
         return cls(links, at, {device: tuple(ends) for device, ends in leaving.items()})
 
 
+@dataclass(frozen=True)
+class _Names:
+    """The devices of a network by their names."""
+
+    devices: tuple[Device, ...]
+    by_name: Mapping[str, Device]
+
+    @classmethod
+    def of(cls, devices: tuple[Device, ...]) -> Self:
+        """The lookup of these devices; of several of one name, which no network has, the first."""
+        return cls(devices, {entry.name: entry for entry in reversed(devices)})
+
+
 _LINES = "_lines_found"
-"""Where a network keeps the lookup of its links: beside its fields, and not part of what it is."""
+_DEVICES = "_devices_found"
+"""Where a network keeps the lookups of its links and devices: beside its fields, and not part of what it is."""
 
 
 class Network(InventoryModel):
@@ -282,10 +296,10 @@ class Network(InventoryModel):
         Raises:
             KeyError: there is none.
         """
-        for entry in self.devices:
-            if entry.name == name:
-                return entry
-        raise KeyError(name)
+        found = self.__dict__.get(_DEVICES)
+        if not isinstance(found, _Names) or found.devices is not self.devices:
+            found = self.__dict__[_DEVICES] = _Names.of(self.devices)
+        return found.by_name[name]
 
     def station(self, name: str) -> Station:
         """The station of this name.
@@ -352,4 +366,4 @@ class Network(InventoryModel):
 
     def __getstate__(self) -> dict[Any, Any]:
         state = super().__getstate__()
-        return {**state, "__dict__": {k: v for k, v in state["__dict__"].items() if k != _LINES}}
+        return {**state, "__dict__": {k: v for k, v in state["__dict__"].items() if k not in (_LINES, _DEVICES)}}

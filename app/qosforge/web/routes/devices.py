@@ -111,8 +111,8 @@ def _rates(text: str) -> dict[str, str]:
 def _last_known(backend: Backend, network: Network, device: Device) -> dict[str, Any]:
     """The last known configuration of a device, compared with the run that settled it."""
     store, artifacts = backend.run_requests.store, backend.artifacts
-    read = last_known(store, artifacts, network).get(device.name)
-    last = find_baselines(store, network).get(device.name)
+    read = last_known(store, artifacts, network, (device.name,)).get(device.name)
+    last = find_baselines(store, network, (device.name,)).get(device.name)
     found = device_state(network, device.name, read.text, last, artifacts) if read else None
     ports = port_views(network, device, found)
     return {"network": network, "device": device, "read": read, "state": found, "ports": ports}

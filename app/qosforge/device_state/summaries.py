@@ -1,0 +1,213 @@
+"""Summaries of a network's devices: stored by all that they were made of, so that a page makes only what is new."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import sqlalchemy as sa
+import structlog
+from sqlalchemy.dialects import postgresql, sqlite
+
+from qosforge.artifacts.store import Artifacts
+from qosforge.compute import Compute
+from qosforge.database.connections import Database
+from qosforge.device_state.drift import baseline_artifacts
+from qosforge.device_state.summary import DeviceSummary, summarize_devices
+from qosforge.device_state.tables import DEVICE_SUMMARIES
+from qosforge.errors import QosforgeError
+from qosforge.inventory.models import Device, Network
+from qosforge.platforms.device_text import DeviceText, DeviceWords
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import READINGS
+
+AT_ONCE = 16
+"""Devices that are summarized while somebody waits; more are left to a thread, in parts of `_PART`."""
+_PART = 50
+_PART_SECONDS = 120.0
+_MOST_FAILED = 4_096
+
+_LOG = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """When a device was last read, and by which run; ``None`` where a person asked."""
+
+    artifact: str
+    run_id: str | None
+    at: datetime
+
+
+@dataclass(frozen=True)
+class KnownDevices:
+    """What is known of a network's devices, by their names; ``pending`` are being summarized."""
+
+    readings: Mapping[str, Reading] = field(default_factory=dict)
+    summaries: Mapping[str, DeviceSummary] = field(default_factory=dict)
+    pending: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Missing:
+    """A summary that has to be made: its key, and the artifacts of the reading and of what a run settled."""
+
+    key: str
+    reading: str
+    baseline: str | None
+
+
+class DeviceSummaries:
+    """Summaries of devices, stored and made; thread-safe."""
+
+    def __init__(self, store: RunStore, artifacts: Artifacts, compute: Compute) -> None:
+        self._store = store
+        self._artifacts = artifacts
+        self._compute = compute
+        self._lock = threading.Lock()
+        self._threads: dict[str, threading.Thread] = {}
+        self._failed: set[str] = set()
+        self._closing = threading.Event()
+
+    def of(self, network: Network) -> KnownDevices:
+        """What is known of a network's devices. Few new summaries are made at once, many in the background.
+
+        Raises:
+            StoreError: the store is away; of few devices, an artifact is missing or damaged.
+        """
+        database = self._store.database
+        rows = database.query(lambda connection: list(connection.execute(_query(network.name))))
+        settled = database.query(lambda connection: baseline_artifacts(connection, network))
+        devices = {device.name: device for device in network.devices}
+        readings: dict[str, Reading] = {}
+        summaries: dict[str, DeviceSummary] = {}
+        missing: dict[str, _Missing] = {}
+        for row in rows:
+            device = devices.get(row.device)
+            if device is None:
+                continue
+            readings[row.device] = Reading(row.artifact, row.run_id, row.at)
+            baseline = settled[row.device][1] if row.device in settled else None
+            key = _key(device, row.artifact, baseline)
+            if row.key == key:
+                summaries[row.device] = DeviceSummary.parse(row.summary)
+            elif key not in self._failed:
+                missing[row.device] = _Missing(key, row.artifact, baseline)
+        if len(missing) <= AT_ONCE:
+            summaries |= self._make_now(network, missing)
+            return KnownDevices(readings, summaries)
+        self._make_later(network, missing)
+        return KnownDevices(readings, summaries, frozenset(missing))
+
+    def close(self) -> None:
+        """Make no more; what is being made ends first."""
+        self._closing.set()
+        for thread in list(self._threads.values()):
+            thread.join()
+
+    def _make_now(self, network: Network, missing: Mapping[str, _Missing]) -> dict[str, DeviceSummary]:
+        if not missing:
+            return {}
+        made = summarize_devices(network, {name: self._texts(network, name, one) for name, one in missing.items()})
+        return self._keep(network, missing, made)
+
+    def _make_later(self, network: Network, missing: Mapping[str, _Missing]) -> None:
+        with self._lock:
+            at_work = self._threads.get(network.name)
+            if self._closing.is_set() or (at_work is not None and at_work.is_alive()):
+                return
+            thread = threading.Thread(
+                target=self._make, args=(network, missing), name=f"summaries-{network.name}", daemon=True
+            )
+            self._threads[network.name] = thread
+            thread.start()
+
+    def _make(self, network: Network, missing: Mapping[str, _Missing]) -> None:
+        names = list(missing)
+        for first in range(0, len(names), _PART):
+            if self._closing.is_set():
+                return
+            part = {name: missing[name] for name in names[first : first + _PART]}
+            try:
+                texts = {name: self._texts(network, name, one) for name, one in part.items()}
+                made = self._compute.call(
+                    summarize_devices, network.part(part), texts, timeout=_PART_SECONDS, caller="device summaries"
+                )
+                self._keep(network, part, made)
+            except QosforgeError as error:  # the next look at the page begins again
+                _LOG.warning("devices could not be summarized", network=network.name, error=str(error))
+                return
+            except Exception:  # noqa: BLE001 - the thread's last word; the next look at the page begins again
+                _LOG.exception("devices could not be summarized", network=network.name)
+                return
+
+    def _texts(self, network: Network, name: str, one: _Missing) -> tuple[DeviceText, DeviceText | None]:
+        words = DeviceWords(name, network.device(name).platform)
+        text = self._artifacts.get_configuration(one.reading, words)
+        if one.baseline is None:
+            return text, None
+        return text, text if one.baseline == one.reading else self._artifacts.get_configuration(one.baseline, words)
+
+    def _keep(
+        self, network: Network, missing: Mapping[str, _Missing], made: Mapping[str, DeviceSummary | QosforgeError]
+    ) -> dict[str, DeviceSummary]:
+        """Store what could be made; a device that could not is not tried again while this process lives."""
+        good = {name: one for name, one in made.items() if isinstance(one, DeviceSummary)}
+        for name, error in made.items():
+            if isinstance(error, QosforgeError):
+                _LOG.warning(
+                    "a device could not be summarized", network=network.name, device=name, error=str(error)
+                )
+                with self._lock:
+                    if len(self._failed) >= _MOST_FAILED:
+                        self._failed.clear()
+                    self._failed.add(missing[name].key)
+        rows = [
+            {"network": network.name, "device": name, "key": missing[name].key, "summary": one.document()}
+            for name, one in sorted(good.items())
+        ]
+        if rows:
+            _write(self._store.database, network.name, rows)
+        return good
+
+
+@cache
+def _release() -> str:
+    """The release, which may read other things in a configuration than the one before; looking it up takes long."""
+    return version("qosforge")
+
+
+def _query(network: str) -> sa.Select[Any]:
+    same = (DEVICE_SUMMARIES.c.network == READINGS.c.network) & (DEVICE_SUMMARIES.c.device == READINGS.c.device)
+    known = READINGS.outerjoin(DEVICE_SUMMARIES, same)
+    columns = [READINGS.c[name] for name in ("device", "artifact", "run_id", "at")]
+    return (
+        sa.select(*columns, DEVICE_SUMMARIES.c.key, DEVICE_SUMMARIES.c.summary)
+        .select_from(known)
+        .where(READINGS.c.network == network)
+        .order_by(READINGS.c.device)
+    )
+
+
+def _write(database: Database, network: str, rows: list[dict[str, Any]]) -> None:
+    def write(connection: sa.Connection) -> None:
+        insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+        row = insert(DEVICE_SUMMARIES)
+        changed = {name: row.excluded[name] for name in ("key", "summary")}
+        keys = [DEVICE_SUMMARIES.c.network, DEVICE_SUMMARIES.c.device]
+        connection.execute(row.on_conflict_do_update(index_elements=keys, set_=changed), rows)
+
+    database.transact(write)
+
+
+def _key(device: Device, reading: str, baseline: str | None) -> str:
+    """A hash of everything that a summary is made of."""
+    ports = (interface.name for interface in device.interfaces)
+    parts = (_release(), device.platform, device.image, reading, baseline or "", *ports)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
