@@ -59,9 +59,9 @@ def test_an_administrator_brings_a_network_in(backend: Backend, site: TestClient
         ("Serial0/0", 2e6),
         ("FastEthernet0/0", 1e8),
     ]
-    page = site.get("/networks/library").text
+    page = site.get("/networks/library?tab=settings").text
     assert "Nothing is pushed until" in page
-    assert 'href="/networks/library/devices/r9"' in page
+    assert 'href="/networks/library/devices/r9"' in site.get("/networks/library").text
     writable = site.put("/networks/library/writable", data={"writable": "true"}, headers=session).text
     assert "Changes may be pushed now." in writable
     assert "Make it read-only" in writable
@@ -103,7 +103,7 @@ def test_a_check_says_of_each_device_what_is_wrong(backend: Backend, site: TestC
 
 def test_others_see_no_such_forms_and_may_not(backend: Backend, site: TestClient) -> None:
     near = Persons(backend).add("near", Role.ADMIN, "infn-fnal").log_in(site)
-    page = site.get("/networks/infn-fnal").text
+    page = site.get("/networks/infn-fnal?tab=settings").text
     assert "Make it " in page
     assert 'id="add-device"' not in page
     assert 'id="add-network"' not in site.get("/networks").text
@@ -111,4 +111,4 @@ def test_others_see_no_such_forms_and_may_not(backend: Backend, site: TestClient
     assert site.post("/networks/infn-fnal/devices", data=R9, headers=near).status_code == 403
     assert "Take it out" not in site.get("/networks/infn-fnal/devices/router1").text
     Persons(backend).add("eve", Role.OPERATOR, "infn-fnal").log_in(site)
-    assert "Make it " not in site.get("/networks/infn-fnal").text
+    assert "Make it " not in site.get("/networks/infn-fnal?tab=settings").text

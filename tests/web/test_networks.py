@@ -97,7 +97,8 @@ def test_devices_that_were_never_read_are_said_to_be(site: TestClient) -> None:
 def test_the_drawing_and_the_table_say_the_same(site: TestClient, backend: Backend) -> None:
     _kept(backend)
     page = site.get("/networks/campus").text
-    drawing, _, table = page.partition("</svg>")[2].partition("</svg>")  # the brand's mark stands first
+    drawing = page.partition("</svg>")[2].partition("</svg>")[0]  # the brand's mark stands first
+    table = site.get("/networks/campus?tab=links").text
     told = re.findall(r'<a class="end qos-(\w+)" [^>]*aria-label="([^"]*)"', drawing)
     assert len(told) == 16
     for _, words in told:
@@ -120,7 +121,7 @@ def test_drift_is_marked_where_it_is_and_told_in_words(site: TestClient, backend
     run = record(backend.run_requests.store, backend.artifacts, "campus", changed, RunStatus.FAILED)
     page = site.get("/networks/campus").text
     assert 'class="end qos-drifted" href="/networks/campus/devices/r1#port-1"' in page
-    assert page.count('class="end qos-drifted"') == 1
+    assert page.count('class="end qos-drifted"') == 2, "in the drawing, and in that for telephones"
     page = site.get("/networks/campus/devices/r1").text
     assert f"/runs/{run}" in page, "the reading's run is linked"
     words = page[page.index('id="drifted"') :]
@@ -218,7 +219,7 @@ def test_rules_for_changes_are_reported_in_words(site: TestClient, inventories: 
         "windows: [{days: [sat, sun], from: '22:00', to: '04:00'}]\n"
         f"freezes: [{{from: 2190-12-18, to: 2191-01-07, reason: 'end of term {MARKUP}'}}]\n"
     )
-    page = site.get("/networks/campus").text
+    page = site.get("/networks/campus?tab=settings").text
     rules = page[page.index('id="rules"') :]
     for words in (
         "who neither wrote it nor created the run",

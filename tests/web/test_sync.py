@@ -79,7 +79,7 @@ def form(page: str) -> dict[str, str]:
 def test_from_the_networks_page_to_what_is_written(
     site: TestClient, session: dict[str, str], folder: Path, netbox: NetBoxServer
 ) -> None:
-    network = site.get("/networks/library").text
+    network = site.get("/networks/library?tab=settings").text
     assert netbox.url in network
     assert 'href="/networks/library/sync"' in network
     before = texts(folder)
@@ -154,13 +154,13 @@ def test_a_source_that_is_wrong_is_reported_in_place_with_its_hint(  # noqa: PLR
         assert words in page.text
     assert "Write this" not in page.text
     assert str(folder.parent) not in page.text
-    assert site.get("/networks/library").status_code == 200  # whatever its source is
+    assert site.get("/networks/library?tab=settings").status_code == 200  # whatever its source is
 
 
 def test_a_network_without_a_source_says_how_it_gets_one(
     site: TestClient, session: dict[str, str], folder: Path
 ) -> None:
-    assert "the inventory is written by hand" in site.get(f"/networks/{NAME}").text
+    assert "the inventory is written by hand" in site.get(f"/networks/{NAME}?tab=settings").text
     assert "This network has no source" in site.get(PAGE).text
     refused = site.post(PAGE, data={"digest": "0" * 64, "remove": "false"}, headers=session)
     assert (refused.status_code, "the network has no source.yaml" in refused.text) == (404, True)
@@ -172,7 +172,7 @@ def test_others_see_where_it_comes_from_and_no_more(
 ) -> None:
     for name in ("eve", "near"):
         session = Persons(backend).find(name).log_in(site)
-        page = site.get("/networks/library").text
+        page = site.get("/networks/library?tab=settings").text
         assert netbox.url in page
         assert "/networks/library/sync" not in page
         assert site.get("/networks/library/sync").status_code == 403

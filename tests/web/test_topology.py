@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qosforge.device_state.summaries import KnownDevices
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
 from qosforge.web.views import graph_layout
@@ -89,14 +90,15 @@ def test_the_same_network_is_drawn_the_same(network: tuple[tuple[int, ...], tupl
 
 @pytest.mark.parametrize("name", ["campus", "itesm", "itesm-wan", "infn-fnal"])
 def test_shipped_networks_are_drawn_with_every_label(name: str) -> None:
-    view = NetworkView(load_network(root() / "inventories" / name), {}, {})
+    view = NetworkView(load_network(root() / "inventories" / name), KnownDevices())
     _require_clear(view.drawing)
-    assert all(link.line.label is not None for link in view.links)
+    _require_clear(view.upright)
+    assert all(line.label is not None for line in (*view.drawing.lines, *view.upright.lines))
 
 
 def test_the_campus_is_a_row_of_devices_with_its_branches_beside() -> None:
-    view = NetworkView(load_network(root() / "inventories" / "campus"), {}, {})
-    middles = {card.device.name: card.place.middle for card in view.cards}
+    view = NetworkView(load_network(root() / "inventories" / "campus"), KnownDevices())
+    middles = {card.device.name: place.middle for card, place in zip(view.cards, view.drawing.cards, strict=True)}
     row = ["s2970", "s2950", "r1", "r2", "r3", "e300", "ers5510"]
     assert len({middles[name][1] for name in row}) == 1
     across = [middles[name][0] for name in row]

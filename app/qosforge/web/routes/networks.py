@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from fastapi import APIRouter, Form, Response
+from fastapi import APIRouter, Depends, Form, Query, Response
 from starlette.responses import JSONResponse
 
 from qosforge.access.roles import Role
@@ -18,17 +18,21 @@ from qosforge.api.routes import networks as rest
 from qosforge.deploy.inspection import Subject
 from qosforge.deploy.route import lab_of
 from qosforge.device_state.drift_watch import LEAST_MINUTES, MOST_MINUTES
+from qosforge.device_state.qos_state import QosStatus
 from qosforge.inventory.catalogue import InventoryBroken
 from qosforge.inventory.models import Network
 from qosforge.inventory.reach import Transport
 from qosforge.platforms.base import installed
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.web.pages import ThePage, sees
-from qosforge.web.views.network_graph import MANY_DEVICES, network_graph
+from qosforge.web.views.network_graph import FEW_DEVICES, MANY_DEVICES, network_graph
+from qosforge.web.views.network_tables import DEVICE_STATES, DeviceSearch, NetworkTables
 from qosforge.web.views.networks import network_view
 from qosforge.web.views.sync import origin
 
 router = APIRouter()
+
+Tab = Literal["devices", "links", "checks", "settings"]
 
 
 @router.get("/networks", dependencies=sees(Role.VIEWER))
@@ -71,19 +75,50 @@ def set_writable(
 
 
 @router.get("/networks/{network}", dependencies=sees(Role.VIEWER))
-def show_network(page: ThePage, backend: TheBackend, network: str) -> Response:
-    """A network: its drawing, its links, and the rules of its changes."""
+def show_network(
+    *,
+    page: ThePage,
+    backend: TheBackend,
+    network: str,
+    search: Annotated[DeviceSearch, Depends()],
+    tab: Annotated[Tab, Query()] = "devices",
+) -> Response:
+    """A network: its drawing and devices, its links, what they are checked for, or its settings."""
     found = backend.networks.network(network)
+    view = network_view(backend, found)
+    tables = NetworkTables(view, search)
+    has_graph = len(found.devices) > MANY_DEVICES
     return page.answer(
         "networks/network.html.j2",
-        view=network_view(backend, found),
-        has_graph=len(found.devices) > MANY_DEVICES,
-        watch=rest.network_drift(backend, network),
-        origin=origin(backend, network),
-        platforms=sorted(installed()),
-        transports=get_args(Transport),
+        tab=tab,
+        view=view,
+        search=search,
+        found=tables.links if tab == "links" else tables.devices,
+        choices=tables.choices,
+        device_states=DEVICE_STATES,
+        link_states=tuple(QosStatus),
+        has_graph=has_graph,
+        has_upright=len(found.devices) <= FEW_DEVICES,
+        has_search=max(len(found.devices), len(found.links)) > FEW_DEVICES,
+        **_tab(backend, network, tab),
         **_rules(backend, network),
     )
+
+
+def _tab(backend: Backend, network: str, tab: Tab) -> dict[str, Any]:
+    """What one part of the page needs alone."""
+    if tab == "checks":
+        return {"watch": rest.network_drift(backend, network)}
+    if tab == "settings":
+        transports = get_args(Transport)
+        return {"origin": origin(backend, network), "platforms": sorted(installed()), "transports": transports}
+    return {}
+
+
+@router.get("/networks/{network}/drawing", dependencies=sees(Role.VIEWER))
+def show_drawing(page: ThePage, backend: TheBackend, network: str) -> Response:
+    """A network's drawing by itself: of a large one, for print and for browsers without scripts."""
+    return page.answer("networks/drawing.html.j2", view=network_view(backend, backend.networks.network(network)))
 
 
 @router.get("/networks/{network}/graph", dependencies=sees(Role.VIEWER))

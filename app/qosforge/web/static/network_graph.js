@@ -1,4 +1,4 @@
-// A large network to pan, zoom and filter. The filter counts for the table of devices, too, which says the same in words.
+// A large network to pan, zoom and filter. The filter is the form of the table of devices, which says the same in words.
 
 import { cytoscape } from "./cytoscape.js";
 
@@ -9,18 +9,22 @@ const MOVES = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDo
 const element = (id) => document.getElementById(id);
 const graph = element("graph");
 const canvas = element("graph-canvas");
-const rows = new Map([...document.querySelectorAll("tr[data-device]")].map((row) => [row.dataset.device, row]));
+const form = element("filter");
 
-const answer = await fetch(graph.dataset.graph);
-if (!answer.ok) throw new Error(`the graph's data: ${answer.status}`); // the drawing stays
-const { devices, links } = await answer.json();
+async function load() {
+  const answer = await fetch(graph.dataset.graph);
+  if (!answer.ok) throw new Error(`the graph's data: ${answer.status}`); // the tables and the drawing stay
+  return answer.json();
+}
+
+const { devices, links } = await load();
 graph.hidden = false;
 
 const cy = cytoscape({
   container: canvas,
   elements: {
-    nodes: devices.map(({ x, y, ...data }) => ({ data, position: { x, y } })),
-    edges: links.map(({ symbols, ...data }) => ({ data: { ...data, from: symbols[0], to: symbols[1] } })),
+    nodes: devices.map(node),
+    edges: links.map(edge),
   },
   layout: { name: "preset", fit: true, padding: 20 },
   minZoom: 0.02,
@@ -30,6 +34,14 @@ const cy = cytoscape({
   userZoomingEnabled: false, // by the wheel only once somebody is in the graph: until then it scrolls the page
   style: style(),
 });
+
+function node({ x, y, ...data }) {
+  return { data, position: { x, y } };
+}
+
+function edge({ symbols, ...data }) {
+  return { data: { ...data, from: symbols[0], to: symbols[1] } };
+}
 
 // Cytoscape knows no custom properties, and a colour for light and dark is none to it.
 function colour(name) {
@@ -60,7 +72,7 @@ function style(zoom = 1) {
         "text-background-color": paper, "text-background-opacity": 1, "text-background-padding": 3, "text-background-shape": "round-rectangle",
       },
     },
-    { selector: "[state = 'unknown']", style: { "border-style": "dashed", "line-style": "dashed" } },
+    { selector: "[state = 'unknown'], [state = 'pending']", style: { "border-style": "dashed", "line-style": "dashed" } },
     { selector: "node[state = 'drifted']", style: { "border-color": bad, "border-width": 4 * thick, label: (node) => `≠ ${node.data("label")}` } },
     { selector: "edge[state = 'drifted']", style: { "line-color": bad, width: 3 * thick } },
     { selector: "edge.near", style: { label: "data(rate)", "line-color": accent, width: 3 * thick } },
@@ -82,29 +94,40 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", renew);
 
 // --- filter
 
-const words = element("graph-words");
-const role = element("graph-role");
-const state = element("graph-state");
+// As the service filters the table (views/network_tables.py).
+function fits(data, asked) {
+  const words = (asked.get("q") ?? "").toLowerCase().split(/\s+/);
+  const chosen = (name) => asked.get(name) ?? "";
+  return (
+    words.every((word) => data.text.includes(word)) &&
+    ["site", "platform", "role", "state"].every((name) => !chosen(name) || data[name] === chosen(name)) &&
+    (!chosen("tag") || data.tags.includes(chosen("tag")))
+  );
+}
 
 function filter() {
-  const wanted = words.value.trim().toLowerCase().split(/\s+/);
-  const shown = new Set();
-  for (const [name, row] of rows) {
-    const text = row.textContent.toLowerCase();
-    const fits = wanted.every((word) => text.includes(word)) && [role, state].every(({ value }, at) => !value || value === [row.dataset.role, row.dataset.state][at]);
-    if (fits) shown.add(name);
-    row.hidden = !fits;
-  }
+  const asked = new FormData(form);
   cy.batch(() => {
-    cy.nodes().forEach((node) => node.toggleClass("out", !shown.has(node.id())));
-    cy.edges().forEach((edge) => edge.toggleClass("out", edge.connectedNodes(".out").nonempty()));
+    cy.nodes().forEach((one) => one.toggleClass("out", !fits(one.data(), asked)));
+    cy.edges().forEach((one) => one.toggleClass("out", one.connectedNodes(".out").nonempty()));
   });
-  element("graph-count").textContent = graph.dataset.textCount.replace("{shown}", shown.size).replace("{all}", rows.size);
   fit();
 }
 
-for (const field of [words, role, state]) field.addEventListener("input", filter);
-graph.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("input", filter);
+
+// What was still being compared is drawn once it was.
+let pending = element("pending") !== null;
+document.addEventListener("htmx:afterSettle", async () => {
+  if (!pending || element("pending")) return;
+  pending = false;
+  const now = await load();
+  cy.batch(() => {
+    for (const { id, state } of now.devices) cy.getElementById(id).data("state", state);
+    for (const { data } of now.links.map(edge)) cy.getElementById(data.id).data(data);
+  });
+  filter();
+});
 
 // --- pan and zoom
 
@@ -132,12 +155,6 @@ canvas.addEventListener("keydown", (event) => {
   else if (event.key === "0") fit();
   else return;
   event.preventDefault();
-});
-
-element("graph-drawing").addEventListener("click", (event) => {
-  const drawing = graph.classList.toggle("as-drawing");
-  event.currentTarget.setAttribute("aria-pressed", drawing);
-  if (!drawing) cy.resize();
 });
 
 // --- devices and links

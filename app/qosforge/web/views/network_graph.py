@@ -5,36 +5,45 @@ from __future__ import annotations
 from typing import Any
 
 from qosforge.device_state.qos_state import QosStatus
+from qosforge.web.views.network_tables import search_text
 from qosforge.web.views.networks import DeviceCard, LinkView, NetworkView
+from qosforge.web.views.shapes import Rectangle
 
 MANY_DEVICES = 40
 """Up to so many devices a network is read off its drawing."""
+FEW_DEVICES = 12
+"""Up to so many devices need no search, and a telephone shows their drawing whole."""
 
 _WORST_FIRST = (QosStatus.DRIFTED, QosStatus.UNKNOWN, QosStatus.NONE, QosStatus.POLICY)
 
 
 def network_graph(view: NetworkView) -> dict[str, Any]:
-    """Devices and links of a network as data."""
+    """Devices and links of a network as data, with what devices are filtered by."""
     return {
-        "devices": [_device(view, card) for card in view.cards],
+        "devices": [_device(view, card, area) for card, area in zip(view.cards, view.drawing.cards, strict=True)],
         "links": [_link(link) for link in view.links],
     }
 
 
-def _device(view: NetworkView, card: DeviceCard) -> dict[str, Any]:
-    area = card.place
+def _device(view: NetworkView, card: DeviceCard, area: Rectangle) -> dict[str, Any]:
+    device = card.device
     return {
-        "id": card.device.name,
+        "id": device.name,
         "label": f"{card.label}\n{card.kind}",
-        "href": f"/networks/{view.network.name}/devices/{card.device.name}",
+        "href": f"/networks/{view.network.name}/devices/{device.name}",
         "state": card.state,
+        "text": search_text(card),
+        "site": device.site,
+        "tags": sorted(device.tags),
+        "platform": device.platform,
+        "role": device.role.value,
         "x": area.x + area.width / 2,
         "y": area.y + area.height / 2,
     }
 
 
 def _link(link: LinkView) -> dict[str, Any]:
-    states = [end.port_state.qos for end in link.ends]
+    states = [end.state.qos for end in link.ends]
     return {
         "id": f"link-{link.number}",
         "source": link.ends[0].device,

@@ -1,24 +1,25 @@
-"""The page of a network: a drawing and a table of the same facts."""
+"""The page of a network: a drawing and tables of the same facts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
 from qosforge.api.backend import Backend
-from qosforge.device_state.drift import find_baselines
-from qosforge.device_state.last_known import LastKnown, last_known
-from qosforge.device_state.qos_state import DeviceState, PortQos, QosStatus, device_state
+from qosforge.device_state.qos_state import QosStatus
+from qosforge.device_state.summaries import KnownDevices, Reading
+from qosforge.device_state.summary import DeviceSummary, PortSummary
 from qosforge.inventory.models import Device, Link, Network, Port, Station
 from qosforge.units import format_rate
-from qosforge.web.views.shapes import Rectangle
-from qosforge.web.views.topology import MOST_HOSTS, Drawing, DrawnLink, draw_network
+from qosforge.web.views.topology import MOST_HOSTS, Drawing, draw_network
 
 SYMBOLS = {QosStatus.UNKNOWN: "?", QosStatus.NONE: "–", QosStatus.DRIFTED: "≠"}
 """What stands for a port's state in the drawing; of a policy it is the number of queues."""
 
+ROWS = 50
+"""Rows of a page of a table."""
 _NAME_LENGTH, _KIND_LENGTH, _HOST_LENGTH = 13, 18, 13
 """Characters that a card has room for: of a device's name, its platform, an end host's name."""
 
@@ -29,25 +30,21 @@ class LinkEnd:
 
     device: str
     port: str
-    port_state: PortQos
+    state: PortSummary
 
     @property
     def symbol(self) -> str:
         """The symbol of its state in the drawing."""
-        state = self.port_state.state
-        return (
-            str(state.queues) if state and self.port_state.qos is QosStatus.POLICY else SYMBOLS[self.port_state.qos]
-        )
+        return str(self.state.queues) if self.state.qos is QosStatus.POLICY else SYMBOLS[self.state.qos]
 
 
 @dataclass(frozen=True)
 class LinkView:
-    """A link with its two ends, and where it is drawn."""
+    """A link with its two ends."""
 
     number: int
     link: Link
     ends: tuple[LinkEnd, LinkEnd]
-    line: DrawnLink
 
     @property
     def rate(self) -> str:
@@ -70,13 +67,17 @@ class AttachedStation:
 
 @dataclass(frozen=True)
 class DeviceCard:
-    """A device with its end hosts, and where it is drawn."""
+    """A device with its end hosts, when it was last read, and what it amounted to then.
+
+    ``state`` is ``unknown`` (never read), ``pending`` (read, and being summarized), ``new`` (no run settled it),
+    ``drifted`` or ``settled`` (as the last run left it).
+    """
 
     device: Device
-    place: Rectangle
     hosts: tuple[AttachedStation, ...]
-    read: LastKnown | None
-    device_state: DeviceState | None
+    read: Reading | None
+    summary: DeviceSummary | None
+    state: str
 
     @property
     def label(self) -> str:
@@ -89,13 +90,6 @@ class DeviceCard:
         return _shorten(self.device.platform.replace("_", " "), _KIND_LENGTH)
 
     @property
-    def state(self) -> str:
-        """What is known of its configuration: ``unknown``, ``drifted`` or ``read``."""
-        if self.read is None or self.device_state is None:
-            return "unknown"
-        return "drifted" if self.device_state.drifted else "read"
-
-    @property
     def named(self) -> tuple[AttachedStation, ...]:
         """The end hosts that the card names."""
         return self.hosts if len(self.hosts) <= MOST_HOSTS else self.hosts[: MOST_HOSTS - 1]
@@ -104,78 +98,102 @@ class DeviceCard:
 class NetworkView:
     """A network with the last known state of its devices."""
 
-    def __init__(self, network: Network, reads: Mapping[str, LastKnown], states: Mapping[str, DeviceState]) -> None:
+    def __init__(self, network: Network, known: KnownDevices) -> None:
         self.network = network
-        self.reads = reads
-        self.states = states
+        self.known = known
+        self._ports: dict[str, dict[str, int]] = {}
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The layout of the drawing."""
-        place = {device.name: number for number, device in enumerate(self.network.devices)}
-        hosts = tuple(sum(s.attach[0] == d.name for s in self.network.stations) for d in self.network.devices)
-        return draw_network(hosts, tuple((place[link.a[0]], place[link.b[0]]) for link in self.network.links))
+        """The layout of the drawing: cards in the order of the devices, lines in that of the links."""
+        return self._draw(upright=False)
+
+    @cached_property
+    def upright(self) -> Drawing:
+        """The layout for a screen that is higher than wide."""
+        return self._draw(upright=True)
 
     @cached_property
     def cards(self) -> tuple[DeviceCard, ...]:
         """The devices."""
+        hosts: defaultdict[str, list[AttachedStation]] = defaultdict(list)
+        for station in self.network.stations:
+            hosts[station.attach[0]].append(AttachedStation(station, self.end(station.attach)))
         return tuple(
             DeviceCard(
-                device, place, self._hosts(device.name), self.reads.get(device.name), self.states.get(device.name)
+                device,
+                tuple(hosts.get(device.name, ())),
+                self.known.readings.get(device.name),
+                self.known.summaries.get(device.name),
+                self._state(device.name),
             )
-            for device, place in zip(self.network.devices, self.drawing.cards, strict=True)
+            for device in self.network.devices
         )
 
     @cached_property
     def links(self) -> tuple[LinkView, ...]:
         """The links."""
         return tuple(
-            LinkView(number, link, (self.end(link.a), self.end(link.b)), line)
-            for number, (link, line) in enumerate(zip(self.network.links, self.drawing.lines, strict=True), 1)
+            LinkView(number, link, (self.end(link.a), self.end(link.b)))
+            for number, link in enumerate(self.network.links, 1)
         )
 
-    @property
-    def counts(self) -> dict[QosStatus, int]:
-        """How many ends of links are in each state."""
-        found = [end.port_state.qos for link in self.links for end in link.ends]
-        return {state: found.count(state) for state in QosStatus}
+    @cached_property
+    def states(self) -> Counter[str]:
+        """How many devices are in each state."""
+        return Counter(card.state for card in self.cards)
 
     @property
     def oldest(self) -> datetime | None:
         """The time of the oldest reading."""
-        return min((read.at for read in self.reads.values()), default=None)
+        return min((read.at for read in self.known.readings.values()), default=None)
 
     @property
     def newest(self) -> datetime | None:
         """The time of the newest reading."""
-        return max((read.at for read in self.reads.values()), default=None)
+        return max((read.at for read in self.known.readings.values()), default=None)
 
     def end(self, port: Port) -> LinkEnd:
         """What is known of a port."""
-        found = self.states.get(port[0])
-        return LinkEnd(port[0], port[1], (found.ports.get(port[1]) if found else None) or PortQos(port[1]))
+        found = self.known.summaries.get(port[0])
+        return LinkEnd(port[0], port[1], (found.ports.get(port[1]) if found else None) or PortSummary())
 
     def address(self, end: LinkEnd) -> str:
         """The address of a port on its device's page."""
-        names = [interface.name for interface in self.network.device(end.device).interfaces]
-        anchor = f"#port-{names.index(end.port) + 1}" if end.port in names else ""
+        numbers = self._ports.get(end.device)
+        if numbers is None:
+            interfaces = self.network.device(end.device).interfaces
+            numbers = self._ports[end.device] = {entry.name: n for n, entry in enumerate(interfaces, 1)}
+        anchor = f"#port-{numbers[end.port]}" if end.port in numbers else ""
         return f"/networks/{self.network.name}/devices/{end.device}{anchor}"
 
-    def _hosts(self, device: str) -> tuple[AttachedStation, ...]:
-        return tuple(AttachedStation(s, self.end(s.attach)) for s in self.network.stations if s.attach[0] == device)
+    def link_address(self, link: LinkView) -> str:
+        """The address of a link in the table of links."""
+        page = (link.number - 1) // ROWS + 1
+        return f"/networks/{self.network.name}?tab=links&page={page}#link-{link.number}"
+
+    def _state(self, device: str) -> str:
+        if device not in self.known.readings:
+            return "unknown"
+        summary = self.known.summaries.get(device)
+        if summary is None:
+            return "pending" if device in self.known.pending else "unknown"
+        return {None: "new", True: "drifted", False: "settled"}[summary.drifted]
+
+    def _draw(self, *, upright: bool) -> Drawing:
+        place = {device.name: number for number, device in enumerate(self.network.devices)}
+        hosts = Counter(station.attach[0] for station in self.network.stations)
+        links = tuple((place[link.a[0]], place[link.b[0]]) for link in self.network.links)
+        return draw_network(tuple(hosts[device.name] for device in self.network.devices), links, upright)
 
 
 def network_view(backend: Backend, network: Network) -> NetworkView:
     """The view of a network, from the last readings of its devices.
 
     Raises:
-        StoreError: a reading is missing or damaged.
+        StoreError: the store is away, or a reading is missing or damaged.
     """
-    store, artifacts = backend.run_requests.store, backend.artifacts
-    reads = last_known(store, artifacts, network)
-    last = find_baselines(store, network)
-    states = {n: device_state(network, n, read.text, last.get(n), artifacts) for n, read in reads.items()}
-    return NetworkView(network, reads, states)
+    return NetworkView(network, backend.summaries.of(network))
 
 
 def _shorten(name: str, most: int) -> str:

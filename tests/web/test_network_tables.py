@@ -1,0 +1,146 @@
+"""The tables of a network's page: what fits, in which order, a page at a time; and what large networks cost."""
+
+from __future__ import annotations
+
+import cProfile
+import pstats
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from benchmarks.campus import bare_configuration, write_campus
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.device_state import summaries
+from qosforge.device_state.last_known import store_readings
+from qosforge.device_state.summaries import AT_ONCE, KnownDevices
+from qosforge.inventory.loader import load_network
+from qosforge.inventory.models import Network
+from qosforge.settings import Settings
+from qosforge.web.site import create_site
+from qosforge.web.views.network_graph import network_graph
+from qosforge.web.views.network_tables import DeviceSearch, NetworkTables
+from qosforge.web.views.networks import NetworkView
+from tests.device_texts import said
+from tests.web.people import Persons
+
+DEVICES = 120
+
+
+@pytest.fixture
+def backend(tmp_path: Path) -> Iterator[Backend]:
+    write_campus(tmp_path / "inventories" / "large", DEVICES)
+    write_campus(tmp_path / "inventories" / "little", AT_ONCE)
+    hosts = tmp_path / "inventories" / "large" / "hosts.yaml"
+    told = '    role: access\n    site: "physics"\n    tags: [pilot]\n'
+    hosts.write_text(hosts.read_text().replace("    role: access\n", told, 1))
+    settings = Settings(var_dir=tmp_path / "var", compute_processes=1, inventories_dir=tmp_path / "inventories")
+    with open_backend(settings) as made:
+        yield made
+
+
+@pytest.fixture
+def site(backend: Backend) -> Iterator[TestClient]:
+    with TestClient(create_site(backend)) as made:
+        Persons(backend).add("ann", Role.VIEWER).log_in(made)
+        yield made
+
+
+def _rows(page: str) -> list[str]:
+    return [row.partition('"')[0] for row in page.split('data-device="')[1:]]
+
+
+def test_devices_come_a_page_at_a_time(site: TestClient) -> None:
+    first, last = (site.get(f"/networks/large?page={number}").text for number in (1, 3))
+    assert _rows(first) == [f"d{number}" for number in range(50)]
+    assert "1–50 of 120" in first
+    assert _rows(last) == [f"d{number}" for number in range(100, DEVICES)]
+    assert 'rel="next"' not in last
+    assert _rows(site.get("/networks/large?page=9").text) == _rows(last), "there is no page 9"
+
+
+def test_devices_are_sorted_and_filtered_without_scripts(site: TestClient) -> None:
+    assert _rows(site.get("/networks/large?sort=-name").text)[:3] == ["d119", "d118", "d117"]
+    found = site.get("/networks/large?q=force10+d11").text
+    assert _rows(found) == ["d110", "d114", "d118"]
+    assert "1–3 of 3 that fit, of 120" in found
+    for choice in ("site=physics", "tag=pilot", "site=physics&tag=pilot&platform=catalyst_2970&role=access"):
+        assert _rows(site.get(f"/networks/large?{choice}").text) == ["d0"], choice
+    assert _rows(site.get("/networks/large?state=drifted").text) == []
+    assert "No device fits this filter" in site.get("/networks/large?state=drifted").text
+    next_page = site.get("/networks/large?q=nortel&sort=-name").text
+    assert "q=nortel&amp;sort=platform" in next_page, "the other column keeps what was asked"
+
+
+def test_links_are_found_by_their_ends(site: TestClient) -> None:
+    page = site.get("/networks/large?tab=links&q=d119").text
+    assert 'id="link-119"' in page
+    assert page.count('<tr id="link-') == 1
+    assert site.get("/networks/large?tab=links").text.count('<tr id="link-') == 50
+
+
+def _read(backend: Backend, network: Network, ending: str = "") -> None:
+    store = backend.run_requests.store
+    texts = {device.name: said(bare_configuration(device) + ending) for device in network.devices}
+    store_readings(store, backend.artifacts, network, texts, store.now())
+
+
+def test_a_device_is_summarized_once_for_each_reading(
+    backend: Backend, site: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    real = summaries.summarize_devices
+
+    def counting(network: Network, texts: dict[str, object]) -> object:
+        made.extend(texts)
+        return real(network, texts)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(summaries, "summarize_devices", counting)
+    network = backend.networks.network("little")
+    _read(backend, network)
+    assert "no run yet" in site.get("/networks/little").text
+    assert len(made) == AT_ONCE
+    site.get("/networks/little")
+    assert len(made) == AT_ONCE, "what was made is stored"
+    _read(backend, network, "!\n")
+    site.get("/networks/little")
+    assert len(made) == 2 * AT_ONCE, "another reading is another state"
+
+
+def test_many_devices_are_summarized_while_the_page_is_there(backend: Backend, site: TestClient) -> None:
+    network = backend.networks.network("large")
+    _read(backend, network)
+    page = site.get("/networks/large").text
+    assert 'id="pending"' in page
+    assert page.count("being compared") > 50
+    for thread in backend.summaries._threads.values():
+        thread.join()
+    page = site.get("/networks/large").text
+    assert 'id="pending"' not in page
+    assert "no run yet" in page
+
+
+def _calls(work: Callable[[], object]) -> int:
+    """Function calls that some work takes: unlike seconds, the same on every machine."""
+    profile = cProfile.Profile()
+    profile.runcall(work)
+    return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
+
+
+def test_four_times_the_devices_cost_about_four_times_as_much(tmp_path: Path) -> None:
+    found = []
+    for count in (250, 1000):
+        write_campus(tmp_path / str(count), count)
+        network = load_network(tmp_path / str(count))
+
+        def page(network: Network = network) -> None:
+            view = NetworkView(network, KnownDevices())
+            tables = NetworkTables(view, DeviceSearch(q="d", sort="-name"))
+            assert tables.devices.fitting == len(network.devices)
+            assert tables.links.fitting == len(network.links)
+            network_graph(view)
+
+        found.append(_calls(page))
+    assert found[1] < 6 * found[0], found
