@@ -16,7 +16,8 @@ FTOS = Dialect(
     device_type="dell_force10",
     connection=DellForce10SSH,
     save_command="write memory",
-    refusal=re.compile(rf"^%(?!\s*warning)|{SAYS_NO}", re.IGNORECASE),
+    # FTOS says "% Info:" of a mark that it took, and which queue it belongs to.
+    refusal=re.compile(rf"^%(?!\s*(?:warning|info:))|{SAYS_NO}", re.IGNORECASE),
     volatile=(
         re.compile(r"Current Configuration", re.IGNORECASE),
         re.compile(r"! Last configuration change at"),

@@ -42,7 +42,7 @@ no class-map match-all VOICE
 
 @dataclass(frozen=True)
 class Case:
-    """A change a box can hold, the way back, and a line it refuses (with a word of its answer)."""
+    """A change a box can hold, what it says, the way back, and a line that it refuses, with a word of that."""
 
     driver: str
     platform: str
@@ -52,6 +52,7 @@ class Case:
     refused: str
     words: str
     image: str = ""
+    notices: tuple[str, ...] = ()
 
 
 CASES = {
@@ -109,15 +110,22 @@ CASES = {
         platform="force10_e300",
         startup="hostname e300\n!\ninterface GigabitEthernet 0/0\n no ip address\n no shutdown\n",
         change=(
-            "class-map match-any VOICE\n match ip dscp 46\npolicy-map-input IN\n service-queue 5 class-map VOICE\n"
+            "class-map match-any VOICE\n match ip dscp 46\nqos-policy-input MARK\n set ip-dscp 46\n"
+            "policy-map-input IN\n service-queue 5 class-map VOICE qos-policy MARK\n"
             "strict-priority unicast 5\ninterface GigabitEthernet 0/0\n service-policy input IN\n"
         ),
         inverse=(
             "interface GigabitEthernet 0/0\n no service-policy input IN\nno strict-priority unicast\n"
-            "no policy-map-input IN\nno class-map VOICE\n"
+            "no policy-map-input IN\nno qos-policy-input MARK\nno class-map VOICE\n"
         ),
         refused="interface GigabitEthernet 0/0\n service-policy input NOWHERE\n",
         words="NOWHERE",
+        notices=(
+            (
+                "% Info: To set the specified DSCP value 46 (101-110 b) the QoS policy must be mapped to"
+                " queue 5 (101 b)."
+            ),
+        ),
     ),
 }
 IOS = ["r3", "s2950", "s2970"]
@@ -176,7 +184,7 @@ def test_change_and_inverse(reach: Connect, name: str) -> None:
     assert all(line[0] in "+ " for line in shown.splitlines())
     box.commit_config()
     assert box.last_commit.warnings == ()
-    assert box.last_commit.notices == ()
+    assert [notice.text for notice in box.last_commit.notices] == list(case.notices)
     changed = box.get_config()
     assert changed["running"] != before["running"]
     assert changed["startup"] == before["startup"]

@@ -268,6 +268,19 @@ def test_the_policer_drops_what_exceeds_rate_and_burst(box: Force10E300) -> None
     assert web.dropped_in == 10000 - allowed
 
 
+def test_a_mark_that_is_set_names_the_queue_of_its_policy(box: Force10E300) -> None:
+    # S4810P configuration manual p. 829: the session, and what is replaced in another queue.
+    assert said(box, "qos-policy-input MARKED\nset ip-dscp 34") == [
+        "% Info: To set the specified DSCP value 34 (100-010 b) the QoS policy must be mapped to queue 4 (100 b)."
+    ]
+    said(box, "policy-map-input IN\nservice-queue 3 class-map WEB qos-policy MARKED")
+    assert one(box, dscp=18, protocol=6).dscp_out == 0b011_010
+    said(box, "policy-map-input IN\nno service-queue 3\nservice-queue 4 class-map WEB qos-policy MARKED")
+    assert one(box, dscp=18, protocol=6).dscp_out == 34
+    said(box, "qos-policy-input MARKED\nno set ip-dscp")
+    assert one(box, dscp=18, protocol=6).dscp_out == 18
+
+
 def test_a_policed_class_shares_one_bucket(box: Force10E300) -> None:
     groups = [Packets(count=1000, bytes=1000, dscp=18, protocol=6)] * 2
     first, second = box.offer("gi0/0", "gi0/1", groups, 1.0)

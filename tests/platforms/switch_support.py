@@ -20,6 +20,7 @@ from qoslab.box import Box
 from qoslab.clock import Clock
 from qoslab.spec import BoxSpec
 from qoslab.storage import Storage
+from tests.answers import refusals
 
 ROOT = Path(__file__).resolve().parents[2]
 BOXES: dict[str, Platform] = {"e300": FORCE10, "ers5510": NORTEL}
@@ -142,7 +143,7 @@ def push(device: str, box: Box, loaded: LoadedIntent, image: str = "") -> tuple[
     before = box.running_text()
     request, result = lowered(device, loaded, before, image)
     lines, _ = delta(device, before, rendered(device, request, result))
-    assert box.configure(lines) == []
+    assert refusals(box.configure(lines)) == []
     return request, result
 
 

@@ -139,7 +139,9 @@ def test_long_names_are_cut_and_stay_apart() -> None:
 
 def test_lists_of_like_classes_keep_names_of_their_own() -> None:
     share = {"bandwidth": {"remaining_percent": 20}}
-    classes = [{**WEB, "name": f"web-and-file-{n}", "treatment": share} for n in range(3)]
+    classes = [
+        {**WEB, "name": f"web-and-file-{n}", "mark": {"dscp": f"af{n + 1}1"}, "treatment": share} for n in range(3)
+    ]
     text = rendered(DEVICE, *lowered(DEVICE, intent(*classes, REST)))
     names = [line.split()[-1] for line in text.splitlines() if line.startswith("ip access-list")]
     assert len(names) == len(set(names)) == 4

@@ -11,7 +11,23 @@ import pytest
 from qosforge.intent.loader import LoadedIntent, parse_intent
 from qoslab.packets import Packets
 
-from .switch_support import REST, booted, campus, codes, push, startup
+from .switch_support import (
+    BOXES,
+    REST,
+    VOICE,
+    WEB,
+    booted,
+    campus,
+    codes,
+    finding,
+    intent,
+    lowered,
+    marked,
+    port,
+    push,
+    rendered,
+    startup,
+)
 
 DEVICE = "e300"
 TRUNK, HOST = "GigabitEthernet 0/1", "GigabitEthernet 0/2"
@@ -97,3 +113,109 @@ def test_every_cos_that_a_class_lists_is_served_as_the_class(cos: int, tmp_path:
     (queue,) = served(tmp_path, trusting("cos", video, REST), offered, "7.4.1.0")
 
     assert queue.endswith("strict")
+
+
+# -- marks and queues ------------------------------------------------------------------------------------
+# A queue's number replaces the first three bits of a DSCP that its policy sets (C150 configuration manual p. 861).
+
+
+def told_by_port(name: str, port: int, dscp: int, cos: int, **treatment: Any) -> dict[str, Any]:
+    return {
+        **marked(name, dscp, cos, **treatment),
+        "match": {"any": [{"protocol": "udp", "destination_port": port}]},
+    }
+
+
+def left(folder: Path, loaded: LoadedIntent, *offered: Packets) -> list[tuple[int, str]]:
+    """DSCPs and queues of packets that a host sends."""
+    box = booted(DEVICE, folder, startup(DEVICE))
+    push(DEVICE, box, loaded)
+    return [(o.dscp_out, o.queue) for o in box.offer(HOST, TRUNK, offered, 0.0)]
+
+
+def test_a_class_is_in_the_queue_of_the_mark_that_is_written(tmp_path: Path) -> None:
+    loaded = intent(
+        told_by_port("voice", 5000, 46, 5, priority={"percent": 20}),
+        told_by_port("bulk", 6000, 10, 1, bandwidth={"remaining_percent": 20}),
+        told_by_port("video", 7000, 34, 4, bandwidth={"remaining_percent": 40}),
+        {**REST, "treatment": {"bandwidth": {"remaining_percent": 40}}},
+    )
+    offered = [Packets(count=1, bytes=200, protocol=17, dst_port=port) for port in (5000, 6000, 7000, 8000)]
+
+    assert left(tmp_path, loaded, *offered) == [(46, "5 strict"), (10, "1"), (34, "4"), (0, "0")]
+    assert "mark-needs-queue" not in codes(lowered(DEVICE, loaded)[1])
+
+
+def test_a_class_of_its_mark_alone_gives_way_to_one_that_is_marked(tmp_path: Path) -> None:
+    loaded = intent(
+        told_by_port("voice", 5000, 46, 5, priority={"percent": 20}),
+        marked("signalling", 40, 4, bandwidth={"remaining_percent": 40}),
+        {**REST, "treatment": {"bandwidth": {"remaining_percent": 60}}},
+    )
+    voice, signalling = left(
+        tmp_path,
+        loaded,
+        Packets(count=1, bytes=200, protocol=17, dst_port=5000),
+        Packets(count=1, bytes=200, protocol=6, dscp=40),
+    )
+
+    assert voice == (46, "5 strict")
+    assert signalling[0] == 40
+    assert signalling[1] not in (voice[1], "0")
+
+
+def test_classes_of_one_written_mark_share_its_queue() -> None:
+    loaded = intent(
+        told_by_port("mail", 6000, 10, 1, bandwidth={"remaining_percent": 20}),
+        told_by_port("news", 7000, 10, 1, bandwidth={"remaining_percent": 20}),
+        {**REST, "treatment": {"bandwidth": {"remaining_percent": 60}}},
+        tolerance="30 %",
+    )
+    _, result = lowered(DEVICE, loaded)
+    (shared, _) = port(result.plan, HOST).ingress.rules
+
+    assert (shared.queue, shared.set_dscp, len(shared.any_of)) == (1, 10, 2)
+    assert "mail + news" in finding(result, "classes-merged").message
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "leaves"),
+    [
+        pytest.param({"dscp": 34, "bandwidth": {"remaining_percent": 20}}, {"dscp": 36}, 28, id="one precedence"),
+        pytest.param(
+            {"dscp": 46, "priority": {"percent": 20}}, {"dscp": 46}, 38, id="the mark of the strict class"
+        ),
+        pytest.param({"dscp": 34, "bandwidth": {"remaining_percent": 20}}, {"dscp": 1}, 25, id="that of the rest"),
+    ],
+)
+def test_a_mark_that_would_leave_as_another_is_an_error(
+    first: dict[str, Any], second: dict[str, Any], leaves: int, tmp_path: Path
+) -> None:
+    loaded = intent(
+        told_by_port("one", 5000, cos=5, **first),
+        told_by_port("other", 6000, cos=4, bandwidth={"remaining_percent": 40}, **second),
+        {**REST, "treatment": {"bandwidth": {"remaining_percent": 40}}},
+    )
+    _, result = lowered(DEVICE, loaded)
+    told = finding(result, "mark-needs-queue")
+    ((dscp, queue),) = left(tmp_path, loaded, Packets(count=1, bytes=200, protocol=17, dst_port=6000))
+
+    assert (told.severity.value, told.traffic_class) == ("error", "other")
+    assert (told.requested, told.applied) == (f"DSCP {second['dscp']}", f"DSCP {dscp}")
+    assert dscp == int(queue) << 3 | second["dscp"] & 7 == leaves
+
+
+def test_the_default_class_has_a_mark_of_queue_0_alone() -> None:
+    rest = {**REST, "mark": {"dscp": "af11"}}
+    told = finding(lowered(DEVICE, intent(VOICE, WEB, rest))[1], "mark-needs-queue")
+
+    assert (told.traffic_class, told.requested, told.applied) == ("default", "DSCP 10", "DSCP 2")
+
+
+def test_a_configuration_is_read_with_the_mark_that_leaves() -> None:
+    request, result = lowered(DEVICE, campus())
+    text = rendered(DEVICE, request, result).replace(" 2 class-map web-and-file", " 3 class-map web-and-file")
+    held = BOXES[DEVICE].parse(text, DEVICE, request.image)
+    (rule,) = [r for r in port(held, HOST).ingress.rules if r.name == "web-and-file"]
+
+    assert (rule.queue, rule.set_dscp) == (3, 26)

@@ -22,6 +22,7 @@ from qosforge.platforms.force10_e300.policing import meter_text, read_meter
 from qoslab.boxes.force10_e300 import Force10E300
 from qoslab.boxes.force10_e300.plane import ingress
 from qoslab.packets import Packets
+from tests.answers import refusals
 
 from .switch_support import booted, codes, delta, finding, lowered, marked, port, push, rendered, startup, undo
 
@@ -130,7 +131,7 @@ def test_round_trip_and_the_box_takes_it(case: str, tmp_path: Path) -> None:
         assert find_plan_differences(result.plan, held) == ()
         assert held.unknown == ()
     assert delta(DEVICE, box.running_text(), wanted)[0] == []
-    assert box.configure(undo(DEVICE, box.running_text(), original)) == []
+    assert refusals(box.configure(undo(DEVICE, box.running_text(), original))) == []
     assert box.running_text() == original
 
 
@@ -141,7 +142,7 @@ def test_from_layer_3_to_layer_2_and_back(tmp_path: Path) -> None:
     request, result = push(DEVICE, box, by_ethernet(), LAYER2)
     held = PLATFORM.parse(box.running_text(), DEVICE, request.image)
     assert find_plan_differences(result.plan, held) == ()
-    assert box.configure(undo(DEVICE, box.running_text(), first)) == []
+    assert refusals(box.configure(undo(DEVICE, box.running_text(), first))) == []
     assert box.running_text() == first
 
 
@@ -303,8 +304,8 @@ def test_merged_classes_with_marks_of_their_own() -> None:
     ]
     _, result = lowered(DEVICE, rich(*many, {"name": "default"}))
     differ = [f for f in result.findings if f.code == "merged-marks-differ"]
-    assert [f.severity.value for f in differ] == ["error", "error"]
-    assert differ[0].requested == "c1 DSCP 33, c2 DSCP 34"
+    assert [f.severity.value for f in differ] == ["error"]
+    assert differ[0].requested == "c2 DSCP 34, c3 DSCP 35"
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import overall_outcome, verdicts
 from qosforge.tester.measurement.pooling import ClassSummary, class_summary
 from qosforge.tester.twin import TwinTester
+from tests.answers import refusals
 
 from .campus import POLICY, Campus
 
@@ -72,14 +73,14 @@ class Site:
     @contextmanager
     def changed(self, name: str, lines: tuple[str, ...]) -> Iterator[Plan]:
         """Type lines on a box's console, give its plan as read back, and take the lines back by their inverse."""
-        assert self.campus.type(name, *lines) == []
+        assert refusals(self.campus.type(name, *lines)) == []
         try:
             yield self.read_plan(name)
         finally:
             now = self._read([name])[name]
             back = rollback_lines(self.campus.network.device(name).platform, now, self.held[name])
             said = self.campus.type(name, *back)
-            assert (said, self._read([name])[name]) == ([], self.held[name])
+            assert (refusals(said), self._read([name])[name]) == ([], self.held[name])
 
     def measure(self, plans: Mapping[str, Plan], scenario: str, seconds: int) -> Measurement:
         """Run one scenario of the intent on the twin of these plans."""

@@ -29,7 +29,7 @@ HELD = {
         "queue-set 4 1p 5 queue 1",
         "qos action 50001 name voice-video",
     ),
-    "e300": ("strict-priority unicast 5", " service-policy output QOSFORGE-OUT", " bandwidth-percentage 28"),
+    "e300": ("strict-priority unicast 4", " service-policy output QOSFORGE-OUT", " bandwidth-percentage 28"),
 }
 """By device, lines that ``show running-config`` must print once the campus intent is kept."""
 

@@ -24,6 +24,7 @@ from qosforge.platforms.device_text import DeviceText
 from qosforge.tester.counters.comparison import CounterNote, compare_counters, read_counters
 from qosforge.tester.counters.offered_load import expected_counts
 from qoslab import control
+from tests.answers import refusals
 
 ROOT = Path(__file__).parents[2]
 INVENTORY = ROOT / "inventories" / "campus"
@@ -73,7 +74,7 @@ def campus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Campus]:
             )
             for device in compilation.devices:
                 lines = make_candidate(device, texts[device.name]).text.splitlines()
-                assert control.configure(state, device.name, lines) == []
+                assert refusals(control.configure(state, device.name, lines)) == []
             texts = _held(fleet, names)
             plans = {d.name: parse_running(d.platform, texts[d.name], d.name, d.image) for d in network.devices}
             for device in compilation.devices:

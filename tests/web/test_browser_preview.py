@@ -58,7 +58,7 @@ def test_four_makers_are_previewed_beside_the_editor(site: Site, tab: Callable[.
     assert "bandwidth remaining percent 70" in _unfolded(page, "r1")
     assert "wrr-queue bandwidth 30 70 3 0" in _unfolded(page, "s2950")
     assert "qos queue-set-assignment queue-set 4 1p 5 queue 1" in _unfolded(page, "ers5510")
-    assert "strict-priority unicast 5" in _unfolded(page, "e300")
+    assert "strict-priority unicast 4" in _unfolded(page, "e300")
 
     field = page.get_by_role("button", name="web-and-file on ers5510: not exactly as requested")
     field.focus()

@@ -103,7 +103,7 @@ def test_findings_have_their_numbers_places_and_mends(client: TestClient, viewer
     assert f'data-line="{line}"' in page
     assert re.search(r"[0-9]+ warnings .*[0-9]+ notes", told)
     # Lines that no source confirms are rows: what they are, how each is confirmed, and where they stand.
-    assert re.search(r"<td><code>strict-priority unicast 5</code></td>\s*<td>strict-priority \?</td>", page)
+    assert re.search(r"<td><code>strict-priority unicast 4</code></td>\s*<td>strict-priority \?</td>", page)
 
 
 def test_a_stored_policy_has_no_lines_to_go_to(client: TestClient, viewer: dict[str, str]) -> None:

@@ -129,6 +129,12 @@ def dscp_to_queue() -> tuple[int, ...]:
     return tuple(dscp >> CAPABILITIES.dscp_to_queue.shift for dscp in range(64))
 
 
+def dscp_written(dscp: int, queue: int) -> int:
+    """The DSCP that leaves where the policy of a queue writes one: the queue's number replaces its first bits."""
+    shift = CAPABILITIES.dscp_to_queue.shift
+    return queue << shift | dscp & (1 << shift) - 1
+
+
 @cache
 def default_scheduler(strict: int | None) -> Scheduler:
     """What a port without an output policy does, ``strict`` being the device-wide strict queue."""

@@ -11,9 +11,10 @@ from qosforge.plan.model import Plan, Rule
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.terms import disjoint
-from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, has_layer2
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, dscp_to_queue, has_layer2
+from qosforge.platforms.force10_e300.class_marks import effective_mark, marks, priorities
+from qosforge.platforms.force10_e300.mark_queues import written_mark
 from qosforge.platforms.force10_e300.matching import cam_entries, expressible, layer2, match_refusals
-from qosforge.platforms.force10_e300.queues import marks, priorities
 from qosforge.platforms.recognition import dscp_of, untagged_cos
 
 
@@ -51,9 +52,11 @@ def match_findings(
         )
 
 
-def mark_findings(request: DeviceRequest) -> Iterator[Finding]:
-    """Marks that a policy of the classes' layer does not write."""
+def mark_findings(request: DeviceRequest, queue_of: Mapping[str, int]) -> Iterator[Finding]:
+    """Marks that a policy of the classes' layer does not write, or writes otherwise."""
     by_ethernet = layer2(request)
+    if not by_ethernet and any(i.recognise for i in request.interfaces):
+        yield from _rewritten(request, queue_of)
     if by_ethernet:
         ports = [i.name for i in request.interfaces if i.recognise]
         lost = [f"{c.name} DSCP {dscp_of(c)}" for c in request.classes if dscp_of(c) is not None]
@@ -80,6 +83,26 @@ def mark_findings(request: DeviceRequest) -> Iterator[Finding]:
                 class_place(request, c, direction="input"),
                 requested=f"precedence {c.mark.precedence}",
                 applied=f"DSCP {8 * c.mark.precedence}",
+            )
+
+
+def _rewritten(request: DeviceRequest, queue_of: Mapping[str, int]) -> Iterator[Finding]:
+    """Marks that leave as others, as the queue of the class is not theirs."""
+    for c in request.classes:
+        group = [other for other in request.classes if queue_of[other.name] == queue_of[c.name]]
+        mark, leaving = effective_mark(c), written_mark(group, queue_of[c.name])
+        if mark is not None and leaving is not None and leaving != mark:
+            queue = dscp_to_queue()[mark]
+            with_queue = [n for n, number in queue_of.items() if number == queue]
+            yield note(
+                "mark-needs-queue",
+                class_place(request, c, direction="input"),
+                requested=f"DSCP {mark}",
+                applied=f"DSCP {leaving}",
+                mark=mark,
+                queue=queue,
+                owner=", ".join(with_queue) or "no class",
+                own=queue_of[c.name],
             )
 
 

@@ -1,7 +1,7 @@
 """Rules about the lines of FTOS: shares of the eight queues, layers that go together, names, lists and meters.
 
 Sources: FTOS TeraScale configuration guide (QoS); S4820T reference p. 647 (lists of a class-map); C150
-configuration manual (WRED profiles); names and meters as the capability data says.
+configuration manual (WRED profiles; p. 861, marks and queues); names and meters as the capability data says.
 """
 
 from __future__ import annotations
@@ -10,7 +10,14 @@ from collections.abc import Iterator
 
 from qosforge.commands import PlacedLine
 from qosforge.note import because
-from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, acl_name_limit, has_layer2, name_limit
+from qosforge.platforms.force10_e300.capabilities import (
+    CAPABILITIES,
+    acl_name_limit,
+    dscp_to_queue,
+    dscp_written,
+    has_layer2,
+    name_limit,
+)
 from qosforge.platforms.line_rules import (
     ConfigurationLines,
     Fault,
@@ -76,7 +83,7 @@ def layers(lines: ConfigurationLines) -> Iterator[Fault]:
     """What stands together is of one layer."""
     maps, policies = lines.named("class-map"), lines.named("input-policy")
     for input_map in lines.all("input-map"):
-        for service in input_map.all("service"):
+        for service in input_map.all("service", "service-unmarked"):
             for other in (maps.get(service.name), policies.get(str(service.get("policy")))):
                 if other is not None and _layer2(other) != _layer2(input_map):
                     yield not_together(service, other.text, f"it is of another layer than {input_map.text}")
@@ -99,7 +106,9 @@ def layers_of_release(lines: ConfigurationLines) -> Iterator[Fault]:
     """Lines of layer 2, on releases that have none."""
     if has_layer2(lines.image):
         return
-    for line in lines.all("class-map", "input-policy", "input-map", "service", "service-policy"):
+    for line in lines.all(
+        "class-map", "input-policy", "input-map", "service", "service-unmarked", "service-policy"
+    ):
         if _layer2(line):
             yield Fault(line, because("line-too-new", since=CAPABILITIES.layer2_since.value, image=lines.image))
 
@@ -116,6 +125,22 @@ def marks(lines: ConfigurationLines) -> Iterator[Fault]:
             for mark in map(int, listed.split(",") if listed else ()):
                 if mark > highest:
                     yield out_of_range(line, f"{mark} is not between 0 and {highest}")
+
+
+def written_marks(lines: ConfigurationLines) -> Iterator[Fault]:
+    """A DSCP is written whole in its own queue only: the queue's number replaces its first three bits."""
+    policies = lines.named("input-policy")
+    for input_map in lines.all("input-map"):
+        for service in input_map.all("service"):
+            policy = policies.get(str(service.get("policy")))
+            mark = policy.first("set-dscp") if policy is not None else None
+            if policy is None or mark is None:
+                continue
+            dscp, queue = mark.values["set_dscp"], service.values["queue"]
+            if (leaves := dscp_written(dscp, queue)) != dscp:
+                own = dscp_to_queue()[dscp]
+                why = f"DSCP {dscp} is written in queue {own} alone, and leaves queue {queue} as {leaves}"
+                yield not_together(service, policy.text, why)
 
 
 def lists_of_classes(lines: ConfigurationLines) -> Iterator[Fault]:
@@ -164,6 +189,7 @@ LINE_RULES = (
     layers,
     layers_of_release,
     marks,
+    written_marks,
     lists_of_classes,
     names,
     meters,

@@ -88,9 +88,9 @@ def _object(line: str, command: str, *, layer: str = "") -> Line:
     )
 
 
-def _service(mode: str, pattern: str, *refers: str) -> Line:
+def _service(line: str, mode: str, pattern: str, *refers: str) -> Line:
     change = Change(key="{queue}", refers=refers, negate="no service-queue {queue}")
-    return Line("service", f"service-queue <0-7>:queue {pattern}", mode, change=change)
+    return Line(line, f"service-queue <0-7>:queue {pattern}", mode, change=change)
 
 
 def _setting(line: str, pattern: str, mode: str, *, key: str = "") -> Line:
@@ -150,12 +150,13 @@ TABLE = CommandTable(
     Line("shape", f"rate shape {_SHAPE}", "output-policy"),
     _object("input-map", "policy-map-input", layer="[layer2]"),
     _service(
+        "service",
         "input-map",
         "class-map WORD:name qos-policy WORD:policy [layer2]",
         "class-map {name}",
         "input-policy {policy}",
     ),
-    _service("input-map", "class-map WORD:name [layer2]", "class-map {name}"),
+    _service("service-unmarked", "input-map", "class-map WORD:name [layer2]", "class-map {name}"),
     Line(
         "service-other",
         "",
@@ -181,7 +182,7 @@ TABLE = CommandTable(
         for side in ("input", "output")
     ),
     _object("output-map", "policy-map-output"),
-    _service("output-map", "qos-policy WORD:policy", "output-policy {policy}"),
+    _service("service", "output-map", "qos-policy WORD:policy", "output-policy {policy}"),
     Line(
         "strict",
         "strict-priority unicast <0-7>:queue",

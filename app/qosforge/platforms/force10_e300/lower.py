@@ -39,21 +39,14 @@ from qosforge.platforms.force10_e300.capabilities import (
     name_limit,
     red,
 )
+from qosforge.platforms.force10_e300.class_marks import priorities, trusted_marks, trusted_priorities
 from qosforge.platforms.force10_e300.limits import box_findings, mark_findings, match_findings, trust_findings
+from qosforge.platforms.force10_e300.mark_queues import written_mark
 from qosforge.platforms.force10_e300.matching import expressible, in_box_order, layer2, pieces, sorted_lines
 from qosforge.platforms.force10_e300.naming import COS, MARK, Names
 from qosforge.platforms.force10_e300.policing import policer, shape_rate
 from qosforge.platforms.force10_e300.policing import rate_findings as class_rate_findings
-from qosforge.platforms.force10_e300.queues import (
-    QueueChoice,
-    assign,
-    effective_mark,
-    percentages,
-    priorities,
-    queue_findings,
-    trusted_marks,
-    trusted_priorities,
-)
+from qosforge.platforms.force10_e300.queues import QueueChoice, assign, percentages, queue_findings
 from qosforge.platforms.force10_e300.wred import own_profiles, wred_findings
 from qosforge.platforms.names import shorten
 from qosforge.platforms.recognition import default_marked_down, dscp_of, ipv4_only, ports_only
@@ -107,7 +100,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
             *(lowering.wred_findings(families, coloured) if scheduled else ()),
             *(box_findings(request, lowering.chosen.strict, running) if scheduled else ()),
             *lowering.matching_findings,
-            *mark_findings(request),
+            *mark_findings(request, lowering.chosen.queue_of),
             *trust_findings(request, running, by_map=lowering.chosen.by_map),
             *lowering.rate_findings,
             *share_findings(request, shares),
@@ -283,19 +276,16 @@ class _Lowering:
             if first.is_default:
                 # An explicit last rule: an unknown host's own mark must not pass for one of ours.
                 terms: tuple[Term, ...] = (Term(),)
-                dscp: int | None = dscp_of(first) or 0
                 cos: int | None = (first.mark.cos if first.mark else None) or 0
             else:
                 terms = tuple(dict.fromkeys(t for c in group for t in expressible(self.request, c)))
-                marked = {effective_mark(c) for c in group} if len(group) > 1 else {dscp_of(first)}
-                dscp = marked.pop() if len(marked) == 1 else None
                 costs = {c.mark.cos if c.mark else None for c in group}
                 cos = costs.pop() if len(costs) == 1 else None
             if terms:
                 rule = Rule(
                     name=first.name,
                     any_of=sorted_lines(terms),
-                    set_dscp=None if self.layer2 else dscp,
+                    set_dscp=None if self.layer2 else written_mark(group, queue),
                     set_cos=cos if self.layer2 else None,
                     police=policer(first, "input") if len(group) == 1 else None,
                     queue=queue,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from qosforge.commands import Entry
 from qosforge.plan.model import (
@@ -27,6 +28,7 @@ from qosforge.platforms.force10_e300.capabilities import (
     default_scheduler,
     default_thresholds,
     dscp_to_queue,
+    dscp_written,
     red,
 )
 from qosforge.platforms.force10_e300.lines import TABLE
@@ -152,9 +154,11 @@ class _Reader:
         marker = service.get("policy")
         if marker and marker not in self.input_policies:
             self.reading.miss(service)
-        values: dict[str, object] = {}
+        values: dict[str, Any] = {}
         for action in self.input_policies[marker].below if marker in self.input_policies else ():
             values |= {"police": read_meter(action.values)} if action.id == "police" else action.values
+        if "set_dscp" in values:
+            values["set_dscp"] = dscp_written(values["set_dscp"], queue)
         terms = tuple(self._terms(service, service.name))
         return Rule.model_validate({"name": service.name, "any_of": terms, "queue": queue, **values})
 

@@ -1,7 +1,4 @@
-"""Assign classes to the eight queues, and compute the percentage of each queue.
-
-Classes join pair by pair where there are too many: a search of all ways would give devices other queues.
-"""
+"""Assign classes to the eight queues, and compute the percentage of each queue."""
 
 from __future__ import annotations
 
@@ -10,24 +7,16 @@ from dataclasses import dataclass
 
 from qosforge.errors import Place
 from qosforge.findings import Finding
-from qosforge.memoise import memoise
 from qosforge.note import note
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, dscp_to_queue
+from qosforge.platforms.force10_e300.class_marks import effective_mark, marks, trusted_marks
+from qosforge.platforms.force10_e300.mark_queues import needed_queues, place
 from qosforge.platforms.force10_e300.matching import layer2
-from qosforge.platforms.recognition import dscp_of, points_of
-from qosforge.queue_assignment.shape import ERROR, KINDS, Demand, QueueShape
+from qosforge.platforms.recognition import dscp_of
 from qosforge.queue_assignment.shares import nearest_division, normalised, whole_numbers
-from qosforge.queue_assignment.solver import assign_queues
 
-_DEFAULT_QUEUE = 0
-_CONTROL_QUEUE = 6
-_SHAPE = QueueShape(weighted=(4, 3, 2, 1), strict=(5,))
-_WIDE_SHAPE = QueueShape(weighted=(6, 5, 4, 3, 2, 1), strict=(7,), preference=(KINDS, ERROR), pairwise=True)
-"""The queues where there are more classes than below the strict queue's usual place: it is the last one then.
-
-Classes of different marks share a queue last: it has one mark.
-"""
+_CONTROL_QUEUES = (6, 7)
 _LEAST_PART = 0.75
 """Classes get at least this part of what is left for them; the rest may round their ratio better."""
 
@@ -50,89 +39,53 @@ class QueueChoice:
     with_control: str | None = None
 
 
-def marks(class_request: ClassRequest) -> tuple[int, ...]:
-    """DSCPs that a class carries behind the edge: its mark and what its policer writes, else those it matches."""
-    mark = dscp_of(class_request)
-    if mark is not None:
-        return tuple(dict.fromkeys((mark, *class_request.remarked)))
-    return (0,) if class_request.is_default else _listed_dscps(class_request)
-
-
-def _listed_dscps(class_request: ClassRequest) -> tuple[int, ...]:
-    alone = [t for t in class_request.terms if set(t.set_fields) <= {"dscp", "precedence"}]
-    return tuple(sorted({d for t in alone for d in points_of(t) or ()}))
-
-
-def priorities(class_request: ClassRequest) -> tuple[int, ...]:
-    """802.1p priorities that a class carries behind the edge: its mark, else those it matches."""
-    if class_request.mark is not None and class_request.mark.cos is not None:
-        return (class_request.mark.cos,)
-    return _listed_priorities(class_request)
-
-
-def _listed_priorities(class_request: ClassRequest) -> tuple[int, ...]:
-    return tuple(sorted({cos for t in class_request.terms if t.set_fields == ("cos",) for cos in t.cos}))
-
-
-@memoise
-def trusted_marks(classes: tuple[ClassRequest, ...]) -> Mapping[str, tuple[int, ...]]:
-    """By which DSCPs a port that trusts them tells each class: its marks, and what else it matches.
-
-    A mark is that of the class that sets it, else of the first that matches it.
-    """
-    setting = {d: c.name for c in reversed(classes) if c.is_default or dscp_of(c) is not None for d in marks(c)}
-    return _told_apart(classes, setting, {c.name: (*marks(c), *_listed_dscps(c)) for c in classes})
-
-
-@memoise
-def trusted_priorities(classes: tuple[ClassRequest, ...]) -> Mapping[str, tuple[int, ...]]:
-    """By which 802.1p priorities a port that trusts them tells each class, as `trusted_marks`."""
-    setting = {c.mark.cos: c.name for c in reversed(classes) if c.mark and c.mark.cos is not None}
-    told = {c.name: (*priorities(c), *_listed_priorities(c)) for c in classes if not c.is_default}
-    return _told_apart(classes, {0: classes[-1].name, **setting}, told)
-
-
-def _told_apart(
-    classes: Sequence[ClassRequest], setting: Mapping[int, str], told: Mapping[str, Sequence[int]]
-) -> Mapping[str, tuple[int, ...]]:
-    """Each mark with one class: the one of ``setting``, else the first of those that are ``told`` by it."""
-    owner = dict(setting)
-    for c in classes:
-        for value in told.get(c.name, ()):
-            owner.setdefault(value, c.name)
-    return {c.name: tuple(v for v in dict.fromkeys(told.get(c.name, ())) if owner[v] == c.name) for c in classes}
-
-
 def assign(request: DeviceRequest, requested: Mapping[str, float]) -> QueueChoice:
-    """The fixed map where it keeps the classes apart and the default class in queue 0, else queues by order.
+    """The fixed map where it keeps classes apart and the default class in queue 0, else queues by marks and order.
 
     ``requested`` are shares of the link (0-1).
     """
-    strict_class = next((c for c in request.classes if c.treatment.priority), None)
+    strict_class = next((c.name for c in request.classes if c.treatment.priority), None)
+    single = _mapped_queues(request)
+    if single is not None:
+        queues = {dscp_to_queue()[d] for d in CAPABILITIES.control_dscps.value}
+        control = tuple(sorted(queues - set(single.values())))
+        return QueueChoice(single, single.get(strict_class or ""), by_map=True, control=control)
+    queue_of, merged, error = place(request, requested)
+    # A policy of layer 2 sees no DSCPs: what has no CoS of a class goes to queue 0.
+    ethernet = layer2(request)
+    free = () if ethernet else _control_queue(request.classes, set(queue_of.values()))
+    return QueueChoice(
+        queue_of={c.name: queue_of[c.name] for c in request.classes},
+        strict=queue_of.get(strict_class or ""),
+        by_map=False,
+        merged=merged,
+        error=error,
+        control=free,
+        with_control=None if free or ethernet else _kin(request, requested),
+    )
+
+
+def _mapped_queues(request: DeviceRequest) -> Mapping[str, int] | None:
+    """The queue of each class by the fixed map; None where it does not keep the classes apart, or their marks."""
     fixed = {name: {dscp_to_queue()[d] for d in dscps} for name, dscps in trusted_marks(request.classes).items()}
     single = {name: next(iter(queues)) for name, queues in fixed.items() if len(queues) == 1}
     recognisable = all(marks(c) and not _unmarked(c) for c in request.classes)
     apart = len(set(single.values())) == len(request.classes)
-    default = request.classes[-1].name
-    if recognisable and apart and single.get(default) == _DEFAULT_QUEUE and not layer2(request):
-        strict = single[strict_class.name] if strict_class is not None else None
-        queues = {dscp_to_queue()[d] for d in CAPABILITIES.control_dscps.value}
-        return QueueChoice(single, strict, by_map=True, control=tuple(sorted(queues - set(single.values()))))
-    sharing = sum(not (c.treatment.priority or c.is_default) for c in request.classes)
-    shape = _SHAPE if sharing <= len(_SHAPE.weighted) else _WIDE_SHAPE
-    found = assign_queues(shape, _demands(request, requested))
-    # A policy of layer 2 sees no DSCPs: what has no CoS of a class goes to queue 0.
-    ethernet = layer2(request)
-    free = set() if ethernet else {_CONTROL_QUEUE} - set(found.queue_of.values())
-    return QueueChoice(
-        queue_of={c.name: found.queue_of[c.name] for c in request.classes},
-        strict=None if strict_class is None else found.queue_of[strict_class.name],
-        by_map=False,
-        merged=found.merged,
-        error=found.error,
-        control=tuple(free),
-        with_control=None if free or ethernet else _kin(request, requested),
-    )
+    if not (recognisable and apart) or layer2(request):
+        return None
+    needed = needed_queues(request.classes)
+    kept = all(needed.get(c.name) == single[c.name] for c in request.classes if effective_mark(c) is not None)
+    return single if kept else None
+
+
+def _control_queue(classes: tuple[ClassRequest, ...], taken: set[int]) -> tuple[int, ...]:
+    """The queue of network control where one is free: the second is for what no class tells of it."""
+    first, second = _CONTROL_QUEUES
+    if first not in taken:
+        return (first,)
+    claimed = {d for dscps in trusted_marks(classes).values() for d in dscps}
+    left = set(CAPABILITIES.control_dscps.value) - claimed
+    return (second,) if left and second not in taken else ()
 
 
 def _kin(request: DeviceRequest, requested: Mapping[str, float]) -> str:
@@ -140,27 +93,6 @@ def _kin(request: DeviceRequest, requested: Mapping[str, float]) -> str:
     control = set(CAPABILITIES.control_dscps.value)
     weighted = [c for c in request.classes if not c.treatment.priority]
     return max(weighted, key=lambda c: (bool(control & set(marks(c))), requested[c.name])).name
-
-
-def _demands(request: DeviceRequest, requested: Mapping[str, float]) -> tuple[Demand, ...]:
-    """What the classes demand, the default class its own queue; their kinds are the marks to write."""
-    return tuple(
-        Demand(
-            c.name,
-            (requested[c.name],),
-            priority=c.treatment.priority is not None,
-            queue=_DEFAULT_QUEUE if c.is_default else None,
-            kinds=frozenset({effective_mark(c)}),
-        )
-        for c in request.classes
-    )
-
-
-def effective_mark(class_request: ClassRequest) -> int | None:
-    """The DSCP that has to be written; None where the class has no mark or nothing but that mark."""
-    mark = dscp_of(class_request)
-    same = class_request.terms and all(t.set_fields == ("dscp",) and t.dscp == (mark,) for t in class_request.terms)
-    return None if same else mark
 
 
 def _unmarked(class_request: ClassRequest) -> bool:
@@ -172,7 +104,7 @@ def queue_findings(request: DeviceRequest, chosen: QueueChoice) -> Iterator[Find
     """What the choice means."""
     if chosen.merged:
         bearable = chosen.error <= request.tolerance
-        queues = CAPABILITIES.queues.value
+        queues = len(set(chosen.queue_of.values()))
         yield note(
             "classes-merged" if bearable else "queues-exceeded",
             Place(device=request.device, direction="output"),

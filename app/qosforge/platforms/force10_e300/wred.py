@@ -11,7 +11,7 @@ from qosforge.note import Reason, because, note
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, default_thresholds, yellow
-from qosforge.platforms.force10_e300.queues import marks
+from qosforge.platforms.force10_e300.class_marks import marks
 
 _KB = 1024
 _COLOURS = {"low": "green", "medium": "yellow", "high": "yellow"}

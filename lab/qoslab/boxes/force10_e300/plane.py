@@ -1,8 +1,10 @@
 """How an E-Series chassis treats a packet, worked out from its own configuration alone.
 
 Ingress: a policy map marks and picks one of eight queues; a rule with the lower ``order`` wins,
-then the higher queue (FTOS 8.4.1.5 guide p. 812).  ``trust`` without ``fallback`` makes the class
-maps dead (E600i reference p. 1153).  Without a policy ``dot1p-priority`` decides, else queue 0.
+then the higher queue (FTOS 8.4.1.5 guide p. 812).  The six bits of a DSCP that a queue's policy
+writes name the queue, too: in another queue its number replaces the first three (C150 configuration
+manual p. 861, Z9000 guide p. 728).  ``trust`` without ``fallback`` makes the class maps dead (E600i
+reference p. 1153).  Without a policy ``dot1p-priority`` decides, else queue 0.
 Egress: one box-wide strict queue, weighted fair queueing by percentage among the rest, WRED by
 colour.
 """
@@ -128,7 +130,7 @@ def ingress(chassis: Chassis, interface: Interface, packets: Packets) -> Ingress
     marker = chassis.input_policies.get(policy.aggregate or (service.qos_policy if service else ""))
     dscp, cos = packets.dscp, packets.cos
     if marker:
-        dscp = dscp if marker.set_dscp is None else marker.set_dscp
+        dscp = dscp if marker.set_dscp is None else _written(marker.set_dscp, None if policy.aggregate else queue)
         cos = cos if marker.set_dot1p is None else marker.set_dot1p
     if hit and hit.set_dscp is not None:
         dscp = hit.set_dscp
@@ -140,6 +142,11 @@ def ingress(chassis: Chassis, interface: Interface, packets: Packets) -> Ingress
         marker,
         "aggregate" if policy.aggregate else f"queue {queue}",
     )
+
+
+def _written(dscp: int, queue: int | None) -> int:
+    """The DSCP that leaves; a policy for all queues (None) is taken to write it whole.  UNCONFIRMED."""
+    return dscp if queue is None else queue << 3 | dscp & 0b111
 
 
 @dataclass(frozen=True)

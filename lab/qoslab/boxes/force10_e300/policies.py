@@ -46,11 +46,19 @@ def _rate_police(shell: Shell, match: Match) -> None:
     item(shell, InputPolicy).police = None if match.negated else meter(match)
 
 
-def _set_dscp(shell: Shell, match: Match) -> None:
+def _set_dscp(shell: Shell, match: Match) -> str | None:
+    """Says which queue the mark belongs to, as S4810P configuration manual p. 829 and C150 p. 861 show."""
     edited = item(shell, InputPolicy)
     if edited.layer2:
         raise Refused("% Error: ip-dscp can be set in a layer3 QoS policy only.")
     edited.set_dscp = None if match.negated else match.number("dscp")
+    if edited.set_dscp is None or shell.loading:
+        return None
+    queue, low = divmod(edited.set_dscp, 8)
+    return (
+        f"% Info: To set the specified DSCP value {edited.set_dscp} ({queue:03b}-{low:03b} b) the QoS policy must"
+        f" be mapped to queue {queue} ({queue:03b} b)."
+    )
 
 
 def _set_dot1p(shell: Shell, match: Match) -> None:
