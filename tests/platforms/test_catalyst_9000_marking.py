@@ -107,6 +107,14 @@ def test_what_inputs_write_for_a_cos_tells_the_class_at_outputs() -> None:
     assert not [f for f in result.findings if f.code == "cos-untagged"]
 
 
+def test_frames_that_are_not_ip_are_told_of_where_outputs_look_at_the_dscp() -> None:
+    apply = [{"interfaces": ["lan", "trunk"], "direction": "input", "trust": "cos"}, *APPLY[1:]]
+    told = finding(compilation(BY_COS, REST, apply=apply), "told-in-ip")
+    assert (told.severity, told.traffic_class, told.direction) == (Severity.WARNING, "bulk", "output")
+    assert "those of CoS 2, 3 are served by the default class" in told.message
+    assert not [f for f in compilation(BY_COS, REST).findings if f.code == "told-in-ip"]
+
+
 def test_what_the_intent_has_a_cos_stand_for_tells_the_class_at_outputs(box: Box) -> None:
     apply = [{"interfaces": ["lan", "trunk"], "direction": "input", "trust": "cos"}, *APPLY[1:]]
     device = made(BY_COS, REST, apply=apply, cos_to_dscp=[0, 8, 18, 26, 32, 46, 48, 56])

@@ -70,7 +70,11 @@ def class_marks(request: DeviceRequest, notes: Notes) -> dict[str, ClassMarks]:
             points.add(marks.dscp)
         mine = tuple(sorted(p for p in points if set_by.setdefault(p, entry.name) == entry.name))
         written = marks.dscp is not None or (bool(trusting) and all(trusting))
-        tagged = () if mine and written else _told_by_cos(entry)
+        tagged = _told_by_cos(entry)
+        if mine and written and tagged:
+            listed = ", ".join(map(str, tagged))
+            notes.note("told-in-ip", traffic_class=entry.name, direction="output", cos=listed)
+            tagged = []
         also = tuple(c for c in tagged if cos_of.setdefault(c, entry.name) == entry.name)
         group = entry.mark.qos_group if entry.mark and recognising else None
         groups = (group,) if group is not None else tuple(g for t in entry.terms for g in t.qos_group)
