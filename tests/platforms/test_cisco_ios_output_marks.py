@@ -96,8 +96,9 @@ def test_images_without_marking_leave_the_cos_as_it_is() -> None:
     result = lowered(requested(voice, image="12.0(7)T", interfaces=(main,)))
 
     (told,) = of(result, "cos-not-written")
-    assert (told.interface, told.severity.value) == ("FastEthernet0/1", "warning")
+    assert (told.interface, told.severity.value) == ("FastEthernet0/1", "error")
     assert "12.1(5)T" in told.message
+    assert told.hint == "leave the cos out of the marks, or load a newer image"
     assert all(rule.set_cos is None for rule in port(result, "FastEthernet0/1").egress.rules)
 
 
