@@ -269,6 +269,11 @@ def test_commands_of_other_series_and_values_out_of_range(box: Force10E300, mode
     ("image", "mode", "line"),
     [
         ("7.8.1.0", "policy-map-input IN", "trust diffserv fallback"),
+        ("8.1.1.0", "qos-policy-input P", "rate-police kbps 20500"),
+        ("8.1.1.0", "qos-policy-input P", "rate-police 20 peak kbps 20500"),
+        ("8.1.1.0", "qos-policy-output P", "rate-limit kbps 20500"),
+        ("8.1.1.0", "qos-policy-output P", "rate-shape kbps 20000"),
+        ("8.1.1.0", "interface gi 0/2", "rate police kbps 20500"),
         ("7.8.1.0", "class-map match-any C", "match ip dscp 3 set-ip-dscp 4"),
         ("7.8.1.0", "class-map match-any C", "match ip vlan 3"),
         ("7.6.1.0", "", "queue backplane multicast bandwidth-percentage 30"),

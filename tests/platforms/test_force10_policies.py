@@ -194,10 +194,11 @@ def test_packets_have_a_colour_where_a_port_trusts_dscps(tmp_path: Path, trusted
     assert find_plan_differences(result.plan, PLATFORM.parse(box.running_text(), DEVICE, "6.5")) == ()
 
 
-def test_rates_stand_where_they_work() -> None:
-    request, result = lowered(DEVICE, CASES["rates and profiles"], startup(DEVICE))
+@pytest.mark.parametrize(("image", "police"), [("8.2.1.0", "kbps 20500"), ("8.2", "21"), ("6.5", "21")])
+def test_rates_stand_where_they_work(image: str, police: str) -> None:
+    request, result = lowered(DEVICE, CASES["rates and profiles"], startup(DEVICE), image)
     text = rendered(DEVICE, request, result)
-    assert "qos-policy-input bulk\n rate-police kbps 20500 59 peak 40 78\n set ip-dscp 10\n" in text
+    assert f"qos-policy-input bulk\n rate-police {police} 59 peak 40 78\n set ip-dscp 10\n" in text
     assert "qos-policy-output bulk\n bandwidth-percentage 14\n rate-shape 40\n" in text
     assert "qos-policy-output voice\n bandwidth-percentage 20\n rate-limit 10 305\n" in text
     assert "wred-profile orders-y\n threshold min 146 max 293\n" in text
@@ -209,7 +210,7 @@ def refused(police: dict[str, Any]) -> Any:
 
 
 def test_policers_that_the_box_does_not_have() -> None:
-    assert refused({"rate": "100 kb/s"}).message == "rates are from 512 to 10000000 kb/s"
+    assert refused({"rate": "100 kb/s"}).message == "rates are from 1000 to 10000000 kb/s"
     assert refused({"rate": "1 Mb/s", "exceed": "transmit"}).severity.value == "error"
     assert refused({"rate": "1 Mb/s", "excess_burst": "50 kB", "prefer": True}).severity.value == "warning"
     assert refused({"rate": "1 Mb/s", "peak_rate": "2 Mb/s"}).applied == "not policed"
@@ -220,6 +221,27 @@ def test_a_shape_below_the_step() -> None:
     _, result = lowered(DEVICE, rich(slow, REST))
     note = finding(result, "shape-unsupported")
     assert (note.severity.value, note.requested, note.applied) == ("error", "9 Mb/s", "not shaped")
+
+
+@pytest.mark.parametrize(
+    ("rate", "image", "found"),
+    [
+        ("700 kb/s", "8.2.1.0", {}),
+        ("20500 b/s", "8.2.1.0", {"police-unsupported": "error"}),
+        ("700 kb/s", "8.1", {"police-unsupported": "error"}),
+        ("1400 kb/s", "8.1", {"police-rate-approximate": "error"}),
+        ("20500 kb/s", "8.1", {"police-rate-approximate": "info"}),
+        ("2 Mb/s", "8.1", {}),
+    ],
+)
+@pytest.mark.parametrize("direction", ["input", "output"])
+def test_a_release_without_kilobits_polices_at_whole_megabits(
+    rate: str, image: str, found: dict[str, str], direction: str
+) -> None:
+    police = {"rate": rate, "direction": direction}
+    bulk = marked("bulk", 10, 1, bandwidth={"remaining_percent": 50}, police=police)
+    told = codes(lowered(DEVICE, rich(bulk, REST), image=image)[1])
+    assert {code: severity for code, severity in told.items() if code.startswith("police-")} == found
 
 
 def test_profiles_that_the_box_does_not_have() -> None:

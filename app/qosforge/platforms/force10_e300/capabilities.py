@@ -70,6 +70,7 @@ class Force10E300(CapabilityData):
     meter: Range
     meter_burst: RangeWithDefault
     shape: Shapers
+    kbps_since: Fact[str]
     layer3_vlan_since: Fact[str]
     layer2_since: Fact[str]
 
@@ -100,6 +101,11 @@ def _is_before(image: str, onset: str) -> bool:
 def since_8(image: str) -> bool:
     """Whether a release has what came with FTOS 8: VLANs in class maps of layer 3."""
     return not _is_before(image, CAPABILITIES.layer3_vlan_since.value)
+
+
+def has_kbps(image: str) -> bool:
+    """Whether a release takes rates in kb/s beside those in Mb/s."""
+    return not _is_before(image, CAPABILITIES.kbps_since.value)
 
 
 def has_layer2(image: str) -> bool:

@@ -15,6 +15,7 @@ from qosforge.platforms.force10_e300.capabilities import (
     acl_name_limit,
     dscp_to_queue,
     dscp_written,
+    has_kbps,
     has_layer2,
     name_limit,
 )
@@ -113,6 +114,15 @@ def layers_of_release(lines: ConfigurationLines) -> Iterator[Fault]:
             yield Fault(line, because("line-too-new", since=CAPABILITIES.layer2_since.value, image=lines.image))
 
 
+def rates_of_release(lines: ConfigurationLines) -> Iterator[Fault]:
+    """Rates in kb/s, on releases that know Mb/s alone."""
+    if has_kbps(lines.image):
+        return
+    for line in lines.all(*_METERED, "shape", "port-shape"):
+        if {"kbps", "peak_kbps"} & line.values.keys():
+            yield Fault(line, because("line-too-new", since=CAPABILITIES.kbps_since.value, image=lines.image))
+
+
 def _layer2(line: PlacedLine) -> bool:
     return line.text.endswith(" layer2")
 
@@ -188,6 +198,7 @@ LINE_RULES = (
     profiles,
     layers,
     layers_of_release,
+    rates_of_release,
     marks,
     written_marks,
     lists_of_classes,

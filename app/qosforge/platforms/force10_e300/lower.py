@@ -287,7 +287,7 @@ class _Lowering:
                     any_of=sorted_lines(terms),
                     set_dscp=None if self.layer2 else written_mark(group, queue),
                     set_cos=cos if self.layer2 else None,
-                    police=policer(first, "input") if len(group) == 1 else None,
+                    police=policer(first, "input", self.request.image) if len(group) == 1 else None,
                     queue=queue,
                 )
                 yield self.names.named(rule, layer2=self.layer2)
@@ -350,7 +350,7 @@ class _Lowering:
                     limit_packets=CAPABILITIES.queue_limit.value,
                     red=red(thresholds, coloured=coloured) if thresholds else None,
                     shape_rate=shape_rate(alone) if alone else None,
-                    police=policer(alone, "output") if alone else None,
+                    police=policer(alone, "output", self.request.image) if alone else None,
                 )
             )
         return Scheduler(discipline=Discipline.WFQ, queues=tuple(queues))

@@ -11,7 +11,7 @@ from qosforge.note import Reason, because, note
 from qosforge.plan.model import DROP, TRANSMIT, Policer
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.platforms.force10_e300.capabilities import CAPABILITIES
+from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, has_kbps
 from qosforge.platforms.rounding import burst_findings
 from qosforge.units import format_rate
 
@@ -20,11 +20,12 @@ _MEGA = 1_000_000
 _KILO = 1000
 
 
-def refusal(police: Police) -> Reason | None:
-    """Why the device does not police like this; None where it does."""
+def refusal(police: Police, image: str) -> Reason | None:
+    """Why a release of the device does not police like this; None where it does."""
     data = CAPABILITIES.meter
-    if not data.minimum * _KILO <= police.committed_rate <= data.maximum * _KILO:
-        return because("police-unsupported", variant="rates", minimum=data.minimum, maximum=data.maximum)
+    minimum = max(data.minimum, _step(image) // _KILO)
+    if not minimum * _KILO <= police.committed_rate <= data.maximum * _KILO:
+        return because("police-unsupported", variant="rates", minimum=minimum, maximum=data.maximum)
     if police.buckets == 1:
         return None if police.exceed == "drop" else because("police-unsupported", variant="one-bucket-drops")
     if police.peak_rate is None:
@@ -33,26 +34,32 @@ def refusal(police: Police) -> Reason | None:
     return None if sent else because("police-unsupported", variant="two-buckets")
 
 
-def policer(class_request: ClassRequest, side: str) -> Policer | None:
-    """The policer of a class on one side; None where none is asked for or the device has none like it."""
+def policer(class_request: ClassRequest, side: str, image: str) -> Policer | None:
+    """The policer of a class on one side; None where none is asked for or the release has none like it."""
     police = class_request.treatment.police
-    if police is None or police.direction != side or refusal(police) is not None:
+    if police is None or police.direction != side or refusal(police, image) is not None:
         return None
-    rate, burst = _rate(police.committed_rate), _burst(police.burst_bytes)
+    rate, burst = _rate(police.committed_rate, image), _burst(police.burst_bytes)
     if police.peak_rate is None or police.excess_bytes is None:
         return Policer(rate=rate, burst=burst)
     return Policer(
         rate=rate,
         burst=burst,
-        peak_rate=_rate(police.peak_rate),
+        peak_rate=_rate(police.peak_rate, image),
         excess_burst=_burst(police.excess_bytes),
         exceed=TRANSMIT,
         violate=DROP,
     )
 
 
-def _rate(requested: int) -> int:
-    return (requested + _KILO // 2) // _KILO * _KILO
+def _rate(requested: int, image: str) -> int:
+    step = _step(image)
+    return (requested + step // 2) // step * step
+
+
+def _step(image: str) -> int:
+    """The steps of a policer's rate (b/s)."""
+    return _KILO if has_kbps(image) else _MEGA
 
 
 def _burst(requested: int) -> int:
@@ -118,24 +125,32 @@ def rate_findings(request: DeviceRequest) -> Iterator[Finding]:
 
 
 def _police_findings(request: DeviceRequest, c: ClassRequest, police: Police) -> Iterator[Finding]:
-    reason, side = refusal(police), police.direction
+    reason, side = refusal(police, request.image), police.direction
     place = class_place(request, c, direction=side)
     if reason is not None:
         asked = format_rate(police.committed_rate)
         yield reason.note(place, requested=asked, applied="not policed", preferred=police.prefer)
         return
-    held = policer(c, side)
+    held = policer(c, side, request.image)
     assert held is not None
     if held.rate != police.committed_rate:
-        yield note(
-            "police-rate-approximate",
+        yield _rounded(request, police, held.rate).note(
             place,
             requested=format_rate(police.committed_rate),
             applied=format_rate(held.rate),
-            variant="whole-kbps",
+            preferred=police.prefer,
         )
     data = CAPABILITIES.meter_burst
     yield from burst_findings(place, police, held.burst, variant="whole-kb", least=data.minimum, most=data.maximum)
+
+
+def _rounded(request: DeviceRequest, police: Police, rate: int) -> Reason:
+    """Why a policer has another rate than asked for."""
+    code, since = "police-rate-approximate", CAPABILITIES.kbps_since.value
+    if has_kbps(request.image):
+        return because(code, variant="whole-kbps")
+    beyond = abs(rate - police.committed_rate) > request.tolerance * police.committed_rate
+    return because(code, variant="whole-mbps-beyond" if beyond else "whole-mbps", image=request.image, since=since)
 
 
 def _shape_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:

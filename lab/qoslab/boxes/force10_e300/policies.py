@@ -43,7 +43,7 @@ def _input_policy(shell: Shell, match: Match) -> None:
 
 
 def _rate_police(shell: Shell, match: Match) -> None:
-    item(shell, InputPolicy).police = None if match.negated else meter(match)
+    item(shell, InputPolicy).police = None if match.negated else meter(shell, match)
 
 
 def _set_dscp(shell: Shell, match: Match) -> str | None:
@@ -90,11 +90,11 @@ def _percentage(shell: Shell, match: Match) -> None:
 
 
 def _rate_limit(shell: Shell, match: Match) -> None:
-    item(shell, OutputPolicy).limit = None if match.negated else meter(match)
+    item(shell, OutputPolicy).limit = None if match.negated else meter(shell, match)
 
 
 def _rate_shape(shell: Shell, match: Match) -> None:
-    item(shell, OutputPolicy).shape = None if match.negated else shape(match)
+    item(shell, OutputPolicy).shape = None if match.negated else shape(shell, match)
 
 
 def _wred(shell: Shell, match: Match) -> None:

@@ -68,7 +68,7 @@ def _meter(shell: Shell, match: Match) -> None:
         if held.pop(vlan, None) is None:
             raise Refused(f"% Error: Rate {kind} is not configured on this interface.")
         return
-    edited, made = _port_based(shell), meter(match)
+    edited, made = _port_based(shell), meter(shell, match)
     if vlan is not None:
         _check_vlan(shell, edited, kind, vlan)
     held = edited.port_qos.meters(kind)
@@ -81,7 +81,7 @@ def _shape(shell: Shell, match: Match) -> None:
     if match.negated:
         item(shell, Interface).port_qos.shape = None
     else:
-        _port_based(shell).port_qos.shape = shape(match)
+        _port_based(shell).port_qos.shape = shape(shell, match)
 
 
 def _storm_control(shell: Shell, match: Match) -> None:

@@ -101,16 +101,28 @@ def _rate(match: Match, rate: str, burst: str) -> Rate:
     return Rate(int(words[-1]), len(words) > 1, match.number(burst) if burst in match else None)
 
 
-def meter(match: Match) -> Meter:
+def _kbps_of_release(shell: Shell, match: Match, *rates: str) -> None:
+    """Raises SyntaxRefused where a rate is in kb/s and the box's release does not know the word.
+
+    S4820T reference p. 1114 (``rate police``, ``rate-police``) and p. 1236, command history: "Version 8.2.1.0 Added
+    the kbps option on the C-Series, E-Series, and S-Series".  For ``rate limit`` it is taken to be the same.
+    """
+    if any(len(match.values(rate)) > 1 for rate in rates if rate in match):
+        since(shell, match, "kbps", 8, 2, 1)
+
+
+def meter(shell: Shell, match: Match) -> Meter:
     """The rates of a line with :data:`METER`. Raises Refused when the peak is below the rate."""
+    _kbps_of_release(shell, match, "rate", "peak")
     made = Meter(_rate(match, "rate", "burst"), _rate(match, "peak", "peak_burst") if "peak" in match else None)
     if made.ceiling.bits_per_second < made.committed.bits_per_second:
         raise Refused("% Error: Peak rate must not be less than the committed rate.")
     return made
 
 
-def shape(match: Match) -> Rate:
+def shape(shell: Shell, match: Match) -> Rate:
     """The rate of a line with :data:`SHAPE`. Raises Refused unless it is a multiple of 10 Mb/s."""
+    _kbps_of_release(shell, match, "rate")
     made = _rate(match, "rate", "burst")
     if made.bits_per_second % 10_000_000:
         raise Refused("% Error: Shape rate must be a multiple of 10 Mbps.")
