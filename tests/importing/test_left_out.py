@@ -375,7 +375,7 @@ def test_the_image_that_is_taken_refuses_nothing_of_what_the_device_has() -> Non
     "line",
     [  # as the interfaces of other boxes, and of switches in routers, have them
         *("platform qos trust none remark", "shape rate 2000000", "srr-queue bandwidth share 1 30 35 5"),
-        *("wrr-queue cos-map 4 5", "priority-queue out", "queue-set 2"),
+        *("wrr-queue cos-map 4 5", "priority-queue out", "queue-set 2", "qos trust cos"),
     ],
 )
 def test_queueing_of_other_boxes_below_an_interface_is_named(line: str) -> None:

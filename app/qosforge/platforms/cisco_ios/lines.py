@@ -129,6 +129,7 @@ def _interfaces() -> Iterator[Line]:
         "bandwidth qos-reference REST",
         "ip rsvp REST",
         "{mls|platform} qos REST",
+        "qos trust REST",
         "{shape|srr-queue|wrr-queue|rcv-queue|priority-queue|queue-set} REST",
         "ppp multilink REST",
         "frame-relay {fragment|ip|fair-queue|interface-queue|payload-compression|policing|qos-autosense} [REST]",
