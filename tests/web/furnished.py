@@ -49,6 +49,7 @@ SAMPLES = {
     "/experiments/{name}/plots": "/experiments/cern-wrr/plots",
     "/networks": "/networks",
     "/networks/{network}": f"/networks/{NETWORK}",
+    "/networks/{network}/audit": f"/networks/{NETWORK}/audit",
     "/networks/{network}/drawing": f"/networks/{NETWORK}/drawing",
     "/networks/{network}/graph": f"/networks/{NETWORK}/graph",
     "/networks/{network}/sync": f"/networks/{NETWORK}/sync",

@@ -35,6 +35,13 @@ class RunningPlans:
     def _attached(self) -> frozenset[Port]:
         return frozenset(station.attach for station in self.network.stations)
 
+    @cached_property
+    def _connected(self) -> Mapping[str, tuple[Port, ...]]:
+        found: dict[str, list[Port]] = {}
+        for port in sorted({*self._ends, *self._attached}):
+            found.setdefault(port[0], []).append(port)
+        return {device: tuple(ports) for device, ports in found.items()}
+
     def interface(self, port: Port) -> InterfacePlan | None:
         """The plan of a port; ``None`` where the device or the port was not read."""
         plan = self.plans.get(port[0])
@@ -55,8 +62,7 @@ class RunningPlans:
 
     def connected(self, device: str) -> tuple[Port, ...]:
         """The ports of a device with a link or a station at them, as far as they were read."""
-        ports = [port for port in (*self._ends, *self._attached) if port[0] == device]
-        return tuple(port for port in sorted(set(ports)) if self.interface(port) is not None)
+        return tuple(port for port in self._connected.get(device, ()) if self.interface(port) is not None)
 
     def faces_station(self, port: Port) -> bool:
         """Whether end hosts are at a port, and no link to another device."""

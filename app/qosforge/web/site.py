@@ -12,6 +12,7 @@ from qosforge.web.head import HeadAsGet
 from qosforge.web.problems import ProblemPages
 from qosforge.web.routes import (
     account,
+    audit,
     calls,
     devices,
     editor,
@@ -36,6 +37,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     login.router,
     home.router,
     networks.router,
+    audit.router,
     sync.router,
     devices.router,
     experiments.router,

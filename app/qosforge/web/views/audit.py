@@ -1,0 +1,146 @@
+"""The audit of a network as its page shows it: findings by what they mean, and where marks go."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from qosforge.api.backend import Backend
+from qosforge.api.jobs.queue import JobProgress
+from qosforge.audit import audit
+from qosforge.audit.marks import MarkPath
+from qosforge.device_state.last_known import last_known
+from qosforge.dscp import dscp_name
+from qosforge.finding_codes import load_codes
+from qosforge.findings import Finding, Severity
+from qosforge.inventory.models import Network
+from qosforge.memoise import memoise_at_most
+from qosforge.platforms.device_text import DeviceText
+
+SHOWN = 10
+"""Places of a group that are shown at once; more are folded."""
+MOST_SHOWN = 200
+"""Places of a group that the page has at all."""
+_ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+_UNREAD = "device-not-read"
+
+
+@dataclass(frozen=True)
+class AuditGroup:
+    """Findings of one code and severity: what they mean, why that matters, and every place. No ``hint``: there
+    is nothing to do.
+    """
+
+    code: str
+    severity: Severity
+    meaning: str
+    why: str
+    hint: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def devices(self) -> int:
+        """How many devices it is about."""
+        return len({finding.device for finding in self.findings})
+
+
+@dataclass(frozen=True)
+class LostMarks:
+    """Marks of a path that become others, with the device and port where that happens."""
+
+    marks: str
+    device: str
+    port: str
+
+
+@dataclass(frozen=True)
+class PathView:
+    """A path between two end hosts: the marks that arrive, and those that are lost."""
+
+    source: str
+    target: str
+    kept: str
+    lost: tuple[LostMarks, ...]
+
+
+@dataclass(frozen=True)
+class AuditView:
+    """An audit; ``unread`` are devices of which no configuration is known."""
+
+    groups: tuple[AuditGroup, ...]
+    paths: tuple[PathView, ...]
+    audited: int
+    unread: tuple[str, ...]
+
+    def count(self, severity: str) -> int:
+        """How many findings are of a severity."""
+        return sum(len(group.findings) for group in self.groups if group.severity == severity)
+
+
+def submit_audit(backend: Backend, network: Network, *, person: str) -> JobProgress:
+    """Audit what the devices of a network were last known to hold, unless that is under way or done.
+
+    Raises:
+        TooBusy: too many jobs of this person wait.
+        StoreError: an artifact is missing or damaged.
+    """
+    readings = backend.summaries.of(network).readings
+    parts = [version("qosforge"), _digest(network), {name: one.artifact for name, one in readings.items()}]
+    key = f"audit {network.name} {hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()}"
+    progress = backend.jobs.progress(key)
+    if progress is not None and progress.state != "failed":
+        return progress
+    known = last_known(backend.run_requests.store, backend.artifacts, network)
+    texts = {name: read.text for name, read in known.items()}
+    return backend.jobs.submit(key, audit_view, network, texts, person=person, topic=f"audit {network.name}")
+
+
+def audit_view(network: Network, texts: Mapping[str, DeviceText]) -> AuditView:
+    """Audit a network from its configurations, for people."""
+    found = audit(network, texts)
+    unread = tuple(f.device or "" for f in found.findings if f.code == _UNREAD)
+    told = [finding for finding in found.findings if finding.code != _UNREAD]
+    return AuditView(_groups(told), _paths(found.mark_paths), len(found.plans), unread)
+
+
+def _groups(findings: list[Finding]) -> tuple[AuditGroup, ...]:
+    gathered: dict[tuple[str, Severity], list[Finding]] = {}
+    for finding in findings:
+        gathered.setdefault((finding.code, finding.severity), []).append(finding)
+    known = load_codes().codes
+    groups = []
+    for (code, severity), same in gathered.items():
+        entry = known[code]
+        hint = "" if entry.hint.startswith("nothing") else _sentence(entry.hint)
+        groups.append(AuditGroup(code, severity, _sentence(entry.meaning), _sentence(entry.why), hint, tuple(same)))
+    return tuple(sorted(groups, key=lambda group: (_ORDER.index(group.severity), -len(group.findings))))
+
+
+def _sentence(text: str) -> str:
+    """With a capital letter, and without the marks of code."""
+    plain = text.replace("`", "")
+    return plain[:1].upper() + plain[1:]
+
+
+def _paths(ways: tuple[MarkPath, ...]) -> tuple[PathView, ...]:
+    pairs: dict[tuple[str, str], list[MarkPath]] = {}
+    for way in ways:
+        pairs.setdefault((way.source, way.target), []).append(way)
+    return tuple(_path(source, target, found) for (source, target), found in pairs.items())
+
+
+def _path(source: str, target: str, ways: list[MarkPath]) -> PathView:
+    kept = ", ".join(dscp_name(way.dscp) for way in ways if way.arrives == way.dscp)
+    lost: dict[tuple[str, str], list[str]] = {}
+    for way in ways:
+        if way.lost_at is not None:
+            lost.setdefault(way.lost_at, []).append(f"{dscp_name(way.dscp)} → {dscp_name(way.arrives)}")
+    return PathView(source, target, kept, tuple(LostMarks(", ".join(m), *port) for port, m in lost.items()))
+
+
+@memoise_at_most(16)
+def _digest(network: Network) -> str:
+    return hashlib.sha256(network.model_dump_json(by_alias=True).encode()).hexdigest()

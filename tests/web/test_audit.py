@@ -1,0 +1,67 @@
+"""The audit of a network as a page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.resources import root
+from qosforge.runs.record.tables import RunStatus
+from qosforge.settings import Settings
+from qosforge.web.site import create_site
+from tests.web.people import Persons
+from tests.web.recorded import record, startups
+
+AUDIT = "/networks/campus/audit"
+
+
+@pytest.fixture
+def backend(tmp_path: Path) -> Iterator[Backend]:
+    settings = Settings(var_dir=tmp_path / "var", compute_processes=1, inventories_dir=root() / "inventories")
+    with open_backend(settings) as made:
+        yield made
+
+
+@pytest.fixture
+def site(backend: Backend) -> Iterator[TestClient]:
+    with TestClient(create_site(backend)) as made:
+        Persons(backend).add("ann", Role.VIEWER, "campus").log_in(made)
+        yield made
+
+
+def _audited(site: TestClient) -> str:
+    deadline = time.monotonic() + 300
+    while 'id="auditing"' in (page := site.get(AUDIT).text):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    return page
+
+
+def test_findings_are_grouped_and_lead_to_their_devices(site: TestClient, backend: Backend) -> None:
+    texts = startups(backend.networks.network("campus"))
+    texts["r1"] += "\nservice-policy output NOWHERE\n"
+    del texts["b56"]
+    record(backend.run_requests.store, backend.artifacts, "campus", texts, RunStatus.FAILED)
+    page = _audited(site)
+    group = page[page.index('id="mark-rewritten-warning"') :].partition("</article>")[0]
+    assert '<a href="/networks/campus/devices/s2950">s2950</a>' in group
+    assert "af41 → CoS 0" in group
+    assert "What to do:" in group
+    assert "1 device was never read, and is not part of this" in page
+    assert "vigo1 → vigo2" in page
+    assert "device-not-read" not in page, "that is told once, above"
+    assert AUDIT in site.get("/networks/campus").text
+
+
+def test_a_network_that_was_never_read_says_so(site: TestClient) -> None:
+    assert "No device of this network was read yet" in _audited(site)
+
+
+def test_others_have_no_part_in_it(site: TestClient) -> None:
+    assert site.get("/networks/infn-fnal/audit").status_code == 403
