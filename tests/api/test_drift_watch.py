@@ -69,17 +69,35 @@ def test_others_do_not_say_how_often(client: TestClient, people: People) -> None
 def test_the_page_shows_state_and_time_and_takes_the_interval(backend: Backend) -> None:
     with TestClient(create_site(backend)) as site:
         session = Persons(backend).add("near", Role.ADMIN, "campus").log_in(site)
-        assert "the service does not look by itself" in site.get("/networks/campus").text
+        assert "the service does not look by itself" in site.get("/networks/campus?tab=checks").text
         told = site.put("/networks/campus/drift", data={"minutes": "60"}, headers=session).text
         assert "The service looks for drift by itself." in told
         assert 'value="60"' in told
         found(backend)
-        page = site.get("/networks/campus").text
+        page = site.get("/networks/campus?tab=checks").text
         assert "3 places are not as the last run left them" in page
         assert "no answer" in page
         assert "then every 60 minutes" in page
         assert "It looks no more." in site.put("/networks/campus/drift", data={"minutes": ""}, headers=session).text
         Persons(backend).add("eve", Role.VIEWER, "campus").log_in(site)
-        page = site.get("/networks/campus").text
+        page = site.get("/networks/campus?tab=checks").text
         assert "3 places are" in page
         assert 'hx-put="/networks/campus/drift"' not in page
+
+
+def test_every_device_is_read_where_an_operator_asks(client: TestClient, backend: Backend, people: People) -> None:
+    headers = people.headers("olga", Role.OPERATOR, "campus")
+    assert client.post(DRIFT, headers=headers).status_code == 202
+    claimed = claim_check(backend.database)
+    assert claimed is not None
+    assert claimed[0] == "campus"
+    assert client.post(DRIFT, headers=people.headers("eve", Role.VIEWER, "campus")).status_code == 403
+    with TestClient(create_site(backend)) as site:
+        session = Persons(backend).add("oskar", Role.OPERATOR, "campus").log_in(site)
+        record_check(backend.database, claimed[1], DriftResult(backend.access.now(), 0))
+        assert "Every device is being read" not in site.get("/networks/campus").text
+        assert "Every device is being read" in site.post("/networks/campus/read", headers=session).text
+        assert "Every device is being read" in site.get("/networks/campus").text
+        assert claim_check(backend.database) is not None
+        Persons(backend).add("viewer", Role.VIEWER, "campus").log_in(site)
+        assert "Read all devices" not in site.get("/networks/campus").text

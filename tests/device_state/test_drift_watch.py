@@ -21,6 +21,7 @@ from qosforge.device_state.drift_watch import (
     drift_watches,
     postpone_check,
     record_check,
+    request_check,
     set_drift_interval,
 )
 from qosforge.device_state.tables import DRIFT_WATCHES
@@ -70,6 +71,26 @@ def test_a_network_is_looked_at_only_where_it_is_wanted(live: RunStore) -> None:
     watch(live, "campus", None)
     assert not any_check_due(live.database)
     assert claim_check(live.database) is None
+
+
+def test_a_network_is_looked_at_once_where_somebody_asks(live: RunStore) -> None:
+    database = live.database
+    database.transact(lambda c: request_check(c, "campus", database.now(c)))
+    assert drift_watch(database, "campus").is_under_way(live.now())
+    claimed = claim_check(database)
+    assert claimed is not None
+    postpone_check(database, claimed[1], timedelta(0))  # a run is at its devices
+    claimed = claim_check(database)
+    assert claimed is not None, "it is still wanted"
+    assert drift_watch(database, "campus").is_under_way(live.now())
+    record_check(database, claimed[1], DriftResult(live.now(), 3))
+    seen = drift_watch(database, "campus")
+    assert (seen.minutes, seen.due, seen.looked is not None) == (None, None, True)
+    assert not seen.is_under_way(live.now())
+    assert not any_check_due(database)
+    watch(live, "campus")
+    database.transact(lambda c: request_check(c, "campus", database.now(c)))
+    assert drift_watch(database, "campus").minutes == 60, "the schedule stays"
 
 
 @pytest.mark.parametrize("minutes", [0, 4, 10081, -5])

@@ -70,6 +70,12 @@ class DriftWatch:
     unread: Mapping[str, str] = field(default_factory=dict)
     uncompared: tuple[str, ...] = ()
     compared: int = 0
+    claimed_until: datetime | None = None
+
+    def is_under_way(self, now: datetime) -> bool:
+        """Whether its devices are being read, or wait for a process that reads them."""
+        claimed = self.claimed_until is not None and self.claimed_until > now
+        return claimed or (self.due is not None and self.due <= now)
 
     @property
     def state(self) -> DriftState:
@@ -81,7 +87,17 @@ class DriftWatch:
 
 _KNOWN = [
     DRIFT_WATCHES.c[name]
-    for name in ("network", "minutes", "due", "looked", "drifted", "unread", "uncompared", "compared")
+    for name in (
+        "network",
+        "minutes",
+        "due",
+        "looked",
+        "drifted",
+        "unread",
+        "uncompared",
+        "compared",
+        "claimed_until",
+    )
 ]
 
 
@@ -107,11 +123,19 @@ def set_drift_interval(connection: sa.Connection, network: str, minutes: int | N
     if minutes is not None and not LEAST_MINUTES <= minutes <= MOST_MINUTES:
         hint = f"give {LEAST_MINUTES} to {MOST_MINUTES} minutes, or none"
         raise InputError("a network cannot be looked at so often, or so seldom", Place(path="minutes"), hint)
+    _set(connection, network, {"minutes": minutes, "due": None if minutes is None else now})
+
+
+def request_check(connection: sa.Connection, network: str, now: datetime) -> None:
+    """Check a network once, as soon as a process can; whether it is checked on a schedule stays as it is."""
+    _set(connection, network, {"due": now})
+
+
+def _set(connection: sa.Connection, network: str, chosen: Mapping[str, Any]) -> None:
     insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    chosen = {"minutes": minutes, "due": None if minutes is None else now}
     empty: dict[str, Any] = {"drifted": {}, "unread": {}, "uncompared": []}
     row = insert(DRIFT_WATCHES).values({"network": network, **chosen, **empty})
-    connection.execute(row.on_conflict_do_update(index_elements=[DRIFT_WATCHES.c.network], set_=chosen))
+    connection.execute(row.on_conflict_do_update(index_elements=[DRIFT_WATCHES.c.network], set_=dict(chosen)))
 
 
 def any_check_due(database: Database) -> bool:
@@ -155,7 +179,7 @@ def postpone_check(database: Database, claim: str, pause: timedelta) -> None:
     def write(connection: sa.Connection) -> None:
         due = database.now(connection) + pause
         values = {"due": due, "claim": None, "claimed_until": None}
-        own = (DRIFT_WATCHES.c.claim == claim) & DRIFT_WATCHES.c.minutes.is_not(None)
+        own = (DRIFT_WATCHES.c.claim == claim) & DRIFT_WATCHES.c.due.is_not(None)  # else nobody wants it any more
         connection.execute(sa.update(DRIFT_WATCHES).where(own).values(values))
 
     database.transact(write)
@@ -223,4 +247,5 @@ def _watch(row: sa.Row[Any]) -> DriftWatch:
         unread=row.unread,
         uncompared=tuple(row.uncompared),
         compared=row.compared,
+        claimed_until=row.claimed_until,
     )

@@ -18,7 +18,7 @@ from qosforge.api.resources import (
     NewNetwork,
     Writable,
 )
-from qosforge.device_state.drift_watch import drift_watch, set_drift_interval
+from qosforge.device_state.drift_watch import drift_watch, request_check, set_drift_interval
 from qosforge.inventory import editing
 
 router = APIRouter(tags=["networks"])
@@ -69,6 +69,27 @@ def watch_network(
 
     def change(connection: sa.Connection) -> None:
         set_drift_interval(connection, name, body.minutes, backend.database.now(connection))
+        backend.database.announce(connection)
+
+    backend.database.transact(change)
+    return network_drift(backend, name)
+
+
+@router.post(
+    "/networks/{network}/drift",
+    status_code=202,
+    dependencies=[Depends(Needs(Role.OPERATOR))],
+    responses=responses(404),
+)
+def check_drift(backend: TheBackend, network: str) -> DriftWatchDocument:
+    """Read every device of a network once, as soon as a process can, and compare it with what the last run left.
+
+    It only reads; ``looked`` of the schedule changes once it is done.
+    """
+    name = backend.networks.network(network).name
+
+    def change(connection: sa.Connection) -> None:
+        request_check(connection, name, backend.database.now(connection))
         backend.database.announce(connection)
 
     backend.database.transact(change)

@@ -17,7 +17,7 @@ from qosforge.api.routes import devices as of_devices
 from qosforge.api.routes import networks as rest
 from qosforge.deploy.inspection import Subject
 from qosforge.deploy.route import lab_of
-from qosforge.device_state.drift_watch import LEAST_MINUTES, MOST_MINUTES
+from qosforge.device_state.drift_watch import LEAST_MINUTES, MOST_MINUTES, drift_watch
 from qosforge.device_state.qos_state import QosStatus
 from qosforge.inventory.catalogue import InventoryBroken
 from qosforge.inventory.models import Network
@@ -98,6 +98,7 @@ def show_network(
         device_states=DEVICE_STATES,
         link_states=tuple(QosStatus),
         has_graph=has_graph,
+        under_way=drift_watch(backend.database, found.name).is_under_way(backend.access.now()),
         has_upright=len(found.devices) <= FEW_DEVICES,
         has_search=max(len(found.devices), len(found.links)) > FEW_DEVICES,
         **_tab(backend, network, tab),
@@ -125,6 +126,13 @@ def show_drawing(page: ThePage, backend: TheBackend, network: str) -> Response:
 def show_graph(backend: TheBackend, network: str) -> Response:
     """A network's devices and links as data, for the graph of a large one."""
     return JSONResponse(network_graph(network_view(backend, backend.networks.network(network))))
+
+
+@router.post("/networks/{network}/read", dependencies=sees(Role.OPERATOR))
+def read_network(page: ThePage, backend: TheBackend, network: str) -> Response:
+    """Have every device of a network read as soon as a process can."""
+    rest.check_drift(backend, network)
+    return page.answer("networks/reading.html.j2", name=network, under_way=True)
 
 
 @router.put("/networks/{network}/drift", dependencies=sees(Role.ADMIN))
