@@ -94,6 +94,10 @@ def test_lines_of_others_are_in_no_difference() -> None:
     assert compared(BEFORE, after) == []
 
 
+def test_nothing_has_no_headings() -> None:
+    assert headings_only(()) == ()
+
+
 def test_headings_alone_leave_out_what_stays_beside_a_change() -> None:
     after = BEFORE.replace("priority percent 50", "priority percent 40")
     assert headings_only(compared(BEFORE, after)) == (

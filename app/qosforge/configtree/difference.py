@@ -30,10 +30,10 @@ def difference(current: Tree, target: Tree, grammar: Grammar) -> tuple[str, ...]
 
 def headings_only(lines: Sequence[str]) -> tuple[str, ...]:
     """A difference without the lines that stay, but for headings of what changes."""
-    following = [*lines[1:], ""]
+    following = (*lines[1:], "")
     return tuple(
         line
-        for line, after in zip(lines, following, strict=True)
+        for line, after in zip(lines, following, strict=False)
         if line[:1] != " " or _depth(line) < _depth(after)
     )
 
