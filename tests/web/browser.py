@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -99,11 +98,7 @@ class Tab:
         assert wider <= 0, f"{self.page.url} is {wider} px wider than the screen"
 
 
-def drawn(page: Page, seconds: float) -> None:
-    """Scroll to a run's figures until one is drawn: the page may just renew itself, and be elsewhere after it."""
-    deadline = time.monotonic() + seconds
-    figure = page.locator("figure svg").first
-    while not figure.is_visible():
-        assert time.monotonic() < deadline, "no figure was drawn"
-        page.evaluate("document.querySelector('.figures')?.scrollIntoView()")
-        page.wait_for_timeout(300)
+def part(page: Page, name: str) -> None:
+    """Go to a part of a run's page."""
+    page.get_by_role("navigation", name="Parts of this run").get_by_role("link", name=name).click()
+    expect(page.locator("#tabs [aria-current=page]")).to_contain_text(name)

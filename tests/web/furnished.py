@@ -69,6 +69,7 @@ SAMPLES = {
     "/runs/{run_id}/progress": "/runs/{run}/progress",
     "/runs/{run_id}/report.pdf": "/runs/{run}/report.pdf",
     "/runs/{run_id}/standing": "/runs/{run}/standing",
+    "/runs/{run_id}/watch": "/runs/{run}/watch",
 }
 """An address for every page, and for every part of a page that is fetched by itself."""
 
@@ -81,6 +82,7 @@ FRAGMENTS = frozenset(
         "/runs/{run_id}/figures",
         "/runs/{run_id}/progress",
         "/runs/{run_id}/standing",
+        "/runs/{run_id}/watch",
     }
 )
 """Parts of pages: no page of their own."""

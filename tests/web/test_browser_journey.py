@@ -15,7 +15,7 @@ from qosforge.settings import Settings
 from tests.api.served import serving
 from tests.parts import why_not
 from tests.system.campus import Campus
-from tests.web.browser import PHONE, Tab, drawn
+from tests.web.browser import PHONE, Tab, part
 from tests.web.conftest import Site
 from tests.web.people import PASSWORD
 
@@ -66,7 +66,7 @@ def test_an_administrator_changes_the_campus_and_takes_it_back(tab: Callable[...
     ask_for_a_run(ann.page)
 
     status(ann.page, "needs approval")
-    expect(ann.page.get_by_role("button", name="Approve exactly this")).to_be_disabled()
+    expect(ann.page.get_by_role("button", name="Approve", exact=True)).to_be_disabled()
     expect(ann.page.locator("#why-not")).to_contain_text("ann created the run and may not approve it")
     ann.require_sound()
     ann.page.evaluate("window.stillOpen = true")
@@ -75,7 +75,6 @@ def test_an_administrator_changes_the_campus_and_takes_it_back(tab: Callable[...
     look_and_approve(bob)
 
     watch_it_being_kept(ann.page)
-    assert ann.page.evaluate("window.stillOpen")
     assert campus.all_running() != delivered
     read_the_verdict(ann.page)
     ann.require_sound()
@@ -234,13 +233,12 @@ def look_and_approve(bob: Tab) -> None:
     """On a phone, in a profile of one's own: see what would be entered, and approve that."""
     page = bob.page
     page.get_by_role("link", name="meeting on campus").click()
-    page.get_by_role("link", name="e300").first.click()
-    device = page.locator("#device-e300")
+    device = page.locator("details.change", has=page.locator("#device-e300"))
     device.locator("summary").first.click()
-    expect(device.locator(".delta .more", has_text="bandwidth-percentage").first).to_be_visible()
+    expect(device.locator(".diff .added", has_text="bandwidth-percentage").first).to_be_visible()
     bob.require_sound()
     page.get_by_label("Comment").fill("looked at the core")
-    page.get_by_role("button", name="Approve exactly this").click()
+    page.get_by_role("button", name="Approve", exact=True).click()
 
 
 def watch_it_being_kept(page: Page) -> None:
@@ -250,27 +248,32 @@ def watch_it_being_kept(page: Page) -> None:
     pushed = boxes.get_by_role("row", name=re.compile("^r1 ")).get_by_role("cell").nth(2)
     expect(pushed).to_contain_text("done", timeout=LONG_MS)
     status(page, "kept")
+    assert page.evaluate("window.stillOpen")
+    part(page, "Events")
     expect(boxes.get_by_text("✔ kept")).to_have_count(9)
     expect(page.get_by_text("“looked at the core”")).to_be_visible()
 
 
 def read_the_verdict(page: Page) -> None:
     """By class: broken before, met after, and what the change did; and the plots."""
+    part(page, "Objectives")
+    page.locator("#objectives-1 > summary").click()
     row = page.locator("table.verdicts").get_by_role("row", name=re.compile("voice-video.*p95"))
     expect(row.get_by_role("cell")).to_have_text(
         [
             re.compile(text)
-            for text in (r"p95 ≤ 50 ms", r"✘ broken ∞", r"✔ met \d.* ms", r"✔ met \d.* ms", r"^better")
+            for text in (r"p95 ≤ 50 ms", r"✘ broken ∞", r"✔ met \d.* ms", r"✔ met \d.* ms", r"^better", "Evidence")
         ]
     )
     expect(page.get_by_text("∞: so many packets were lost").first).to_be_visible()
-    drawn(page, LONG_MS / 1000)
+    part(page, "Figures")
     plot = page.locator("figure", has_text="voice-video").first
     expect(plot.get_by_role("img").first).to_be_visible(timeout=LONG_MS)
 
 
 def take_the_reports_away(page: Page) -> None:
     """As a page for a browser, and for paper."""
+    page.get_by_text("Downloads").click()
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Report", exact=True).click()
     expect(opened.value.get_by_role("heading", name=re.compile("meeting")).first).to_be_visible()
@@ -301,6 +304,6 @@ def roll_back(ann: Tab) -> None:
         expect(dialog).to_contain_text(name)
     dialog.get_by_role("button", name="Roll back").click()
     expect(page.get_by_role("heading", name="Rollback of meeting")).to_be_visible()
-    status(page, "kept")
+    status(page, "rolled back to before")
     expect(page.get_by_role("button", name="Cancel the run")).to_have_count(0)
     ann.require_sound()

@@ -23,7 +23,7 @@ from qosforge.settings import Settings
 from qoslab import control
 from tests.api.served import serving
 from tests.principals import somebody
-from tests.web.browser import Tab
+from tests.web.browser import Tab, part
 from tests.web.conftest import Site
 from tests.web.people import PASSWORD
 
@@ -76,6 +76,7 @@ def test_a_rollout_waits_between_its_waves_until_it_is_reported_to_go_on(
     page.get_by_role("button", name="Start run").click()
     page.wait_for_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
     expect(page.locator("#state .headline")).to_contain_text("needs approval", timeout=LONG_MS)
+    part(page, "Events")
     waves = page.get_by_role("region", name="Waves").locator("tbody tr")
     expect(waves).to_have_count(2)
     page.get_by_role("button", name="Pause before the next wave").click()
@@ -84,7 +85,7 @@ def test_a_rollout_waits_between_its_waves_until_it_is_reported_to_go_on(
 
     bob.log_in("bob", PASSWORD)
     bob.page.goto(page.url)
-    bob.page.get_by_role("button", name="Approve exactly this").click()
+    bob.page.get_by_role("button", name="Approve", exact=True).click()
     expect(page.locator("#state")).to_contain_text("paused by ann", timeout=LONG_MS)
     first = changed(site)
     assert len(first) == 1

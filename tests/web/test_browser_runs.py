@@ -21,7 +21,7 @@ from qosforge.settings import Settings
 from qoslab import control
 from tests.api.served import serving
 from tests.principals import somebody
-from tests.web.browser import PHONE, Tab, drawn
+from tests.web.browser import PHONE, Tab, part
 from tests.web.conftest import Site
 from tests.web.people import PASSWORD
 
@@ -99,19 +99,26 @@ def test_a_run_is_ordered_approved_by_another_watched_judged_and_rolled_back(sit
     bob.log_in("bob", PASSWORD)
     bob.page.get_by_role("link", name="remote-control on infn-fnal").click()
     bob.page.get_by_label("Comment").fill("looked at both routers")
-    expect(bob.page.get_by_text("+ policy-map QOSFORGE-OUT").first).to_be_visible()
+    expect(bob.page.locator(".diff .added", has_text="policy-map QOSFORGE-OUT").first).to_be_visible()
     bob.require_sound()
-    bob.page.get_by_role("button", name="Approve exactly this").click()
+    bob.page.get_by_role("button", name="Approve", exact=True).click()
 
     # Both see it go on without touching anything, to the verdict.
     for each in (ann.page, bob.page):
         status(each, "kept")
+        expect(each.get_by_text("“looked at both routers”")).to_be_visible()
+        expect(each.locator(".class-tiles")).to_contain_text("1 of 1 met")
+        part(each, "Events")
         expect(each.locator("table.matrix tbody tr")).to_have_count(2)
         expect(each.locator("table.matrix").get_by_text("✔ kept")).to_have_count(2)
-        expect(each.get_by_text("“looked at both routers”")).to_be_visible()
+        part(each, "Objectives")
         expect(each.locator("table.verdicts").get_by_text("✔ met")).not_to_have_count(0)
     assert ann.page.locator("#now").text_content() == "kept"
-    drawn(ann.page, LONG_MS / 1000)
+    part(ann.page, "Figures")
+    expect(ann.page.locator("figure svg").first).to_be_visible(timeout=LONG_MS)
+    ann.page.reload()
+    expect(ann.page.locator("figure svg").first).to_be_visible()  # kept with the run: nothing is drawn again
+    ann.page.get_by_text("Downloads").click()
     with ann.page.expect_download() as download:
         ann.page.get_by_role("link", name="Everything").click()
     assert download.value.suggested_filename.endswith(".zip")
@@ -125,7 +132,13 @@ def test_a_run_is_ordered_approved_by_another_watched_judged_and_rolled_back(sit
     ann.require_sound()
     dialog.get_by_role("button", name="Roll back").click()
     expect(ann.page.get_by_role("heading", name="Rollback of remote-control")).to_be_visible()
-    status(ann.page, "kept")
+    status(ann.page, "rolled back to before")
+    ann.page.locator("#state").get_by_role("link", name=re.compile("^run ")).click()
+    status(ann.page, "rolled back later")
+    ann.page.goto("/runs")
+    expect(ann.page.get_by_role("row", name=re.compile("remote-control")).nth(1)).to_contain_text(
+        "rolled back later"
+    )
 
 
 def test_another_network_brings_its_own_policies_and_keeps_what_was_entered(site: Site, tab: Open) -> None:
@@ -176,13 +189,14 @@ def test_a_change_that_breaks_its_objective_is_taken_back_and_told_after_an_outa
     ann.context.set_offline(True)
     expect(ann.page.locator("#connection")).to_be_visible()
     bob.page.goto(ann.page.url)
-    bob.page.get_by_role("button", name="Approve exactly this").click()
+    bob.page.get_by_role("button", name="Approve", exact=True).click()
     status(bob.page, "rolled back")
     status(ann.page, "needs approval")
     ann.context.set_offline(False)
     status(ann.page, "rolled back")
     expect(ann.page.locator("#connection")).to_be_hidden()
-    expect(ann.page.locator("#state .because")).to_contain_text("delay p99 is")
+    expect(ann.page.locator("#state .sentence")).to_contain_text("delay p99 is")
+    part(ann.page, "Events")
     expect(ann.page.locator("table.matrix").get_by_text("↩ rolled back")).to_have_count(2)
     assert held(site) == before
     expect(ann.page.get_by_role("button", name="Try again")).to_be_visible()

@@ -220,13 +220,13 @@ def test_findings_of_a_run_are_in_the_language_of_the_page(pseudo: str, tmp_path
             pass
         with TestClient(create_site(backend), headers={"Accept-Language": "la"}) as client:
             Persons(backend).find(ADMIN).log_in(client)
-            shown = html.unescape(client.get(f"/runs/{run}").text)
+            shown = html.unescape(client.get(f"/runs/{run}?tab=findings").text)
             assert shown.count("⟦nothing refers to parameter '<voice>'⟧") == 2
             assert shown.count("⟦refer to it as ${<voice>}, or take it away⟧") == 1
             assert "as it was said before" not in shown
             assert "recorded without facts" in shown
             assert "of a code that is gone" in shown
-            shown = html.unescape(client.get(f"/runs/{run}", headers={"Accept-Language": "en"}).text)
+            shown = html.unescape(client.get(f"/runs/{run}?tab=findings", headers={"Accept-Language": "en"}).text)
             assert "as it was said before" in shown
             assert shown.count("nothing refers to parameter '<voice>'") == 1
 

@@ -115,7 +115,7 @@ def test_older_runs_follow_on_pages(client: TestClient, enter: Enter, backend: B
     address: str | None = "/runs?network=campus"
     while address:
         page = client.get(address).text
-        seen += re.findall(r"policy-\d\d(?= <code>)", page)
+        seen += re.findall(r"policy-\d\d(?=</a> <code>)", page)
         found = re.search(r'href="(/runs\?[^"]*cursor=[^"]+)"', page)
         address = unescape(found[1]) if found else None
     assert seen == [f"policy-{number:02}" for number in range(64, -1, -1)]
@@ -144,7 +144,7 @@ def test_the_first_page_tells_what_waits_for_whom(client: TestClient, enter: Ent
     assert "Waiting for approval 1" in mine
     assert "ticket CHG-7" in mine
     assert "Waits for an approver" in mine
-    assert f"Under way Run Network Status Verdict By Created {POLICY} {under_way[:13]}" in mine
+    assert f"Under way Run Network Outcome Objectives By Created {POLICY} {under_way[:13]}" in mine
     enter("bob", Role.APPROVER)
     assert "Look at it, and approve or reject it" in told(client.get("/"))
     enter("eve", Role.VIEWER, "campus")
@@ -392,7 +392,7 @@ def test_who_asked_is_reported_beforehand_that_another_has_to_approve(
     page = client.get(f"/runs/{run}")
     assert not re.search(r'id="approve"[^>]* disabled', page.text)
     assert f'value="{candidate}"' in page.text
-    assert "+ policy-map new" in page.text
+    assert "+policy-map new" in page.text
     stale = client.post(f"/runs/{run}/approve", data={"candidate": "0" * 64}, headers=bob)
     assert (stale.status_code, "not what the run would do now" in told(stale)) == (409, True)
     good = {"candidate": candidate, "comment": "fine\nby me"}
@@ -498,7 +498,7 @@ def test_devices_are_shown_by_step_and_why_one_failed(client: TestClient, enter:
     store.begin_attempt(run, 1)
     reading = store.begin_stage(run, "read")
     store.events.device(run, "router3", "read")
-    rows = re.findall(r'<th scope="row">(\w+)</th>', client.get(f"/runs/{run}/progress").text)
+    rows = re.findall(r'<th scope="row">(\w+)</th>', client.get(f"/runs/{run}/watch").text)
     assert rows == ["router3"]
     read = ReadSummary(running={"router1": "0", "router3": "0"}, errors=[])
     store.end_stage(reading, StageOutcome.DONE, read)
@@ -507,12 +507,12 @@ def test_devices_are_shown_by_step_and_why_one_failed(client: TestClient, enter:
     store.journal.append(
         run, "router3", JournalAction.FAILED, note="the device refused the change: % Bad <b>line</b>"
     )
-    page = client.get(f"/runs/{run}/progress")
+    page = client.get(f"/runs/{run}/watch")
     assert "✘ Pushed: the device refused the change: % Bad <b>line</b>" in told(page)
     assert "% Bad &lt;b&gt;line&lt;/b&gt;" in page.text
     store.journal.append(run, "router3", JournalAction.UNDOING)
     store.journal.append(run, "router3", JournalAction.UNDONE)
-    assert "↩ rolled back" in told(client.get(f"/runs/{run}/progress"))
+    assert "↩ rolled back" in told(client.get(f"/runs/{run}/watch"))
 
 
 def test_a_step_at_which_devices_failed_is_not_told_as_done(
@@ -523,7 +523,8 @@ def test_a_step_at_which_devices_failed_is_not_told_as_done(
     refused = StepError(device="router1", message="cannot be reached")
     with store.stage(run, "read", ReadSummary(running={}, errors=[refused])):
         pass
-    assert "Read what every device holds ✘ failed" in told(client.get(f"/runs/{run}/progress"))
+    assert "Read what every device holds ✘ failed" in told(client.get(f"/runs/{run}/watch"))
+    assert re.search(r'class="step failed".*?Read', client.get(f"/runs/{run}/progress").text, re.S)
 
 
 def test_what_an_outside_tester_has_to_give_is_said(client: TestClient, enter: Enter, backend: Backend) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import cache, partial
 from typing import Annotated, Any
 
@@ -19,6 +20,8 @@ from qosforge.api.middleware.authorization import Needs
 from qosforge.operations.revision import release
 from qosforge.platforms.base import installed, platform
 from qosforge.reports.row_table import row_table
+from qosforge.runs.record.run import Run
+from qosforge.runs.workflow.rollback import rolled_back_since
 from qosforge.visible import visible_in_page
 from qosforge.web.assets import asset
 from qosforge.web.finding_texts import translate_finding
@@ -52,6 +55,15 @@ class Page:
     def is_fragment(self) -> bool:
         """Whether a script of an open page sent the request, not the browser for a whole page."""
         return self.request.headers.get("hx-request") == "true"
+
+    @property
+    def now(self) -> datetime:
+        """This moment, for times that go on."""
+        return datetime.now(UTC)
+
+    def rolled_back_since(self, runs: Sequence[Run]) -> dict[str, Run]:
+        """By the ids of those of these runs that were kept and then rolled back: the run that did it."""
+        return rolled_back_since(self.backend.run_requests.store, runs)
 
     def text(self, message: str, **values: object) -> str:
         """A string of our own in the page's language, with its ``%(name)s`` filled in."""

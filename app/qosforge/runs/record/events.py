@@ -35,6 +35,10 @@ class EventKind(StrEnum):
     """``by``, and ``paused``: whether the rollout is held before its next wave, or goes on."""
     MEASUREMENT = "measurement"
     """``side``, ``tester``: an external measurement came."""
+    FIGURES = "figures"
+    """``scenario``, ``scenarios``, ``measured`` and ``artifact``: figures were drawn, which are kept as that
+    artifact. ``measured`` tells of which measurements they are.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,10 @@ class Events:
         """Say what a stage is doing."""
         data = {"stage": stage, "text": text}
         self._database.transact(lambda connection: self.write(connection, run_id, EventKind.PROGRESS, data))
+
+    def figures(self, run_id: str, drawn: Mapping[str, Any]) -> None:
+        """Say that figures were drawn, and where they are kept."""
+        self._database.transact(lambda connection: self.write(connection, run_id, EventKind.FIGURES, drawn))
 
     def device(self, run_id: str, device: str, action: str) -> None:
         """Say that a device was looked at; what touches it tells of itself by the journal."""
@@ -100,6 +108,14 @@ class Events:
             .order_by(EVENTS.c.seq)
             .limit(limit)
         )
+        with self._database.read() as connection:
+            return [_event(row) for row in connection.execute(query)]
+
+    def newest(self, run_id: str, limit: int, kind: EventKind | None = None) -> list[Event]:
+        """The newest events of a run, newest first; of one kind where that is given."""
+        query = sa.select(EVENTS).where(EVENTS.c.run_id == run_id).order_by(EVENTS.c.seq.desc()).limit(limit)
+        if kind is not None:
+            query = query.where(EVENTS.c.kind == kind.value)
         with self._database.read() as connection:
             return [_event(row) for row in connection.execute(query)]
 

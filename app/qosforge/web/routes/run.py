@@ -2,34 +2,79 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Response
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.errors import QosforgeError, ServiceError
 from qosforge.web.pages import Page, ThePage, sees
-from qosforge.web.views.run import RunView
+from qosforge.web.views.run import RunView, Tab
 
 router = APIRouter()
 
 
+def _view(
+    caller: Caller,
+    backend: TheBackend,
+    run_id: str,
+    *,
+    tab: Annotated[Tab | Literal[""], Query()] = "",
+    scenario: Annotated[str, Query(max_length=128)] = "",
+    figure: Annotated[str, Query(max_length=32)] = "",
+) -> RunView:
+    return RunView(backend, caller, backend.run_requests.run(run_id), tab, scenario, figure)
+
+
+TheView = Annotated[RunView, Depends(_view)]
+"""The run of a route, and which part of its page is asked for."""
+
+
 @router.get("/runs/{run_id}", dependencies=sees(Role.VIEWER))
-def run_page(page: ThePage, caller: Caller, backend: TheBackend, run_id: str) -> Response:
-    """The whole page of a run: progress, candidate, verdicts and actions."""
-    return _answer(page, "runs/run.html.j2", RunView(backend, caller, backend.run_requests.run(run_id)))
+def run_page(page: ThePage, view: TheView, draw: Annotated[Literal["", "now"], Query()] = "") -> Response:
+    """The whole page of a run; ``draw`` has its figures drawn for a browser without scripts."""
+    failed = _draw(view) if draw else None
+    return _answer(page, "runs/run.html.j2", replace(view), failed)
 
 
 @router.get("/runs/{run_id}/progress", dependencies=sees(Role.VIEWER))
-def run_progress(page: ThePage, caller: Caller, backend: TheBackend, run_id: str) -> Response:
-    """The progress of a run."""
-    return _answer(page, "runs/progress.html.j2", RunView(backend, caller, backend.run_requests.run(run_id)))
+def run_progress(page: ThePage, view: TheView) -> Response:
+    """What the run is doing, in a sentence and by steps."""
+    return _answer(page, "runs/progress.html.j2", view)
 
 
 @router.get("/runs/{run_id}/standing", dependencies=sees(Role.VIEWER))
-def run_standing(page: ThePage, caller: Caller, backend: TheBackend, run_id: str) -> Response:
-    """The rest of the page: decisions, verdicts, lines to enter, findings, downloads."""
-    return _answer(page, "runs/standing.html.j2", RunView(backend, caller, backend.run_requests.run(run_id)))
+def run_standing(page: ThePage, view: TheView) -> Response:
+    """The rest of the page: what each class gets, and the part that was chosen."""
+    return _answer(page, "runs/standing.html.j2", view)
 
 
-def _answer(page: Page, template: str, view: RunView) -> Response:
+@router.get("/runs/{run_id}/watch", dependencies=sees(Role.VIEWER))
+def run_watch(page: ThePage, view: TheView) -> Response:
+    """Devices by step, stages and events."""
+    return _answer(page, "runs/watch.html.j2", view)
+
+
+@router.get("/runs/{run_id}/figures", dependencies=sees(Role.VIEWER))
+def run_figures(page: ThePage, view: TheView) -> Response:
+    """The figures of a scenario: as they are kept, else drawn now, which takes seconds, and kept."""
+    failed = None if view.drawn.document else _draw(view)
+    return page.answer("runs/figures.html.j2", view=replace(view), run=view.run, failed=failed)
+
+
+def _draw(view: RunView) -> QosforgeError | None:
+    """Draw the figures that are asked for; what kept that from being done, for the page to tell."""
+    if not view.measured:
+        return None
+    try:
+        view.drawn.draw(view.caller)
+    except ServiceError as error:
+        return error
+    return None
+
+
+def _answer(page: Page, template: str, view: RunView, failed: QosforgeError | None = None) -> Response:
     _ = view.seq  # before the rest: what happens meanwhile is told again, and nothing is missed
-    return page.answer(template, view=view, run=view.run)
+    return page.answer(template, view=view, run=view.run, failed=failed)

@@ -1,4 +1,4 @@
-"""Downloads of a run that take seconds: figures, the PDF report, and everything in one archive."""
+"""Downloads of a run that take seconds: the PDF report, and everything in one archive."""
 
 from __future__ import annotations
 
@@ -15,34 +15,15 @@ from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.routes.run_artifacts import run_report_pdf
 from qosforge.api.run_models import report_document, without_secrets
 from qosforge.reports.bundle import Entry, stream_zip
-from qosforge.reports.delay_origin import not_recorded, run_origins
-from qosforge.reports.figures import class_figures
 from qosforge.reports.junit import run_junit
 from qosforge.reports.markdown import run_markdown
 from qosforge.reports.run_report import render_run_report
 from qosforge.reports.sarif import sarif
-from qosforge.reports.trade_offs import accounts, side_texts, trade_offs
 from qosforge.runs.views.redaction import RedactedArtifacts
-from qosforge.web.pages import ThePage, sees
+from qosforge.web.pages import sees
 from qosforge.web.views.run import RunView
 
 router = APIRouter()
-
-
-@router.get("/runs/{run_id}/figures", dependencies=sees(Role.VIEWER))
-def figures(caller: Caller, page: ThePage, backend: TheBackend, run_id: str) -> Response:
-    """The figures of measurements and predictions, drawn in a computing process: that takes seconds."""
-    report = backend.run_requests.detail(run_id)
-    drawn = backend.compute_for(caller, class_figures, report)
-    return page.answer(
-        "runs/figures.html.j2",
-        figures=drawn,
-        accounts=accounts(report.before, report.after),
-        balances=trade_offs(report.before, report.after),
-        side_texts=side_texts,
-        origins=run_origins(report),
-        unrecorded=not_recorded((report.before, report.predicted, report.after)),
-    )
 
 
 @router.get("/runs/{run_id}/report.pdf", dependencies=sees(Role.VIEWER))

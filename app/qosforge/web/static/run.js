@@ -118,4 +118,16 @@ standing.addEventListener("click", (event) => {
 });
 standing.addEventListener("close", settle, true);
 
+// How long what is under way takes so far.
+function spanned(seconds) {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+setInterval(() => {
+  for (const one of progress.querySelectorAll("[data-since]")) {
+    one.textContent = spanned(Math.max(0, (Date.now() - Date.parse(one.dataset.since)) / 1000));
+  }
+}, 1000);
+
 follow();

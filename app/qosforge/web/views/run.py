@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
+from urllib.parse import urlencode
 
 from qosforge.access.roles import Principal, Role
 from qosforge.api.backend import Backend
 from qosforge.api.run_models import without_secrets
+from qosforge.errors import InputError
 from qosforge.findings import Finding, Severity
+from qosforge.intent.loader import parse_intent
+from qosforge.intent.treatment import TrafficClass
 from qosforge.reports.evidence import interval, observed
+from qosforge.reports.gathered_changes import GatheredChange, difference_or_lines, gather_changes
+from qosforge.reports.grouped_findings import FindingGroup, group_findings
 from qosforge.reports.model import DeviceReport, RunReport
 from qosforge.reports.proofs import Proofs, proofs
 from qosforge.reports.table import format_bound
+from qosforge.reports.trade_offs import side_texts
 from qosforge.reports.verdict_rows import VerdictRow, verdict_rows
+from qosforge.runs.record.events import Event
 from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.set_aside import CODES
@@ -29,9 +39,17 @@ from qosforge.runs.views.progress import Progress, progress
 from qosforge.runs.workflow.external_tester import awaited_side
 from qosforge.runs.workflow.rollback import rollbacks_of, rolled_back_by
 from qosforge.tester.measurement.document import Side, When
+from qosforge.web.views.changes import DiffLine, Sign
+from qosforge.web.views.run_classes import ClassTile, class_tiles
+from qosforge.web.views.run_figures import DrawnFigures
+from qosforge.web.views.run_steps import Step, steps_of
+
+Tab = Literal["changes", "objectives", "figures", "findings", "events"]
 
 SIDES: tuple[When, ...] = ("before", "predicted", "after")
-_SEVERITIES = tuple(Severity)
+SHOWN_EVENTS = 100
+"""Events that the page lists; REST has all of them."""
+_SIGNS: dict[str, Sign] = {"+": "added", "-": "removed"}
 _NOT_KEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.FAILED, RunStatus.REJECTED, RunStatus.NEEDS_RECOVERY})
 _ABOUT_TO_TOUCH = frozenset({RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED, RunStatus.PENDING, RunStatus.RUNNING})
 
@@ -41,13 +59,44 @@ def _gives(stage: Stage) -> bool:
     return stage.outcome is not None and stage.name not in ("read", "compile", "push", "counters")
 
 
+def _default_tab(run: Run, report: RunReport) -> Tab:
+    """What is looked at first: what is to be decided on, what came of it, or what happened."""
+    if report.question:
+        return "objectives"
+    match run.status:
+        case RunStatus.RUNNING:
+            return "events"
+        case RunStatus.REJECTED:
+            return "findings"
+        case RunStatus.NEEDS_RECOVERY | RunStatus.FAILED:
+            return "events"
+    return "figures" if report.verdicts_after else "changes"
+
+
 @dataclass(frozen=True)
 class RunView:
-    """A run as ``caller`` may see it; each part is looked up when a template first asks for it."""
+    """A run as ``caller`` may see it; each part is looked up when a template first asks for it.
+
+    ``chosen`` is the part of the page that was asked for; ``scenario`` and ``figure`` are which figure.
+    """
 
     backend: Backend
     caller: Principal
     run: Run
+    chosen: Tab | Literal[""] = ""
+    scenario: str = ""
+    figure: str = ""
+
+    @property
+    def tab(self) -> Tab:
+        """The part that the page shows."""
+        return self.chosen or _default_tab(self.run, self.report)
+
+    @property
+    def query(self) -> str:
+        """What was asked for, as a query; it is empty where that is the default."""
+        asked = {"tab": self.chosen, "scenario": self.scenario, "figure": self.figure}
+        return urlencode({name: value for name, value in asked.items() if value})
 
     @cached_property
     def seq(self) -> int:
@@ -72,6 +121,12 @@ class RunView:
         found = self.backend.run_requests.detail(self.run.id, measurements=False)
         return found if self.may(Role.OPERATOR) else without_secrets(found)
 
+    @property
+    def figure_query(self) -> str:
+        """The figure that was asked for, as a query."""
+        asked = {"tab": "figures", "scenario": self.scenario, "figure": self.figure}
+        return urlencode({name: value for name, value in asked.items() if value})
+
     def may(self, role: Role | str) -> bool:
         """Whether the caller has the role on the run's network."""
         return self.caller.may(Role(role), self.run.network)
@@ -86,10 +141,82 @@ class RunView:
         """The devices that get, or would get, lines."""
         return tuple(device for device in self.report.devices if device.candidate)
 
+    @cached_property
+    def changes(self) -> tuple[GatheredChange, ...]:
+        """What the configurations lose and gain; devices that change alike together."""
+        return gather_changes(
+            (device.name, difference_or_lines(device.difference.splitlines(), device.candidate.splitlines()))
+            for device in self.changed
+        )
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """How many lines all devices gain, and how many they lose."""
+        gathered = self.changes
+        return (
+            sum(each.added * len(each.devices) for each in gathered),
+            sum(each.removed * len(each.devices) for each in gathered),
+        )
+
+    @staticmethod
+    def diff_lines(lines: Sequence[str]) -> list[DiffLine]:
+        """Lines of a difference for the macro of all pages."""
+        return [DiffLine(_SIGNS.get(line[:1], "kept"), line[1:]) for line in lines]
+
+    def device(self, name: str) -> DeviceReport:
+        """What is known of a device."""
+        return next(device for device in self.report.devices if device.name == name)
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The run's steps as people follow them."""
+        decided = any(not one.keeping for one in self.report.decisions)
+        waits = self.run.status is RunStatus.NEEDS_APPROVAL
+        return steps_of(self.run, self.progress, approval=decided or waits)
+
+    @cached_property
+    def classes(self) -> tuple[ClassTile, ...]:
+        """The judged classes, each with what it gets before and after."""
+        return class_tiles(self.verdicts, self.sides, self._policy_classes)
+
+    @property
+    def _policy_classes(self) -> tuple[TrafficClass, ...]:
+        resolved, artifacts = self.run.resolved, self.backend.artifacts
+        if not self.verdicts or not resolved.intent_artifact or self.given_up:
+            return ()
+        included = {name: artifacts.get_text(kept) for name, kept in resolved.intent_included.items()}
+        text = artifacts.get_text(resolved.intent_artifact)
+        try:
+            loaded = parse_intent(text, resolved.intent_file, resolved.intent_parameters, included)
+        except InputError:  # of a release whose language this one does not read any more
+            return ()
+        return tuple(loaded.intent.classes)
+
+    @property
+    def objectives(self) -> tuple[int, int, int]:
+        """Bounds on the side that was judged last: how many are met, how many inconclusive, how many there are."""
+        met, open_, judged = ([getattr(one, of) for one in self.classes] for of in ("met", "open", "judged"))
+        return sum(met), sum(open_), sum(judged)
+
+    @cached_property
+    def drawn(self) -> DrawnFigures:
+        """The figures that are kept with the run."""
+        return DrawnFigures(self.backend, self.run.id, self.measured, self.scenario)
+
+    @cached_property
+    def finding_groups(self) -> tuple[FindingGroup[Finding], ...]:
+        """The findings, grouped as a preview does it, the gravest first."""
+        return group_findings(self.report.findings)
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """The newest events, newest first."""
+        return self.backend.run_requests.store.events.newest(self.run.id, SHOWN_EVENTS)
+
     @property
     def findings(self) -> list[Finding]:
-        """Errors first, otherwise in the order they were found."""
-        return sorted(self.report.findings, key=lambda finding: _SEVERITIES.index(finding.severity))
+        """One finding of each group, the gravest first: as they are counted."""
+        return [group.finding for group in self.finding_groups]
 
     @cached_property
     def proofs(self) -> Proofs:
@@ -123,6 +250,11 @@ class RunView:
         """The devices on which the run's change stands."""
         return tuple(device.name for device in self.report.devices if device.outcome == "confirmed")
 
+    @property
+    def touched_any(self) -> bool:
+        """Whether any line was sent to any device."""
+        return any(device.outcome not in ("nothing to change", "not touched") for device in self.report.devices)
+
     @cached_property
     def verdicts(self) -> tuple[VerdictRow, ...]:
         """Every bound that was judged, with what was seen of it on each side."""
@@ -146,6 +278,7 @@ class RunView:
         """Whether a delay that was judged has no end, because too many packets were lost."""
         return any(bound.observed.infinite for row in self.verdicts for bound in row.sides.values())
 
+    side_texts = staticmethod(side_texts)
     amount = staticmethod(format_bound)
     observed = staticmethod(observed)
     interval = staticmethod(interval)

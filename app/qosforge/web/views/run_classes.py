@@ -37,6 +37,8 @@ class ClassTile:
     outcome: Outcome
     metrics: tuple[Metric, ...]
     met: int
+    open: int
+    """Bounds of which it cannot be told."""
     judged: int
     paths: int
     share: str
@@ -66,6 +68,7 @@ def _tile(name: str, number: int, rows: Sequence[VerdictRow], last: When, share:
         outcome=combine([bound.outcome for bound in judged]) if judged else "inconclusive",
         metrics=tuple(metric for kind in _KINDS if (metric := _metric(kind, rows, last))),
         met=sum(bound.outcome == "met" for bound in judged),
+        open=sum(bound.outcome == "inconclusive" for bound in judged),
         judged=len(judged),
         paths=len({(row.scenario, row.path) for row in rows}),
         share=share,

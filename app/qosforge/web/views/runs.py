@@ -41,6 +41,11 @@ class RunFilters:
         """The filters that are set, as a query."""
         return urlencode({name: str(value) for name, value in vars(self).items() if value != ""})
 
+    def with_status(self, status: str) -> str:
+        """The same filters with another status, as a query with its ``?``; empty where nothing is filtered."""
+        values = {name: str(value) for name, value in (vars(self) | {"status": status}).items() if value != ""}
+        return f"?{urlencode(values)}" if values else ""
+
     def runs(self, backend: Backend, caller: Principal, before: str | None, limit: int) -> list[Run]:
         """The runs that pass, newest first, of networks that the caller sees."""
         return backend.run_requests.store.list_runs(
