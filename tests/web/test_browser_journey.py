@@ -251,7 +251,7 @@ def watch_it_being_kept(page: Page) -> None:
     assert page.evaluate("window.stillOpen")
     part(page, "Events")
     expect(boxes.get_by_text("✔ kept")).to_have_count(9)
-    expect(page.get_by_text("“looked at the core”")).to_be_visible()
+    expect(page.get_by_role("region", name="Decisions")).to_contain_text("“looked at the core”")
 
 
 def read_the_verdict(page: Page) -> None:

@@ -106,7 +106,7 @@ def test_a_run_is_ordered_approved_by_another_watched_judged_and_rolled_back(sit
     # Both see it go on without touching anything, to the verdict.
     for each in (ann.page, bob.page):
         status(each, "kept")
-        expect(each.get_by_text("“looked at both routers”")).to_be_visible()
+        expect(each.get_by_role("region", name="Decisions")).to_contain_text("“looked at both routers”")
         expect(each.locator(".class-tiles")).to_contain_text("1 of 1 met")
         part(each, "Events")
         expect(each.locator("table.matrix tbody tr")).to_have_count(2)
