@@ -116,7 +116,7 @@ CASES = {
         ),
         inverse=(
             "interface GigabitEthernet 0/0\n no service-policy input IN\nno strict-priority unicast\n"
-            "no policy-map-input IN\nno qos-policy-input MARK\nno class-map VOICE\n"
+            "no policy-map-input IN\nno qos-policy-input MARK\nno class-map match-any VOICE\n"
         ),
         refused="interface GigabitEthernet 0/0\n service-policy input NOWHERE\n",
         words="NOWHERE",

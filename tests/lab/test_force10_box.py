@@ -125,12 +125,14 @@ def test_prompts(box: Force10E300, mode: str, prompt: str) -> None:
         ("class-map match-all VOICE", "% Error: Class-map VOICE already exists with another type."),
         ("class-map match-all M\nmatch ip dscp 3 set-ip-dscp 4", "set-ip-dscp is allowed in match-any"),
         ("qos-policy-output Q5\nwred green NONE", "% Error: WRED profile NONE does not exist."),
-        ("no class-map VOICE", "% Error: Class-map is in use."),
+        ("no class-map match-any VOICE", "% Error: Class-map is in use."),
+        ("no class-map match-all VOICE", "% Error: Class-map VOICE is of another type."),
+        ("no class-map match-any VOICE layer2", "% Error: Class-map VOICE is of another type."),
         ("no qos-policy-output Q5", "% Error: QoS policy is in use."),
         ("no qos-policy-input POLICED", "% Error: QoS policy is in use."),
         ("no policy-map-input IN", "% Error: Policy-map is in use."),
         ("no ip access-list extended RTP", "% Error: Access-list is in use."),
-        ("no class-map GONE", "% Error: Class-map GONE does not exist."),
+        ("no class-map match-any GONE", "% Error: Class-map GONE does not exist."),
         ("no wred-profile wred_ge_g", "is predefined"),
         ("wred-profile W\nthreshold min 20 max 10", "must not exceed the maximum"),
         ("class-map match-any " + "n" * 33, "% Error: Name must not exceed 32 characters."),
@@ -159,7 +161,7 @@ def test_refusals_change_nothing(box: Force10E300, lines: str, words: str) -> No
         ("qos-policy-output Q5", "bandwidth-percentage 101", 21),
         ("", "strict-priority unicast 0", 24),
         ("", "class-map match-some X", 16),
-        ("", "default class-map VOICE", 0),
+        ("", "default class-map match-any VOICE", 0),
         ("", "fair-queue", 0),
     ],
 )
@@ -232,7 +234,7 @@ no qos-policy-output Q5
 no qos-policy-output Q3
 no qos-policy-input POLICED
 no class-map match-any VOICE
-no class-map WEB
+no class-map match-any WEB
 no ip access-list extended RTP
 """
     assert said(box, undo) == []

@@ -231,8 +231,8 @@ interface gi 0/2
 no service-policy input IN2 layer2
 no policy-map-input IN2 layer2
 no qos-policy-input M layer2
-no class-map L2
-no class-map VLANS
+no class-map match-any L2 layer2
+no class-map match-any VLANS layer2
 mac access-list extended PHONES
 no permit 00:01:02:00:00:00 00:00:00:ff:ff:ff any count order 3
 no seq 7

@@ -120,7 +120,6 @@ TABLE = CommandTable(
             key="{name}",
             defines="class-map {name}",
             matches=True,
-            negate="no class-map {name}",
             owned=True,
             ordered=True,
         ),

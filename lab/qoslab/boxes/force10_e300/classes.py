@@ -16,7 +16,9 @@ MATCH_ANY_ACLS, MATCH_ALL_ACLS = 5, 1
 def _class_map(shell: Shell, match: Match) -> None:
     held, name = chassis(shell).class_maps, match["name"]
     if match.negated:
-        existing(held, name, "Class-map")
+        there = existing(held, name, "Class-map")
+        if (there.mode, there.layer2) != (match["mode"], "layer2" in match):
+            raise Refused(f"% Error: Class-map {name} is of another type.")
         unused(chassis(shell).users_of_class(name), "Class-map")
         del held[name]
         return
@@ -72,7 +74,10 @@ CLASS_ROWS: list[Row] = [
     row(
         "class-map {match-any|match-all}:mode WORD:name [layer2:layer2]",
         _class_map,
-        no="class-map [match-any|match-all] WORD:name [layer2]",
+        no="class-map {match-any|match-all}:mode WORD:name [layer2:layer2]",
     ),
 ]
-"""What configuration mode offers; it opens a mode of its own."""
+"""What configuration mode offers; it opens a mode of its own.
+
+A class map is taken away with the words that it was made with (FTOS command line reference, class-map; recalled).
+"""
