@@ -105,7 +105,7 @@ def test_an_admin_adds_somebody_by_the_keyboard(site: Site, tab: Callable[..., T
     root.require_sound()
     root.page.goto("/calls")
     expect(root.page.locator("html")).to_have_attribute("data-theme", "dark")
-    root.page.get_by_text("refused 409").wait_for()
+    root.page.get_by_text("Disable user root").wait_for()
     root.require_sound()
     root.page.emulate_media(media="print")
     expect(root.page.get_by_role("navigation")).to_be_hidden()

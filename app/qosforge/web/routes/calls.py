@@ -10,6 +10,7 @@ from qosforge.access.audit_log import CallFilter
 from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.web.pages import ThePage, sees
+from qosforge.web.views.calls import call_view
 
 router = APIRouter()
 
@@ -34,7 +35,7 @@ def calls(
     found = backend.access.latest_calls(seen, sought, _AT_ONCE + 1)
     return page.answer(
         "calls/page.html.j2",
-        calls=found[:_AT_ONCE],
+        calls=[call_view(page.text, call) for call in found[:_AT_ONCE]],
         older=found[_AT_ONCE - 1].seq if len(found) > _AT_ONCE else None,
         sought=sought,
         networks=caller.networks(backend.networks.names(), Role.ADMIN),

@@ -1,0 +1,197 @@
+"""Entries of the audit log in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from qosforge.access.audit_log import UNKNOWN, LoggedCall
+
+Text = Callable[..., str]
+Result = Literal["done", "refused", "failed", "unknown"]
+
+_API = "/api/v1"
+_COMMAND = "qosforge "
+_RUN = re.compile(r"(?:/api/v1)?/?runs/([0-9a-f-]{36})")
+
+
+@dataclass(frozen=True)
+class CallView:
+    """An entry: what was asked for in words, the page of what it was about (or none), and what came of it.
+
+    ``facts`` are its further details, without those that say nothing.
+    """
+
+    call: LoggedCall
+    words: str
+    page: str
+    result: Result
+    facts: tuple[tuple[str, str], ...]
+
+
+def call_view(text: Text, call: LoggedCall) -> CallView:
+    """An entry in words; ``text`` translates. What has no words is told as it was asked."""
+    method, _, path = call.action.partition(" ")
+    words, names = call.action, {}
+    for asked, pattern, said in _phrases(text):
+        found = pattern.fullmatch(path.removeprefix(_API)) if asked == method else None
+        if found:
+            words, names = said, found.groupdict()
+            break
+    else:
+        words = _command_words(text).get(call.action.removeprefix(_COMMAND), call.action)
+    return CallView(call, words % names if names else words, _page(call, names), _result(call), _facts(call))
+
+
+def _result(call: LoggedCall) -> Result:
+    if call.status == UNKNOWN:
+        return "unknown"
+    return "failed" if call.status >= 500 else "refused" if call.status >= 400 else "done"
+
+
+def _facts(call: LoggedCall) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (key.replace("_", " "), _fact(value)) for key, value in call.detail.items() if value not in _NOTHING
+    )
+
+
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
+
+
+def _fact(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_fact(entry)}" for key, entry in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _page(call: LoggedCall, names: Mapping[str, str]) -> str:
+    """The page of what a call was about, where there is one."""
+    run = _RUN.match(call.resource)
+    if run:
+        return f"/runs/{run[1]}"
+    if "policy" in names:
+        return f"/policies/{names['policy']}"
+    if "device" in names and call.action.startswith("POST"):
+        return f"/networks/{names['network']}/devices/{names['device']}"
+    if "network" in names and "person" not in names:
+        return f"/networks/{names['network']}"
+    if "webhook" in names:
+        return f"/webhooks/{names['webhook']}"
+    return f"/users/{names['person']}" if "person" in names else ""
+
+
+@cache
+def _pattern(path: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path))
+
+
+def _phrases(text: Text) -> tuple[tuple[str, re.Pattern[str], str], ...]:
+    """Method and path (of a page, or of REST without its prefix) of every call that is recorded, and its words."""
+    return tuple((method, _pattern(path), words) for method, path, words in _of_people(text) + _of_networks(text))
+
+
+Phrases = tuple[tuple[str, str, str], ...]
+
+
+def _of_people(text: Text) -> Phrases:
+    return (
+        ("POST", "/login", text("Log in")),
+        ("GET", "/login/oidc/callback", text("Log in by the login provider")),
+        ("POST", "/logout", text("Log out")),
+        ("PUT", "/me/password", text("Change the own password")),
+        ("POST", "/account/password", text("Change the own password")),
+        ("DELETE", "/me/sessions", text("End all own other sessions")),
+        ("DELETE", "/account/sessions", text("End all own other sessions")),
+        ("DELETE", "/me/sessions/{session}", text("End an own session")),
+        ("DELETE", "/account/sessions/{session}", text("End an own session")),
+        ("POST", "/account/tokens", text("Make a token")),
+        ("POST", "/tokens", text("Make a token")),
+        ("DELETE", "/account/tokens/{token}", text("Revoke a token")),
+        ("DELETE", "/tokens/{token}", text("Revoke a token")),
+        ("DELETE", "/users/{person}/tokens/{token}", text("Revoke a token of %(person)s")),
+        ("POST", "/users", text("Add a user")),
+        ("POST", "/users/{person}/disable", text("Disable user %(person)s")),
+        ("POST", "/users/{person}/enable", text("Enable user %(person)s")),
+        ("POST", "/users/{person}/password", text("Set the password of %(person)s")),
+        ("PUT", "/users/{person}/password", text("Set the password of %(person)s")),
+        ("DELETE", "/users/{person}/password", text("Take the password of %(person)s away")),
+        ("POST", "/users/{person}/grants", text("Give %(person)s a role")),
+        ("PUT", "/users/{person}/grants/{network}", text("Give %(person)s a role on %(network)s")),
+        ("DELETE", "/users/{person}/grants/{network}", text("Take the role on %(network)s from %(person)s")),
+        ("POST", "/testers", text("Register an external tester")),
+        ("DELETE", "/testers/{tester}", text("Revoke external tester %(tester)s")),
+        ("POST", "/webhooks", text("Add a webhook")),
+        ("PUT", "/webhooks/{webhook}", text("Change webhook %(webhook)s")),
+        ("DELETE", "/webhooks/{webhook}", text("Remove webhook %(webhook)s")),
+        ("POST", "/webhooks/{webhook}/enable", text("Enable webhook %(webhook)s")),
+        ("POST", "/webhooks/{webhook}/disable", text("Disable webhook %(webhook)s")),
+        ("POST", "/webhooks/{webhook}/secret", text("Renew the secret of webhook %(webhook)s")),
+        ("POST", "/webhooks/{webhook}/test", text("Send a test to webhook %(webhook)s")),
+        ("POST", "/webhooks/{webhook}/deliveries/{delivery}/redeliver", text("Send again to webhook %(webhook)s")),
+    )
+
+
+def _of_networks(text: Text) -> Phrases:
+    return (
+        ("POST", "/networks", text("Add a network")),
+        ("PUT", "/networks/{network}/writable", text("Set whether %(network)s may be changed")),
+        ("PUT", "/networks/{network}/drift", text("Set how often drift is looked for in %(network)s")),
+        ("POST", "/networks/{network}/sync", text("Write the inventory of %(network)s from its source")),
+        ("POST", "/networks/{network}/devices", text("Add a device to %(network)s")),
+        ("DELETE", "/networks/{network}/devices/{device}", text("Remove device %(device)s from %(network)s")),
+        ("POST", "/networks/{network}/devices/{device}/now", text("Read device %(device)s of %(network)s")),
+        ("GET", "/networks/{network}/devices/{device}/running", text("Read device %(device)s of %(network)s")),
+        ("GET", "/networks/{network}/devices/{device}/check", text("Check device %(device)s of %(network)s")),
+        ("GET", "/networks/{network}/devices/{device}/drift", text("Look for drift of %(device)s in %(network)s")),
+        ("GET", "/networks/{network}/check", text("Check the devices of %(network)s")),
+        ("POST", "/networks/{network}/check", text("Check the devices of %(network)s")),
+        ("POST", "/preview", text("Preview a policy against what the devices hold now")),
+        ("POST", "/preview/device", text("Preview a policy against what a device holds now")),
+        ("POST", "/compile", text("Compile a policy against what the devices hold now")),
+        ("POST", "/validate", text("Check a policy against what the devices hold now")),
+        ("POST", "/policies/{policy}/versions", text("Store a version of policy %(policy)s")),
+        (
+            "POST",
+            "/policies/{policy}/versions/{number}/take-over",
+            text("Take over version %(number)s of policy %(policy)s"),
+        ),
+        ("POST", "/measurements", text("Measure a network as it is")),
+        ("POST", "/sweeps", text("Start a sweep")),
+        ("POST", "/runs", text("Start a run")),
+        ("POST", "/runs/{run}/approve", text("Approve a run")),
+        ("POST", "/runs/{run}/reject", text("Reject a run")),
+        ("POST", "/runs/{run}/cancel", text("Cancel a run")),
+        ("POST", "/runs/{run}/pause", text("Pause a run")),
+        ("POST", "/runs/{run}/resume", text("Resume a run")),
+        ("POST", "/runs/{run}/retry", text("Retry a run")),
+        ("POST", "/runs/{run}/rollback", text("Roll a run back")),
+        ("PUT", "/runs/{run}/measurements/{side}", text("Hand in a measurement of a run")),
+    )
+
+
+def _command_words(text: Text) -> dict[str, str]:
+    """The same for commands on the service's own machine."""
+    return {
+        "user add": text("Add a user"),
+        "user grant": text("Give a role"),
+        "user revoke": text("Take a role away"),
+        "user disable": text("Disable a user"),
+        "user enable": text("Enable a user"),
+        "user password": text("Set a user's password"),
+        "token create": text("Make a token"),
+        "token revoke": text("Revoke a token"),
+        "tester add": text("Register an external tester"),
+        "tester revoke": text("Revoke an external tester"),
+        "webhook add": text("Add a webhook"),
+        "webhook change": text("Change a webhook"),
+        "webhook enable": text("Enable a webhook"),
+        "webhook disable": text("Disable a webhook"),
+        "webhook secret": text("Renew the secret of a webhook"),
+        "webhook test": text("Send a test to a webhook"),
+        "webhook redeliver": text("Send again to a webhook"),
+        "webhook remove": text("Remove a webhook"),
+        "drift watch": text("Set how often drift is looked for"),
+    }
