@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from markupsafe import escape
 from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
-from qosforge.intent.policy_source import PolicySource
+from qosforge.intent.policy_source import PolicySource, load_policy, shipped_policies
 from tests.principals import somebody
 from tests.web.people import Persons
 
@@ -39,6 +42,57 @@ def test_policies_are_listed_with_their_newest_versions(client: TestClient, pers
     assert '<option value="rfc4594-8">' in page
     persons.add("vic", Role.VIEWER).log_in(client)
     assert "New policy" not in client.get("/policies").text
+
+
+def test_policies_stand_in_groups_with_what_they_are_for(
+    client: TestClient, persons: Persons, backend: Backend, gold: None
+) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+    run = backend.run_requests.store.create_run("campus", "gold", "0" * 64, {})
+    page = client.get("/policies", params={"from": "rfc4594-8"}).text
+    own, begin = page.index('id="own"'), page.index('id="begin"')
+    starting, papers = page.index('id="starting-points"'), page.index('id="papers"')
+    assert own < page.index(f'<a href="/runs/{run.id}">campus</a>') < begin
+    assert starting < page.index('<a href="/policies/rfc4594-4">') < papers
+    assert papers < page.index('<a href="/policies/impossible">')
+    assert '<option value="impossible"' not in page
+    assert '<option value="rfc4594-8" selected>' in page
+    for name, text in shipped_policies().items():
+        description = load_policy(PolicySource(text, f"{name}.yaml")).intent.description
+        assert description, name
+        assert str(escape(description)) in page, name
+
+
+def test_a_drawing_says_in_words_what_each_class_gets(client: TestClient, persons: Persons) -> None:
+    persons.add("vic", Role.VIEWER).log_in(client)
+    page = client.get("/policies/rfc4594-4").text
+    assert (
+        'aria-label="real-time: up to 30 %, served first; network-control: 5 % of the rest; '
+        'assured-elastic: 50 % of the rest; default: 45 % of the rest"' in page
+    )
+    widths = [float(width) for width in re.findall(r'class="class-. part" x="[0-9.]+" width="([0-9.]+)"', page)]
+    assert widths == pytest.approx([30, 3.5, 35, 31.5], abs=0.02)
+    assert "delay p99 150 ms, variation 50 ms, loss 1 %" in page
+    assert "no measurements" in page
+    for name in shipped_policies():  # strict priority, weights, rates and trees fit the bar, too
+        ends = re.findall(
+            r'class="class-. part" x="([0-9.]+)" width="([0-9.]+)"', client.get(f"/policies/{name}").text
+        )
+        assert ends, name
+        assert all(float(width) > 0 for _, width in ends), name
+        assert float(ends[-1][0]) + float(ends[-1][1]) == pytest.approx(100, abs=0.5), name
+
+
+def test_a_policy_that_cannot_be_read_is_told_as_such(
+    client: TestClient, persons: Persons, backend: Backend, gold: None
+) -> None:
+    persons.add("vic", Role.VIEWER).log_in(client)
+    for path in (backend.settings.var_dir / "artifacts").rglob("*"):
+        if path.is_file():
+            path.unlink()
+    page = client.get("/policies").text
+    assert "It cannot be read:" in page
+    assert '<a href="/policies/rfc4594-4">' in page
 
 
 def test_a_name_that_cannot_be_is_reported_in_the_form(client: TestClient, persons: Persons, gold: None) -> None:

@@ -10,23 +10,35 @@ from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.api.access_models import NetworkName
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.routes.policies import Number, TakeOver, take_policy_over
+from qosforge.api.run_pages import visible_networks
 from qosforge.intent.policy_source import shipped_policies
 from qosforge.policy_library.trust import writer_role
 from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION
+from qosforge.runs.record.outlines import last_runs_of_policies
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.changes import describe_change, diff_lines
+from qosforge.web.views.policies import PolicyCard, PolicyGroups, policy_summary
 
 router = APIRouter()
 
 
 @router.get("/policies", dependencies=sees(Role.VIEWER))
-def policies(page: ThePage, caller: Caller, backend: TheBackend) -> Response:
-    """Every policy by its newest version, and a form for a new one."""
-    newest = backend.policies.seen_by(caller).newest()
+def policies(
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    from_: Annotated[str, Query(alias="from", max_length=40)] = "",
+) -> Response:
+    """Every policy by its newest version, and a form for a new one, which may begin from one that is chosen."""
+    seen = backend.policies.seen_by(caller)
+    newest = seen.newest()
+    runs = last_runs_of_policies(backend.database, visible_networks(caller))
+    cards = [PolicyCard(one, policy_summary(seen, one), runs.get(one.name, ())) for one in newest]
     return page.answer(
         "policies/list.html.j2",
-        policies=newest,
-        shipped=shipped_policies(),
+        groups=PolicyGroups.of(cards),
+        chosen=from_,
+        networks=caller.networks(backend.networks.names(), Role.OPERATOR),
         writable={one.name for one in newest if caller.may(writer_role(one.network), one.network)},
     )
 
@@ -42,6 +54,8 @@ def policy(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Res
         name=name,
         versions=versions,
         newest=seen.get(name),
+        summary=policy_summary(seen, versions[0]),
+        runs=last_runs_of_policies(backend.database, visible_networks(caller), name).get(name, ()),
         may_store=seen.may_store(name),
         to_take_over={
             one.number: [

@@ -1,0 +1,172 @@
+"""Policies as cards: what each is for, what its classes get, and where it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from qosforge.dscp import dscp_name
+from qosforge.errors import QosforgeError
+from qosforge.intent.models import Intent, ObjectiveSpec, TrafficClass
+from qosforge.intent.policy_source import PolicySource, load_policy
+from qosforge.policy_library.groups import STARTING_POINTS
+from qosforge.policy_library.library import Policies
+from qosforge.policy_library.versions import PolicyVersion
+from qosforge.runs.record.outlines import RunOutline
+from qosforge.units import format_rate, format_ratio, format_seconds
+from qosforge.web.views.class_view import COLOURS
+
+_KEPT_IN_MIND = 512
+_WHOLE = 100.0
+_STRICT_PART = 12.0
+"""How wide a class without a number is drawn, in per cent: strict priority, or no share at all."""
+
+
+@dataclass(frozen=True)
+class ClassShare:
+    """A class at the first level of a policy: its share in words, and where it is drawn, in per cent of the bar.
+
+    ``first`` says that it is served before others; ``marks`` are the DSCPs that tell it; ``objective`` is what it must
+    keep, in words.
+    """
+
+    name: str
+    description: str
+    colour: int
+    share: str
+    first: bool
+    marks: str
+    objective: str
+    x: float
+    width: float
+
+
+@dataclass(frozen=True)
+class PolicySummary:
+    """What a policy is for, and its classes; ``problem`` says why they are not known."""
+
+    description: str = ""
+    classes: tuple[ClassShare, ...] = ()
+    checks: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class PolicyCard:
+    """A policy in a list, with its last run on every network, newest first."""
+
+    about: PolicyVersion
+    summary: PolicySummary
+    runs: tuple[RunOutline, ...]
+
+
+@dataclass(frozen=True)
+class PolicyGroups:
+    """The policies of a list: those that people stored, those to start from, and those that papers describe."""
+
+    own: tuple[PolicyCard, ...]
+    starting_points: tuple[PolicyCard, ...]
+    papers: tuple[PolicyCard, ...]
+
+    @classmethod
+    def of(cls, cards: Sequence[PolicyCard]) -> PolicyGroups:
+        """The cards by group."""
+        shipped = {card.about.name: card for card in cards if card.about.at is None}
+        return cls(
+            own=tuple(card for card in cards if card.about.at is not None),
+            starting_points=tuple(shipped[name] for name in STARTING_POINTS if name in shipped),
+            papers=tuple(card for name, card in shipped.items() if name not in STARTING_POINTS),
+        )
+
+
+def policy_summary(policies: Policies, about: PolicyVersion) -> PolicySummary:
+    """What a version is for, and its classes; where it cannot be read, the reason."""
+    try:
+        policy = policies.get(about.name, about.number)
+        written = policy.written()
+        return _summary(written.text, written.file, tuple(sorted(written.included.items())))
+    except QosforgeError as error:
+        return PolicySummary(problem=error.message)
+
+
+@lru_cache(_KEPT_IN_MIND)
+def _summary(text: str, file: str, included: tuple[tuple[str, str], ...]) -> PolicySummary:
+    intent = load_policy(PolicySource(text, file, dict(included))).intent
+    return PolicySummary(intent.description, tuple(_shares(intent)), len(intent.verify))
+
+
+def _shares(intent: Intent) -> Iterator[ClassShare]:
+    parts = _parts(intent.classes)
+    scale = _WHOLE / max(sum(parts), 1.0)
+    x = 0.0
+    for number, (entry, part) in enumerate(zip(intent.classes, parts, strict=True)):
+        width = round(part * scale, 2)
+        yield ClassShare(
+            name=entry.name,
+            description=entry.description,
+            colour=number % COLOURS + 1,
+            share=_share_text(entry),
+            first=entry.treatment.priority is not None,
+            marks=_marks(entry),
+            objective=_objective_text(entry.objective) if entry.objective else "",
+            x=round(x, 2),
+            width=width,
+        )
+        x += width
+
+
+def _marks(entry: TrafficClass) -> str:
+    """The DSCP that the class carries behind the edge; without one, those that it is recognised by."""
+    if entry.mark is not None and entry.mark.dscp is not None:
+        return dscp_name(entry.mark.dscp)
+    terms = (*entry.match.any, *entry.match.all) if entry.match else ()
+    return ", ".join(dict.fromkeys(dscp_name(code) for term in terms for code in term.dscp))
+
+
+def _parts(classes: Sequence[TrafficClass]) -> list[float]:
+    """The part of the link that each class is drawn with, in per cent: what it asks for, else an even part of the
+    rest. Rates and weights are drawn as parts of what their sum is, for the rate of the link is not known.
+    """
+    priority = [entry.treatment.priority for entry in classes]
+    first = sum(float(one.percent or 0) for one in priority if one)
+    shares = [entry.treatment.bandwidth for entry in classes]
+    whole = float(sum((one.rate or 0) + (one.weight or 0) for one in shares if one)) or 1.0
+    found: list[float | None] = []
+    for one, share in zip(priority, shares, strict=True):
+        if one is not None:
+            found.append(float(one.percent) if one.percent else _STRICT_PART)
+        elif share is None:
+            found.append(None)
+        elif share.percent is not None:
+            found.append(float(share.percent))
+        elif share.remaining_percent is not None:
+            found.append(share.remaining_percent * (_WHOLE - first) / _WHOLE)
+        else:
+            found.append(((share.rate or 0) + (share.weight or 0)) / whole * (_WHOLE - first))
+    left = _WHOLE - sum(part or 0.0 for part in found)
+    even = max(left / max(found.count(None), 1), _STRICT_PART)
+    return [even if part is None else part for part in found]
+
+
+def _share_text(entry: TrafficClass) -> str:
+    priority, share = entry.treatment.priority, entry.treatment.bandwidth
+    if priority is not None:
+        if priority.percent is not None:
+            return f"up to {priority.percent} %"
+        return f"up to {format_rate(priority.rate)}" if priority.rate is not None else "no limit"
+    if share is None:
+        return "what is left"
+    if share.percent is not None:
+        return f"{share.percent} %"
+    if share.remaining_percent is not None:
+        return f"{share.remaining_percent} % of the rest"
+    return format_rate(share.rate) if share.rate is not None else f"weight {share.weight}"
+
+
+def _objective_text(spec: ObjectiveSpec) -> str:
+    requested = spec.resolved()
+    delay = [f"delay {name} {format_seconds(bound)}" for name, bound in requested.delay.items()]
+    variation = [f"variation {format_seconds(bound)}" for bound in (requested.variation or {}).values()]
+    loss = [f"loss {format_ratio(requested.loss)}"] if requested.loss is not None else []
+    return ", ".join((*delay, *variation, *loss))
