@@ -141,6 +141,21 @@ def test_a_run_is_ordered_approved_by_another_watched_judged_and_rolled_back(sit
     )
 
 
+def test_a_run_that_errors_stand_against_is_not_started(site: Site, tab: Open) -> None:
+    ann = tab()
+    ann.log_in("ann", PASSWORD)
+    page = ann.page
+    page.goto("/runs/new?network=infn-fnal&policy=aircraft-gold")
+    start = page.get_by_role("button", name="Start run")
+    expect(start).to_be_disabled(timeout=LONG_MS)
+    expect(page.locator("#start-run-why")).to_be_visible()
+    ann.require_sound()
+    page.locator("#policy").select_option("of-fnal")
+    expect(page.locator("#preview")).to_contain_text("Nothing stands against it", timeout=LONG_MS)
+    expect(start).to_be_enabled()
+    expect(page.locator("#start-run-why")).to_be_hidden()
+
+
 def test_another_network_brings_its_own_policies_and_keeps_what_was_entered(site: Site, tab: Open) -> None:
     ann = tab()
     ann.log_in("ann", PASSWORD)

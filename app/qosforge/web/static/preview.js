@@ -49,7 +49,17 @@ section.addEventListener("htmx:afterSwap", (event) => {
 // Only now do the new parts listen.
 section.addEventListener("htmx:afterSettle", () => {
   for (const body of stale.splice(0)) htmx.trigger(body, "renew");
+  gate();
 });
+
+// A run that errors stand against would only be rejected: it is not started.
+function gate() {
+  const start = document.getElementById("start-run");
+  if (!start) return;
+  const stands = section.querySelector("#preview-refused, #preview-good > .message.error") !== null;
+  start.disabled = stands;
+  document.getElementById("start-run-why").hidden = !stands;
+}
 
 function restore({ open, bodies, ticks, focus }) {
   kept = null;
