@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 from markupsafe import escape
@@ -10,6 +11,7 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
+from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.policy_source import PolicySource, load_policy, shipped_policies
 from tests.principals import somebody
 from tests.web.people import Persons
@@ -93,6 +95,34 @@ def test_a_policy_that_cannot_be_read_is_told_as_such(
     page = client.get("/policies").text
     assert "It cannot be read:" in page
     assert '<a href="/policies/rfc4594-4">' in page
+
+
+def test_a_starting_point_gets_measurements_of_the_network(client: TestClient, persons: Persons) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+
+    def begun(start: str, network: str) -> tuple[str, LoadedIntent]:
+        asked = {"name": "site", "from": start, "network": network}
+        page = client.get("/policies/new", params=asked).text
+        found = re.search(r'<textarea id="policy-text"[^>]*>\n(.*?)</textarea>', page, re.DOTALL)
+        assert found is not None
+        return page, load_policy(PolicySource(unescape(found[1]), "site.yaml"))
+
+    page, loaded = begun("rfc4594-4", "campus")
+    (check,) = loaded.intent.verify
+    assert check.path == "vigo3→vigo1"
+    assert check.classes == ("real-time",)
+    assert set(check.beside) == {"assured-elastic", "default"}
+    assert "It got 1 measurement between end hosts of campus" in page
+
+    page, loaded = begun("rfc4594-4", "itesm")
+    assert loaded.intent.verify == ()
+    assert "It has no measurements: itesm describes no traffic" in page
+
+    page, loaded = begun("campus-collaboration", "campus")
+    assert len(loaded.intent.verify) == 11  # its own fit
+    assert "measurement" not in page[: page.index('id="editor"')]
+    page, loaded = begun("campus-collaboration", "itesm")
+    assert loaded.intent.verify == ()
 
 
 def test_a_name_that_cannot_be_is_reported_in_the_form(client: TestClient, persons: Persons, gold: None) -> None:

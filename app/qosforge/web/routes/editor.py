@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,17 +19,19 @@ from qosforge.api.routes.policies import require_owner
 from qosforge.errors import InputError, Place
 from qosforge.intent.base import is_name
 from qosforge.intent.differences import meant_changes, text_changes
-from qosforge.intent.editing import NotEditable, Set, edited
+from qosforge.intent.editing import Change, NotEditable, Set, edited
 from qosforge.intent.library import trimmed
 from qosforge.intent.policy_analysis import analyse_policy
 from qosforge.intent.policy_source import PolicySource, shipped_policies
 from qosforge.intent.schema import intent_schema
 from qosforge.inventory.models import Network
+from qosforge.policy_library.groups import STARTING_POINTS
 from qosforge.policy_library.library import Policies
 from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION, Policy, PolicyMoved, PolicyUnknown
 from qosforge.runs.requests.run_request import Line
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.changes import describe_change, diff_lines
+from qosforge.web.views.checks import fitting_checks
 from qosforge.web.views.choices import choices
 from qosforge.web.views.form_edits import FormEdit, edit_changes, focus_after
 from qosforge.web.views.policy_form import policy_form
@@ -56,7 +58,7 @@ Name = Annotated[str, Query(max_length=40)]
 @dataclass(frozen=True)
 class EditorState:
     """What an editor begins from: a policy's text and the texts that it includes, and the number that is the newest
-    (0: the shipped one, or none).
+    (0: the shipped one, or none). ``checks`` are those that were derived for a network, where they were.
     """
 
     name: str
@@ -65,6 +67,7 @@ class EditorState:
     base: int
     is_new: bool = False
     may_store: bool = True
+    checks: tuple[dict[str, Any], ...] | None = None
 
 
 @router.get("/policies/new", dependencies=sees(Role.OPERATOR))
@@ -93,8 +96,14 @@ def new(
         return Response(status_code=204, headers={"HX-Redirect": f"/policies/new?{page.request.url.query}"})
     if from_:
         policy = seen.get(from_)
-        text = edited(policy.text, f"{from_}.yaml", [Set(("intent",), name)])
-        begun = EditorState(name, text, policy, SHIPPED_VERSION, is_new=True)
+        changes: list[Change] = [Set(("intent",), name)]
+        checks = None
+        if network and from_ in STARTING_POINTS:
+            caller.require(Role.VIEWER, network)
+            checks = fitting_checks(policy.written(), backend.networks.network(network))
+            changes += [] if checks is None else [Set(("verify",), list(checks))]
+        text = edited(policy.text, f"{from_}.yaml", changes)
+        begun = EditorState(name, text, policy, SHIPPED_VERSION, is_new=True, checks=checks)
     else:
         begun = EditorState(name, _EMPTY.format(name=name), None, SHIPPED_VERSION, is_new=True)
     return _editor(page, caller, backend, begun, network)
