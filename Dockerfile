@@ -19,8 +19,13 @@ RUN python -m venv /opt/build \
 RUN python -m venv /opt/qosforge \
  && /opt/qosforge/bin/pip install --no-deps --require-hashes -r requirements-runtime.lock
 COPY . .
-RUN /opt/build/bin/pip wheel --no-build-isolation --no-deps --wheel-dir /wheels . ./browser ./drivers ./twin
+RUN /opt/build/bin/pip wheel --no-build-isolation --no-deps --wheel-dir /wheels ./browser ./drivers ./twin
 RUN /opt/qosforge/bin/pip install --no-index --no-deps /wheels/*.whl
+# The documentation, part of which the program itself writes, goes into the wheel of the program.
+RUN NO_MKDOCS_2_WARNING=1 PYTHONPATH=app:/opt/qosforge/lib/python3.11/site-packages \
+    /opt/build/bin/mkdocs build --strict -f site/mkdocs.yml
+RUN /opt/build/bin/pip wheel --no-build-isolation --no-deps --wheel-dir /wheels/own .
+RUN /opt/qosforge/bin/pip install --no-index --no-deps /wheels/own/*.whl
 
 FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
 # What a service's optional parts need (app/qosforge/system_packages.yaml); PostgreSQL's clients are as new as

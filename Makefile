@@ -12,10 +12,14 @@ PROCESSES ?= $(shell expr $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 2
 FAULTS ?=
 # What `make crashes` runs: databases, rollouts and kinds of steps by name; all of the matrix without it.
 CRASHES ?=
+# For which systems `make dist` builds the twin: glibc 2.17 or newer and musl 1.2 or newer, on both kinds of processors.
+TARGETS ?= x86_64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-gnu aarch64-unknown-linux-musl
+# What builds distributions, beside .venv: the linker alone has 400 MB.
+TOOLS := build/tools
 SOURCES_BROWSER := $(shell find browser -type f -not -path '*/node_modules/*' -not -path '*/build/*' -not -path '*.egg-info/*')
 SOURCES_TWIN := twin/Cargo.toml twin/Cargo.lock twin/pyproject.toml $(shell find twin/src -name '*.rs')
 
-.PHONY: setup demo test hostile faults crashes bare lint lint-python lint-rust messages bench coverage clean lock
+.PHONY: setup demo test hostile faults crashes bare lint lint-python lint-rust messages bench coverage docs dist sbom clean lock
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)/app
@@ -107,14 +111,52 @@ bench: setup
 coverage: setup
 	@$(BIN)/python -m benchmarks.coverage
 
+# The documentation as a site, in app/qosforge/documentation: wheels carry it, and a service has it at /docs.
+docs: setup
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -f site/mkdocs.yml
+
+$(TOOLS)/installed: requirements-dist.lock
+	@rm -rf $(TOOLS) && $(PYTHON) -m venv $(TOOLS)
+	@echo "installing what builds distributions into $(TOOLS)"
+	@$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+	  -r requirements-dist.lock
+	@touch $@
+
+# Wheels and source distributions of everything, in dist. The twin is linked by Zig, which has the C libraries of every
+# target; Rust's standard library comes from rustup for targets that the toolchain has none for.
+dist: export PATH := $(CURDIR)/$(TOOLS)/bin:$(PATH)
+dist: docs $(TOOLS)/installed
+	@rm -rf dist
+	@for project in . browser drivers lab; do \
+	  python -m build --no-isolation --outdir dist $$project >build/build.log 2>&1 || { cat build/build.log; exit 1; }; \
+	done
+	@maturin sdist --manifest-path twin/Cargo.toml --out dist >build/build.log 2>&1 || { cat build/build.log; exit 1; }
+	@for target in $(TARGETS); do \
+	  test -d "$$(rustc --print target-libdir --target $$target)" || rustup --quiet target add $$target \
+	    || { echo "missing: Rust's standard library for $$target (rustup target add $$target, or leave it out of TARGETS)"; exit 1; }; \
+	  case $$target in *-musl) oldest=musllinux_1_2;; *) oldest=manylinux_2_17;; esac; \
+	  echo "building the twin for $$target"; \
+	  maturin build --release --locked --zig --target $$target --compatibility $$oldest \
+	    --manifest-path twin/Cargo.toml --out dist >build/build.log 2>&1 || { cat build/build.log; exit 1; }; \
+	done
+	@ls dist
+
+# What the product is made of: a CycloneDX document for each kind of package, and every licence in a list, in build/sbom.
+# The Python part is that of an environment with the runtime lock alone.
+sbom: setup $(TOOLS)/installed
+	@$(BIN)/python .ci/sbom.py
+
 clean:
-	rm -rf .venv var build twin/target
+	rm -rf .venv var build dist twin/target app/qosforge/documentation
 
 # Resolve the dependencies anew; hashes are kept, addresses are not. The image takes its parts from the same pins.
 lock: setup
-	@$(BIN)/uv pip compile --quiet pyproject.toml --group build --group dev --universal --python-version 3.11 \
-	  --generate-hashes --no-emit-index-url --no-header --output-file requirements.lock
-	@for wanted in "runtime pyproject.toml" "build --group build"; do set -- $$wanted; name=$$1; shift; \
-	  $(BIN)/uv pip compile --quiet "$$@" --universal --python-version 3.11 --generate-hashes --no-annotate \
-	    --no-emit-index-url --no-header --constraint requirements.lock --output-file requirements-$$name.lock || exit 1; done
+	@own="--no-emit-package qosforge-browser --no-emit-package qosforge-napalm-drivers --no-emit-package qosforge-twin"; \
+	options="--quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header $$own"; \
+	$(BIN)/uv pip compile $$options pyproject.toml --group build --group dev --output-file requirements.lock || exit 1; \
+	for wanted in "runtime pyproject.toml" "build --group build" "dist --group build --group dist"; do \
+	  set -- $$wanted; name=$$1; shift; \
+	  $(BIN)/uv pip compile $$options "$$@" --no-annotate --constraint requirements.lock \
+	    --output-file requirements-$$name.lock || exit 1; \
+	done
 	@cd browser && NODE_USE_SYSTEM_CA=1 ../$(BIN)/npm install --silent --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved

@@ -99,7 +99,7 @@ def _lab_is_installed() -> bool:
 
 def _require_lab() -> None:
     if not _lab_is_installed():
-        hint = "install them from a checkout of this release: pip install ./lab"
+        hint = "install them: pip install 'qosforge[lab]'"
         raise NotInstalled("the emulated devices, the package qoslab, are not installed", hint=hint)
 
 

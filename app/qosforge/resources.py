@@ -1,8 +1,11 @@
-"""Data files, read from a wheel and from a checkout alike."""
+"""Data files, read from a wheel and from a checkout alike.
+
+In a checkout ``templates``, ``policies`` and ``inventories`` stand at its top; a wheel carries them inside the
+package (``qosforge/data``: ``pyproject.toml`` says which), so that they are wherever pip puts the code.
+"""
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -14,8 +17,8 @@ SOURCES = Path(__file__).resolve().parents[1]
 
 @cache
 def root() -> Path:
-    """The folder that holds ``policies/`` and ``templates/``: the checkout, or where a wheel put them."""
-    for candidate in (Path(__file__).resolve().parents[2], Path(sys.prefix) / "share" / "qosforge"):
+    """The folder that holds ``policies/`` and ``templates/``: the checkout, or ``qosforge/data`` of a wheel."""
+    for candidate in (SOURCES / "qosforge" / "data", SOURCES.parent):
         if (candidate / "templates").is_dir():
             return candidate
     raise ServiceError("the data files of qosforge are missing", hint="install it again")
