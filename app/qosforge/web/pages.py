@@ -24,6 +24,7 @@ from qosforge.runs.record.run import Run
 from qosforge.runs.workflow.rollback import rolled_back_since
 from qosforge.visible import visible_in_page
 from qosforge.web.assets import asset
+from qosforge.web.documentation import documentation
 from qosforge.web.finding_texts import translate_finding
 from qosforge.web.language import COOKIE as LANGUAGE_COOKIE
 from qosforge.web.language import chosen_language, translations
@@ -124,6 +125,7 @@ def _environment(language: str) -> Environment:
     )
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
     environment.globals["asset"] = asset
+    environment.globals["documentation"] = documentation
     environment.globals["release"] = release()
     environment.filters["moment"] = _moment
     environment.filters["row_table"] = row_table

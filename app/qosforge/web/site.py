@@ -7,6 +7,7 @@ from fastapi import APIRouter, FastAPI
 from qosforge.api.application import create_app
 from qosforge.api.backend import Backend
 from qosforge.web.assets import FOLDER, assets
+from qosforge.web.documentation import mount_documentation
 from qosforge.web.forms import install_form_handler
 from qosforge.web.head import HeadAsGet
 from qosforge.web.problems import ProblemPages
@@ -59,11 +60,12 @@ ROUTERS: tuple[APIRouter, ...] = (
 
 
 def create_site(backend: Backend) -> FastAPI:
-    """Create the site: the API under ``/api/v1``, pages everywhere else."""
+    """Create the site: the API under ``/api/v1``, the documentation under ``/docs``, pages everywhere else."""
     app = create_app(backend)
     for router in ROUTERS:
         app.include_router(router, include_in_schema=False)
     app.mount(f"/{FOLDER}", assets())
+    mount_documentation(app)
     install_form_handler(app)
     app.add_middleware(ProblemPages)  # outside the API's own middleware, which may reject a request itself
     app.add_middleware(HeadAsGet)
