@@ -55,6 +55,7 @@ $(STAMP)/browser: $(SOURCES_BROWSER) $(STAMP)/lock
 	@touch $@
 
 $(STAMP)/app: pyproject.toml drivers/pyproject.toml lab/pyproject.toml $(STAMP)/twin $(STAMP)/browser
+	@rm -rf app/qosforge.egg-info # of a build by setuptools: it would hide new entry points
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps \
 	  -e . -e ./drivers -e ./lab
 	@touch $@
