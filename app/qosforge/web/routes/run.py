@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
-from qosforge.errors import QosforgeError, ServiceError
+from qosforge.errors import InputError, QosforgeError, ServiceError
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.run import RunView, Tab
 
@@ -69,10 +69,10 @@ def _draw(view: RunView) -> QosforgeError | None:
     if not view.measured:
         return None
     try:
-        view.drawn.draw(view.caller)
+        drawn = view.drawn.draw(view.caller)
     except ServiceError as error:
         return error
-    return None
+    return None if drawn else InputError("the run measured no such scenario", hint="choose one of those it has")
 
 
 def _answer(page: Page, template: str, view: RunView, failed: QosforgeError | None = None) -> Response:

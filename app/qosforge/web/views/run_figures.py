@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from qosforge.access.roles import Principal
@@ -12,6 +12,8 @@ from qosforge.artifacts.store import ArtifactMissing
 from qosforge.reports.scenario_figures import FIGURES, ScenarioFigures, scenario_figures
 from qosforge.runs.record.events import EventKind
 
+SHARE_OF_REQUEST = 0.7
+"""Part of a request's time that drawing may take: what is left is for the page that tells of a failure."""
 _MOST = 200
 """Events of figures that are looked through."""
 
@@ -62,10 +64,12 @@ class DrawnFigures:
         """Draw them in a computing process and keep them; ``None`` where the run has no such scenario.
 
         Raises:
-            TooBusy, TookTooLong, TookTooMuch, ComputeDied: as `Backend.compute_for`.
+            TooBusy, TookTooLong, TookTooMuch, ComputeDied: as `Compute.call`.
         """
         report = self.backend.run_requests.detail(self.run_id)
-        drawn = self.backend.compute_for(caller, scenario_figures, report, self.scenario)
+        seconds = SHARE_OF_REQUEST * self.backend.settings.request_seconds
+        work = partial(scenario_figures, report, self.scenario)
+        drawn = self.backend.compute.call(work, timeout=seconds, caller=caller.name)
         if drawn is not None:
             artifact = self.backend.artifacts.put_bytes(FIGURES.dump_json(drawn))
             self.backend.run_requests.store.events.figures(
