@@ -47,6 +47,24 @@ def test_lines_are_named_with_how_each_is_confirmed() -> None:
     assert strict.hint == "strict-priority ?"
 
 
+@pytest.mark.parametrize(
+    ("line", "undo"),
+    [
+        ("qos if-assign port ", "no qos if-assign ?"),
+        ("qos egressmap ", "default qos egressmap ?"),
+        ("qos ingressmap ", "default qos ingressmap ?"),
+        ("qos queue-set-assignment ", "default qos queue-set-assignment ?"),
+    ],
+)
+def test_lines_whose_way_back_has_no_source_are_named_with_it(line: str, undo: str) -> None:
+    # No grammar of a 5510 at hand has these; refused, ports and queues would stay as they were put.
+    campus = load_intent(root() / "policies" / "campus-collaboration.yaml")
+    device = next(d for d in compile_intent(campus, CAMPUS).devices if d.name == "ers5510")
+    found = find_unconfirmed(device)
+    assert found is not None
+    assert [row.hint for row in found.rows if (row.text or "").startswith(line)] == [f"{undo}, which takes it back"]
+
+
 def test_lines_alike_are_one_row() -> None:
     campus = load_intent(root() / "policies" / "campus-collaboration.yaml")
     device = next(d for d in compile_intent(campus, CAMPUS).devices if d.name == "ers5510")
@@ -55,8 +73,9 @@ def test_lines_alike_are_one_row() -> None:
     (actions,) = [row for row in found.rows if (row.text or "").startswith("qos action")]
     count = device.text.count("qos action ")
     assert (actions.text or "").endswith(f" (and {count - 1} like it)")
-    assert actions.hint == "qos policy 1 ?"
-    lines = sum(device.text.count(f"qos {what} ") for what in ("action", "policy"))
+    assert actions.hint == "qos action 1 ?"
+    doubtful = ("action", "policy", "if-assign", "egressmap", "ingressmap", "queue-set-assignment")
+    lines = sum(device.text.count(f"qos {what} ") for what in doubtful)
     assert found.applied == f"{lines} lines"
 
 

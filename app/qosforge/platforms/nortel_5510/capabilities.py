@@ -64,6 +64,10 @@ class Nortel5510(CapabilityData):
     precedences: Fact[int]
     first_id: FirstId
     queue_limit: Fact[int]
+    undo_of_ports: Sourced
+    undo_of_queues: Sourced
+    undo_of_marks: Sourced
+    undo_of_priorities: Sourced
     filter_actions: Sourced
     filter_blocks: Sourced
     filter_policies: Sourced
