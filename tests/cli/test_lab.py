@@ -26,7 +26,7 @@ def test_a_command_says_how_the_lab_is_installed(qosforge: Command, command: str
     ended = qosforge("lab", command, "--network", CAMPUS)
     assert (ended.code, ended.stdout) == (3, "")
     assert "the package qoslab, are not installed" in " ".join(ended.stderr.split())
-    assert "pip install ./lab" in ended.stderr
+    assert "pip install 'qosforge[lab]'" in ended.stderr
 
 
 def test_a_network_is_not_taken_for_emulated(tmp_path: Path) -> None:
