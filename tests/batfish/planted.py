@@ -45,6 +45,9 @@ interface Serial0/0
  encapsulation ppp
 router ospf 1
  network 10.0.0.0 0.255.255.255 area 0
+router bgp 65001
+ network 10.1.0.0 mask 255.255.255.0
+ neighbor 10.0.0.2 remote-as 65002
 line con 0
 """
 R2 = """\
@@ -58,6 +61,9 @@ interface Serial0/0
  encapsulation ppp
 router ospf 1
  network 10.0.0.0 0.255.255.255 area 0
+router bgp 65002
+ network 10.2.0.0 mask 255.255.255.0
+ neighbor 10.0.0.1 remote-as 65001
 line con 0
 """
 S1 = """\
@@ -107,8 +113,8 @@ policy-map-input QOSFORGE-IN
 """
 BEFORE = {"r1": R1, "r2": R2, "s1": S1, "f1": F1}
 AFTER = {
-    "r1": CLASSES + R1.replace("255.255.255.0\n", "255.255.255.0\n service-policy input QOSFORGE-IN\n"),
-    "r2": CLASSES + R2.replace("255.255.255.0\n", "255.255.255.0\n service-policy input QOSFORGE-IN\n"),
+    "r1": CLASSES + R1.replace("255.255.255.0\n", "255.255.255.0\n service-policy input QOSFORGE-IN\n", 1),
+    "r2": CLASSES + R2.replace("255.255.255.0\n", "255.255.255.0\n service-policy input QOSFORGE-IN\n", 1),
     "s1": CLASSES + S1.replace("vlan 3\n", "vlan 3\n service-policy input QOSFORGE-IN\n"),
     "f1": FTOS_CLASSES + F1.replace(" switchport\n", " switchport\n service-policy input QOSFORGE-IN\n"),
 }

@@ -73,6 +73,12 @@ def test_class_of_the_intent_and_a_packet_are_named(recorded: dict[str, Any]) ->
     assert wider.message.endswith("such as tcp from 10.0.0.0:49152 to 8.8.8.8:8090, DSCP 0")
 
 
+def test_bgp_peer_is_named(recorded: dict[str, Any]) -> None:
+    planted = next(each for each in PLANTED if each.name == "bgp-neighbour-lost")
+    found = answer_findings(snapshots_of(planted), recorded[planted.name]["answers"])
+    assert any("its BGP peers: BGP peer 10.0.0.2 is lost" in f.message for f in found)
+
+
 @pytest.mark.parametrize(("rendered", "severity"), [(False, "warning"), (True, "info")])
 def test_entry_that_the_intent_says_twice_is_only_told(
     recorded: dict[str, Any], rendered: bool, severity: str

@@ -3,10 +3,13 @@
 A file of its own for each list of classes has them as classes and policies of IOS's zone-based firewall, which
 Batfish makes filters of: a packet that the policy ``QOSFORGE-ASKS-WIDER-1`` lets through is one that class 1 of the
 text matches and that of the plan does not. Batfish asks the classes of such a policy in the order of their names.
+It fails at all filters where one lets through nothing but packets of TCP or UDP with port 0, which are none to it:
+every policy refuses these.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -18,6 +21,8 @@ from qosforge.plan.model import Plan, Rule
 
 Asked = Literal["WIDER", "NARROWER", "REACHED"]
 PREFIX = "QOSFORGE-ASKS"
+_PORT_0 = [f"permit {protocol} any{ends}" for protocol in ("tcp", "udp") for ends in (" eq 0 any", " any eq 0")]
+_HAS_PORT_0 = re.compile(r"\b(?:(?:eq|range) 0|lt \d+)\b")
 
 
 @dataclass(frozen=True)
@@ -76,14 +81,16 @@ def _policies(plan: Plan) -> dict[str, tuple[Rule, ...]]:
 
 
 def _compare(classes: list[tuple[Rule, ClassText]]) -> tuple[tuple[ComparedClass, ...], str]:
-    compared, lines = [], list[str]()
+    compared = []
+    lines = [*_list("PORT-0", AccessList(False, 0, _PORT_0)), *_class_maps("PORT-0", ["PORT-0"], every=False)]
     before: list[int] = []
     for number, (rule, text) in enumerate(classes, 1):
         asked = set[Asked]()
         meant = meant_entries(rule)
         if text.provable:
             lines += _rendered(number, text)
-            asked.add("REACHED")
+            if not _looks_at_port_0(text):
+                asked.add("REACHED")
             lines += _policy("REACHED", number, [f"A-TEXT-{earlier}" for earlier in before])
             before.append(number)
         if text.provable and meant is not None:
@@ -93,6 +100,11 @@ def _compare(classes: list[tuple[Rule, ClassText]]) -> tuple[tuple[ComparedClass
             lines += _policy("NARROWER", number, [f"A-TEXT-{number}"], then="PLAN")
         compared.append(ComparedClass(rule.name, text.line, frozenset(asked)))
     return tuple(compared), "\n".join(lines) + "\n"
+
+
+def _looks_at_port_0(text: ClassText) -> bool:
+    """Whether a class may be for packets that are refused here."""
+    return any(_HAS_PORT_0.search(entry) for held in text.conditions if held for entry in held.entries)
 
 
 def _rendered(number: int, text: ClassText) -> Iterator[str]:
@@ -126,7 +138,7 @@ def _class_maps(name: str, lists: list[str], *, every: bool) -> Iterator[str]:
 
 def _policy(asked: Asked, number: int, refused: list[str], then: str = "TEXT") -> Iterator[str]:
     yield f"policy-map type inspect {PREFIX}-{asked}-{number}"
-    for name in refused:
+    for name in ("A-PORT-0", *refused):
         yield f" class type inspect {name}"
         yield "  drop"
     yield f" class type inspect B-{then}-{number}"

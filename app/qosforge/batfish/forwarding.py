@@ -171,7 +171,8 @@ def _words(value: object) -> str:
     if isinstance(value, list):
         return listed(map(_words, value), 6) or "none"
     if isinstance(value, Mapping):
-        return str(value.get("interface") or value.get("name") or next(iter(value.values()), "none"))
+        named = (value[key] for key in ("interface", "name", "value") if value.get(key))
+        return str(next(named, None) or next(iter(value.values()), "none"))
     return "none" if value in (None, "") else str(value)
 
 
