@@ -179,7 +179,7 @@ def test_layer_2_of_a_class_of_ftos_is_cut() -> None:
     assert copy.text.splitlines()[1:4] == [
         "class-map match-all mac",
         "mac access-list extended M",
-        " remark unread",
+        "!",
     ]
 
 

@@ -189,6 +189,6 @@ class _Writer:
         return shown
 
     def _comment(self) -> str:
-        """A line without a meaning, which leaves a named access list open."""
+        """A line without a meaning, which leaves a named access list of IP open; those of MAC have no remarks."""
         inside = self._heads and self._rules.lists.fullmatch(self._heads[0][1])
         return " remark unread" if inside else "!"

@@ -77,7 +77,7 @@ class CopyRules(_Model):
     inert: tuple[Lines, ...] = ()
     cut: tuple[Cut, ...] = ()
     entries: Pattern = re.compile("(?!)")
-    lists: Pattern = re.compile(r"(?:ip|ipv6|mac) access-list\b.*")
+    lists: Pattern = re.compile(r"(?:ip|ipv6) access-list\b.*")
     free_text: Pattern = re.compile("(?!)")
     banner: Pattern = re.compile("(?!)")
     kept_up: Pattern | None = None
