@@ -87,13 +87,15 @@ class Variant(_Worded):
 class Explanation(_Worded):
     """What a code means: its severity, its messages with their facts, why it happens, the hint, and an example.
 
-    ``proof`` is what it says of a proof, where it does.
+    ``proof`` is what it says of a proof, where it does; ``loses`` whether it says that the device misses packets of
+    its class.
 
     The hint is what findings say too, but where a variant has its own, or where there is nothing to do.
     """
 
     severity: Severities
     proof: Proof | None = None
+    loses: bool = False
     facts: tuple[str, ...] = ()
     variants: dict[str, Variant] = Field(default_factory=dict)
     meaning: _Text

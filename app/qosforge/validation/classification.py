@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.errors import Place
+from qosforge.finding_codes import load_codes
 from qosforge.findings import DEFAULT, Finding
 from qosforge.memoise import memoise
 from qosforge.note import note
@@ -15,14 +16,6 @@ from qosforge.plan.model import Ingress, Rule, Term
 from qosforge.plan.request import ClassRequest, InterfaceRequest
 from qosforge.validation.context import ValidationContext
 
-_LOSES = frozenset(
-    {"acl-one-direction", "acl-range-unsupported", "access-lists-exhausted", "class-empty", "cos-shared",
-     "cos-untagged", "dscp-unsupported", "feature-unsupported", "mac-match-without-ip", "mark-needed",
-     "mark-shared", "match-combination-unsupported", "match-ipv6-unsupported", "match-line-unsupported",
-     "match-too-large", "match-unsupported", "output-misses-mark", "precedence-as-dscps",
-     "recognition-unsupported", "unmarked-class", "voice-vlan-missing"}
-)  # fmt: skip
-"""Findings of the compiler that say of a class that the device misses packets of it: it is not said twice."""
 _TURNED = "match-order-differs"
 """The one that says of a class that the device looks at it before others, whose packets it takes."""
 _MERGES = frozenset({"classes-merged", "queues-exceeded", "priority-queues-exceeded"})
@@ -48,7 +41,7 @@ def _known(device: CompiledDevice) -> Known:
         if f.code == "recognised-by-ports" and f.traffic_class is not None
     ]
     groups = [tuple(group.split(" + ")) for f in device.findings if f.code in _MERGES for group in _groups(f)]
-    lost = {f.traffic_class for f in device.findings if f.code in _LOSES and f.traffic_class is not None}
+    lost = {f.traffic_class for f in device.findings if f.traffic_class is not None and _loses(f)}
     lost |= {name for f in device.findings if f.code == _TURNED for name in _earlier(f)}
     request = device.request
     return known_of(
@@ -59,6 +52,12 @@ def _known(device: CompiledDevice) -> Known:
         frozenset(lost),
         request.cos_to_dscp,
     )
+
+
+def _loses(finding: Finding) -> bool:
+    """Whether a finding of the compiler says already that the device misses packets of its class."""
+    explanation = load_codes().codes.get(finding.code)
+    return explanation is not None and explanation.loses
 
 
 def _groups(finding: Finding) -> list[str]:
