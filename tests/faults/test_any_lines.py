@@ -46,4 +46,4 @@ def test_rules_take_any_lines(platform, data) -> None:
     list(changed_outside(target.commands, before, after, after))
     list(smuggled(target.commands, after))
     list(unread(target.commands, after))
-    list(unused(after, before))
+    list(unused(target.commands, after, before))

@@ -60,7 +60,7 @@ class _DeviceLines:
             *table_faults(table, self._rendered, there),
             *unread(table, self._rendered),
             *smuggled(table, self._rendered),
-            *unused(self._rendered, after),
+            *unused(table, self._rendered, after),
         )
         for fault in faults:
             told.add(_key(fault))

@@ -122,20 +122,14 @@ def _undefined(table: CommandTable, lines: Iterable[PlacedLine], defined: frozen
                 yield Fault(line, because("dangling-reference", target=target))
 
 
-def unused(rendered: Iterable[PlacedLine], after: Iterable[PlacedLine]) -> Iterator[Fault]:
-    """Objects that are rendered and that nothing refers to in what the device comes to hold."""
+def unused(table: CommandTable, rendered: Iterable[PlacedLine], after: Iterable[PlacedLine]) -> Iterator[Fault]:
+    """Objects that are rendered and that nothing of what the device comes to hold refers to, as lines can."""
     referred = {target for line in walk(after) for target in refers(line)}
-    kinds = {_kind(target) for target in referred}
+    kinds = {_kind(target) for line in table.lines if line.change for target in line.change.refers}
     for line in rendered:
         change = line.row.change if line.row is not None else None
         name = defines(line)
-        if (
-            name
-            and change is not None
-            and change.owned
-            and name not in referred
-            and _kind(name) in kinds | {"policy-map"}
-        ):
+        if name and change is not None and change.owned and name not in referred and _kind(name) in kinds:
             yield Fault(line, because("policy-unused"))
 
 
