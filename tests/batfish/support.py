@@ -19,6 +19,8 @@ from qosforge.findings import Finding
 from tests.validation.support import RUNNING, compiled
 
 DEFAULT_PORT = 9996
+LIVE_SECONDS = 300
+"""Of a question to a real service, on a machine that may have other work."""
 Behaviour = Callable[[socket.socket, bytes], None]
 """What a hostile peer does with a connection and the first bytes that came over it."""
 

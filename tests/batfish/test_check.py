@@ -12,7 +12,7 @@ from qosforge.batfish.snapshots import make_snapshots
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Severity
 from qosforge.platforms.cisco_ios import PLATFORM
-from tests.batfish.support import DEFAULT_PORT, check, prepared
+from tests.batfish.support import DEFAULT_PORT, LIVE_SECONDS, check, prepared
 from tests.validation.support import RUNNING, compiled, with_device
 
 STATES = pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_devices_are_told_apart_whatever_their_names() -> None:
 
 @pytest.mark.batfish
 def test_live_service_passes_a_sound_change(live: Address) -> None:
-    found = check(host=live.host, port=live.port, require=True)
+    found = check(host=live.host, port=live.port, require=True, seconds=LIVE_SECONDS)
     assert {(f.code, f.severity) for f in found} == {("batfish-checked", Severity.INFO)}
 
 
@@ -114,6 +114,6 @@ def test_live_service_finds_a_lost_class_map(live: Address) -> None:
     def lose(device: CompiledDevice) -> CompiledDevice:
         return replace(device, blocks=tuple(b for b in device.blocks if b.name != "voice"))
 
-    found = check(with_device(compiled(), "r2", lose), host=live.host, port=live.port)
+    found = check(with_device(compiled(), "r2", lose), host=live.host, port=live.port, seconds=LIVE_SECONDS)
     errors = [f for f in found if f.severity is Severity.ERROR]
     assert {(f.code, f.device) for f in errors} == {("batfish-undefined-reference", "r2")}

@@ -15,7 +15,7 @@ from qosforge.batfish.folder import BatfishFolder
 from qosforge.batfish.http_exchange import Address, exchange
 from qosforge.findings import Severity
 
-from .support import Behaviour, askers, check, cut, hang, peer, refuse
+from .support import LIVE_SECONDS, Behaviour, askers, check, cut, hang, peer, refuse
 
 pytestmark = pytest.mark.batfish
 
@@ -74,9 +74,11 @@ def test_failing_midway_is_a_finding_in_time(
 def test_a_deletion_that_is_refused_loses_no_answer(live: Address, tmp_path: Path) -> None:
     deletes = relay(live, lambda request: request.startswith(b"DELETE "), refuse)
     with peer(deletes) as port:
-        found = check(port=port, folder=tmp_path, require=True)
+        found = check(port=port, folder=tmp_path, require=True, seconds=LIVE_SECONDS)
     installation = BatfishFolder(tmp_path).installation
     (left,) = (name for name in names(live) if installation in name)
     exchange(live, "DELETE", f"/v2/networks/{left}", 10)
-    assert {f.code for f in found} == {f.code for f in check(host=live.host, port=live.port, require=True)}
+    assert {f.code for f in found} == {
+        f.code for f in check(host=live.host, port=live.port, require=True, seconds=LIVE_SECONDS)
+    }
     assert "batfish-checked" in {f.code for f in found}
