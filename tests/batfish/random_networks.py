@@ -1,4 +1,5 @@
-"""Random networks of all platforms: an intent on some devices, and what they run, with secrets and banners in it.
+"""Random networks of all platforms: an intent on some devices, and what they run, with secrets and banners in it,
+classes within classes and policies of layer 2.
 
 A network can lose definitions of what its devices come to hold.
 """
@@ -45,6 +46,73 @@ BANNERS = (
     "banner exec #\nhostname is no secret\n permit nobody\nRelease: Cisco IOS XR, feature voice\n#",
     "banner motd ^C\nclass-map match-all guests\n match any who come\nAsk the desk for help. ^C",
 )
+NESTED = (
+    """\
+class-map match-any held-voice
+ match ip dscp ef
+class-map match-all held-calls
+ match class-map held-voice
+ match access-group name held-phones
+ip access-list extended held-phones
+ permit udp 10.0.0.0 0.255.255.255 any range 16384 32767
+policy-map held-in
+ class held-calls
+  set ip dscp ef
+""",
+    """\
+ip access-list standard held-guests
+ permit 192.0.2.0 0.0.0.255
+class-map match-any held-guests
+ match access-group name held-guests
+class-map match-all held-staff
+ match ip precedence 1 2
+ match not class-map held-guests
+class-map match-any held-all
+ match class-map held-staff
+ match class-map held-guests
+policy-map held-inner
+ class held-staff
+  bandwidth percent 10
+policy-map held-outer
+ class held-all
+  service-policy held-inner
+""",
+)
+"""Classes within classes that a router holds and no intent is about; some stand before what they refer to."""
+FRAMES = (
+    """\
+mac access-list extended held-server
+ seq 5 permit host 00:01:e8:00:00:01 any
+class-map match-any held-server layer2
+ match mac access-group held-server
+ match mac dot1p 5
+qos-policy-input held-mark layer2
+ set mac-dot1p 5
+policy-map-input held-in layer2
+ service-queue 3 class-map held-server qos-policy held-mark
+""",
+    """\
+class-map match-all held-dot1p layer2
+ match mac dot1p 6
+policy-map-input held-in layer2
+ service-queue 2 class-map held-dot1p
+ip access-list extended held-web
+ seq 5 permit tcp any any eq 80
+class-map match-any held-web
+ match ip access-group held-web
+policy-map-input held-web
+ service-queue 1 class-map held-web
+""",
+)
+"""Policies of layer 2 that a Force10 holds."""
+HELD = {"cisco_ios": NESTED, "catalyst_9000": NESTED, PARTLY_MODELLED: FRAMES}
+FRAME_DEVICES = ("force10-e300", "ios-12-4")
+"""Devices that tell classes by headers of Ethernet."""
+FRAME_TERMS = st.one_of(
+    st.fixed_dictionaries({"cos": st.lists(st.integers(0, 7), min_size=1, max_size=2, unique=True)}),
+    st.fixed_dictionaries({"source_mac": st.just("00:04:23:aa:00:01")}),
+    st.fixed_dictionaries({"destination_mac": st.just("00:04:23:aa:00:02"), "cos": st.just([5])}),
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +143,13 @@ class RandomNetwork:
     def predicted(self) -> Mapping[str, PredictedConfiguration]:
         """What the devices come to hold."""
         return predict_configurations(self.compilation, self.running)
+
+    @cached_property
+    def after(self) -> Mapping[str, str]:
+        """The texts of what the devices come to hold."""
+        return {
+            name: tree_text(made.target, platform(DEVICES[name]).grammar) for name, made in self.predicted.items()
+        }
 
     @property
     def modelled(self) -> set[str]:
@@ -138,8 +213,8 @@ def _secret() -> str:
     return secrets.token_hex(16)
 
 
-def planted(text: str, banner: str, hostname: str | None, marker: str) -> tuple[str, tuple[str, ...]]:
-    """What a device boots with, with secrets, a banner and perhaps another host name in it; and these secrets."""
+def planted(text: str, held: str, hostname: str | None, marker: str) -> tuple[str, tuple[str, ...]]:
+    """What a device boots with, with secrets, what it holds and perhaps another host name; and these secrets."""
     enable, community, key, password = made = tuple(_secret() for _ in range(4))
     head = [
         f"enable secret 0 {enable}",
@@ -147,7 +222,7 @@ def planted(text: str, banner: str, hostname: str | None, marker: str) -> tuple[
         "key chain ring",
         " key 1",
         f"  key-string {key}",
-        *banner.splitlines(),
+        *held.splitlines(),
         f"ip access-list standard {marker}",
         " permit any",
     ]
@@ -165,17 +240,36 @@ def planted(text: str, banner: str, hostname: str | None, marker: str) -> tuple[
 
 
 @st.composite
+def intents_of_frames(draw: st.DrawFn) -> dict[str, object]:
+    """An intent whose classes are told by headers of Ethernet alone: a Force10 has policies of layer 2 of it."""
+    matches = draw(st.lists(FRAME_TERMS, min_size=1, max_size=3, unique_by=str))
+    classes: list[dict[str, object]] = [
+        {"name": f"frames-{at}", "match": {"any": [match]}, "mark": {"cos": 7 - at}}
+        for at, match in enumerate(matches)
+    ]
+    return {"version": 1, "intent": "random", "classes": classes}
+
+
+@st.composite
 def networks(draw: st.DrawFn) -> RandomNetwork:
     """Two to five devices of an intent: some of one host name, some that hold the intent already."""
-    document = json.loads(draw(intents_of_routers())) if draw(st.booleans()) else draw(intents_of_all())
+    kind = draw(st.sampled_from(["routers", "all", "frames"]))
+    document = {
+        "routers": lambda: json.loads(draw(intents_of_routers())),
+        "all": lambda: draw(intents_of_all()),
+        "frames": lambda: draw(intents_of_frames()),
+    }[kind]()
     document["apply"] = list(draw(st.lists(st.sampled_from(APPLY), min_size=1, max_size=2, unique_by=str)))
     names = draw(st.lists(st.sampled_from(sorted(DEVICES)), min_size=3, max_size=5, unique=True))
+    if kind == "frames":
+        names = list(dict.fromkeys((*FRAME_DEVICES, *names)))
     hostname = draw(st.sampled_from([None, "Switch", "R1"]))
     running, made, marker = {}, list[str](), f"marker-{_secret()}"
     for name in names:
         text = booted_with()[name]
         if DEVICES[name] != NO_FORMAT:
-            text, some = planted(text, draw(st.sampled_from(BANNERS)), hostname, marker)
+            head = draw(st.sampled_from(BANNERS)) + "\n" + draw(st.sampled_from(["", *HELD.get(DEVICES[name], ())]))
+            text, some = planted(text, head, hostname, marker)
             made += some
         running[name] = text
     if draw(st.booleans()):

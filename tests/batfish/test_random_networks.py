@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import time
 import zipfile
@@ -29,6 +30,11 @@ CONTAINERS = os.environ.get("QOSFORGE_BATFISH_CONTAINERS")
 """Folder where the service keeps its networks (its ``-containerslocation``), to look for secrets in."""
 SECONDS = 120.0
 BEGUN = time.time()
+KINDS = {
+    "classes within classes": re.compile(r"^ match (?:not )?class-map ", re.MULTILINE),
+    "policies of layer 2": re.compile(r"^ service-policy input \S+ layer2", re.MULTILINE),
+}
+"""What has to be among many networks, by lines that devices come to hold."""
 
 
 @pytest.mark.batfish
@@ -51,13 +57,16 @@ def test_random_networks(live: Address) -> None:
     each()
     assert faults == [], counts
     if NETWORKS >= 50:
-        assert {f"devices of {name}" for name in DEVICES.values()} <= set(counts)
+        assert {f"devices of {name}" for name in DEVICES.values()} | set(KINDS) <= set(counts)
 
 
 def faults_of(network: RandomNetwork, live: Address, counts: Counter[str]) -> Iterator[str]:
     """What is not as it has to be, each with the network."""
     counts["networks"] += 1
     counts.update(f"devices of {DEVICES[name]}" for name in network.running)
+    counts.update(
+        kind for kind, words in KINDS.items() if any(words.search(text) for text in network.after.values())
+    )
     for fault in (*_alarms(network, live, counts), *_unnamed(network, live, counts), *_kept(network, counts)):
         yield f"{fault}\n    {network!r}"
 
